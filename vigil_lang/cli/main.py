@@ -1,0 +1,108 @@
+"""The command group: verbs are found by name and imported when they are called."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import AbstractContextManager
+from importlib import import_module
+
+import click
+
+from vigil_lang import __version__
+from vigil_lang.diagnostics import InputError
+
+# One file a verb; the help shown for the group must not import them.
+VERBS = {
+    "check": "Find what is wrong with policies, without running them.",
+    "compile": "Write a statement and a run as an SMT-LIB 2.6 script.",
+    "demo": "Judge the shipped example runs.",
+    "explain": "Explain a diagnostic code.",
+    "fmt": "Format policies.",
+    "signature": "Print the vocabulary of runs or tool definitions.",
+    "verify": "Judge recorded runs by policies.",
+}
+
+CLEAN, FINDINGS, BAD_INPUT, BROKEN_TOOL = 0, 1, 2, 3
+
+
+class _Verbs(click.Group):
+    """A group whose commands are imported one at a time."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return sorted(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in VERBS:
+            return None
+        module = import_module(f"vigil_lang.cli.{cmd_name}")
+        return module.command  # type: ignore[no-any-return]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Verbs"):
+            formatter.write_dl(sorted(VERBS.items()))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        from vigil_lang.diagnostics import nearest
+
+        if args and not args[0].startswith("-") and args[0] not in VERBS:
+            near = nearest(args[0], VERBS, 1)
+            hint = f" Did you mean '{near[0]}'?" if near else ""
+            ctx.fail(f"No such verb '{args[0]}'.{hint}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, "-V", "--version", message="vigil %(version)s")
+def group() -> None:
+    """Write the rules of an agent's skills as policies; judge its runs by them.
+
+    Exit status: 0 clean, 1 findings or a violation, 2 the input or the call is at fault, 3 the tool is.
+    """
+
+
+def run(args: list[str] | None = None) -> int:
+    """Run one verb and return its exit status; nothing escapes as a traceback."""
+    try:
+        result = group.main(args=args, prog_name="vigil", standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.Exit as leave:
+        return leave.exit_code
+    except click.ClickException as error:
+        error.show()
+        return BAD_INPUT
+    except (click.Abort, KeyboardInterrupt):
+        print("vigil: interrupted", file=sys.stderr)
+        return BAD_INPUT
+    except InputError as error:
+        from vigil_lang.cli.show import show_findings
+
+        show_findings(error.diagnostics, "human", stream=sys.stderr)
+        return BAD_INPUT
+    except BrokenPipeError:
+        # The reader of our output has left; silence the interpreter's own complaint at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return CLEAN
+    except OSError as error:
+        print(f"vigil: {error.strerror or error}", file=sys.stderr)
+        with _silenced():
+            sys.stdout.close()
+        return BAD_INPUT
+    except Exception as error:  # the last line of defence: one line, not a traceback
+        if os.environ.get("VIGIL_DEBUG"):
+            raise
+        print(
+            f"vigil: internal error: {type(error).__name__}: {error}\n"
+            "This is a fault in vigil. Set VIGIL_DEBUG=1 for the traceback and please report it.",
+            file=sys.stderr,
+        )
+        return BROKEN_TOOL
+    return result if isinstance(result, int) else CLEAN
+
+
+def _silenced() -> AbstractContextManager[None]:
+    from contextlib import suppress
+
+    return suppress(OSError, ValueError)

@@ -1,0 +1,34 @@
+"""The one diagnostic model: what is wrong, where, and how to mend it.
+
+Everything that judges input (parser, checker, readers) reports through `Diagnostic`; everything that shows
+findings reads it. Neither side knows the other.
+"""
+
+from vigil_lang.diagnostics.codes import CODES, Code
+from vigil_lang.diagnostics.model import (
+    Diagnostic,
+    Edit,
+    Fix,
+    InputError,
+    Note,
+    Severity,
+    Source,
+    Span,
+    apply_edits,
+    nearest,
+)
+
+__all__ = [
+    "CODES",
+    "Code",
+    "Diagnostic",
+    "Edit",
+    "Fix",
+    "InputError",
+    "Note",
+    "Severity",
+    "Source",
+    "Span",
+    "apply_edits",
+    "nearest",
+]

@@ -1,0 +1,74 @@
+"""The registry of diagnostic codes. Each has a page under docs/codes, checked against this table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A stable code, the severity it has by default, and its one-line meaning."""
+
+    id: str
+    severity: Literal["error", "warning", "info"]
+    summary: str
+
+
+def _table(*rows: tuple[str, Literal["error", "warning", "info"], str]) -> dict[str, Code]:
+    return {code: Code(code, severity, summary) for code, severity, summary in rows}
+
+
+# Hundreds: 0 files, 1 syntax, 2 names and modules, 3 conditions by themselves, 4 against a signature,
+# 5 uses of an extension (check --core), 6 runs and signatures, 9 the tool itself.
+CODES: dict[str, Code] = _table(
+    ("VGL001", "error", "a file cannot be read"),
+    ("VGL002", "error", "a file is not UTF-8 text"),
+    ("VGL003", "error", "a file or a construct is larger than the limits"),
+    ("VGL004", "error", "a file cannot be written"),
+    ("VGL101", "error", "the text is not what the grammar allows here"),
+    ("VGL102", "error", "a string or regular expression is not closed"),
+    ("VGL103", "error", "a character that no token starts with"),
+    ("VGL104", "error", "conditions are nested too deeply"),
+    ("VGL105", "warning", "a documentation comment belongs to no item"),
+    ("VGL106", "error", "an escape sequence is unknown"),
+    ("VGL107", "error", "a temporal operator stands where only a condition may"),
+    ("VGL108", "error", "`after` does not apply to `always`"),
+    ("VGL109", "error", "a control character that can hide or reorder text"),
+    ("VGL201", "error", "a name is not declared"),
+    ("VGL202", "error", "a name is declared twice"),
+    ("VGL203", "error", "declarations refer to each other in a cycle"),
+    ("VGL204", "error", "a pattern is applied to the wrong number of terms"),
+    ("VGL205", "warning", "a declared or imported name is not used"),
+    ("VGL206", "warning", "a local declaration hides an imported name"),
+    ("VGL207", "error", "a module cannot be found"),
+    ("VGL208", "error", "`use` leaves the project"),
+    ("VGL209", "error", "a name stands for the wrong kind of thing"),
+    ("VGL210", "error", "a parameter has no value or one of the wrong type"),
+    ("VGL211", "warning", "an annotation is unknown or malformed"),
+    ("VGL212", "error", "modules use each other in a cycle"),
+    ("VGL213", "error", "a policy expands beyond the size limit"),
+    ("VGL301", "warning", "a value variable occurs only once"),
+    ("VGL302", "error", "a condition can never hold"),
+    ("VGL303", "error", "a bound is less than one"),
+    ("VGL304", "warning", "two statements are the same"),
+    ("VGL305", "error", "a regular expression is not valid"),
+    ("VGL306", "error", "a literal has the wrong type for its place"),
+    ("VGL307", "warning", "a message refers to a variable the statement does not have"),
+    ("VGL401", "warning", "an action is not in the signature"),
+    ("VGL402", "warning", "an argument is carried by none of the pattern's actions"),
+    ("VGL403", "warning", "an order test on an argument that is never a number"),
+    ("VGL404", "warning", "a literal has a type the argument never has"),
+    ("VGL405", "warning", "a value is not among those of the argument"),
+    ("VGL406", "warning", "a glob or regular expression matches no value"),
+    ("VGL407", "warning", "a variable joins arguments that never share a value"),
+    ("VGL408", "warning", "the trigger can never occur: the statement says nothing"),
+    ("VGL409", "warning", "the guard can never occur: every trigger is a violation"),
+    ("VGL501", "info", "the statement uses an extension of the paper's language"),
+    ("VGL601", "error", "a line of a run is not valid"),
+    ("VGL602", "error", "an event id is used twice"),
+    ("VGL603", "error", "the format of a run is not recognised"),
+    ("VGL604", "error", "a signature or tool definition is not valid"),
+    ("VGL605", "warning", "a run holds no events"),
+    ("VGL901", "error", "the solver did not confirm the verdict"),
+)

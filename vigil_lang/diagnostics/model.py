@@ -1,0 +1,159 @@
+"""Sources, spans, findings and their fixes."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+from vigil_lang.diagnostics.codes import CODES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Severity = Literal["error", "warning", "info"]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A half-open range of code point offsets into one source text."""
+
+    start: int
+    end: int
+
+    def to(self, other: Span) -> Span:
+        """The smallest span that covers both."""
+        return Span(min(self.start, other.start), max(self.end, other.end))
+
+
+NOWHERE = Span(0, 0)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A text with the name it is shown by.
+
+    A source may be an excerpt (one line of a long trace): `first_line` is the number, from 1, of its first line.
+    """
+
+    path: str
+    text: str = field(repr=False)
+    first_line: int = 1
+
+    @cached_property
+    def line_starts(self) -> list[int]:
+        """Offsets at which lines begin; lines end at `\\n` alone, as editors and LSP count `\\r\\n` too."""
+        starts = [0]
+        at = self.text.find("\n")
+        while at >= 0:
+            starts.append(at + 1)
+            at = self.text.find("\n", at + 1)
+        return starts
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """Line and column of an offset, both from 1, the column in code points."""
+        line = bisect_right(self.line_starts, offset) - 1
+        return line + self.first_line, offset - self.line_starts[line] + 1
+
+    def line(self, number: int) -> str:
+        """The text of a line by its shown number, without its line break."""
+        index = number - self.first_line
+        start = self.line_starts[index]
+        end = self.line_starts[index + 1] - 1 if index + 1 < len(self.line_starts) else len(self.text)
+        return self.text[start:end].rstrip("\r")
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Replace the text of a span."""
+
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """Edits that mend a finding; `safe` when they cannot change what a correct policy means."""
+
+    title: str
+    edits: tuple[Edit, ...]
+    safe: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A second place that helps to understand a finding."""
+
+    message: str
+    source: Source
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One finding. The message is lower case, without a full stop, with names in backticks."""
+
+    code: str
+    message: str
+    source: Source
+    span: Span = NOWHERE
+    severity: Severity = "error"
+    help: str | None = None
+    fix: Fix | None = None
+    notes: tuple[Note, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        code: str,
+        message: str,
+        source: Source,
+        span: Span = NOWHERE,
+        *,
+        severity: Severity | None = None,
+        help: str | None = None,  # noqa: A002 - the field's name in the published format
+        fix: Fix | None = None,
+        notes: tuple[Note, ...] = (),
+    ) -> Diagnostic:
+        """A finding with the severity its code is registered with, unless told otherwise."""
+        return cls(code, message, source, span, severity or CODES[code].severity, help, fix, notes)
+
+
+class InputError(Exception):
+    """The input cannot be used; `diagnostics` say why and where. Command-line status 2."""
+
+    def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
+        self.diagnostics = tuple(diagnostics)
+        super().__init__("; ".join(_one_line(d) for d in self.diagnostics))
+
+
+def _one_line(found: Diagnostic) -> str:
+    line, column = found.source.position(found.span.start)
+    return f"{found.source.path}:{line}:{column}: {found.code} {found.message}"
+
+
+def apply_edits(text: str, edits: Iterable[Edit]) -> str:
+    """The text after the edits, which must not overlap.
+
+    Raises:
+        ValueError: two edits overlap.
+    """
+    parts: list[str] = []
+    at = 0
+    for edit in sorted(edits, key=lambda e: (e.span.start, e.span.end)):
+        if edit.span.start < at:
+            raise ValueError("overlapping edits")
+        parts += (text[at : edit.span.start], edit.text)
+        at = edit.span.end
+    return "".join([*parts, text[at:]])
+
+
+def nearest(name: str, candidates: Iterable[str], limit: int = 3) -> list[str]:
+    """The candidates a person may have meant, closest first (imported late: difflib costs start-up time)."""
+    from difflib import get_close_matches
+
+    pool = sorted(set(candidates))
+    by_fold = {c.casefold(): c for c in reversed(pool)}
+    found = get_close_matches(name.casefold(), list(by_fold), n=limit, cutoff=0.6)
+    return [by_fold[f] for f in found]

@@ -1,0 +1,80 @@
+"""Reading and writing files so that bad ones end in a finding and good ones are never half-written."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from vigil_lang.diagnostics import Diagnostic, InputError, Source, Span
+
+
+def read_source(path: str) -> Source:
+    """A text file as a source; `-` is standard input.
+
+    Raises:
+        InputError: VGL001 when it cannot be read, VGL002 when it is not UTF-8.
+    """
+    name = "<stdin>" if path == "-" else path
+    try:
+        raw = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+    except (OSError, ValueError) as error:
+        raise InputError([unreadable(name, error)]) from None
+    try:
+        return Source(name, raw.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        kept = raw.decode("utf-8", errors="replace")
+        at = len(raw[: error.start].decode("utf-8"))
+        message = f"not UTF-8 text: byte 0x{raw[error.start]:02x} at offset {error.start}"
+        raise InputError([Diagnostic.of("VGL002", message, Source(name, kept), Span(at, at + 1))]) from None
+
+
+def unreadable(path: str, error: OSError | ValueError) -> Diagnostic:
+    """The finding for a file that cannot be read."""
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return Diagnostic.of("VGL001", f"cannot read `{path}`: {reason.lower()}", Source(path, ""))
+
+
+def write_text(path: str, text: str) -> None:
+    """Write a whole file or nothing: into a new file beside it, then renamed over it. `-` is standard output.
+
+    Raises:
+        InputError: VGL004; the old file, if any, is as it was.
+    """
+    try:
+        if path == "-":
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        elif Path(path).exists() and not Path(path).is_file():
+            Path(path).write_text(text, encoding="utf-8", newline="")  # a device or a pipe cannot be renamed over
+        else:
+            _replace(Path(os.path.realpath(path)), text)
+    except (OSError, ValueError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise InputError(
+            [Diagnostic.of("VGL004", f"cannot write `{path}`: {reason.lower()}", Source(path, ""))]
+        ) from None
+
+
+def _replace(target: Path, text: str) -> None:
+    mode = target.stat().st_mode & 0o7777 if target.exists() else 0o666 & ~_umask()
+    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as out:
+            out.write(text)
+            out.flush()
+            os.fsync(out.fileno())
+        Path(temporary).chmod(mode)
+        Path(temporary).replace(target)
+    except BaseException:
+        with suppress(OSError):
+            Path(temporary).unlink()
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,167 @@
+"""Vigil's own traces: JSON Lines, one event a line, strict about everything a verdict depends on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from sys import intern
+from typing import TYPE_CHECKING, Any, cast
+
+from vigil_lang.ingest.lines import Lines, encode, shown
+from vigil_lang.ingest.reader import Reader
+from vigil_lang.trace import Event, Run, Status, Trace
+from vigil_lang.trace.values import canonical, flatten, parse_time, time_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+VERSION = 1
+_STATUSES = ("ok", "error", "unknown")
+_TEXT = frozenset({str})
+_MEMBERS = frozenset({"event", "call", "action", "kinds", "args", "status", "output"})
+_HEADER_TEXTS = ("run", "source", "format", "cwd")
+
+
+def detect(head: Sequence[dict[str, Any]]) -> bool:
+    """Whether the first object is a header or an event."""
+    return bool(head) and not {"vigil_trace", "action", "event"}.isdisjoint(head[0])
+
+
+def read(lines: Lines, run: Run) -> Trace:
+    """The trace of a recording in Vigil's own format."""
+    events: list[Event] = []
+    seen: dict[str, int] = {}
+    first = True
+    for line in lines:
+        if first and "vigil_trace" in line:
+            run = _header(lines, line, run)
+        else:
+            event = _event(lines, line, len(events) + 1)
+            if seen.setdefault(event.id, lines.number) != lines.number:
+                message = f"event id {shown(event.id)} is used on lines {seen[event.id]} and {lines.number}"
+                raise lines.fault(message, "event", code="VGL602")
+            events.append(event)
+        first = False
+    return Trace(tuple(events), run)
+
+
+READER = Reader("vigil", "Vigil trace", detect, read)
+
+
+def _event(lines: Lines, line: dict[str, Any], ordinal: int) -> Event:
+    """One event. The known members are taken out of the line; what is left is carried along."""
+    take = line.pop
+    action = take("action", None)
+    if type(action) is not str:
+        wrong = "`action` is missing" if action is None else f"`action` must be a string, not {shown(action)}"
+        raise lines.fault(wrong, "action")
+    event = _text(lines, "event", take("event", None)) or f"e{ordinal}"
+    status = take("status", None)
+    if status is None:
+        status = "unknown"
+    elif status not in _STATUSES:
+        raise lines.fault(f'`status` must be "ok", "error" or "unknown", not {shown(status)}', "status")
+    time = line.get("time")
+    return Event(
+        event,
+        intern(action),
+        _text(lines, "call", take("call", None)) or event,
+        _args(lines, take("args", None)),
+        cast("Status", intern(status)),
+        _output(take("output", None)),
+        _kinds(lines, take("kinds", None)),
+        None if time is None else _time(lines, line, time),
+        # A copy, because the line's own table keeps the room of the members that were taken out.
+        line.copy() if line else {},
+    )
+
+
+def _text(lines: Lines, key: str, value: Any) -> str | None:
+    if value is None or type(value) is str:
+        return value
+    raise lines.fault(f"`{key}` must be a string, not {shown(value)}", key)
+
+
+def _args(lines: Lines, value: Any) -> dict[str, tuple[str, ...]]:
+    if value is None:
+        return {}
+    if type(value) is not dict:
+        raise lines.fault(f"`args` must be an object, not {shown(value)}", "args")
+    try:
+        return flatten(value)
+    except ValueError as error:
+        raise lines.fault(str(error), "args") from error
+
+
+def _output(value: Any) -> str | None:
+    if value is None or type(value) is str:
+        return value
+    return encode(value).decode() if isinstance(value, dict | list) else canonical(value)
+
+
+def _kinds(lines: Lines, value: Any) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    if type(value) is not list or not _TEXT.issuperset(map(type, value)):
+        raise lines.fault(f"`kinds` must be a list of strings, not {shown(value)}", "kinds")
+    return tuple(value)
+
+
+def _time(lines: Lines, line: dict[str, Any], value: Any) -> int | None:
+    """The time; its own text stays with the line unless it is the very text `time_text` would write."""
+    if isinstance(value, bool | dict | list):
+        raise lines.fault(f"`time` must be a text or a number, not {shown(value)}", "time")
+    time = parse_time(value)
+    usual = type(value) is str and len(value) == 20 and value[10] + value[13] + value[19] == "T:Z"
+    if time is not None and (usual or value == time_text(time)):
+        del line["time"]
+    return time
+
+
+def _header(lines: Lines, line: dict[str, Any], run: Run) -> Run:
+    version = line["vigil_trace"]
+    if type(version) is not int or version != VERSION:
+        message = f"trace format version {shown(version)} is not supported, only `{VERSION}`"
+        raise lines.fault(message, "vigil_trace", code="VGL603")
+    name, source, form, cwd = (_text(lines, key, line.get(key)) for key in _HEADER_TEXTS)
+    skipped = line.get("not_executed", 0)
+    if type(skipped) is not int or skipped < 0:
+        raise lines.fault(f"`not_executed` must be a count, not {shown(skipped)}", "not_executed")
+    form = form or run.format
+    return replace(run, format=form, name=name, source=source, cwd=cwd, not_executed=skipped)
+
+
+def dump_trace(trace: Trace, write: Callable[[bytes], object]) -> None:
+    """Write a trace line by line, its header first; reading that back gives an equal trace.
+
+    Members that have their default are left out. Raises what `write` raises, and `UnicodeEncodeError` for a
+    trace built by hand that holds lone surrogates.
+    """
+    run = trace.run
+    header = {
+        "vigil_trace": VERSION,
+        "run": run.name,
+        "source": run.source,
+        "format": run.format if run.format != READER.name else None,
+        "cwd": run.cwd,
+        "not_executed": run.not_executed or None,
+    }
+    write(encode({key: value for key, value in header.items() if value is not None}) + b"\n")
+    for event in trace.events:
+        write(encode(_line(event)) + b"\n")
+
+
+def _line(event: Event) -> dict[str, Any]:
+    line: dict[str, Any] = {"event": event.id}
+    if event.call != event.id:
+        line["call"] = event.call
+    line["action"] = event.action
+    if event.kinds:
+        line["kinds"] = event.kinds
+    line["args"] = {name: texts[0] if len(texts) == 1 else texts for name, texts in event.args.items()}
+    line["status"] = event.status
+    if event.output is not None:
+        line["output"] = event.output
+    if event.time is not None and "time" not in event.extra:
+        line["time"] = time_text(event.time)
+    line.update((key, value) for key, value in event.extra.items() if key not in _MEMBERS)
+    return line

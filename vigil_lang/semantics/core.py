@@ -1,0 +1,276 @@
+"""The core language: every statement is □Θ with its value variables quantified outermost (paper, Figure 4, Table VI).
+
+Conditions speak of one event; temporal bodies relate events. Nothing after lowering knows the surface forms.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from vigil_lang.diagnostics.model import Span
+    from vigil_lang.semantics.text import Matcher
+
+
+# --- conditions on one event -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """What a condition reads: one argument, or the event's output."""
+
+    name: str
+    output: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ActionIn:
+    """The action's name or one of its kinds is in a set."""
+
+    names: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ActionMatches:
+    """The action's name or one of its kinds matches a text pattern."""
+
+    matcher: Matcher
+
+
+@dataclass(frozen=True, slots=True)
+class StatusIs:
+    """The event's status; neither value holds of `unknown`."""
+
+    status: Literal["ok", "error"]
+
+
+@dataclass(frozen=True, slots=True)
+class Has:
+    """The event carries the argument (or has an output)."""
+
+    field: Reads
+
+
+@dataclass(frozen=True, slots=True)
+class In:
+    """Some value of the field is in a set of texts; with `negated`, some value is outside it."""
+
+    field: Reads
+    values: frozenset[str]
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """Some value of the field matches; with `negated`, some value does not."""
+
+    field: Reads
+    matcher: Matcher
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Compares:
+    """Some value of the field reads as a decimal number in the given relation to `number`."""
+
+    field: Reads
+    operator: Literal["<", "<=", ">", ">="]
+    number: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Equals:
+    """Some value of the field is the variable's value."""
+
+    field: Reads
+    variable: str
+
+
+@dataclass(frozen=True, slots=True)
+class Contains:
+    """Some value of the field has the variable's value, never the empty text, as a substring."""
+
+    field: Reads
+    variable: str
+
+
+@dataclass(frozen=True, slots=True)
+class ContainsText:
+    """Some value of the field has a given text, never the empty text, as a substring."""
+
+    field: Reads
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class NotC:
+    """Negation of a condition."""
+
+    body: Condition
+
+
+@dataclass(frozen=True, slots=True)
+class AndC:
+    """Conjunction of conditions; empty is true."""
+
+    items: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OrC:
+    """Disjunction of conditions; empty is false."""
+
+    items: tuple[Condition, ...]
+
+
+Test: TypeAlias = (
+    ActionIn | ActionMatches | StatusIs | Has | In | Matches | Compares | Equals | Contains | ContainsText
+)
+Condition: TypeAlias = Test | NotC | AndC | OrC
+
+
+# --- temporal bodies ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """A bound in calls: at most `count` calls away."""
+
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """A bound in time: at most `microseconds` away; no event without a time meets it."""
+
+    microseconds: int
+
+
+Bound: TypeAlias = Calls | Within | None
+
+
+@dataclass(frozen=True, slots=True)
+class Holds:
+    """A condition on the event at hand. `role` names it in messages and symbols (`trigger`, `guard`, …).
+
+    `label` is the condition as the policy wrote it; `span` where. Neither takes part in equality.
+    """
+
+    condition: Condition
+    role: str = "condition"
+    label: str = field(default="", compare=False)
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """¬Θ."""
+
+    body: Theta
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    """Θ ∧ Θ′ …"""
+
+    items: tuple[Theta, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    """Θ ∨ Θ′ …; empty is false."""
+
+    items: tuple[Theta, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Implies:
+    """Θ ⇒ Θ′."""
+
+    left: Theta
+    right: Theta
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """◇⁻Θ: at some strictly earlier event, within the bound."""
+
+    body: Theta
+    bound: Bound = None
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """◇⁺Θ: at some strictly later event, within the bound."""
+
+    body: Theta
+    bound: Bound = None
+
+
+@dataclass(frozen=True, slots=True)
+class Clear:
+    """The interval condition of `until`: every later `forbidden` event has a `resolver` strictly in between."""
+
+    resolver: Theta
+    forbidden: Theta
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """At least `count` other calls have a strictly earlier event at which the body holds (`atmost`)."""
+
+    count: int
+    body: Theta
+
+
+Theta: TypeAlias = Holds | Not | And | Or | Implies | Earlier | Later | Clear | Repeated
+
+FALSE = Or(())
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """□Θ of one statement, with its variables in order of appearance.
+
+    `trigger` is the body whose occurrence puts the statement to the test (None for `abs` and for an `always`
+    that is no implication): without one in a run the statement holds vacuously.
+    """
+
+    theta: Theta
+    variables: tuple[str, ...]
+    trigger: Theta | None
+
+
+def conditions(theta: Theta) -> list[Holds]:
+    """The conditions of a body, left to right."""
+    match theta:
+        case Holds():
+            return [theta]
+        case Not(body) | Earlier(body) | Later(body) | Repeated(_, body):
+            return conditions(body)
+        case And(items) | Or(items):
+            return [c for item in items for c in conditions(item)]
+        case Implies(left, right) | Clear(left, right):
+            return conditions(left) + conditions(right)
+
+
+def tests(condition: Condition) -> list[Test]:
+    """The atomic tests of a condition, left to right."""
+    match condition:
+        case NotC(body):
+            return tests(body)
+        case AndC(items) | OrC(items):
+            return [t for item in items for t in tests(item)]
+        case _:
+            return [condition]
+
+
+def variables_of(theta: Theta | Condition) -> tuple[str, ...]:
+    """The value variables, in order of first appearance."""
+    if isinstance(theta, (Holds, Not, And, Or, Implies, Earlier, Later, Clear, Repeated)):
+        found = [t for c in conditions(theta) for t in tests(c.condition)]
+    else:
+        found = tests(theta)
+    return tuple(dict.fromkeys(t.variable for t in found if isinstance(t, (Equals, Contains))))

@@ -1,0 +1,174 @@
+"""From surface syntax to the core: names resolved, patterns expanded, forms written as □Θ (Table VI)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from vigil_lang.diagnostics import Diagnostic
+from vigil_lang.semantics import core
+from vigil_lang.semantics.conditions import Conditions, Failed, Scope, Values
+from vigil_lang.semantics.metadata import Metadata, metadata
+from vigil_lang.syntax import tree
+from vigil_lang.syntax.print import to_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from vigil_lang.diagnostics import Source, Span
+    from vigil_lang.semantics.modules import Module
+
+__all__ = ["Lowering", "Statement", "Values"]
+
+_UNITS = {"ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000, "d": 86_400_000_000}
+_ROLES: dict[str, tuple[str, ...]] = {
+    "abs": ("forbidden",),
+    "prec": ("trigger", "guard"),
+    "resp": ("trigger", "response"),
+    "bresp": ("trigger", "response"),
+    "rslv": ("trigger", "resolution"),
+    "until": ("trigger", "resolver", "forbidden"),
+    "atmost": ("trigger",),
+}
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One statement of a policy with its meaning."""
+
+    name: str
+    form: tree.FormName
+    requirement: core.Requirement
+    syntax: tree.Statement = field(repr=False)
+    source: Source = field(repr=False)
+    metadata: Metadata = field(default_factory=Metadata)
+
+    @property
+    def span(self) -> Span:
+        """Where the statement's name stands."""
+        return self.syntax.name.span
+
+
+class Lowering:
+    """Lowers the statements of one module; what has no meaning is reported and left out."""
+
+    def __init__(self, module: Module, values: Values, report: Callable[[Diagnostic], None]) -> None:
+        self.module = module
+        self.report = report
+        self.conditions = Conditions(values, report)
+
+    def statements(self) -> list[Statement]:
+        """Every statement that resolves. Patterns that no statement uses are checked too."""
+        self.conditions.check_declarations(self.module)
+        lowered = []
+        for item in self.module.file.items:
+            if isinstance(item, tree.Statement):
+                notes = metadata(item, self.module.source, self.report)
+                try:
+                    requirement = self._requirement(item)
+                except Failed:
+                    continue
+                lowered.append(Statement(item.name.text, item.form.name, requirement, item, self.module.source, notes))
+        self.conditions.report_unused(self.module)
+        return lowered
+
+    def _requirement(self, item: tree.Statement) -> core.Requirement:
+        form, after = item.form, item.after
+        self.conditions.start_statement()
+        if form.name == "always":
+            if after is not None:
+                message = "`after` does not apply to `always`: write `earlier` in its body"
+                self.report(Diagnostic.of("VGL108", message, self.module.source, after.span))
+                raise Failed
+            theta = self._temporal(form.args[0])
+            trigger = theta.left if isinstance(theta, core.Implies) else None
+            return core.Requirement(theta, core.variables_of(theta), trigger)
+        first, *others = (
+            self._holds(arg, role) for arg, role in zip(form.args, _ROLES[form.name], strict=True)
+        )
+        bound = self._bound(form.bound) if form.bound else None
+        if form.name == "atmost" and not isinstance(bound, core.Calls):
+            span = form.bound.span if form.bound else form.span
+            self.report(Diagnostic.of("VGL303", "`atmost` counts calls, not time", self.module.source, span))
+            raise Failed
+        triggered: core.Theta = first
+        if after is not None:
+            triggered = core.And((first, core.Earlier(self._holds(after, "scope"))))
+        theta = _preset(form.name, first, triggered, others, bound)
+        return core.Requirement(theta, core.variables_of(theta), None if form.name == "abs" else triggered)
+
+    def _holds(self, expr: tree.Expr, role: str) -> core.Holds:
+        condition = self.conditions.condition(expr, Scope(self.module))
+        return core.Holds(condition, role, to_text(expr), expr.span)
+
+    def _temporal(self, expr: tree.Expr) -> core.Theta:
+        """The body of `always`: maximal diamond-free parts become conditions."""
+        match expr:
+            case tree.Diamond(direction, bound, body):
+                diamond = core.Earlier if direction == "earlier" else core.Later
+                return diamond(self._temporal(body), self._bound(bound) if bound else None)
+            case tree.Implies(left, right):
+                return core.Implies(self._temporal(left), self._temporal(right))
+            case tree.Not(body) if _is_temporal(body):
+                return core.Not(self._temporal(body))
+            case tree.And(items) if _is_temporal(expr):
+                return core.And(tuple(map(self._temporal, items)))
+            case tree.Or(items) if _is_temporal(expr):
+                return core.Or(tuple(map(self._temporal, items)))
+            case _:
+                return self._holds(expr, "condition")
+
+    def _bound(self, bound: tree.Bound) -> core.Calls | core.Within:
+        raw = bound.raw
+        unit = raw.lstrip("0123456789")
+        if unit in _UNITS:
+            amount = int(raw[: -len(unit)][:18]) * _UNITS[unit]
+            within: core.Calls | core.Within = core.Within(amount)
+        elif not unit:
+            amount = int(raw[:18])
+            within = core.Calls(amount)
+        else:
+            message = f"a bound is a whole number of calls or a duration, not `{raw}`"
+            self.report(Diagnostic.of("VGL303", message, self.module.source, bound.span))
+            raise Failed
+        if amount < 1:
+            self.report(Diagnostic.of("VGL303", "a bound is at least 1", self.module.source, bound.span))
+            raise Failed
+        return within
+
+
+def _preset(
+    name: str,
+    trigger: core.Holds,
+    triggered: core.Theta,
+    others: list[core.Holds],
+    bound: core.Calls | core.Within | None,
+) -> core.Theta:
+    """Table VI, with `after` folded into the trigger."""
+    match name, others:
+        case "abs", []:
+            return core.Not(triggered)
+        case "prec", [guard]:
+            return core.Implies(triggered, core.Earlier(guard))
+        case "resp" | "bresp", [response]:
+            return core.Implies(triggered, core.Later(response, bound))
+        case "rslv", [resolution]:
+            return core.Implies(triggered, core.Or((resolution, core.Later(core.Or((resolution, trigger))))))
+        case "until", [resolver, forbidden]:
+            return core.Implies(triggered, core.Clear(resolver, forbidden))
+        case _:
+            count = bound.count if isinstance(bound, core.Calls) else 0
+            return core.Implies(triggered, core.Not(core.Repeated(count, triggered)))
+
+
+def _is_temporal(expr: tree.Expr) -> bool:
+    match expr:
+        case tree.Diamond() | tree.Implies():
+            return True
+        case tree.Not(body):
+            return _is_temporal(body)
+        case tree.And(items) | tree.Or(items):
+            return any(map(_is_temporal, items))
+        case _:
+            return False
+

@@ -1,0 +1,182 @@
+"""Files and the modules they use: loading, and who may use what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vigil_lang.diagnostics import Diagnostic, InputError, Note, Source, nearest
+from vigil_lang.files import read_source
+from vigil_lang.resources import resource
+from vigil_lang.syntax import Parsed, parse, tree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Declaration = tree.Let | tree.Param | tree.Pattern
+
+
+@dataclass(frozen=True, eq=False)
+class Module:
+    """A parsed file with what it declares and what the names in it refer to."""
+
+    source: Source
+    file: tree.File
+    own: dict[str, Declaration] = field(default_factory=dict)
+    imported: dict[str, tuple[Module, Declaration, tree.Use]] = field(default_factory=dict)
+
+    def find(self, name: str) -> tuple[Module, Declaration] | None:
+        """The declaration a name refers to here, with the module it was written in."""
+        if name in self.own:
+            return self, self.own[name]
+        if name in self.imported:
+            module, declaration, _ = self.imported[name]
+            return module, declaration
+        return None
+
+    def names(self) -> list[str]:
+        """Every name that can be referred to here."""
+        return [*self.own, *self.imported]
+
+
+def standard_modules() -> list[str]:
+    """The names of the standard library's modules, as `use` spells them."""
+    root = resource("stdlib", "std")
+    return sorted("std." + ".".join(p.relative_to(root).with_suffix("").parts) for p in root.rglob("*.vgl"))
+
+
+def is_standard(name: str) -> bool:
+    """Whether a policy argument names a standard module (`std.secrets`)."""
+    return name.startswith("std.") and name in standard_modules()
+
+
+def standard_path(name: str) -> Path:
+    """Where a standard module is stored."""
+    return resource("stdlib", "std").joinpath(*name.split(".")[1:]).with_suffix(".vgl")
+
+
+class Loader:
+    """Loads the modules that one policy file reaches; each is read once.
+
+    Findings of used modules are reported where they are: a broken module is the user's to know of.
+    """
+
+    def __init__(self, report: Callable[[Diagnostic], None]) -> None:
+        self._report = report
+        self._loaded: dict[Path, Module | None] = {}
+        self._active: list[Path] = []
+
+    def load(self, source: Source, root: Path | None) -> Module:
+        """The module of a source. `root` is the folder `use .name` starts from and may not leave."""
+        parsed: Parsed = parse(source)
+        for finding in parsed.diagnostics:
+            self._report(finding)
+        module = Module(source, parsed.file)
+        self._declare(module)
+        for item in parsed.file.items:
+            if isinstance(item, tree.Use):
+                self._use(module, item, root)
+        for name, declaration in module.own.items():
+            if name in module.imported:
+                used = module.imported[name][2]
+                self._report(
+                    Diagnostic.of(
+                        "VGL206", f"`{name}` hides the name imported from `{used.module.text}`", source,
+                        declaration.name.span, notes=(Note("imported here", source, used.span),),
+                    )  # fmt: skip
+                )
+        return module
+
+    def _declare(self, module: Module) -> None:
+        statements: dict[str, tree.Statement] = {}
+        for item in module.file.items:
+            if isinstance(item, tree.Use):
+                continue
+            table: dict[str, tree.Statement] | dict[str, Declaration]
+            table = statements if isinstance(item, tree.Statement) else module.own
+            name = item.name
+            if name.text in table:
+                first = table[name.text].name
+                self._report(
+                    Diagnostic.of(
+                        "VGL202", f"`{name.text}` is declared twice", module.source, name.span,
+                        notes=(Note("first declared here", module.source, first.span),),
+                    )  # fmt: skip
+                )
+            else:
+                table[name.text] = item  # type: ignore[assignment]
+
+    def _use(self, module: Module, use: tree.Use, root: Path | None) -> None:
+        used = self._find(module, use, root)
+        if used is None:
+            return
+        for name in use.names:
+            if name.text not in used.own:
+                near = nearest(name.text, used.own)
+                help_text = f"it has {_list(near)}" if near else f"it has {_list(sorted(used.own))}"
+                message = f"`{use.module.text}` declares no `{name.text}`"
+                self._report(Diagnostic.of("VGL201", message, module.source, name.span, help=help_text))
+        wanted = [n.text for n in use.names if n.text in used.own] if use.names else list(used.own)
+        for text in wanted:
+            other = module.imported.get(text)
+            if other is not None and other[0] is not used:
+                message = f"`{text}` is imported from `{other[2].module.text}` and from `{use.module.text}`"
+                note = Note("the other import", module.source, other[2].span)
+                self._report(Diagnostic.of("VGL202", message, module.source, use.span, notes=(note,)))
+            module.imported[text] = (used, used.own[text], use)
+
+    def _find(self, module: Module, use: tree.Use, root: Path | None) -> Module | None:
+        """The used module, or None with the reason reported."""
+        name, source = use.module.text, module.source
+        place = self._place(name, source, root)
+        if isinstance(place, str):
+            code = "VGL208" if "project" in place else "VGL207"
+            near = nearest(name, standard_modules()) if name.startswith("std") else []
+            help_text = f"did you mean {_list(near)}?" if near else None
+            self._report(Diagnostic.of(code, place, source, use.module.span, help=help_text))
+            return None
+        path, within = place
+        if path in self._active:
+            chain = " → ".join(p.stem for p in [*self._active[self._active.index(path) :], path])
+            message = f"modules use each other: {chain}"
+            self._report(Diagnostic.of("VGL212", message, source, use.module.span))
+            return None
+        if path not in self._loaded:
+            self._active.append(path)
+            try:
+                self._loaded[path] = self.load(read_source(str(path)), within)
+            except InputError as error:
+                self._loaded[path] = None
+                for finding in error.diagnostics:
+                    self._report(finding)
+            self._active.pop()
+        return self._loaded[path]
+
+    def enter(self, path: Path) -> None:
+        """Name the file that loading starts from, so that a module which uses it is a cycle."""
+        self._active.append(path)
+
+    def _place(self, name: str, source: Source, root: Path | None) -> tuple[Path, Path] | str:
+        """(file, folder it may use), or why there is none."""
+        if not name.startswith("."):
+            base = resource("stdlib", "std").resolve()
+            path = standard_path(name).resolve() if name.startswith("std.") else base
+            if not name.startswith("std.") or not path.is_file():
+                return f"there is no module `{name}`"
+            return path, base
+        if name.startswith(".."):
+            return f"`{name}` would leave the project's folder"
+        if root is None:
+            return f"`{name}` needs a policy that is stored in a file"
+        folder = Path(source.path).resolve().parent
+        path = folder.joinpath(*name[1:].split(".")).with_suffix(".vgl").resolve()
+        if not path.is_relative_to(root):
+            return f"`{name}` leads out of the project's folder"
+        if not path.is_file():
+            return f"there is no module `{name}`: `{'/'.join(name[1:].split('.'))}.vgl` does not exist"
+        return path, root
+
+
+def _list(names: list[str]) -> str:
+    return ", ".join(f"`{n}`" for n in names) if names else "nothing to import"

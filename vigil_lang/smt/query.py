@@ -1,0 +1,144 @@
+"""The query unsat(⟦τ⟧ ∧ Rφ): pySMT formulas over Boolean facts, and the value the run gives to each.
+
+Closed world: a fact that holds is a symbol asserted true; one that does not is `false` and never written.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from pysmt import operators as op
+from pysmt.environment import Environment
+from pysmt.formula import FormulaManager
+from pysmt.typing import BOOL, INT
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Formula: TypeAlias = Any  # pysmt.fnode.FNode; pySMT is not typed
+
+
+class _Terms(FormulaManager):  # type: ignore[misc]
+    """Builds formulas without typing each one again: they are well-sorted by construction, and Z3 checks."""
+
+    def _do_type_check(self, formula: Formula) -> None:
+        pass
+
+
+class _Terrain(Environment):  # type: ignore[misc]
+    FormulaManagerClass = _Terms
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """Rφ(e): the conjunction of Θ(e, x̄) over the bindings that can fail."""
+
+    event: int
+    cases: tuple[tuple[tuple[str | None, ...], Formula], ...]
+
+
+class Query:
+    """Facts and definitions as they are made, in an order in which every symbol precedes its use."""
+
+    def __init__(self) -> None:
+        self._terms = _Terrain().formula_manager
+        self.true: Formula = self._terms.TRUE()
+        self.false: Formula = self._terms.FALSE()
+        self.facts: list[Formula] = []
+        self.definitions: list[tuple[Formula, Formula]] = []
+        self.uses_integers = False
+        self._values: dict[Formula, bool | int] = {}
+        self._names: dict[str, int] = {}
+
+    def fact(self, name: str) -> Formula:
+        """A symbol for something the run did."""
+        symbol = self._terms.Symbol(self._fresh(name), BOOL)
+        self.facts.append(symbol)
+        self._values[symbol] = True
+        return symbol
+
+    def define(self, name: str, body: Formula) -> Formula:
+        """A Boolean symbol equal to a formula; constants and symbols stand for themselves."""
+        if body.is_constant() or body.is_symbol():
+            return body
+        symbol = self._terms.Symbol(self._fresh(name), BOOL)
+        self._values[symbol] = self.value(body)
+        self.definitions.append((symbol, body))
+        return symbol
+
+    def count(self, name: str, before: Formula | None, more: Formula) -> Formula:
+        """An integer symbol: `before` (0 when None) plus one if the formula `more` holds."""
+        terms = self._terms
+        self.uses_integers = True
+        step = terms.Ite(more, terms.Int(1), terms.Int(0))
+        body = step if before is None else terms.Plus(before, step)
+        symbol = terms.Symbol(self._fresh(name), INT)
+        self._values[symbol] = self.value(body)
+        self.definitions.append((symbol, body))
+        return symbol
+
+    def at_least(self, counter: Formula, count: int) -> Formula:
+        """counter ≥ count."""
+        return self._terms.GE(counter, self._terms.Int(count))
+
+    def negate(self, body: Formula) -> Formula:
+        """¬body."""
+        if body.is_constant():
+            return self.false if body.is_true() else self.true
+        return self._terms.Not(body)
+
+    def all(self, items: Sequence[Formula]) -> Formula:
+        """∧ items, constants folded."""
+        kept = [i for i in items if not i.is_true()]
+        if any(i.is_false() for i in kept):
+            return self.false
+        if not kept:
+            return self.true
+        return kept[0] if len(kept) == 1 else self._terms.And(kept)
+
+    def any(self, items: Sequence[Formula]) -> Formula:
+        """∨ items, constants folded."""
+        kept = [i for i in items if not i.is_false()]
+        if any(i.is_true() for i in kept):
+            return self.true
+        if not kept:
+            return self.false
+        return kept[0] if len(kept) == 1 else self._terms.Or(kept)
+
+    def implies(self, left: Formula, right: Formula) -> Formula:
+        """left ⇒ right; a false consequent stays visible as ¬left."""
+        if left.is_false() or right.is_true():
+            return self.true
+        if left.is_true():
+            return right
+        return self._terms.Not(left) if right.is_false() else self._terms.Implies(left, right)
+
+    def value(self, formula: Formula) -> Any:
+        """What the run makes of a formula: its facts determine every symbol."""
+        kind = formula.node_type()
+        if kind == op.SYMBOL:
+            return self._values[formula]
+        if kind in (op.BOOL_CONSTANT, op.INT_CONSTANT):
+            return formula.constant_value()
+        args = formula.args()
+        if kind == op.NOT:
+            return not self.value(args[0])
+        if kind == op.AND:
+            return all(map(self.value, args))
+        if kind == op.OR:
+            return any(map(self.value, args))
+        if kind == op.IMPLIES:
+            return not self.value(args[0]) or self.value(args[1])
+        if kind == op.ITE:
+            return self.value(args[1] if self.value(args[0]) else args[2])
+        if kind == op.PLUS:
+            return sum(map(self.value, args))
+        if kind == op.LE:
+            return self.value(args[0]) <= self.value(args[1])
+        raise AssertionError(kind)
+
+    def _fresh(self, name: str) -> str:
+        seen = self._names.get(name, 0)
+        self._names[name] = seen + 1
+        return self._fresh(f"{name}#{seen + 1}") if seen else name

@@ -1,0 +1,28 @@
+"""Readable names for SMT-LIB symbols: what a quoted symbol `|…|` may hold, whatever the run contains."""
+
+from __future__ import annotations
+
+_LIMIT = 60
+
+
+def shown(text: str) -> str:
+    """The text with what a quoted symbol may not contain replaced, cut to a readable length.
+
+    Two texts may come out the same; `Query` tells their symbols apart by a number.
+    """
+    if len(text) > _LIMIT:
+        text = text[: _LIMIT - 1] + "…"
+    if text.isascii() and text.isprintable() and "|" not in text and "\\" not in text:
+        return text
+    return "".join(_replaced(c) for c in text)
+
+
+def _replaced(character: str) -> str:
+    if character in "|\\" or not " " <= character <= "~":
+        return "..." if character == "…" else f"<{ord(character):x}>"
+    return character
+
+
+def quoted(name: str) -> str:
+    """A symbol in bars."""
+    return f"|{name}|"

@@ -1,0 +1,50 @@
+"""Algorithm 1's Verify: each statement put through the solver once, each violation localised and explained."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vigil_lang.smt.encode import Encoding
+from vigil_lang.smt.explain import Explainer
+from vigil_lang.smt.leaves import Candidates
+from vigil_lang.smt.solve import decide
+from vigil_lang.verdict import SolverAnswer, StatementVerdict, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from vigil_lang.semantics.policy import Policy
+    from vigil_lang.semantics.policy import Statement as PolicyStatement
+    from vigil_lang.trace import Trace
+
+
+def verify(policies: Policy | Iterable[Policy], trace: Trace) -> Verdict:
+    """Judge a run by every statement of the policies.
+
+    Raises:
+        SolverDisagrees: Z3 did not confirm a verdict; a fault of this program.
+    """
+    chosen = tuple(policies) if not hasattr(policies, "statements") else (policies,)
+    candidates = Candidates(trace)
+    found = [
+        _statement(policy, statement, trace, candidates) for policy in chosen for statement in policy.statements
+    ]
+    return Verdict(trace, chosen, tuple(found))
+
+
+def _statement(
+    policy: Policy, statement: PolicyStatement, trace: Trace, candidates: Candidates
+) -> StatementVerdict:
+    encoding = Encoding(statement.requirement, trace, candidates)
+    decision = decide(encoding, statement.name)
+    explainer = Explainer(statement, trace)
+    return StatementVerdict(
+        policy=policy.path,
+        name=statement.name,
+        form=statement.form,
+        verdict="violated" if decision.offending else "satisfied",
+        vacuous=not decision.offending and not encoding.exercised(),
+        offending=tuple(explainer.offence(at, binding) for at, binding in decision.offending),
+        solver=SolverAnswer(decision.result, decision.core, decision.seconds),
+        statement=statement,
+    )

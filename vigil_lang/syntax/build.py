@@ -1,0 +1,214 @@
+"""From grammar rules to tree nodes: the callbacks Lark runs while it parses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lark import Token, Transformer, v_args
+
+from vigil_lang.diagnostics.model import Span
+from vigil_lang.syntax import tree
+
+_SPELLING = {"∈": "in", "∉": "not in", "∼": "~", "≁": "!~", "≠": "!=", "≤": "<=", "≥": ">="}
+
+
+def _at(token: Token) -> Span:
+    return Span(token.start_pos or 0, token.end_pos or 0)
+
+
+def _over(first: Any, last: Any) -> Span:
+    start = _at(first) if isinstance(first, Token) else first.span
+    end = _at(last) if isinstance(last, Token) else last.span
+    return Span(start.start, end.end)
+
+
+def _name(token: Token) -> tree.Name:
+    return tree.Name(str(token), _at(token))
+
+
+def _string(token: Token) -> tree.String:
+    return tree.String(str(token)[1:-1], _at(token))
+
+
+def _name_or_string(token: Token) -> tree.Name | tree.String:
+    return _string(token) if token.type == "STRING" else _name(token)
+
+
+class Builder(Transformer):  # type: ignore[type-arg]
+    """One method a grammar rule; each returns the node of `tree` that the rule stands for."""
+
+    # --- literals and names ---
+
+    @v_args(inline=True)
+    def string(self, token: Token) -> tree.String:
+        return _string(token)
+
+    @v_args(inline=True)
+    def number(self, token: Token) -> tree.Number:
+        return tree.Number(str(token), _at(token))
+
+    @v_args(inline=True)
+    def boolean(self, token: Token) -> tree.Boolean:
+        return tree.Boolean(str(token) == "true", _at(token))
+
+    @v_args(inline=True)
+    def word(self, token: Token) -> tree.Name:
+        return _name(token)
+
+    @v_args(inline=True)
+    def regex(self, token: Token) -> tree.Regex:
+        text = str(token)
+        ignore_case = text.endswith("i")
+        return tree.Regex(text[1 : -2 if ignore_case else -1], ignore_case, _at(token))
+
+    def set_literal(self, children: list[Any]) -> tree.SetLiteral:
+        elements = tuple(c for c in children[1:-1] if c is not None)
+        return tree.SetLiteral(elements, _over(children[0], children[-1]))
+
+    def set(self, parts: list[Any]) -> tree.SetUnion:
+        return tree.SetUnion(tuple(parts), _over(parts[0], parts[-1]))
+
+    @v_args(inline=True)
+    def bound(self, token: Token) -> tree.Bound:
+        return tree.Bound(str(token), _at(token))
+
+    # --- atoms ---
+
+    @v_args(inline=True)
+    def plain_field(self, token: Token) -> tree.Field:
+        return tree.Field(str(token), "argument", _at(token))
+
+    @v_args(inline=True)
+    def quoted_field(self, token: Token) -> tree.Field:
+        return tree.Field(str(token)[1:-1], "argument", _at(token))
+
+    @v_args(inline=True)
+    def output_field(self, token: Token) -> tree.Field:
+        return tree.Field("output", "output", _at(token))
+
+    @v_args(inline=True)
+    def action_in(self, action: Token, _in: Token, names: tree.SetUnion) -> tree.ActionIn:
+        return tree.ActionIn(names, _over(action, names))
+
+    @v_args(inline=True)
+    def action_is(self, action: Token, _eq: Token, name: Token) -> tree.ActionIs:
+        return tree.ActionIs(_name_or_string(name), _over(action, name))
+
+    @v_args(inline=True)
+    def action_matches(self, action: Token, _op: Token, text: Any) -> tree.ActionMatches:
+        return tree.ActionMatches(text, _over(action, text))
+
+    @v_args(inline=True)
+    def status_is(self, status: Token, _eq: Token, value: Token) -> tree.StatusIs:
+        return tree.StatusIs("ok" if value.type == "OK" else "error", _over(status, value))
+
+    @v_args(inline=True)
+    def test(self, operator: Token, operand: Any) -> tuple[str, Any]:
+        return _SPELLING.get(str(operator), str(operator)), operand
+
+    @v_args(inline=True)
+    def test_not_in(self, _not: Token, _in: Token, operand: Any) -> tuple[str, Any]:
+        return "not in", operand
+
+    @v_args(inline=True)
+    def field_test(self, field: tree.Field, test: tuple[Any, Any]) -> tree.Test:
+        operator, operand = test
+        return tree.Test(field, operator, operand, _over(field, operand))
+
+    @v_args(inline=True)
+    def has(self, keyword: Token, field: tree.Field) -> tree.Has:
+        return tree.Has(field, _over(keyword, field))
+
+    def apply(self, children: list[Any]) -> tree.Apply:
+        args = tuple(c for c in children[2:-1] if c is not None)
+        return tree.Apply(_name_or_string(children[0]), args, _over(children[0], children[-1]))
+
+    @v_args(inline=True)
+    def reference(self, name: Token) -> tree.Apply:
+        return tree.Apply(_name(name), None, _at(name))
+
+    # --- expressions ---
+
+    @v_args(inline=True)
+    def parenthesised(self, left: Token, body: Any, right: Token) -> Any:
+        # Rebuilt with the wider span: cheaper than dataclasses.replace, which inspects every field.
+        fields = {name: getattr(body, name) for name in body.__slots__}
+        return type(body)(**(fields | {"span": _over(left, right)}))
+
+    @v_args(inline=True)
+    def negation(self, operator: Token, body: Any) -> tree.Not:
+        return tree.Not(body, _over(operator, body))
+
+    def conjunction(self, children: list[Any]) -> tree.And:
+        return tree.And(tuple(children[::2]), _over(children[0], children[-1]))
+
+    def disjunction(self, children: list[Any]) -> tree.Or:
+        return tree.Or(tuple(children[::2]), _over(children[0], children[-1]))
+
+    @v_args(inline=True)
+    def implies(self, left: Any, _op: Token, right: Any) -> tree.Implies:
+        return tree.Implies(left, right, _over(left, right))
+
+    @v_args(inline=True)
+    def earlier(self, operator: Token, bound: tree.Bound | None, body: Any) -> tree.Diamond:
+        return tree.Diamond("earlier", bound, body, _over(operator, body))
+
+    @v_args(inline=True)
+    def later(self, operator: Token, bound: tree.Bound | None, body: Any) -> tree.Diamond:
+        return tree.Diamond("later", bound, body, _over(operator, body))
+
+    # --- forms and items ---
+
+    def plain_form(self, children: list[Any]) -> tree.Form:
+        name: Any = str(children[0])
+        return tree.Form(name, tuple(children[2:-1]), None, _over(children[0], children[-1]))
+
+    def bounded_form(self, children: list[Any]) -> tree.Form:
+        name: Any = str(children[0])
+        return tree.Form(name, tuple(children[3:-1]), children[1], _over(children[0], children[-1]))
+
+    @v_args(inline=True)
+    def always_form(self, keyword: Token, body: Any) -> tree.Form:
+        return tree.Form("always", (body,), None, _over(keyword, body))
+
+    def annotation(self, children: list[Any]) -> tree.Annotation:
+        name = children[0]
+        args = tuple(c for c in children[2:-1] if c is not None)
+        start = _at(name).start - 1
+        end = _over(name, children[-1] or name).end
+        return tree.Annotation(_name(name), args, Span(start, end))
+
+    def header(self, children: list[Any]) -> tuple[tuple[tree.Annotation, ...], tree.Name]:
+        return tuple(children[:-2]), _name(children[-1])
+
+    def item(self, children: list[Any]) -> tree.Item:
+        *notes, node = children
+        if not notes:
+            return node  # type: ignore[no-any-return]
+        fields = {name: getattr(node, name) for name in node.__slots__}
+        span = notes[0].span.to(node.span)
+        return type(node)(**(fields | {"annotations": tuple(notes), "span": span}))  # type: ignore[no-any-return]
+
+    def use(self, children: list[Any]) -> tree.Use:
+        keyword, module, *names = (c for c in children if c is not None)
+        return tree.Use(_name(module), tuple(map(_name, names)), span=_over(keyword, children[-1] or module))
+
+    @v_args(inline=True)
+    def let(self, keyword: Token, name: Token, _eq: Token, value: Any) -> tree.Let:
+        return tree.Let(_name(name), value, span=_over(keyword, value))
+
+    @v_args(inline=True)
+    def param(self, keyword: Token, name: Token, type_: Token, _eq: Any, default: Any) -> tree.Param:
+        kind: Any = str(type_)
+        return tree.Param(_name(name), kind, default, span=_over(keyword, default or type_))
+
+    def pattern(self, children: list[Any]) -> tree.Pattern:
+        keyword, name, *params, _eq, body = children
+        names = tuple(_name(p) for p in params if p is not None and p.type == "NAME")
+        return tree.Pattern(_name(name), names, body, span=_over(keyword, body))
+
+    @v_args(inline=True)
+    def statement(
+        self, keyword: Token, name: Token, form: tree.Form, _after: Any, after: Any
+    ) -> tree.Statement:
+        return tree.Statement(_name(name), form, after, span=_over(keyword, after or form))

@@ -1,0 +1,84 @@
+"""Typed events (paper, section 4.2) and the trace that orders them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+Status = Literal["ok", "error", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One step of a run: e = ⟨a(e), e[·], s(e), o(e)⟩.
+
+    `args` maps a flattened argument name (``params.amount``) to the canonical texts of its value: one for a
+    scalar, any number for a list. An absent argument has no entry. `output` is None where nothing was seen.
+    `time` is in microseconds since 1970 (UTC), None where the source does not say.
+    """
+
+    id: str
+    action: str
+    call: str
+    args: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    status: Status = "unknown"
+    output: str | None = None
+    kinds: tuple[str, ...] = ()
+    time: int | None = None
+    extra: dict[str, Any] = field(default_factory=dict)
+
+    def names(self) -> tuple[str, ...]:
+        """The action's own name and its kinds: what `action in {…}` is tested against."""
+        return (self.action, *self.kinds)
+
+    def values(self, name: str) -> tuple[str, ...]:
+        """The texts under an argument name, none where the event does not carry it."""
+        return self.args.get(name, ())
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a reader learned about a recording besides its events."""
+
+    path: str
+    format: str = "vigil"
+    name: str | None = None
+    source: str | None = None
+    cwd: str | None = None
+    """The working directory the run started in, where the recording says so."""
+    not_executed: int = 0
+    """Calls the recording shows as denied, cancelled or rejected before they ran; they are no events."""
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A finite run τ = e₁ ≺ e₂ ≺ …; ids are unique within it."""
+
+    events: tuple[Event, ...]
+    run: Run = Run("<memory>")
+
+    def __len__(self) -> int:
+        return len(self.events)
+
+    @cached_property
+    def call_index(self) -> tuple[int, ...]:
+        """For each event the ordinal, from 0, of its call: what bounds in calls measure."""
+        seen: dict[str, int] = {}
+        return tuple(seen.setdefault(e.call, len(seen)) for e in self.events)
+
+    @cached_property
+    def index_of(self) -> dict[str, int]:
+        """Position by event id."""
+        return {e.id: i for i, e in enumerate(self.events)}
+
+    @cached_property
+    def values(self) -> tuple[str, ...]:
+        """V of Definition 1, argument values and outputs, in order of first appearance."""
+        found: dict[str, None] = {}
+        for event in self.events:
+            for texts in event.args.values():
+                found.update(dict.fromkeys(texts))
+            if event.output is not None:
+                found.setdefault(event.output)
+        return tuple(found)

@@ -1,0 +1,127 @@
+"""The signature Σ = (A, K, V): what a policy may speak of (Definition 1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from vigil_lang.trace.values import number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from vigil_lang.trace.model import Trace
+
+ValueType = Literal["text", "number", "bool"]
+Origin = Literal["observed", "declared"]
+
+VALUES_KEPT = 1000
+"""Distinct values kept of an observed argument, and of outputs; with more than that the set counts as open."""
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One argument name of one action.
+
+    `values` is None when the set of values is open (a declared schema without an enumeration, or an observed
+    argument with more distinct values than are kept).
+    """
+
+    types: frozenset[ValueType]
+    many: bool = False
+    values: frozenset[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One action with its argument names; `open` when it may carry names that are not listed."""
+
+    args: dict[str, Argument] = field(default_factory=dict)
+    kinds: frozenset[str] = frozenset()
+    open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """Actions by name. `origin` is "observed" (values closed) or "declared" (values open)."""
+
+    actions: dict[str, Action]
+    origin: Origin
+    outputs: frozenset[str] | None = None
+    """Observed outputs; None when open."""
+
+
+def type_of(text: str) -> ValueType:
+    """The type a canonical text has by its looks: `6` is a number, `true` a bool, all else text."""
+    if text in ("true", "false"):
+        return "bool"
+    return "text" if number(text) is None else "number"
+
+
+def observe(traces: Iterable[Trace], *, limit: int = VALUES_KEPT) -> Signature:
+    """The signature that runs exhibit: the names they use and, up to `limit` for each argument, the values."""
+    actions: dict[str, dict[str, _Seen]] = {}
+    kinds: dict[str, set[str]] = {}
+    outputs = _Seen()
+    for trace in traces:
+        for event in trace.events:
+            args = actions.setdefault(event.action, {})
+            kinds.setdefault(event.action, set()).update(event.kinds)
+            for name, texts in event.args.items():
+                args.setdefault(name, _Seen()).add(texts, limit)
+            if event.output is not None:
+                outputs.add((event.output,), limit)
+    return Signature(
+        {
+            action: Action({name: seen.argument() for name, seen in args.items()}, frozenset(kinds[action]))
+            for action, args in actions.items()
+        },
+        "observed",
+        outputs.argument().values,
+    )
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What has been seen of one argument so far."""
+
+    types: set[ValueType] = field(default_factory=set)
+    many: bool = False
+    values: set[str] | None = field(default_factory=set)
+
+    def add(self, texts: tuple[str, ...], limit: int) -> None:
+        self.many = self.many or len(texts) != 1
+        for text in texts:
+            if self.values is None or text not in self.values:
+                self.types.add(type_of(text))
+                if self.values is not None:
+                    self.values.add(text)
+                    self.values = self.values if len(self.values) <= limit else None
+
+    def argument(self) -> Argument:
+        values = None if self.values is None else frozenset(self.values)
+        return Argument(frozenset(self.types), self.many, values)
+
+
+def merge(first: Signature, *others: Signature) -> Signature:
+    """What any of the signatures allows; values are closed where all that know the argument close them."""
+    actions = dict(first.actions)
+    origin, outputs = first.origin, first.outputs
+    for other in others:
+        for name, action in other.actions.items():
+            actions[name] = _merge_actions(actions[name], action) if name in actions else action
+        origin = "observed" if origin == other.origin == "observed" else "declared"
+        outputs = None if outputs is None or other.outputs is None else outputs | other.outputs
+    return Signature(actions, origin, outputs)
+
+
+def _merge_actions(one: Action, other: Action) -> Action:
+    args = dict(one.args)
+    for name, argument in other.args.items():
+        args[name] = _merge_arguments(args[name], argument) if name in args else argument
+    return Action(args, one.kinds | other.kinds, one.open or other.open)
+
+
+def _merge_arguments(one: Argument, other: Argument) -> Argument:
+    values = None if one.values is None or other.values is None else one.values | other.values
+    return Argument(one.types | other.types, one.many or other.many, values)

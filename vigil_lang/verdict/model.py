@@ -1,0 +1,123 @@
+"""What judging a run by policies comes to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from vigil_lang.semantics.policy import Policy
+    from vigil_lang.semantics.policy import Statement as PolicyStatement
+    from vigil_lang.trace import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class NearMiss:
+    """An event that almost met what was missing, and the one thing that kept it from doing so."""
+
+    event: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Offence:
+    """An event at fault.
+
+    `index` counts from 0. `bindings` gives each variable's value; None stands for any value the run does not carry.
+    `why` says in words what is missing or forbidden; `message` is the policy's own, or `why` where it has none.
+    `forbidden` is, for `until`, the event that came before the resolver.
+    """
+
+    event: str
+    index: int
+    call: str
+    bindings: dict[str, str | None]
+    message: str
+    why: str
+    near_misses: tuple[NearMiss, ...] = ()
+    forbidden: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The published form (`why` is for people)."""
+        found: dict[str, Any] = {
+            "event": self.event,
+            "index": self.index,
+            "call": self.call,
+            "bindings": self.bindings,
+            "message": self.message,
+            "near_misses": [{"event": n.event, "why": n.why} for n in self.near_misses],
+        }
+        return found | ({"forbidden": self.forbidden} if self.forbidden is not None else {})
+
+
+@dataclass(frozen=True, slots=True)
+class SolverAnswer:
+    """Z3's answer: `unsat` is a violation; `core` names the conditions of one minimal contradiction."""
+
+    result: str
+    core: tuple[str, ...]
+    seconds: float
+    name: str = "z3"
+
+
+@dataclass(frozen=True)
+class StatementVerdict:
+    """One statement on one run. `vacuous`: it held because nothing put it to the test."""
+
+    policy: str
+    name: str
+    form: str
+    verdict: Literal["satisfied", "violated"]
+    vacuous: bool
+    offending: tuple[Offence, ...]
+    solver: SolverAnswer
+    statement: PolicyStatement = field(repr=False)
+
+    def to_json(self) -> dict[str, Any]:
+        """The published form."""
+        solver = self.solver
+        return {
+            "policy": self.policy,
+            "name": self.name,
+            "form": self.form,
+            "verdict": self.verdict,
+            "vacuous": self.vacuous,
+            "offending": [o.to_json() for o in self.offending],
+            "solver": {
+                "name": solver.name,
+                "result": solver.result,
+                "core": list(solver.core),
+                "seconds": round(solver.seconds, 6),
+            },
+        }
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A run judged by policies: unsafe when some statement is violated."""
+
+    trace: Trace = field(repr=False)
+    policies: tuple[Policy, ...] = field(repr=False)
+    statements: tuple[StatementVerdict, ...]
+
+    @property
+    def verdict(self) -> Literal["safe", "unsafe"]:
+        """`unsafe` when some statement is violated."""
+        return "unsafe" if any(s.verdict == "violated" for s in self.statements) else "safe"
+
+    def offences(self) -> Iterator[tuple[StatementVerdict, Offence]]:
+        """Every offence with its statement, statements in policy order, events in run order."""
+        for statement in self.statements:
+            for offence in statement.offending:
+                yield statement, offence
+
+    def to_json(self) -> dict[str, Any]:
+        """The published form, `vigil.verdict/1`."""
+        return {
+            "schema": "vigil.verdict/1",
+            "trace": {"path": self.trace.run.path, "events": len(self.trace)},
+            "verdict": self.verdict,
+            "statements": [s.to_json() for s in self.statements],
+        }
