@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import AbstractContextManager
+from contextlib import suppress
+from errno import ENOSPC
 from importlib import import_module
+from io import TextIOWrapper
 
 import click
 
@@ -16,6 +18,7 @@ from vigil_lang.diagnostics import InputError
 VERBS = {
     "check": "Find what is wrong with policies, without running them.",
     "compile": "Write a statement and a run as an SMT-LIB 2.6 script.",
+    "completion": "Print a completion script for bash, zsh or fish.",
     "demo": "Judge the shipped example runs.",
     "explain": "Explain a diagnostic code.",
     "fmt": "Format policies.",
@@ -38,6 +41,15 @@ class _Verbs(click.Group):
         module = import_module(f"vigil_lang.cli.{cmd_name}")
         return module.command  # type: ignore[no-any-return]
 
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except InputError as error:
+            from vigil_lang.cli.show import show_errors
+
+            show_errors(error.diagnostics)
+            ctx.exit(BAD_INPUT)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Verbs"):
             formatter.write_dl(sorted(VERBS.items()))
@@ -54,7 +66,7 @@ class _Verbs(click.Group):
         return super().resolve_command(ctx, args)
 
 
-@click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(cls=_Verbs, subcommand_metavar="VERB ...", context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, "-V", "--version", message="vigil %(version)s")
 def group() -> None:
     """Write the rules of an agent's skills as policies; judge its runs by them.
@@ -65,44 +77,70 @@ def group() -> None:
 
 def run(args: list[str] | None = None) -> int:
     """Run one verb and return its exit status; nothing escapes as a traceback."""
+    _prepare_streams()
     try:
         result = group.main(args=args, prog_name="vigil", standalone_mode=False)
         sys.stdout.flush()
     except click.exceptions.Exit as leave:
         return leave.exit_code
     except click.ClickException as error:
-        error.show()
-        return BAD_INPUT
+        _show(error)
+        return BROKEN_TOOL if error.exit_code == BROKEN_TOOL else BAD_INPUT
     except (click.Abort, KeyboardInterrupt):
         print("vigil: interrupted", file=sys.stderr)
         return BAD_INPUT
-    except InputError as error:
-        from vigil_lang.cli.show import show_findings
-
-        show_findings(error.diagnostics, "human", stream=sys.stderr)
-        return BAD_INPUT
     except BrokenPipeError:
         # The reader of our output has left; silence the interpreter's own complaint at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return CLEAN
     except OSError as error:
-        print(f"vigil: {error.strerror or error}", file=sys.stderr)
-        with _silenced():
+        _last_words(f"vigil: {_reason(error)}")
+        with suppress(OSError, ValueError):
             sys.stdout.close()
         return BAD_INPUT
     except Exception as error:  # the last line of defence: one line, not a traceback
         if os.environ.get("VIGIL_DEBUG"):
             raise
-        print(
-            f"vigil: internal error: {type(error).__name__}: {error}\n"
-            "This is a fault in vigil. Set VIGIL_DEBUG=1 for the traceback and please report it.",
-            file=sys.stderr,
+        from vigil_lang.diagnostics.visible import visible
+
+        _last_words(
+            f"vigil: internal error: {type(error).__name__}: {visible(str(error))}\n"
+            "This is a fault in vigil. Set VIGIL_DEBUG=1 for the traceback and please report it."
         )
         return BROKEN_TOOL
     return result if isinstance(result, int) else CLEAN
 
 
-def _silenced() -> AbstractContextManager[None]:
-    from contextlib import suppress
+def _prepare_streams() -> None:
+    """Closed standard streams become empty ones; what an encoding cannot express is escaped, not fatal."""
+    for name in ("stdin", "stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            mode = "r" if name == "stdin" else "w"
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123 - lives as long as we
+        elif name != "stdin" and isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
-    return suppress(OSError, ValueError)
+
+def _show(error: click.ClickException) -> None:
+    """A message of click's, with what it quotes from the command line made fit for a terminal."""
+    from vigil_lang.diagnostics.visible import visible
+
+    error.message = "\n".join(map(visible, error.message.split("\n")))
+    with suppress(OSError):
+        error.show()
+
+
+def _reason(error: OSError) -> str:
+    reason = (error.strerror or str(error)).lower()
+    if error.filename is None:
+        return f"cannot write the result: {reason}" if error.errno == ENOSPC else reason
+    from vigil_lang.diagnostics.visible import visible
+
+    return f"{visible(str(error.filename))}: {reason}"
+
+
+def _last_words(text: str) -> None:
+    with suppress(OSError, ValueError):
+        print(text, file=sys.stderr)

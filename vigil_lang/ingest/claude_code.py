@@ -39,25 +39,21 @@ def _is_own(line: dict[str, Any]) -> bool:
 
 @dataclass(slots=True)
 class _Call:
-    """A tool use as it was issued; `line` and `message` tell a repeated line from an id used again."""
+    """A tool use as it was issued."""
 
     session: str
     id: str
     name: str
     args: dict[str, tuple[str, ...]]
-    line: str | None
-    message: str | None
     time: int | None
     parent: str | None
     nested: bool
     result: Result | None = None
 
-    def is_again(self, other: _Call) -> bool:
-        """Whether the other is the same call written a second time, not another call under the same id."""
-        if self.line and self.line == other.line:
-            return True
-        known = bool(self.message and other.message) or bool(self.line and other.line)
-        return self.session == other.session and (not known or self.message == other.message)
+    @property
+    def key(self) -> tuple[str, str]:
+        """What a result names its call by: an id alone may occur in two sessions of one file."""
+        return self.session, self.id
 
 
 @dataclass(slots=True)
@@ -67,41 +63,47 @@ class _Recording:
     run: Run
     session: str = ""
     calls: list[_Call] = field(default_factory=list)
-    by_id: dict[str, list[_Call]] = field(default_factory=dict)
+    written: set[tuple[str | None, ...]] = field(default_factory=set)
+    """Calls by the line and by the message they stand in: files may repeat both, under a new session or line id."""
+    waiting: dict[tuple[str, str], list[_Call]] = field(default_factory=dict)
+    """Calls without a result, by key: more than one where an id was used again."""
     early: dict[tuple[str, str], Result] = field(default_factory=dict)
-    """Results by session and id that came before their call."""
+    """Results that came before their call."""
     refused: set[tuple[str, str]] = field(default_factory=set)
-    """Calls by session and id that a `result` line lists as denied or deferred."""
+    """Keys of calls that a `result` line lists as denied or deferred."""
 
-    def add_call(self, call: _Call) -> None:
-        known = self.by_id.setdefault(call.id, [])
-        if not any(call.is_again(other) for other in known):
-            call.result = self.early.pop((call.session, call.id), None)
-            known.append(call)
+    def add_call(self, call: _Call, line: str | None, message: str | None) -> None:
+        identities = {(*call.key, message), (call.id, line)} if line else {(*call.key, message)}
+        if self.written.isdisjoint(identities):
             self.calls.append(call)
+            call.result = self.early.pop(call.key, None)
+            waiting = self.waiting.setdefault(call.key, [])
+            if call.result is None:
+                waiting.append(call)
+        self.written |= identities
 
     def add_result(self, session: str, call_id: str, result: Result) -> None:
-        """The latest open call of that session and id takes it; one more result is a repeated line."""
-        known = [call for call in self.by_id.get(call_id, ()) if call.session == session]
-        for call in reversed(known):
-            if call.result is None:
-                call.result = result
-                return
-        if not known:
+        """The latest waiting call takes it; where none is waiting any more, it is a repeated line."""
+        waiting = self.waiting.get((session, call_id))
+        if waiting:
+            waiting.pop().result = result
+        elif waiting is None:
             self.early.setdefault((session, call_id), result)
 
     def settle(self) -> None:
-        """Results of a session that never issued such a call belong to the call under that id elsewhere."""
+        """A result of a session that never issued its call belongs to one under that id elsewhere: it resumed."""
+        by_id: dict[str, list[_Call]] = {}
+        for waiting in self.waiting.values():
+            for call in waiting:
+                by_id.setdefault(call.id, []).append(call)
         for (_, call_id), result in self.early.items():
-            for call in self.by_id.get(call_id, ()):
-                call.result = call.result or result
+            if by_id.get(call_id):
+                by_id[call_id].pop().result = result
 
     def executed(self, call: _Call) -> bool:
-        if call.result is None:
-            return (call.session, call.id) not in self.refused
-        if call.result.error and (call.session, call.id) in self.refused:
+        if call.key in self.refused and (call.result is None or call.result.error):
             return False
-        return call.result.executed
+        return call.result is None or call.result.executed
 
 
 def read(lines: Lines, run: Run) -> Trace:
@@ -113,7 +115,8 @@ def read(lines: Lines, run: Run) -> Trace:
         match line.get("type"):
             case "assistant":
                 for block in _blocks(lines, line, "tool_use"):
-                    found.add_call(_call(lines, line, block, found.session))
+                    call = _call(lines, line, block, found.session)
+                    found.add_call(call, _optional(line, "uuid"), _optional(line["message"], "id"))
             case "user":
                 for block in _blocks(lines, line, "tool_result"):
                     call_id = _string(lines, block, "tool_use_id")
@@ -165,8 +168,6 @@ def _call(lines: Lines, line: dict[str, Any], block: dict[str, Any], session: st
         _string(lines, block, "id"),
         _string(lines, block, "name"),
         flat,
-        _optional(line, "uuid"),
-        _optional(line["message"], "id"),
         parse_time(line.get("timestamp")),
         parent or _optional(line, "agentId"),
         parent is not None or line.get("isSidechain") is True,
@@ -202,7 +203,7 @@ def _events(calls: list[_Call]) -> Iterator[Event]:
     for ordinal, call in enumerate(calls, 1):
         used[call.id] += 1
         name = call.id if used[call.id] == 1 else f"{call.id}#{used[call.id]}"
-        names[call.session, call.id] = name
+        names[call.key] = name
         parent = names.get((call.session, call.parent), call.parent) if call.parent else None
         result = call.result
         yield Event(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _DECODER = msgspec.json.Decoder(float_hook=Decimal)  # a number keeps the digits it was written with
 _ENCODER = msgspec.json.Encoder(decimal_format="number")
 
-_BOM = b"\xef\xbb\xbf"
+BOM = b"\xef\xbb\xbf"
 _BYTE = re.compile(r" \(byte (\d+)\)")
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]', re.DOTALL)
 # Every escape is consumed, so that the `\ud800` in `\\ud800` is not taken for one.
@@ -56,9 +56,7 @@ def shown(value: object) -> str:
     return f"`{text if len(text) <= _SHOWN else text[: _SHOWN - 1] + '…'}`"
 
 
-def point_at(
-    code: str, message: str, path: str, text: str, start: int, end: int, line: int = 1
-) -> Diagnostic:
+def point_at(code: str, message: str, path: str, text: str, start: int, end: int, line: int = 1) -> Diagnostic:
     """A finding in a text that may be far too long to show.
 
     Its source is an excerpt around `start`, an offset into `text`, whose first line is number `line`.
@@ -76,28 +74,32 @@ def point_at(
     return Diagnostic.of(code, message, Source(path, excerpt, line), span)
 
 
-def fault_of(error: Exception, data: bytes, path: str, number: int = 1, *, last: bool = False) -> InputError:
+def fault_of(
+    error: Exception, data: bytes, path: str, number: int = 1, *, code: str = "VGL601", last: bool = False
+) -> InputError:
     """Why `decode` refused the data; `last` when nothing, not even a line break, follows it in the file."""
     text = data.decode("utf-8", "replace")
     try:
         data.decode()
     except UnicodeDecodeError as bad:
-        if not (last and bad.end == len(data)):
+        if not (last and bad.reason == "unexpected end of data"):
             at = len(data[: bad.start].decode("utf-8", "replace"))
             message = f"byte 0x{data[bad.start]:02x} is not UTF-8 text"
             return InputError([point_at("VGL002", message, path, text, at, at + 1, number)])
     if isinstance(error, RecursionError):
-        message, at = "the line is nested too deeply", 0
+        message, at = "the JSON is nested too deeply", 0
     elif isinstance(error, InvalidOperation | msgspec.ValidationError):
         message, at = "a number is out of range", 0
     elif last and "truncated" in str(error):
-        message, at = "the file ends in the middle of a JSON value: the recording was cut off", len(text)
+        message, at = "the file ends in the middle of a JSON value: it was cut off", len(text)
     else:
         found = _BYTE.search(str(error))
         at = len(data[: int(found[1])].decode("utf-8", "replace")) if found else len(text.rstrip())
         reason = "it ends too early" if "truncated" in str(error) else _BYTE.sub("", str(error))
         message = f"not valid JSON: {reason.removeprefix('JSON is malformed: ')}"
-    return InputError([point_at("VGL601", message, path, text, at, at + 1, number)])
+        if text[at : at + 1] < " " and at < len(text.rstrip("\r\n")):
+            message += f" U+{ord(text[at]):04X}"
+    return InputError([point_at(code, message, path, text, at, at + 1, number)])
 
 
 class Lines:
@@ -131,7 +133,7 @@ class Lines:
 
     def _second_look(self, error: Exception) -> Any:
         """What a line that the decoder refused holds after all: nothing, or a value behind a BOM."""
-        data = self.raw.removeprefix(_BOM) if self.number == 1 else self.raw
+        data = self.raw.removeprefix(BOM) if self.number == 1 else self.raw
         if not data.strip():
             return _BLANK
         try:

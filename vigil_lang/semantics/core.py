@@ -125,9 +125,7 @@ class OrC:
     items: tuple[Condition, ...]
 
 
-Test: TypeAlias = (
-    ActionIn | ActionMatches | StatusIs | Has | In | Matches | Compares | Equals | Contains | ContainsText
-)
+Test: TypeAlias = ActionIn | ActionMatches | StatusIs | Has | In | Matches | Compares | Equals | Contains | ContainsText
 Condition: TypeAlias = Test | NotC | AndC | OrC
 
 

@@ -72,9 +72,7 @@ def holds(theta: core.Theta, trace: Trace, at: int, binding: Binding) -> bool:
         case core.Implies(left, right):
             return not holds(left, trace, at, binding) or holds(right, trace, at, binding)
         case core.Earlier(body, bound):
-            return any(
-                holds(body, trace, other, binding) and within(bound, trace, other, at) for other in range(at)
-            )
+            return any(holds(body, trace, other, binding) and within(bound, trace, other, at) for other in range(at))
         case core.Later(body, bound):
             return any(
                 holds(body, trace, other, binding) and within(bound, trace, at, other)

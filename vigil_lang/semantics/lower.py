@@ -44,6 +44,11 @@ class Statement:
     metadata: Metadata = field(default_factory=Metadata)
 
     @property
+    def body(self) -> str:
+        """The form as the policy wrote it, on one line."""
+        return to_text(self.syntax.form.args[0]) if self.form == "always" else to_text(self.syntax.form)
+
+    @property
     def span(self) -> Span:
         """Where the statement's name stands."""
         return self.syntax.name.span

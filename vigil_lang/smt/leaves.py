@@ -5,13 +5,15 @@ The text tests of a condition are decided here, outside the solver (paper, 5.1);
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
 from itertools import product
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import compare, texts
 from vigil_lang.semantics.text import predicate
+from vigil_lang.smt.symbols import shown
 from vigil_lang.trace.values import number
 
 if TYPE_CHECKING:
@@ -43,11 +45,9 @@ def compiled(condition: core.Condition) -> Check:
             test = predicate(matcher)
             return lambda e, _: any(test(text) != negated for text in texts(field, e))
         case core.Compares(field, operator, limit):
-            return lambda e, _: any(
-                n is not None and compare(n, operator, limit) for n in map(number, texts(field, e))
-            )
+            return lambda e, _: any(n is not None and compare(n, operator, limit) for n in map(number, texts(field, e)))
         case core.Equals(field, x):
-            return lambda e, b: b[x] is not None and b[x] in texts(field, e)
+            return lambda e, b: cast("str", b[x]) in texts(field, e)  # the fresh text, None, is in none
         case core.Contains(field, x):
             return lambda e, b: bool(v := b[x]) and any(v in text for text in texts(field, e))
         case core.ContainsText(field, part):
@@ -55,6 +55,11 @@ def compiled(condition: core.Condition) -> Check:
         case core.NotC(body):
             inner = compiled(body)
             return lambda e, b: not inner(e, b)
+        case core.AndC((item,)):
+            return compiled(item)
+        case core.AndC((left, right)):
+            one, two = compiled(left), compiled(right)
+            return lambda e, b: one(e, b) and two(e, b)
         case core.AndC(items):
             checks = [compiled(item) for item in items]
             return lambda e, b: all(check(e, b) for check in checks)
@@ -71,30 +76,30 @@ class Leaf:
     for, at the events that meet its variable-free conjuncts.
     """
 
-    def __init__(self, holds: core.Holds, trace: Trace, candidates: Candidates) -> None:
+    def __init__(self, holds: core.Holds, matching: Matching, order: tuple[str, ...]) -> None:
+        """`order` is that of the statement's variables, which bindings follow."""
         self.holds = holds
         self.variables = core.variables_of(holds.condition)
-        self._trace = trace
+        self._slots = tuple(order.index(x) for x in self.variables)
+        self._whole = self.variables == order
+        self._events = matching.trace.events
         conjuncts = _conjuncts(holds.condition)
         ground = [c for c in conjuncts if not core.variables_of(c)]
-        self._rest = [c for c in conjuncts if core.variables_of(c)]
-        check = compiled(core.AndC(tuple(ground)))
-        self._ground = [i for i in candidates.of(ground) if check(trace.events[i], {})]
-        self.indexed = {t.variable for t in self._rest if isinstance(t, core.Equals)} >= set(self.variables)
+        rest = [c for c in conjuncts if core.variables_of(c)]
+        self._ground = matching.meeting(ground)
+        equals = [t for t in rest if isinstance(t, core.Equals)]
+        self._indexed = {t.variable for t in equals} >= set(self.variables)
         self._positions: dict[Key, list[int]] = {}
         self._keys: dict[int, list[Key]] = {}
-        if self.indexed:
-            self._index()
-        else:
-            self._open = compiled(core.AndC(tuple(self._rest)))
-            self._possible = frozenset(self._ground)
+        self._open: Check = compiled(core.AndC(tuple(rest)))
+        self._possible = frozenset(() if self._indexed else self._ground)
+        if self._indexed:
+            self._index(equals, [compiled(c) for c in rest if not isinstance(c, core.Equals)])
 
-    def _index(self) -> None:
+    def _index(self, equals: list[core.Equals], filters: list[Check]) -> None:
         positions: dict[Key, list[int]] = defaultdict(list)
-        equals = [t for t in self._rest if isinstance(t, core.Equals)]
-        filters = [compiled(c) for c in self._rest if not isinstance(c, core.Equals)]
         for at in self._ground:
-            keys = self._solutions(self._trace.events[at], equals, filters)
+            keys = self._solutions(self._events[at], equals, filters)
             if keys:
                 self._keys[at] = keys
             for key in keys:
@@ -105,40 +110,59 @@ class Leaf:
         """The values of the variables, in their order, under which the condition holds at the event."""
         if not self.variables:
             return [()]
+        if len(equals) == 1 and not filters:
+            found: list[Key] = [(text,) for text in dict.fromkeys(texts(equals[0].field, event))]
+            return found
         choices: list[dict[str, None]] = []
         for variable in self.variables:
-            fields = [texts(t.field, event) for t in equals if t.variable == variable]
-            first, *others = fields
+            first, *others = [texts(t.field, event) for t in equals if t.variable == variable]
             choices.append(dict.fromkeys(v for v in first if all(v in other for other in others)))
-        found: list[Key] = list(product(*choices))
+        found = list(product(*choices))
         if filters:
             bound = ((key, dict(zip(self.variables, key, strict=True))) for key in found)
             found = [key for key, binding in bound if all(check(event, binding) for check in filters)]
         return found
 
-    def key(self, binding: Binding) -> Key:
-        """The part of a binding this condition depends on."""
-        return tuple([binding[x] for x in self.variables])
+    def key(self, binding: Key) -> Key:
+        """The part of a statement's binding this condition depends on."""
+        return binding if self._whole else tuple([binding[slot] for slot in self._slots])
+
+    def spread(self, key: Key, nothing: tuple[Any, ...]) -> tuple[Any, ...]:
+        """A key as a partial binding of the statement: `nothing` in the other variables' places."""
+        if self._whole:
+            return key
+        partial = list(nothing)
+        for slot, value in zip(self._slots, key, strict=True):
+            partial[slot] = value
+        return tuple(partial)
 
     def positions(self, key: Key) -> list[int]:
         """The indices of the events at which the condition holds, ascending."""
-        if self.indexed:
-            return self._positions.get(key, [])
-        if key not in self._positions:
+        found = self._positions.get(key)
+        if found is None:
+            if self._indexed:
+                return []
             binding = dict(zip(self.variables, key, strict=True))
-            events = self._trace.events
-            self._positions[key] = [i for i in self._ground if self._open(events[i], binding)]
-        return self._positions[key]
+            found = self._positions[key] = [i for i in self._ground if self._open(self._events[i], binding)]
+        return found
+
+    def holds_at(self, key: Key, at: int) -> bool:
+        """Whether the condition holds at one event."""
+        if self._indexed:
+            return key in self._keys.get(at, ())
+        positions = self.positions(key)
+        place = bisect_left(positions, at)
+        return place < len(positions) and positions[place] == at
 
     def supporters(self, at: int) -> list[Key] | None:
         """The keys under which the condition may hold at an event; None when they are not so few to list."""
-        if self.indexed:
+        if self._indexed:
             return self._keys.get(at, [])
         return None if at in self._possible else []
 
-    def first_positions(self) -> Iterable[int]:
-        """Every event at which the condition holds or may hold."""
-        return self._keys if self.indexed else self._possible
+    def events(self) -> Iterable[int]:
+        """Every event, ascending, at which the condition holds or may hold."""
+        return list(self._keys) if self._indexed else self._ground
 
 
 def _conjuncts(condition: core.Condition) -> list[core.Condition]:
@@ -147,21 +171,30 @@ def _conjuncts(condition: core.Condition) -> list[core.Condition]:
     return [condition]
 
 
-class Candidates:
-    """Events by action name and kind, so that a condition on the action visits only those."""
+class Matching:
+    """What all statements on one run share: events by action name and kind, and their ids as symbols show them."""
 
     def __init__(self, trace: Trace) -> None:
-        self._all = range(len(trace.events))
+        self.trace = trace
+        self.ids = [shown(event.id) for event in trace.events]
         by_name: dict[str, list[int]] = defaultdict(list)
         for at, event in enumerate(trace.events):
-            for name in dict.fromkeys(event.names()):
-                by_name[name].append(at)
+            by_name[event.action].append(at)
+            for name in event.kinds:
+                if by_name[name][-1:] != [at]:
+                    by_name[name].append(at)
         self._by_name = dict(by_name)
 
-    def of(self, conjuncts: Iterable[core.Condition]) -> Iterable[int]:
-        """A superset, ascending, of the events that meet the conjuncts."""
-        for conjunct in conjuncts:
-            if isinstance(conjunct, core.ActionIn):
-                lists = [self._by_name[name] for name in conjunct.names if name in self._by_name]
-                return lists[0] if len(lists) == 1 else sorted({i for found in lists for i in found})
-        return self._all
+    def meeting(self, conjuncts: list[core.Condition]) -> list[int]:
+        """The events, ascending, that meet conditions without variables: a look-up where they name the action."""
+        named = next((c for c in conjuncts if isinstance(c, core.ActionIn)), None)
+        if named is None:
+            found = list(range(len(self.trace.events)))
+        else:
+            lists = [self._by_name[name] for name in named.names if name in self._by_name]
+            found = lists[0] if len(lists) == 1 else sorted({i for group in lists for i in group})
+        others = [c for c in conjuncts if c is not named]
+        if not others:
+            return found
+        check, events = compiled(core.AndC(tuple(others))), self.trace.events
+        return [i for i in found if check(events[i], {})]

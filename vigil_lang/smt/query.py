@@ -20,7 +20,10 @@ Formula: TypeAlias = Any  # pysmt.fnode.FNode; pySMT is not typed
 
 
 class _Terms(FormulaManager):  # type: ignore[misc]
-    """Builds formulas without typing each one again: they are well-sorted by construction, and Z3 checks."""
+    """Builds formulas without typing each one again: they are well-sorted by construction, and Z3 checks.
+
+    Equal formulas are one object, so the constants are told by identity.
+    """
 
     def _do_type_check(self, formula: Formula) -> None:
         pass
@@ -53,16 +56,16 @@ class Query:
 
     def fact(self, name: str) -> Formula:
         """A symbol for something the run did."""
-        symbol = self._terms.Symbol(self._fresh(name), BOOL)
+        symbol = self._symbol(name, BOOL)
         self.facts.append(symbol)
         self._values[symbol] = True
         return symbol
 
     def define(self, name: str, body: Formula) -> Formula:
         """A Boolean symbol equal to a formula; constants and symbols stand for themselves."""
-        if body.is_constant() or body.is_symbol():
+        if body is self.true or body is self.false or body.node_type() == op.SYMBOL:
             return body
-        symbol = self._terms.Symbol(self._fresh(name), BOOL)
+        symbol = self._symbol(name, BOOL)
         self._values[symbol] = self.value(body)
         self.definitions.append((symbol, body))
         return symbol
@@ -73,7 +76,7 @@ class Query:
         self.uses_integers = True
         step = terms.Ite(more, terms.Int(1), terms.Int(0))
         body = step if before is None else terms.Plus(before, step)
-        symbol = terms.Symbol(self._fresh(name), INT)
+        symbol = self._symbol(name, INT)
         self._values[symbol] = self.value(body)
         self.definitions.append((symbol, body))
         return symbol
@@ -84,35 +87,37 @@ class Query:
 
     def negate(self, body: Formula) -> Formula:
         """¬body."""
-        if body.is_constant():
-            return self.false if body.is_true() else self.true
-        return self._terms.Not(body)
+        if body is self.true:
+            return self.false
+        return self.true if body is self.false else self._terms.Not(body)
 
     def all(self, items: Sequence[Formula]) -> Formula:
         """∧ items, constants folded."""
-        kept = [i for i in items if not i.is_true()]
-        if any(i.is_false() for i in kept):
-            return self.false
+        true, false = self.true, self.false
+        kept = [i for i in items if i is not true]
+        if any(i is false for i in kept):
+            return false
         if not kept:
-            return self.true
+            return true
         return kept[0] if len(kept) == 1 else self._terms.And(kept)
 
     def any(self, items: Sequence[Formula]) -> Formula:
         """∨ items, constants folded."""
-        kept = [i for i in items if not i.is_false()]
-        if any(i.is_true() for i in kept):
-            return self.true
+        true, false = self.true, self.false
+        kept = [i for i in items if i is not false]
+        if any(i is true for i in kept):
+            return true
         if not kept:
-            return self.false
+            return false
         return kept[0] if len(kept) == 1 else self._terms.Or(kept)
 
     def implies(self, left: Formula, right: Formula) -> Formula:
         """left ⇒ right; a false consequent stays visible as ¬left."""
-        if left.is_false() or right.is_true():
+        if left is self.false or right is self.true:
             return self.true
-        if left.is_true():
+        if left is self.true:
             return right
-        return self._terms.Not(left) if right.is_false() else self._terms.Implies(left, right)
+        return self._terms.Not(left) if right is self.false else self._terms.Implies(left, right)
 
     def value(self, formula: Formula) -> Any:
         """What the run makes of a formula: its facts determine every symbol."""
@@ -138,7 +143,10 @@ class Query:
             return self.value(args[0]) <= self.value(args[1])
         raise AssertionError(kind)
 
-    def _fresh(self, name: str) -> str:
-        seen = self._names.get(name, 0)
-        self._names[name] = seen + 1
-        return self._fresh(f"{name}#{seen + 1}") if seen else name
+    def _symbol(self, name: str, sort: Any) -> Formula:
+        """A new symbol; a name that is taken gets a number."""
+        while seen := self._names.get(name, 0):
+            self._names[name] = seen + 1
+            name = f"{name}#{seen + 1}"
+        self._names[name] = 1
+        return self._terms.create_node(op.SYMBOL, (), (name, sort))

@@ -22,7 +22,7 @@ def term(formula: Formula) -> str:
     if kind == op.SYMBOL:
         return quoted(formula.symbol_name())
     if kind == op.BOOL_CONSTANT:
-        return "true" if formula.is_true() else "false"
+        return "true" if formula.constant_value() else "false"
     if kind == op.INT_CONSTANT:
         return str(formula.constant_value())
     return f"({_OPERATORS[kind]} {' '.join(map(term, formula.args()))})"
@@ -35,11 +35,13 @@ def logic(query: Query) -> str:
 
 def facts(query: Query) -> list[str]:
     """⟦τ⟧: a symbol for everything a condition of the statement sees the run do."""
-    lines = []
-    for symbol in query.facts:
-        name = term(symbol)
-        lines.append(f"(declare-const {name} Bool) (assert {name})")
-    return lines
+    return [fact(symbol) for symbol in query.facts]
+
+
+def fact(symbol: Formula) -> str:
+    """One fact: declared and asserted."""
+    name = term(symbol)
+    return f"(declare-const {name} Bool) (assert {name})"
 
 
 def definitions(query: Query) -> list[str]:

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 class Series:
     """Positions with the body's formula at each; every answer is a formula of constant size over shared definitions."""
 
-    def __init__(self, query: Query, trace: Trace, name: str, items: list[tuple[int, Formula]]) -> None:
+    def __init__(self, query: Query, trace: Trace, ids: list[str], name: str, items: list[tuple[int, Formula]]) -> None:
+        """`ids` are the events' names in symbols."""
         self._query = query
+        self._ids = ids
         self._trace = trace
         self._name = name
         self.positions = [at for at, _ in items]
@@ -31,13 +33,16 @@ class Series:
         self._calls: _Calls | None = None
 
     def _id(self, rank: int) -> str:
-        return shown(self._trace.events[self.positions[rank]].id)
+        return self._ids[self.positions[rank]]
 
     def prefix(self, end: int) -> Formula:
         """Whether the body holds at one of the first `end` positions."""
         known = self._prefixes
         while len(known) <= end:
             rank = len(known) - 1
+            if rank == 0:
+                known.append(self.formulas[0])
+                continue
             body = self._query.any([known[-1], self.formulas[rank]])
             known.append(self._query.define(f"{self._name} by {self._id(rank)}", body))
         return known[end]
@@ -94,7 +99,7 @@ class Series:
     def before_clear(self, resolver: Series, at: int) -> Formula:
         """Whether, after an event, this body holds before the resolver has held strictly in between."""
         if id(resolver) not in self._clears:
-            self._clears[id(resolver)] = _Clear(self._query, self._trace, self, resolver)
+            self._clears[id(resolver)] = _Clear(self._query, self._ids, self, resolver)
         return self._clears[id(resolver)].after(at)
 
     def repeated(self, count: int, at: int) -> Formula:
@@ -107,9 +112,9 @@ class Series:
 class _Clear:
     """bad(p) = forbidden(p) ∨ (¬resolver(p) ∧ bad(next p)), from the right, over the positions of either."""
 
-    def __init__(self, query: Query, trace: Trace, forbidden: Series, resolver: Series) -> None:
+    def __init__(self, query: Query, ids: list[str], forbidden: Series, resolver: Series) -> None:
         self._query = query
-        self._trace = trace
+        self._ids = ids
         self._forbidden = dict(zip(forbidden.positions, forbidden.formulas, strict=True))
         self._resolver = dict(zip(resolver.positions, resolver.formulas, strict=True))
         self._positions = sorted({*self._forbidden, *self._resolver})
@@ -125,7 +130,7 @@ class _Clear:
             resolved = self._resolver.get(place, query.false)
             going_on = query.all([query.negate(resolved), self._bad[rank + 1]])
             body = query.any([self._forbidden.get(place, query.false), going_on])
-            self._bad[rank] = query.define(f"broken from {shown(self._trace.events[place].id)}", body)
+            self._bad[rank] = query.define(f"broken from {self._ids[place]}", body)
         return self._bad[start]
 
 

@@ -39,79 +39,79 @@ _HEAD = ["(set-option :produce-unsat-cores true)", "(set-option :smt.core.minimi
 _SYMBOL = re.compile(r"\|[^|]*\||[^\s()|]+")
 
 
-def assertion_name(statement: str, event: str) -> str:
-    """The name Rφ(e) is asserted under: `R3@e5`."""
-    return f"{statement}@{shown(event)}"
-
-
 def decide(encoding: Encoding, statement: str) -> Decision:
-    """Check unsat(⟦τ⟧ ∧ Rφ).
+    """Check unsat(⟦τ⟧ ∧ Rφ), and in the same session that exactly the offending events offend.
+
+    The second check asserts the conditions that hold and the negations of those that fail: the facts fix every
+    symbol, so there is at most one model, and `sat` confirms each event's condition at once.
 
     Raises:
         SolverDisagrees: Z3's answer is not the one the facts determine.
     """
     started = time.perf_counter()
     query, events = encoding.query, encoding.trace.events
-    goals = [(c, query.all([formula for _, formula in c.cases])) for c in encoding.conditions]
-    names = _names(statement, [events[c.event].id for c, _ in goals])
-    lines = [*_HEAD, f"(set-logic {script.logic(query)})", *script.facts(query), *script.definitions(query)]
-    lines += script.named(zip(names, (goal for _, goal in goals), strict=True))
-    result, core = _check(lines)
-    failing = [(c, goal) for c, goal in goals if not query.value(goal)]
-    if (result == "unsat") != bool(failing):
-        raise SolverDisagrees(f"{statement}: the facts say {len(failing)} events offend, Z3 says {result}")
-    if failing:
-        _certify(encoding, statement, goals)
-    first = _first_bindings(encoding, [c.cases for c, _ in failing])
-    offending = tuple((c.event, binding) for (c, _), binding in zip(failing, first, strict=True))
+    goals = [query.all([formula for _, formula in c.cases]) for c in encoding.conditions]
+    terms = [script.term(goal) for goal in goals]
+    met = [query.value(goal) for goal in goals]
+    names = assertion_names(statement, [events[c.event].id for c in encoding.conditions])
+    session = Session([*_HEAD, f"(set-logic {script.logic(query)})", *script.facts(query), *script.definitions(query)])
+    result, core = session.check([f"(assert (! {t} :named |{n}|))" for t, n in zip(terms, names, strict=True)])
+    if (result == "unsat") != (False in met):
+        raise SolverDisagrees(f"{statement}: the facts say {met.count(False)} events offend, Z3 says {result}")
+    if result == "unsat":
+        certificate = [f"(assert {t})" if holds else f"(assert (not {t}))" for t, holds in zip(terms, met, strict=True)]
+        if session.check(certificate)[0] != "sat":
+            raise SolverDisagrees(f"{statement}: Z3 does not confirm which events offend")
+    failing = [c for c, holds in zip(encoding.conditions, met, strict=True) if not holds]
+    bindings = _first_bindings(encoding, [c.cases for c in failing])
+    offending = tuple((c.event, binding) for c, binding in zip(failing, bindings, strict=True))
     return Decision(result, core, offending, time.perf_counter() - started)
 
 
-def _names(statement: str, ids: list[str]) -> list[str]:
-    """Distinct assertion names; two ids that are shown alike are told apart by a number."""
+def assertion_names(statement: str, ids: list[str]) -> list[str]:
+    """The name each Rφ(e) is asserted under, `R3@e5`; ids that are shown alike are told apart by a number."""
     seen: dict[str, int] = {}
     names = []
     for event in ids:
-        name = assertion_name(statement, event)
-        seen[name] = seen.get(name, 0) + 1
-        names.append(name if seen[name] == 1 else f"{name}#{seen[name]}")
+        name = f"{statement}@{shown(event)}"
+        count = seen[name] = seen.get(name, 0) + 1
+        names.append(name if count == 1 else f"{name}#{count}")
     return names
 
 
-def _check(lines: list[str]) -> tuple[str, tuple[str, ...]]:
-    """(`sat` or `unsat`, names in the core)."""
-    answer = evaluate([*lines, "(check-sat)"], "(get-unsat-core)")
-    result, _, rest = answer.partition("\n")
-    if result == "unsat":
-        return result, tuple(symbol.strip("|") for symbol in _SYMBOL.findall(rest))
-    if result != "sat":
-        raise SolverDisagrees(f"Z3 answered: {answer[:200]}")
-    return result, ()
-
-
-def evaluate(lines: list[str], after_unsat: str = "") -> str:
-    """What Z3 prints for a script, and for one more command if that was `unsat`."""
+def evaluate(lines: list[str]) -> str:
+    """What Z3 prints for a whole script."""
     context = z3.Context()
-    answer = z3.Z3_eval_smtlib2_string(context.ref(), "\n".join(lines)).strip()
-    if answer == "unsat" and after_unsat:
-        answer += "\n" + z3.Z3_eval_smtlib2_string(context.ref(), after_unsat).strip()
-    return str(answer)
+    return str(z3.Z3_eval_smtlib2_string(context.ref(), "\n".join(lines))).strip()
 
 
-def _certify(encoding: Encoding, statement: str, goals: list[tuple[object, Formula]]) -> None:
-    """One query for all events: the conditions that hold and the negations of those that fail are consistent.
+class Session:
+    """A Z3 that has read a script and answers checks on top of it.
 
-    The facts fix every symbol, so there is one model at most: `sat` says that exactly these events offend.
+    Z3 reads text several times faster than its Python interface builds terms, and the text is what `vigil compile`
+    shows.
     """
-    query = encoding.query
-    lines = [f"(set-logic {script.logic(query)})", *script.facts(query), *script.definitions(query)]
-    lines += [
-        f"(assert {script.term(goal)})" if query.value(goal) else f"(assert (not {script.term(goal)}))"
-        for _, goal in goals
-    ]
-    answer = evaluate([*lines, "(check-sat)"])
-    if answer != "sat":
-        raise SolverDisagrees(f"{statement}: Z3 does not confirm the offending events: {answer[:200]}")
+
+    def __init__(self, lines: list[str]) -> None:
+        self._context = z3.Context()
+        self._unread = lines
+
+    def check(self, lines: list[str]) -> tuple[str, tuple[str, ...]]:
+        """(`sat`, `unsat` or `unknown`, names in the core) under some more assertions, which are then withdrawn.
+
+        Raises:
+            SolverDisagrees: Z3 rejected the script.
+        """
+        text = "\n".join([*self._unread, "(push 1)", *lines, "(check-sat)"])
+        self._unread = ["(pop 1)"]
+        answer = self._evaluate(text)
+        if answer not in ("sat", "unsat", "unknown"):
+            raise SolverDisagrees(f"Z3 answered: {answer[:200]}")
+        core = self._evaluate("(get-unsat-core)") if answer == "unsat" and ":named" in text else ""
+        return answer, tuple(symbol.strip("|") for symbol in _SYMBOL.findall(core))
+
+    def _evaluate(self, text: str) -> str:
+        return str(z3.Z3_eval_smtlib2_string(self._context.ref(), text)).strip()
 
 
 def _first_bindings(
@@ -124,6 +124,6 @@ def _first_bindings(
         failing = [key for key, formula in event_cases if not query.value(formula)]
         if len(failing) > 1:
             rank = rank or {value: at for at, value in enumerate(encoding.trace.values)}
-            failing.sort(key=lambda key: [-1 if v is None else rank[v] for v in key])  # type: ignore[index]
+            failing.sort(key=lambda key: [-1 if v is None else rank[v] for v in key])
         first.append(failing[0])
     return first

@@ -26,3 +26,8 @@ def _replaced(character: str) -> str:
 def quoted(name: str) -> str:
     """A symbol in bars."""
     return f"|{name}|"
+
+
+def comment(text: str) -> str:
+    """A text on one line of a comment, control characters and line breaks made visible."""
+    return "".join(c if c.isprintable() else f"<{ord(c):x}>" for c in text)

@@ -6,38 +6,34 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.smt.encode import Encoding
 from vigil_lang.smt.explain import Explainer
-from vigil_lang.smt.leaves import Candidates
+from vigil_lang.smt.leaves import Matching
 from vigil_lang.smt.solve import decide
 from vigil_lang.verdict import SolverAnswer, StatementVerdict, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from vigil_lang.semantics.lower import Statement as PolicyStatement
     from vigil_lang.semantics.policy import Policy
-    from vigil_lang.semantics.policy import Statement as PolicyStatement
     from vigil_lang.trace import Trace
 
 
-def verify(policies: Policy | Iterable[Policy], trace: Trace) -> Verdict:
+def verify(policies: Iterable[Policy], trace: Trace) -> Verdict:
     """Judge a run by every statement of the policies.
 
     Raises:
         SolverDisagrees: Z3 did not confirm a verdict; a fault of this program.
     """
-    chosen = tuple(policies) if not hasattr(policies, "statements") else (policies,)
-    candidates = Candidates(trace)
-    found = [
-        _statement(policy, statement, trace, candidates) for policy in chosen for statement in policy.statements
-    ]
+    chosen = tuple(policies)
+    matching = Matching(trace)
+    found = [_statement(policy, statement, trace, matching) for policy in chosen for statement in policy.statements]
     return Verdict(trace, chosen, tuple(found))
 
 
-def _statement(
-    policy: Policy, statement: PolicyStatement, trace: Trace, candidates: Candidates
-) -> StatementVerdict:
-    encoding = Encoding(statement.requirement, trace, candidates)
+def _statement(policy: Policy, statement: PolicyStatement, trace: Trace, matching: Matching) -> StatementVerdict:
+    encoding = Encoding(statement.requirement, trace, matching, name=statement.name)
     decision = decide(encoding, statement.name)
-    explainer = Explainer(statement, trace)
+    explainer = Explainer(statement, encoding)
     return StatementVerdict(
         policy=policy.path,
         name=statement.name,

@@ -107,7 +107,7 @@ class Builder(Transformer):  # type: ignore[type-arg]
         return _SPELLING.get(str(operator), str(operator)), operand
 
     @v_args(inline=True)
-    def test_not_in(self, _not: Token, _in: Token, operand: Any) -> tuple[str, Any]:
+    def test_not_in(self, _negation: Token, _membership: Token, operand: Any) -> tuple[str, Any]:
         return "not in", operand
 
     @v_args(inline=True)
@@ -131,9 +131,7 @@ class Builder(Transformer):  # type: ignore[type-arg]
 
     @v_args(inline=True)
     def parenthesised(self, left: Token, body: Any, right: Token) -> Any:
-        # Rebuilt with the wider span: cheaper than dataclasses.replace, which inspects every field.
-        fields = {name: getattr(body, name) for name in body.__slots__}
-        return type(body)(**(fields | {"span": _over(left, right)}))
+        return tree.changed(body, span=_over(left, right))
 
     @v_args(inline=True)
     def negation(self, operator: Token, body: Any) -> tree.Not:
@@ -185,9 +183,8 @@ class Builder(Transformer):  # type: ignore[type-arg]
         *notes, node = children
         if not notes:
             return node  # type: ignore[no-any-return]
-        fields = {name: getattr(node, name) for name in node.__slots__}
         span = notes[0].span.to(node.span)
-        return type(node)(**(fields | {"annotations": tuple(notes), "span": span}))  # type: ignore[no-any-return]
+        return tree.changed(node, annotations=tuple(notes), span=span)  # type: ignore[no-any-return]
 
     def use(self, children: list[Any]) -> tree.Use:
         keyword, module, *names = (c for c in children if c is not None)

@@ -5,16 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics.model import Diagnostic, Edit, Fix, Source, Span, nearest
-from vigil_lang.syntax.scan import ITEM_WORDS, Token, tokens
+from vigil_lang.syntax.scan import ITEM_WORDS, Token
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from lark.exceptions import UnexpectedToken
 
-    from lark.exceptions import UnexpectedInput
+    from vigil_lang.syntax.terminals import Body
 
 # Groups of terminals that have one name together; a group is used when all of it is acceptable.
 _GROUPS: tuple[tuple[frozenset[str], str], ...] = (
-    (frozenset({"ALWAYS", "FORM1", "FORM2", "UNTIL", "BRESP", "ATMOST"}), "a form (`abs`, `prec`, `resp`, …)"),
+    (
+        frozenset({"ALWAYS", "FORM1", "FORM2", "UNTIL", "BRESP", "ATMOST"}),
+        "a form (`abs`, `prec`, `resp`, …)",
+    ),
     (frozenset({"EARLIER", "LATER", "NOT", "ACTION", "STATUS", "HAS", "LPAR", "NAME"}), "a condition"),
     (frozenset({"IN", "EQ", "NE", "MATCH", "LT", "CONTAINS"}), "a test (`=`, `in`, `~`, …)"),
     (frozenset({"USE", "LET", "PARAM", "PATTERN", "STATEMENT"}), "an item"),
@@ -24,7 +27,6 @@ _GROUP_ALSO = {
     "a condition": frozenset({"STRING", "OUTPUT", "NUMBER", "TRUE", "FALSE", "RPAR"}),
     "a test (`=`, `in`, `~`, …)": frozenset({"NOT", "NOT_IN", "NOT_MATCH", "LE", "GT", "GE"}),
     "an item": frozenset({"AT"}),
-    "a value": frozenset(),
 }
 _WORDS = {
     "NAME": "a name",
@@ -56,6 +58,7 @@ _WORDS = {
     "$END": "the end of the item",
 }
 _ORDER = {word: at for at, word in enumerate(_WORDS.values())}
+_AT_MOST = 6
 
 _MEANT = {
     "==": ("=", "equality is written `=`"),
@@ -68,66 +71,51 @@ _MEANT = {
     "=~": ("~", "matching is written `~`"),
     "<>": ("!=", "inequality is written `!=`"),
 }
-_KEYWORDS = frozenset(
-    {"in", "not", "and", "or", "implies", "has", "contains", "action", "status", "output", "after", "true", "false"}
-    | {"always", "earlier", "later"}
-    | ITEM_WORDS
-)
+_HINTS = {
+    "'": "strings stand in double quotes",
+    "#": "a comment starts with `//`",
+    ";": "nothing separates items but white space",
+}
 _FORMS = ("abs", "prec", "resp", "bresp", "rslv", "until", "atmost", "always")
+_NEGATED_TESTS = frozenset({"not", "!=", "!~", "∉", "≠", "≁"})
+_TESTS = frozenset({"in", "=", "!=", "~", "!~", "<", "<=", ">", ">=", "contains", "∈", "∼", "≤"}) | _NEGATED_TESTS
+_NOT_A_FIELD = frozenset({"action", "status", "has", "not", "earlier", "later"})
 
 
-def explain(source: Source, error: UnexpectedInput, body: list[Token]) -> Diagnostic:
+def explain(source: Source, error: UnexpectedToken, body: Body) -> Diagnostic:
     """The finding for a parse error inside one item."""
-    at = _place(error, body)
-    accepted = _accepted(error)
-    rest = source.text[at : body[-1].span.end]
-    found = next((t for t in tokens(rest) if t.kind not in ("doc", "comment")), None)
-    if found is None:
-        end = body[-1].span.end
-        return Diagnostic.of("VGL101", f"expected {_listed(accepted)}, found the end of the item", source, Span(end, end))
-    span = Span(at + found.span.start, at + found.span.end)
-    code = "VGL103" if found.kind == "symbol" and found.text not in _KNOWN_SYMBOLS else "VGL101"
+    accepted = error.interactive_parser.accepts() if error.interactive_parser else set(error.expected)
+    if error.token.type == "$END":
+        end = body.tokens[-1].end
+        message = f"expected {_listed(accepted)}, found the end of the item"
+        return Diagnostic.of("VGL101", message, source, Span(end, end))
+    # The parser reads one token at a time: the last that was named is the one it stumbled over.
+    at = len(body.terminals) - 1
+    found = body.tokens[at]
+    foreign = body.terminals[at] == "UNKNOWN" and found.kind == "symbol" and len(found.text) == 1
     message = f"expected {_listed(accepted)}, found {_quoted(found.text)}"
-    help_text, fix = _advice(source, span, found, accepted, rest)
-    return Diagnostic.of(code, message, source, span, help=help_text, fix=fix)
-
-
-_KNOWN_SYMBOLS = frozenset("()[]{}:,|@=~<>∼≠≤≥≁∈∉¬∧∨⇒□⊤⊥") | {"!=", "!~", "<=", ">=", "◇⁻", "◇⁺", "◇-", "◇+"}
+    hint, fix = _advice(found, body.tokens[at - 1] if at else None, accepted)
+    return Diagnostic.of("VGL103" if foreign else "VGL101", message, source, found.span, help=hint, fix=fix)
 
 
 def unclosed(source: Source, token: Token) -> Diagnostic:
     """The finding for a string or regular expression that its line does not close."""
-    what = "string" if token.text.startswith('"') else "regular expression"
-    mark = token.text[0]
-    return Diagnostic.of(
-        "VGL102", f"this {what} is not closed before the end of the line", source, token.span,
-        help=f"add the closing `{mark}`" if what == "string" else "close it with `/`; a slash inside is written `\\/`",
-    )  # fmt: skip
+    if token.text.startswith('"'):
+        what, hint = "string", 'add the closing `"`'
+    else:
+        what, hint = "regular expression", "close it with `/`; a slash inside is written `\\/`"
+    message = f"this {what} is not closed before the end of the line"
+    return Diagnostic.of("VGL102", message, source, token.span, help=hint)
 
 
 def item_start(source: Source, token: Token) -> Diagnostic:
     """The finding for text that stands where an item should begin."""
-    message = f"expected `policy`, `use`, `let`, `param`, `pattern` or `statement`, found {_quoted(token.text)}"
+    words = "`policy`, `use`, `let`, `param`, `pattern` or `statement`"
+    message = f"expected {words}, found {_quoted(token.text)}"
     near = nearest(token.text, ITEM_WORDS, 1) if token.kind == "word" else []
     fix = Fix(f"write `{near[0]}`", (Edit(token.span, near[0]),)) if near else None
-    return Diagnostic.of(
-        "VGL101", message, source, token.span, help=f"did you mean `{near[0]}`?" if near else None, fix=fix
-    )
-
-
-def _place(error: UnexpectedInput, body: list[Token]) -> int:
-    token = getattr(error, "token", None)
-    if token is not None:
-        return body[-1].span.end if token.type == "$END" else int(token.start_pos)
-    return int(error.pos_in_stream or 0)
-
-
-def _accepted(error: UnexpectedInput) -> set[str]:
-    parser = getattr(error, "interactive_parser", None)
-    if parser is not None:
-        return set(parser.accepts())
-    names = getattr(error, "allowed", None) or getattr(error, "expected", None) or ()
-    return {n for n in names if n not in ("COMMENT", "SPACE")}
+    hint = f"did you mean `{near[0]}`?" if near else _HINTS.get(token.text)
+    return Diagnostic.of("VGL101", message, source, token.span, help=hint, fix=fix)
 
 
 def _listed(accepted: set[str]) -> str:
@@ -138,7 +126,7 @@ def _listed(accepted: set[str]) -> str:
             words.append(name)
             left -= group | _GROUP_ALSO.get(name, frozenset())
     words += sorted({_word(t) for t in left}, key=lambda w: (_ORDER.get(w, -1), w))
-    words = words[:6]
+    words = words[:_AT_MOST]
     if not words:
         return "nothing more"
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
@@ -153,26 +141,18 @@ def _quoted(text: str) -> str:
     return f"`{shown}`"
 
 
-def _advice(
-    source: Source, span: Span, found: Token, accepted: Iterable[str], rest: str
-) -> tuple[str | None, Fix | None]:
-    allowed = set(accepted)
-    start = span.start
-    for wrong, (right, why) in _MEANT.items():
-        # The parser may have taken the first character (`=` of `==`) and stumbled over the second.
-        for back in (0, 1):
-            at = start - back
-            if at >= 0 and source.text.startswith(wrong, at) and at + len(wrong) > start:
-                return why, Fix(f"write `{right.strip()}`", (Edit(Span(at, at + len(wrong)), right),))
-    if found.text == "'":
-        return "strings stand in double quotes", None
-    if found.kind == "word" and found.text in _KEYWORDS and {"NAME", "STRING"} <= allowed:
-        fix = Fix(f'write `"{found.text}"`', (Edit(span, f'"{found.text}"'),))
-        return f'`{found.text}` is a keyword; an argument of that name is written `"{found.text}"`', fix
-    if found.kind == "word" and "FORM1" in allowed and (near := nearest(found.text, _FORMS, 1)):
-        return f"did you mean `{near[0]}`?", Fix(f"write `{near[0]}`", (Edit(span, near[0]),))
-    if "OK" in allowed and found.kind in ("word", "string"):
-        return "a status is `ok` or `error`; an argument called status is written `\"status\"`", None
-    if rest.startswith("not in") and "EQ" in allowed:
-        return "negate the whole condition: `not action in {…}`", None
-    return None, None
+def _advice(found: Token, before: Token | None, accepted: set[str]) -> tuple[str | None, Fix | None]:
+    if found.text in _MEANT:
+        right, why = _MEANT[found.text]
+        return why, Fix(f"write `{right.strip()}`", (Edit(found.span, right),))
+    if before and before.text in ("action", "status") and found.text in _NEGATED_TESTS:
+        return f"negate the whole condition: `not {before.text} …`", None
+    if before and before.text in _NOT_A_FIELD and found.text in _TESTS:
+        quoted = f'"{before.text}"'
+        hint = f"`{before.text}` is a keyword; an argument of that name is written `{quoted}`"
+        return hint, Fix(f"write `{quoted}`", (Edit(before.span, quoted),))
+    if found.kind == "word" and "FORM1" in accepted and (near := nearest(found.text, _FORMS, 1)):
+        return f"did you mean `{near[0]}`?", Fix(f"write `{near[0]}`", (Edit(found.span, near[0]),))
+    if "OK" in accepted and found.kind in ("word", "string"):
+        return 'a status is `ok` or `error`; an argument called status is written `"status"`', None
+    return _HINTS.get(found.text), None

@@ -3,70 +3,80 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from vigil_lang.diagnostics.model import Diagnostic, Source, Span
-from vigil_lang.resources import resource
 from vigil_lang.syntax import expected, tree
 from vigil_lang.syntax.scan import CLOSING, OPENING, Segment, Token, segments, tokens
 
 if TYPE_CHECKING:
-    from lark import Lark
+    from vigil_lang.syntax.terminals import Body
 
 MAX_CHARACTERS = 2_000_000
 MAX_TOKENS_IN_ITEM = 20_000
 MAX_DEPTH = 64
 MAX_FINDINGS = 100
 
-# Control characters and the marks that reorder or hide text: what a reviewer sees must be what is parsed.
-_HIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
-_CONNECTIVE = frozenset({"and", "or", "∧", "∨", ","})
-_PREFIX = frozenset({"not", "¬", "earlier", "later", "◇⁻", "◇-", "◇⁺", "◇+", "implies", "⇒"})
+# Control characters and the marks that reorder, hide or smuggle text: what a reviewer sees must be what is
+# parsed. A carriage return is one unless it ends a line; the last range holds tags and variation selectors.
+_HIDDEN = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e"
+    r"\u2060-\u206f\u3164\ud800-\udfff\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]|\r(?!\n)"
+)
+_PREFIXES = frozenset({"not", "¬", "earlier", "later", "◇⁻", "◇-", "◇⁺", "◇+"})
+_IMPLIES = frozenset({"implies", "⇒"})
+_CONNECTIVES = frozenset({"and", "or", "∧", "∨"})
+_FRESH = frozenset({",", "after"})
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """What parsed of a file and what did not."""
+    """What parsed of a file and what did not, in the order of the text."""
 
     file: tree.File
     diagnostics: tuple[Diagnostic, ...]
 
 
-@cache
-def _grammar() -> Lark:
-    from lark import Lark
+@dataclass(frozen=True, slots=True)
+class Lexed:
+    """A parsed file with its tokens, comments included; `terminals` is the grammar's name for each by offset."""
 
-    from vigil_lang.syntax.build import Builder
-
-    text = resource("grammar", "vigil.lark").read_text(encoding="utf-8")
-    return Lark(
-        text,
-        parser="lalr",
-        lexer="contextual",
-        start=["header", "item"],
-        transformer=Builder(),
-        maybe_placeholders=True,
-        keep_all_tokens=False,
-    )
+    parsed: Parsed
+    tokens: list[Token]
+    terminals: dict[int, str]
 
 
 def parse(source: Source) -> Parsed:
     """Parse a policy file into a tree with exact spans and every comment.
 
-    Items that do not parse are left out of `File.items`, listed in `File.broken`, and reported.
+    Items that do not parse are left out of `File.items`, listed in `File.broken`, and reported; after
+    `MAX_FINDINGS` of them the rest counts as broken too.
     """
+    return _assemble(source)[0]
+
+
+def parse_with_tokens(source: Source) -> Lexed:
+    """The same, with what a formatter or highlighter needs; items that do not parse may lack terminals."""
+    parsed, found, bodies = _assemble(source)
+    named = {t.start: name for body in bodies for t, name in zip(body.tokens, body.terminals, strict=False)}
+    return Lexed(parsed, found, named)
+
+
+def _assemble(source: Source) -> tuple[Parsed, list[Token], list[Body]]:
     if len(source.text) > MAX_CHARACTERS:
         message = f"the file has more than {MAX_CHARACTERS:,} characters"
-        return Parsed(tree.File(source), (Diagnostic.of("VGL003", message, source, Span(0, 1)),))
-    diagnostics = _hidden_characters(source)
+        return Parsed(tree.File(source), (Diagnostic.of("VGL003", message, source, Span(0, 1)),)), [], []
     found = tokens(source.text)
-    file = _Assembly(source, diagnostics)
-    for segment in segments(source.text, found):
+    file = _Assembly(source, _hidden_characters(source))
+    cut = segments(source.text, found)
+    for segment in cut:
         file.add(segment)
+    if not cut:
+        file.doc = _doc_text([t for t in found if t.kind == "doc"])
     comments = tuple(tree.Comment(t.text.rstrip(), t.span) for t in found if t.kind in ("doc", "comment"))
-    return Parsed(file.finish(comments), tuple(diagnostics[:MAX_FINDINGS]))
+    ordered = sorted(file.diagnostics, key=lambda d: d.span.start)[:MAX_FINDINGS]
+    return Parsed(file.finish(comments), tuple(ordered)), found, file.bodies
 
 
 def _hidden_characters(source: Source) -> list[Diagnostic]:
@@ -93,49 +103,53 @@ class _Assembly:
         self.diagnostics = diagnostics
         self.items: list[tree.Item] = []
         self.broken: list[Span] = []
+        self.bodies: list[Body] = []
         self.doc: str | None = None
         self.name: tree.Name | None = None
         self.annotations: tuple[tree.Annotation, ...] = ()
 
     def add(self, segment: Segment) -> None:
-        docs, body = _split_docs(segment)
-        if segment.keyword is None:
-            self._fail(expected.item_start(self.source, body[0]), segment)
+        if len(self.broken) >= MAX_FINDINGS:
+            self.broken.append(segment.span)
             return
+        docs, code, misplaced = _split_docs(segment)
+        self._report_misplaced(misplaced)
         first = not self.items and not self.broken and self.name is None
         if first and segment.keyword != "policy" and docs:
-            docs = self._take_file_doc(docs, body[0])
-        doc = _doc_text(docs)
-        if finding := _too_large(self.source, body):
-            self._fail(finding, segment)
-            return
-        start = "header" if segment.keyword == "policy" else "item"
-        node = self._parse(body, start)
+            docs = self._take_file_doc(docs, code[0])
+        node = self._node(segment, code)
         if isinstance(node, Diagnostic):
             self._fail(node, segment)
-        elif start == "header":
-            self._header(node, doc, segment, first)
+        elif segment.keyword == "policy":
+            self._header(node, _doc_text(docs), segment, first)
         else:
-            self.items.append(replace(node, doc=doc) if doc is not None else node)
-        self._misplaced_docs(body)
+            self.items.append(tree.changed(node, doc=_doc_text(docs)) if docs else node)
 
     def finish(self, comments: tuple[tree.Comment, ...]) -> tree.File:
-        return tree.File(
-            self.source, self.name, self.annotations, self.doc, tuple(self.items), comments, tuple(self.broken)
-        )
+        items, broken = tuple(self.items), tuple(self.broken)
+        return tree.File(self.source, self.name, self.annotations, self.doc, items, comments, broken)
 
-    def _parse(self, body: list[Token], start: str) -> Any:
-        """The node, or the finding that says why there is none."""
-        from lark import TextSlice
-        from lark.exceptions import UnexpectedInput
-
-        for token in body:
+    def _node(self, segment: Segment, code: list[Token]) -> Any:
+        """The tree of an item, or the finding that says why there is none."""
+        head = segment.tokens[segment.head]
+        if segment.keyword is None and head.text != "@":
+            return expected.item_start(self.source, head)
+        if finding := _too_large(self.source, code):
+            return finding
+        for token in code:
             if token.kind == "unclosed":
                 return expected.unclosed(self.source, token)
-        text = TextSlice(self.source.text, body[0].span.start, body[-1].span.end)
+        # Lark is imported late: a program that parses nothing need not wait for it.
+        from lark.exceptions import UnexpectedToken
+
+        from vigil_lang.syntax.grammar import grammar
+        from vigil_lang.syntax.terminals import Body
+
+        body: Any = Body(code)
+        self.bodies.append(body)
         try:
-            return _grammar().parse(text, start=start)
-        except UnexpectedInput as error:
+            return grammar().parse(body, start="header" if segment.keyword == "policy" else "item")
+        except UnexpectedToken as error:
             return expected.explain(self.source, error, body)
 
     def _header(self, node: Any, doc: str | None, segment: Segment, first: bool) -> None:
@@ -150,57 +164,74 @@ class _Assembly:
         """Without a `policy` line, a first block of documentation set off by an empty line is the file's."""
         for at, token in enumerate(docs):
             after = docs[at + 1] if at + 1 < len(docs) else following
-            if "\n\n" in re.sub(r"[^\S\n]", "", self.source.text[token.span.end : after.span.start]):
+            if "\n\n" in re.sub(r"[^\S\n]", "", self.source.text[token.end : after.start]):
                 self.doc = _doc_text(docs[: at + 1])
                 return docs[at + 1 :]
         return docs
 
-    def _misplaced_docs(self, body: list[Token]) -> None:
-        for token in body:
-            if token.kind == "doc":
-                self.diagnostics.append(
-                    Diagnostic.of(
-                        "VGL105",
-                        "this documentation comment belongs to no item",
-                        self.source,
-                        token.span,
-                        help="put it on its own line before the item, or write `//`",
-                    )
-                )
+    def _report_misplaced(self, docs: list[Token]) -> None:
+        self.diagnostics += [
+            Diagnostic.of(
+                "VGL105",
+                "this documentation comment belongs to no item",
+                self.source,
+                token.span,
+                help="put it on its own line before the item, or write `//`",
+            )
+            for token in docs[:MAX_FINDINGS]
+        ]
 
     def _fail(self, finding: Diagnostic, segment: Segment) -> None:
         self.diagnostics.append(finding)
         self.broken.append(segment.span)
 
 
-def _split_docs(segment: Segment) -> tuple[list[Token], list[Token]]:
-    """The documentation before an item, and the item's tokens up to its last that is no comment."""
-    code = [i for i, t in enumerate(segment.tokens) if t.kind not in ("doc", "comment")]
-    docs = [t for t in segment.tokens[: code[0]] if t.kind == "doc"]
-    trailing = [t for t in segment.tokens[code[-1] + 1 :] if t.kind == "doc"]
-    return docs, [*segment.tokens[code[0] : code[-1] + 1], *trailing]
+def _split_docs(segment: Segment) -> tuple[list[Token], list[Token], list[Token]]:
+    """The documentation before an item, the item's own tokens, and documentation that stands among or after them."""
+    docs: list[Token] = []
+    code: list[Token] = []
+    misplaced: list[Token] = []
+    for token in segment.tokens:
+        if token.kind == "doc":
+            (misplaced if code else docs).append(token)
+        elif token.kind != "comment":
+            code.append(token)
+    return docs, code, misplaced
 
 
 def _doc_text(docs: list[Token]) -> str | None:
     return "\n".join(t.text[3:].strip() for t in docs) if docs else None
 
 
-def _too_large(source: Source, body: list[Token]) -> Diagnostic | None:
-    """Limits that keep every later pass, all of them recursive, well inside the interpreter's stack."""
-    if len(body) > MAX_TOKENS_IN_ITEM:
+def _too_large(source: Source, code: list[Token]) -> Diagnostic | None:
+    """Limits that keep every later pass, all of them recursive, well inside the interpreter's stack.
+
+    The depth of a place is what it is nested in: brackets, prefixes, and the implications on its left.
+    """
+    if len(code) > MAX_TOKENS_IN_ITEM:
         message = f"this item has more than {MAX_TOKENS_IN_ITEM:,} tokens"
-        return Diagnostic.of("VGL003", message, source, body[0].span)
-    depth = prefix = 0
-    for token in body:
-        if token.text in OPENING:
-            depth += 1
-        elif token.text in CLOSING:
-            depth -= 1
-        elif token.text in _PREFIX and token.kind in ("word", "symbol"):
-            prefix += 1
-        elif token.text in _CONNECTIVE:
-            prefix = max(0, prefix - 1)
-        if depth + prefix > MAX_DEPTH:
+        return Diagnostic.of("VGL003", message, source, code[0].span)
+    outside = here = prefixes = 0
+    enclosing: list[tuple[int, int]] = []
+    for token in code:
+        text = token.text
+        if text in OPENING:
+            enclosing.append((here, prefixes))
+            outside += 1 + here + prefixes
+            here = prefixes = 0
+        elif text in CLOSING:
+            if enclosing:
+                here, prefixes = enclosing.pop()
+                outside -= 1 + here + prefixes
+        elif text in _PREFIXES:
+            prefixes += 1
+        elif text in _IMPLIES:
+            here, prefixes = here + 1, 0
+        elif text in _CONNECTIVES:
+            prefixes = 0
+        elif text in _FRESH:
+            here = prefixes = 0
+        if outside + here + prefixes > MAX_DEPTH:
             message = f"conditions are nested more than {MAX_DEPTH} deep"
             return Diagnostic.of("VGL104", message, source, token.span)
     return None

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from vigil_lang.diagnostics.model import Span
 
 TokenKind: TypeAlias = Literal["doc", "comment", "string", "regex", "unclosed", "word", "number", "symbol"]
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
-    """A token as written, with where it stands."""
+class Token(NamedTuple):
+    """A token as written, with the offsets it stands between. A tuple, because a file has many."""
 
     kind: TokenKind
     text: str
-    span: Span
+    start: int
+    end: int
+
+    @property
+    def span(self) -> Span:
+        return Span(self.start, self.end)
 
 
 # Linear: no alternative can match the same text in two ways. A `/` only ever starts a regular expression.
+# The operators of other languages (`==`, `&&`, …) are tokens too, so that a message can name them whole.
 _TOKEN = re.compile(
     r"""
     (?P<doc>///(?!/)[^\n]*)
@@ -29,99 +34,121 @@ _TOKEN = re.compile(
   | (?P<regex>/(?:[^/\\\n]|\\[^\n])+/i?)
   | (?P<unclosed>["/][^\n]*)
   | (?P<word>[A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*)
-  | (?P<number>-?[0-9][0-9A-Za-z_.]*)
-  | (?P<symbol>◇[⁻⁺+-]|[!<>]=|!~|\.+[A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*|[^\s])
+  | (?P<number>-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?[0-9A-Za-z_.]*)
+  | (?P<symbol>◇[⁻⁺+-]|[!<>]=|!~|==|=>|=~|->|<>|&&|\|\||\.+[A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*|[^\s])
     """,
     re.VERBOSE,
 )
 
 ITEM_WORDS = frozenset({"policy", "use", "let", "param", "pattern", "statement"})
-_NOT_A_DECLARED_NAME = frozenset({"in", "not", "contains", "and", "or", "implies", "after"})
 OPENING = {"(": ")", "[": "]", "{": "}"}
 CLOSING = frozenset(OPENING.values())
 
+# Words that join what stands before them to what follows: no name is declared by them, no item starts there.
+_JOINS = frozenset({"in", "not", "contains", "and", "or", "implies", "after"})
+# What a complete item cannot end with: another operand must follow.
+_WANTS_MORE = (
+    _JOINS
+    | {"has", "always", "earlier", "later", "@", ",", ":", "|", "(", "[", "{"}
+    | {"=", "!=", "~", "!~", "<", "<=", ">", ">=", "∼", "≁", "≠", "≤", "≥", "∈", "∉"}
+    | {"¬", "∧", "∨", "⇒", "□", "◇⁻", "◇⁺", "◇-", "◇+"}
+)
+_COMMENTS = ("doc", "comment")
+
 
 def tokens(text: str) -> list[Token]:
-    """Every token of a text, comments included; white space separates and is dropped."""
-    return [
-        Token(m.lastgroup, m.group(), Span(m.start(), m.end()))  # type: ignore[arg-type]
-        for m in _TOKEN.finditer(text)
-    ]
+    """Every token of a text, comments included; white space and a leading byte order mark are dropped."""
+    start = 1 if text.startswith("\ufeff") else 0
+    return [Token(m.lastgroup, m.group(), *m.span()) for m in _TOKEN.finditer(text, start)]  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
     """The tokens of one item: documentation comments and annotations first, then its keyword and the rest.
 
-    `keyword` is None for text that belongs to no item.
+    `keyword` is None for text that belongs to no item; `head` is the index in `tokens` of the keyword, or of
+    the word that stands in its place.
     """
 
-    tokens: tuple[Token, ...]
+    tokens: list[Token]
     keyword: str | None
+    head: int = 0
 
     @property
     def span(self) -> Span:
-        return self.tokens[0].span.to(self.tokens[-1].span)
+        return Span(self.tokens[0].start, self.tokens[-1].end)
 
 
 def segments(text: str, found: list[Token]) -> list[Segment]:
-    """Cut a file at the words that begin items.
+    """Cut a file where items begin.
 
-    A word begins an item when it is followed by a name and stands either first on its line or outside brackets;
-    so a closing bracket that was forgotten swallows no later item, and an argument may be called `pattern`.
+    Outside brackets two operands never stand side by side, so an item word after a complete operand begins an
+    item, and any other word there at the very start of a line is text that belongs to none. Elsewhere an item word
+    begins an item when it is first on its line and a name follows: a closing bracket that was forgotten swallows
+    no later item, and an argument may be called `pattern`.
     """
     heads = _heads(text, found)
     result: list[Segment] = []
-    starts = [h for h, _ in heads]
-    if found and (not starts or starts[0] > 0):
-        end = starts[0] if starts else len(found)
-        result += _loose(found[:end])
-    for position, (start, keyword) in enumerate(heads):
-        end = starts[position + 1] if position + 1 < len(starts) else len(found)
-        result.append(Segment(tuple(found[start:end]), keyword))
+    first = heads[0][0] if heads else len(found)
+    if any(t.kind not in _COMMENTS for t in found[:first]):
+        result.append(Segment(found[:first], None, next(i for i, t in enumerate(found) if t.kind not in _COMMENTS)))
+    for position, (start, head) in enumerate(heads):
+        end = heads[position + 1][0] if position + 1 < len(heads) else len(found)
+        word = found[head].text
+        result.append(Segment(found[start:end], word if word in ITEM_WORDS else None, head - start))
     return result
 
 
-def _loose(run: list[Token]) -> list[Segment]:
-    """Text before any item: nothing to parse when it is comments alone."""
-    return [Segment(tuple(run), None)] if any(t.kind not in ("comment", "doc") for t in run) else []
-
-
-def _heads(text: str, found: list[Token]) -> list[tuple[int, str]]:
-    """(index of the item's first token, keyword), annotations and documentation before a keyword included."""
-    heads: list[tuple[int, str]] = []
-    code = [(i, t) for i, t in enumerate(found) if t.kind not in ("doc", "comment")]
+def _heads(text: str, found: list[Token]) -> list[tuple[int, int]]:
+    """Where items begin: the indices of the first token (documentation and annotations included) and of the head."""
+    heads: list[tuple[int, int]] = []
+    code = [i for i, t in enumerate(found) if t.kind not in _COMMENTS]
     depth = 0
-    previous_end = 0  # position in `code` after the last head's keyword
-    for at, (_, token) in enumerate(code):
-        if token.text in OPENING:
+    marked: int | None = None  # the first annotation since the last item's end
+    before: Token | None = None
+    complete = True  # whether what stands before could be a whole item
+    lost = True  # whether what stands before belongs to no item
+    for at, index in enumerate(code):
+        token = found[index]
+        own_line = before is None or "\n" in text[before.end : token.start]
+        fresh = depth == 0 and complete
+        if token.text in ITEM_WORDS:
+            begins = fresh or (own_line and _declares(found, code, at))
+        else:
+            begins = fresh and not lost and token.kind == "word" and text[token.start - 1] == "\n"
+            begins = begins and token.text not in _JOINS
+        if begins:
+            heads.append((_documented(text, found, index if marked is None else marked), index))
+            depth, marked, lost = 0, None, token.text not in ITEM_WORDS
+        elif token.text == "@" and marked is None and (own_line or fresh):
+            marked = index
+        elif token.text in OPENING:
             depth += 1
         elif token.text in CLOSING:
             depth = max(0, depth - 1)
-        elif token.kind == "word" and token.text in ITEM_WORDS and _declares(code, at):
-            first_on_line = not text[text.rfind("\n", 0, token.span.start) + 1 : token.span.start].strip()
-            if first_on_line or depth == 0:
-                start = _with_prefix(found, code, at, previous_end)
-                heads.append((start, token.text))
-                depth, previous_end = 0, at + 1
+        before = token
+        complete = lost if begins else token.text not in _WANTS_MORE
+    if marked is not None:
+        heads.append((_documented(text, found, marked), marked))
     return heads
 
 
-def _declares(code: list[tuple[int, Token]], at: int) -> bool:
-    if at + 1 >= len(code):
+def _declares(found: list[Token], code: list[int], at: int) -> bool:
+    if at + 1 == len(code):
         return True
-    following = code[at + 1][1]
+    following = found[code[at + 1]]
     if following.kind == "word":
-        return following.text not in _NOT_A_DECLARED_NAME
-    return following.kind == "symbol" and following.text.startswith(".") and code[at][1].text == "use"
+        return following.text not in _JOINS
+    return found[code[at]].text == "use" and following.text.startswith(".")
 
 
-def _with_prefix(found: list[Token], code: list[tuple[int, Token]], at: int, after: int) -> int:
-    """An item starts at its first annotation (`@` stands nowhere else), or at the documentation before that."""
-    marked = (i for i in range(max(after, 0), at) if code[i][1].text == "@")
-    start = scan = code[next(marked, at)][0]
-    while scan > 0 and found[scan - 1].kind in ("doc", "comment"):
-        scan -= 1
-        if found[scan].kind == "doc":
-            start = scan
+def _documented(text: str, found: list[Token], start: int) -> int:
+    """Where an item starts when the documentation on the lines above it is counted in."""
+    at = start
+    while at > 0 and found[at - 1].kind in _COMMENTS:
+        at -= 1
+        if at > 0 and "\n" not in text[found[at - 1].end : found[at].start]:
+            break  # it ends a line of what comes before
+        if found[at].kind == "doc":
+            start = at
     return start

@@ -7,7 +7,7 @@ A parenthesised expression is its inner node with the span widened to the parent
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from vigil_lang.diagnostics.model import NOWHERE, Span
 
@@ -15,8 +15,17 @@ if TYPE_CHECKING:
     from vigil_lang.diagnostics.model import Source
 
 
+_T = TypeVar("_T")
+
+
 def _span() -> Span:
-    return field(default=NOWHERE, compare=False, repr=False)  # type: ignore[no-any-return,call-overload]
+    return field(default=NOWHERE, compare=False, repr=False)
+
+
+def changed(node: _T, **changes: Any) -> _T:
+    """A copy of a node with some fields changed: `dataclasses.replace` without its look at every field."""
+    fields = {name: getattr(node, name) for name in node.__slots__}  # type: ignore[attr-defined]
+    return type(node)(**(fields | changes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +235,10 @@ class Annotation:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """`use std.files: writes`; `names` is empty when everything is imported. A relative module starts with a dot."""
+    """`use std.files: writes`; `names` is empty when everything is imported.
+
+    A relative module starts with a dot.
+    """
 
     module: Name
     names: tuple[Name, ...] = ()

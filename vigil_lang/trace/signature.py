@@ -16,7 +16,7 @@ ValueType = Literal["text", "number", "bool"]
 Origin = Literal["observed", "declared"]
 
 VALUES_KEPT = 1000
-"""Distinct values kept of an observed argument, and of outputs; with more than that the set counts as open."""
+"""Distinct values kept of an observed argument, and of outputs; a set with more counts as open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def type_of(text: str) -> ValueType:
 
 
 def observe(traces: Iterable[Trace], *, limit: int = VALUES_KEPT) -> Signature:
-    """The signature that runs exhibit: the names they use and, up to `limit` for each argument, the values."""
+    """The signature that runs exhibit: the names they use and, up to `limit` an argument, the values."""
     actions: dict[str, dict[str, _Seen]] = {}
     kinds: dict[str, set[str]] = {}
     outputs = _Seen()

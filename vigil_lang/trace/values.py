@@ -161,7 +161,5 @@ def time_text(microseconds: int) -> str:
         OverflowError: the time lies outside the years 1 to 9999.
     """
     time = _EPOCH + microseconds * _MICROSECOND
-    precision = (
-        "microseconds" if time.microsecond % 1000 else "milliseconds" if time.microsecond else "seconds"
-    )
+    precision = "microseconds" if time.microsecond % 1000 else "milliseconds" if time.microsecond else "seconds"
     return time.replace(tzinfo=None).isoformat(timespec=precision) + "Z"

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from vigil_lang.semantics.lower import Statement as PolicyStatement
     from vigil_lang.semantics.policy import Policy
-    from vigil_lang.semantics.policy import Statement as PolicyStatement
     from vigil_lang.trace import Trace
 
 

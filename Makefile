@@ -1,0 +1,45 @@
+# Two targets do everything on a fresh machine: `make demo` and `make test`.
+# The environment is made once and remade when pyproject.toml changes.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: demo test lint types bench fmt fuzz clean
+
+demo: $(READY)
+	@"$(BIN)/vigil" demo
+
+test: lint types
+	"$(BIN)/pytest" -n 2 --cov --cov-report=term $(PYTEST_ARGS)
+
+lint: $(READY)
+	"$(BIN)/ruff" check .
+	"$(BIN)/ruff" format --check .
+	"$(BIN)/vigil" fmt --check stdlib examples
+	"$(BIN)/vigil" check stdlib examples
+
+types: $(READY)
+	"$(BIN)/mypy"
+
+bench: $(READY)
+	"$(BIN)/python" tests/bench.py
+
+fmt: $(READY)
+	"$(BIN)/ruff" check --fix .
+	"$(BIN)/ruff" format .
+	"$(BIN)/vigil" fmt stdlib examples
+
+fuzz: $(READY)
+	"$(BIN)/python" tests/fuzz_parser.py --count 1000000
+
+$(READY): pyproject.toml
+	"$(PYTHON)" -c 'import sys; sys.exit("vigil needs Python 3.11 or newer; set PYTHON=…" if sys.version_info < (3, 11) else 0)'
+	"$(PYTHON)" -m venv "$(VENV)"
+	"$(BIN)/python" -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	"$(BIN)/python" -m pip install --quiet --disable-pip-version-check --editable . --group dev
+	@touch "$@"
+
+clean:
+	rm -rf "$(VENV)" .mypy_cache .pytest_cache .ruff_cache .hypothesis htmlcov dist build

@@ -1,0 +1,143 @@
+"""Timings as a user meets them, each beside its target: `make bench`.
+
+Whole commands are timed as processes (best of several, so that a busy machine disturbs least), the solver's
+certificate inside a warm process. Growth is shown as the ratio to the row before.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from vigil_lang.diagnostics import Source
+from vigil_lang.ingest import load_trace
+from vigil_lang.semantics.policy import load_policy, read_policy
+from vigil_lang.smt.encode import Encoding
+from vigil_lang.smt.solve import decide
+from vigil_lang.trace import Event, Trace
+
+FORMS = (
+    "abs(Bash(command ~ /rm -rf .*{i}/))",
+    "prec(Edit(file_path = x, status = ok), Read(file_path = x))",
+    "resp(Write(file_path = x and file_path ~ \"*{i}.py\"), Test(target = x))",
+    "bresp[20](Write(file_path = x), Read(file_path = x))",
+    "rslv(Test(target = x, status = error), Test(target = x, status = ok))",
+    "until(Read(file_path = x and file_path ~ \"*{i}.env\"), Ask(), Send())",
+    "atmost[500](Bash(command ~ \"git push{i}*\"))",
+    "prec(Send(), Ask()) after Read(file_path ~ \"*{i}\")",
+    "always (Edit(file_path = x) implies earlier[50] Read(file_path = x) or later Test(target = x))",
+    "prec(action in {{Write, Edit}} and file_path = x and not file_path ~ \"*.tmp\", Read(file_path = x))",
+)  # fmt: skip
+
+
+def policy_text(statements: int) -> str:
+    """Statements of every form, no two alike."""
+    bodies = (FORMS[i % len(FORMS)].format(i=i) for i in range(statements))
+    return "policy bench\n\n" + "\n".join(f"statement S{i}: {body}" for i, body in enumerate(bodies)) + "\n"
+
+
+def run_lines(events: int) -> list[str]:
+    """A run that reads, edits, tests and asks, over a set of files that grows with it."""
+    lines = []
+    for i in range(events):
+        path = f"/project/src/module_{i // 4}.py"
+        action, args = (
+            ("Read", {"file_path": path, "limit": 2000}),
+            ("Edit", {"file_path": path, "old_string": "a" * 40, "new_string": "b" * 40}),
+            ("Bash", {"command": f"pytest tests/test_{i}.py", "description": "run a test"}),
+            ("Test", {"target": path}),
+        )[i % 4]
+        if i % 97 == 0:
+            action, args = "Ask", {"question": "go on?"}
+        status = "error" if i % 11 == 0 else "ok"
+        lines.append(json.dumps({"action": action, "args": args, "status": status, "output": "done " * 20}))
+    return lines
+
+
+def certificate_trace(events: int) -> Trace:
+    """Half the events validate a value of their own, half consume it; one was never validated."""
+    found: list[Event] = []
+    for i in range(events // 2):
+        value = (f"artifact-{i}",)
+        if i != events // 4:
+            found.append(Event(f"e{len(found) + 1}", "validate", f"c{len(found)}", {"target": value}, "ok"))
+        found.append(Event(f"e{len(found) + 1}", "warp", f"c{len(found)}", {"transform": value}, "ok"))
+    return Trace(tuple(found))
+
+
+def process(*args: str, repeat: int = 5) -> float:
+    """Seconds of wall clock for a command, the best of several."""
+    best = float("inf")
+    for _ in range(repeat):
+        started = time.perf_counter()
+        subprocess.run(args, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+        best = min(best, time.perf_counter() - started)
+    return best
+
+
+def row(what: str, seconds: float, target: float | None = None, note: str = "") -> None:
+    """One line of the table."""
+    mark = "" if target is None else f"target {target * 1000:7.0f} ms  {'ok  ' if seconds <= target else 'MISS'}"
+    print(f"{what:<58}{seconds * 1000:8.1f} ms  {mark:<28}{note}")
+
+
+def main() -> None:
+    """Print the table."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        vigil = (str(Path(sys.executable).parent / "vigil"),)
+        bare = process(sys.executable, "-c", "pass", repeat=15)
+        print("whole commands")
+        row("a bare interpreter", bare)
+        version = process(*vigil, "--version", repeat=15)
+        row("vigil --version", version, 3 * bare, f"{version / bare:.1f} × a bare interpreter")
+        (folder / "big.vgl").write_text(policy_text(200), encoding="utf-8")
+        row("vigil check, 200 statements", process(*vigil, "check", str(folder / "big.vgl")), 0.3)
+        (folder / "p.vgl").write_text(policy_text(20), encoding="utf-8")
+        before = 0.0
+        for events, target in ((100, 0.4), (1_000, 1.0), (10_000, None)):
+            path = folder / f"{events}.jsonl"
+            path.write_text("\n".join(run_lines(events)) + "\n", encoding="utf-8")
+            args = (*vigil, "verify", str(folder / "p.vgl"), str(path), "--format", "json")
+            seconds = process(*args, repeat=5 if events < 10_000 else 3)
+            grown = f"{seconds / before:.1f} × the row before (at most 12)" if before else ""
+            row(f"vigil verify, 20 statements, {events:,} events", seconds, target, grown)
+            before = seconds
+        _stages(folder)
+    print("certificate of one value-bound prec with its minimal core, warm")
+    policy = read_policy(Source("p.vgl", "statement R: prec(warp(transform = x, status = ok), validate(target = x))"))
+    for events, target in ((1_000, 0.06), (10_000, 0.25)):
+        trace = certificate_trace(events)
+        times = []
+        for _ in range(5):
+            started = time.perf_counter()
+            encoding = Encoding(policy.statements[0].requirement, trace)
+            encoded = time.perf_counter()
+            decide(encoding, "R")
+            times.append((time.perf_counter() - started, encoded - started))
+        total, encode = min(times)
+        row(f"{events:,} events", total, target, f"encoding {encode * 1000:.0f} ms, the rest Z3 and its text")
+
+
+def _stages(folder: Path) -> None:
+    """Where the time of the 10,000-event run goes."""
+    clock = [time.perf_counter()]
+    policy = load_policy(folder / "p.vgl")
+    clock.append(time.perf_counter())
+    trace = load_trace(folder / "10000.jsonl")
+    clock.append(time.perf_counter())
+    encodings = [(Encoding(s.requirement, trace, name=s.name), s.name) for s in policy.statements]
+    clock.append(time.perf_counter())
+    for encoding, name in encodings:
+        decide(encoding, name)
+    clock.append(time.perf_counter())
+    parse, read, encode, solve = (b - a for a, b in zip(clock, clock[1:], strict=False))
+    print(f"  of the last: policy {parse:.2f} s, run {read:.2f} s, encoding {encode:.2f} s, text and Z3 {solve:.2f} s")
+
+
+if __name__ == "__main__":
+    main()

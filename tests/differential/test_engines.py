@@ -1,0 +1,42 @@
+"""One meaning, several engines: the oracle, the denotation and the solver agree on small runs of every shape."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hypothesis import given
+
+from tests.differential.engines import by_denotation, by_solver
+from tests.differential.oracle import Oracle
+from tests.strategies.core import requirements
+from tests.strategies.policies import policies, policy_of
+from tests.strategies.runs import runs, trace_of
+from vigil_lang.semantics import denotation
+
+if TYPE_CHECKING:
+    from vigil_lang.semantics.core import Requirement
+    from tests.strategies.runs import Line
+
+
+@given(policies(), runs())
+def test_the_denotation_says_what_the_definition_says(text: str, lines: list[Line]) -> None:
+    policy, trace = policy_of(text), trace_of(lines)
+    (statement,) = policy.statements
+    oracle, requirement = Oracle(policy.module.file, lines), statement.requirement
+    assert tuple(oracle.values) == trace.values
+    assert oracle.offences(statement.syntax, requirement.variables) == denotation.violations(requirement, trace)
+    assert oracle.exercised(statement.syntax, requirement.variables) == denotation.exercised(requirement, trace)
+
+
+@given(policies(), runs())
+def test_the_solver_agrees_with_the_denotation_on_policies(text: str, lines: list[Line]) -> None:
+    (statement,) = policy_of(text).statements
+    trace = trace_of(lines)
+    expected = by_denotation(statement.requirement, trace)
+    assert by_solver(statement.requirement, trace, statement.name) == expected
+
+
+@given(requirements(), runs(max_size=8))
+def test_the_solver_agrees_with_the_denotation_on_requirements(requirement: Requirement, lines: list[Line]) -> None:
+    trace = trace_of(lines)
+    assert by_solver(requirement, trace) == by_denotation(requirement, trace)

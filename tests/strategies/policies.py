@@ -1,0 +1,165 @@
+"""Policies for property tests, as source text over the whole language."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from hypothesis import strategies as st
+
+from vigil_lang.diagnostics import Source
+from vigil_lang.semantics.policy import read_policy
+
+if TYPE_CHECKING:
+    from vigil_lang.semantics.policy import Policy
+
+DECLARATIONS = {
+    "ACTS": 'let ACTS = {a, "a.b"} | {k}',
+    "VALS": 'let VALS = {M, 7, "", true}',
+    "GLOB": 'let GLOB = "M*"',
+    "SEVEN": "let SEVEN = 7.0",
+    "limit": "param limit: number = 7",
+    "word": 'param word: text = "M"',
+    "both": "param both: set = {M, SEVEN} | VALS",
+    "named": "pattern named(x) = f = x",
+    "joined": "pattern joined(x, y) = a(f = x) and g = y",
+    "plain": "pattern plain = status = ok or has f",
+    "apart": "pattern apart(x) = named(x) and not g = x",
+    "holding": "pattern holding(v) = f contains v or output contains v",
+}
+FIELDS = ("f", "g", "p.q", '"f"', "output")
+VARIABLES = ("x", "y", "z")
+LITERALS = ('"M"', '"MN"', '""', "7", "7.0", '"7.0"', "-3", "true", '"é*"', "word", "SEVEN", '"any other"')
+SETS = ("{}", "{M, N}", '{M, 7, ""}', "VALS", "both", "VALS | {N}", "{word, SEVEN}")
+GLOBS = ('"*"', '"M*"', '"?"', '"*N"', '"*\\\\**"', "GLOB", '""', "/M/", "/^m$/i", "/[0-9]/", "/é/")
+NUMBERS = ("7", "6.5", "-3", "0", "limit", "SEVEN")
+ACTION_TESTS = (
+    "action in {a}",
+    "action in {a, file.read}",
+    "action in ACTS",
+    "action in {}",
+    "action = b",
+    'action = "a.b"',
+    'action ~ "a*"',
+    "action ~ /^[ak]$/",
+)
+BOUNDS = ("1", "2", "3", "10", "500ms", "1s", "30s", "1h", "1d")
+NAMES = ("S", "R3", "trigger", "guard", "forbidden", "body")
+
+
+@st.composite
+def ground_tests(draw: st.DrawFn) -> str:
+    """A test without variables."""
+    field = draw(st.sampled_from(FIELDS))
+    match draw(st.integers(0, 8)):
+        case 0:
+            return f"{field} {draw(st.sampled_from(('in', 'not in')))} {draw(st.sampled_from(SETS))}"
+        case 1 | 2:
+            return f"{field} {draw(st.sampled_from(('=', '!=')))} {draw(st.sampled_from(LITERALS))}"
+        case 3:
+            return f"{field} {draw(st.sampled_from(('~', '!~')))} {draw(st.sampled_from(GLOBS))}"
+        case 4:
+            return f"{field} {draw(st.sampled_from(('<', '<=', '>', '>=')))} {draw(st.sampled_from(NUMBERS))}"
+        case 5:
+            return f"{field} contains {draw(st.sampled_from(LITERALS[:3] + ('word',)))}"
+        case 6:
+            return f"has {field}"
+        case 7:
+            return draw(st.sampled_from(("status = ok", "status = error", "plain")))
+        case _:
+            return draw(st.sampled_from(ACTION_TESTS))
+
+
+@st.composite
+def variable_tests(draw: st.DrawFn, variables: tuple[str, ...]) -> str:
+    """A test that mentions a variable, by itself or through a pattern."""
+    field, x = draw(st.sampled_from(FIELDS)), draw(st.sampled_from(variables))
+    match draw(st.integers(0, 9)):
+        case 0 | 1:
+            return f"{field} contains {x}"
+        case 2:
+            other = draw(st.sampled_from((*variables, '"M"', "7", "word")))
+            return f"joined({x}, {other})"
+        case 3:
+            return f"{draw(st.sampled_from(('named', 'apart', 'holding')))}({x})"
+        case _:
+            return f"{field} = {x}"
+
+
+@st.composite
+def conditions(draw: st.DrawFn, variables: tuple[str, ...], depth: int = 2) -> str:
+    """A condition on one event; mostly one that a run of few actions can meet."""
+    tests = ground_tests() if not variables else st.one_of(ground_tests(), variable_tests(variables))
+    kind = draw(st.integers(0, 9))
+    if depth == 0 or kind <= 1:
+        return draw(tests)
+    if kind <= 4:
+        name = draw(st.sampled_from(("a", "b", "k", '"a.b"')))
+        inside = draw(st.lists(conditions(variables, depth - 1) if kind == 4 else tests, max_size=2))
+        return f"{name}({', '.join(inside)})"
+    if kind == 5:
+        return f"not {_bracketed(draw(conditions(variables, depth - 1)))}"
+    word = draw(st.sampled_from(("and", "and", "or")))
+    parts = draw(st.lists(conditions(variables, depth - 1), min_size=2, max_size=3))
+    return f" {word} ".join(map(_bracketed, parts))
+
+
+@st.composite
+def bodies(draw: st.DrawFn, variables: tuple[str, ...], depth: int = 3) -> str:
+    """A temporal body."""
+    kind = draw(st.integers(0, 9))
+    if depth == 0 or kind <= 1:
+        return draw(conditions(variables, 1))
+    inner = bodies(variables, depth - 1).map(_bracketed)
+    if kind <= 5:
+        bound = draw(st.sampled_from(("", "", *(f"[{b}]" for b in BOUNDS))))
+        return f"{draw(st.sampled_from(('earlier', 'later')))}{bound} {draw(inner)}"
+    if kind == 6:
+        return f"not {draw(inner)}"
+    word = draw(st.sampled_from(("and", "or", "implies", "implies")))
+    return f" {word} ".join(draw(st.lists(inner, min_size=2, max_size=2)))
+
+
+@st.composite
+def statements(draw: st.DrawFn) -> str:
+    """One statement of any form, over no, one, two or (seldom) three variables."""
+    count = draw(st.sampled_from((0, 1, 1, 1, 1, 2, 2, 2, 3)))
+    variables = VARIABLES[:count]
+    name = draw(st.sampled_from(NAMES))
+    form = draw(st.sampled_from(("abs", "prec", "resp", "rslv", "bresp", "until", "atmost", "always", "always")))
+    if form == "always":
+        return f"statement {name}: always {draw(bodies(variables))}"
+    arity = {"abs": 1, "atmost": 1, "until": 3}.get(form, 2)
+    # Each condition sees some of the variables: those only in the trigger or only in the guard come up by themselves.
+    args = [draw(conditions(variables)) for _ in range(arity)]
+    bound = {"bresp": f"[{draw(st.sampled_from(BOUNDS))}]", "atmost": f"[{draw(st.sampled_from('12'))}]"}.get(form, "")
+    text = f"statement {name}: {form}{bound}({', '.join(args)})"
+    return text + (f" after {draw(conditions(variables, 1))}" if draw(st.integers(0, 3)) == 0 else "")
+
+
+def policies() -> st.SearchStrategy[str]:
+    """A file with one statement and the declarations it uses."""
+    return statements().map(with_declarations)
+
+
+def with_declarations(statement: str) -> str:
+    """The statement with what it refers to, directly or not, declared before it."""
+    text, used, changed = statement, set[str](), True
+    while changed:
+        words = set(re.findall(r"[A-Za-z_]+", text))
+        new = [name for name in DECLARATIONS if name in words and name not in used]
+        used.update(new)
+        text = "\n".join([*(DECLARATIONS[name] for name in new), text])
+        changed = bool(new)
+    return text
+
+
+def policy_of(text: str) -> Policy:
+    """The policy a text denotes; a text that does not parse or resolve is a fault of the strategy."""
+    policy = read_policy(Source("policy.vgl", text))
+    assert not policy.errors, (text, policy.errors)
+    return policy
+
+
+def _bracketed(text: str) -> str:
+    return f"({text})" if " " in text else text

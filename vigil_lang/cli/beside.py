@@ -1,0 +1,58 @@
+"""What is doubtful about policies in the light of the runs they judged, in a few lines beside the verdict."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from vigil_lang.diagnostics.human import hanging
+from vigil_lang.diagnostics.visible import shown_path
+from vigil_lang.resources import resource
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.console import Console
+
+    from vigil_lang.diagnostics import Diagnostic
+    from vigil_lang.semantics.policy import Policy
+    from vigil_lang.trace import Signature
+
+_SHOWN = 4
+
+
+def print_doubts(policies: Sequence[Policy], signature: Signature, console: Console) -> None:
+    """Names and values that no judged run knows: the usual reason why a rule that should bite holds."""
+    groups: dict[tuple[str, str], list[Diagnostic]] = {}
+    for found in _doubts(policies, signature):
+        groups.setdefault((found.code, found.message), []).append(found)
+    if not groups:
+        return
+    console.print()
+    console.print(Text("check these against what was judged:", "bold yellow"))
+    for same in list(groups.values())[:_SHOWN]:
+        for line in _line(same, console):
+            console.print(line)
+    hidden = len(groups) - _SHOWN
+    more = f"and {hidden} more; " if hidden > 0 else ""
+    console.print(Text(f"  {more}`vigil check POLICY --trace RUN` shows where", "dim"))
+
+
+def _doubts(policies: Sequence[Policy], signature: Signature) -> Iterator[Diagnostic]:
+    """Findings against the signature. Standard modules are left out: they are made to fit many vocabularies."""
+    from vigil_lang.semantics.check import check_policy
+
+    standard = str(resource("stdlib"))
+    for policy in policies:
+        if not policy.path.startswith(standard):
+            yield from (found for found in check_policy(policy, signature) if found.code.startswith("VGL4"))
+
+
+def _line(same: Sequence[Diagnostic], console: Console) -> Iterator[Text]:
+    found = same[0]
+    line, _ = found.source.position(found.span.start)
+    head = Text.assemble("  ", (f"{shown_path(found.source.path)}:{line}", "dim"), "  ")
+    again = f" ({len(same)} times)" if len(same) > 1 else ""
+    meant = f"; {found.help}" if found.help else ""
+    yield from hanging(console, head, f"{found.message}{again}{meant}")

@@ -1,0 +1,112 @@
+"""`vigil demo`: the shipped examples, judged before the reader's eyes."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from vigil_lang.cli.judge import judge, load_policies
+from vigil_lang.cli.show import console, output_options
+from vigil_lang.resources import resource
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import Console
+    from rich.text import Text
+
+    from vigil_lang.semantics.policy import Policy
+    from vigil_lang.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class _Example:
+    """A policy with a run that breaks it and one that does not."""
+
+    folder: str
+    policy: str
+    good: str
+    title: str
+
+    def path(self, name: str) -> str:
+        return str(resource("examples", self.folder, name))
+
+
+_BAD_RUN = "violating.jsonl"
+_EXAMPLES = (
+    _Example("backup-before-edit", "backup.vgl", "benign.jsonl", "a real transcript of Claude Code"),
+    _Example("dashcam", "dashcam.vgl", "repaired.jsonl", "a perception pipeline, step by step"),
+)
+
+
+@click.command("demo")
+@output_options("human")
+def command(format: str) -> None:  # noqa: A002, ARG001 - one format, so that --color is where it is elsewhere
+    """Judge the shipped example runs and show how to read the verdict."""
+    from rich.text import Text
+
+    screen = console()
+    screen.print("A policy says in a line what an agent may do, and when. Vigil judges recorded runs by it.")
+    for number, example in enumerate(_EXAMPLES, 1):
+        screen.print()
+        screen.print(Text(f"{number}. {example.title}".ljust(screen.width), "bold reverse"))
+        _show(example, screen)
+    screen.print()
+    screen.print(Text("Next", "bold reverse"))
+    for line in _next():
+        screen.print(line)
+
+
+def _show(example: _Example, screen: Console) -> None:
+    """The rule in its own words, the run that breaks it, and the one that does not."""
+    from vigil_lang.ingest import load_trace
+    from vigil_lang.verdict.human import headline, print_verdict
+
+    policies = load_policies([example.path(example.policy)])
+    bad = judge(policies, load_trace(example.path(_BAD_RUN)))
+    screen.print()
+    for line in _rules(policies[0], bad):
+        screen.print(line)
+    screen.print()
+    print_verdict(bad, screen)
+    screen.print()
+    screen.print(headline(judge(policies, load_trace(example.path(example.good)))))
+
+
+def _rules(policy: Policy, verdict: Verdict) -> Iterator[Text]:
+    """The violated statements as the file has them, with their comments."""
+    from rich.text import Text
+
+    from vigil_lang.diagnostics.visible import shown_path
+
+    yield Text(f"{shown_path(policy.path)} says, among other things:", "dim")
+    for found in verdict.statements:
+        if found.verdict == "violated":
+            source, span = found.statement.source, found.statement.syntax.span
+            yield Text()
+            for line in (found.statement.metadata.doc or "").splitlines():
+                yield Text(f"    /// {line}", "green")
+            for line in source.text[span.start : span.end].splitlines():
+                yield Text(f"    {line}", "cyan")
+
+
+def _next() -> Iterator[Text]:
+    from rich.text import Text
+
+    from vigil_lang.diagnostics.visible import shown_path
+
+    example = _EXAMPLES[-1]
+    policy, run = (shlex.quote(shown_path(example.path(name))) for name in (example.policy, _BAD_RUN))
+    commands = (
+        (f"vigil verify {policy} {run} --format json", "the verdict for programs"),
+        (f"vigil signature {run}", "the names a policy for such runs may use"),
+        (f"vigil check {policy} --trace {run}", "what is wrong with a policy, before it judges"),
+        ("vigil verify YOUR.vgl ~/.claude/projects/*/*.jsonl", "your own sessions of Claude Code"),
+        ("vigil --help", "every verb"),
+    )
+    for words, meaning in commands:
+        yield Text.assemble(f"  {meaning}:")
+        yield Text.assemble("    ", (words, "bold"))

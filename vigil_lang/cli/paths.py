@@ -1,0 +1,138 @@
+"""What the path arguments of a verb stand for: files, folders, globs, standard input, standard modules."""
+
+from __future__ import annotations
+
+import glob
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vigil_lang.diagnostics import Diagnostic, InputError, Source, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from click import Context, Parameter
+    from click.shell_completion import CompletionItem
+
+POLICIES = (".vgl",)
+RUNS = (".jsonl", ".json")
+
+
+def policy_paths(args: Iterable[str]) -> list[str]:
+    """Policies in the order of the arguments, each once. Of a folder its `*.vgl`, however deep.
+
+    Raises:
+        InputError: VGL001 for an argument that stands for nothing.
+    """
+    return _once(path for arg in args for path in _expand(arg, POLICIES))
+
+
+def trace_paths(args: Iterable[str]) -> list[str]:
+    """Runs in the order of the arguments, each once. Of a folder its `*.jsonl` and `*.json`, however deep.
+
+    Raises:
+        InputError: VGL001 for an argument that stands for nothing.
+    """
+    return _once(path for arg in args for path in _expand(arg, RUNS))
+
+
+def split(args: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Policies and runs among mixed arguments: `*.vgl` and standard modules are policies, all else runs.
+
+    Raises:
+        InputError: VGL001 for an argument that stands for nothing.
+    """
+    found = _once(path for arg in args for path in _expand(arg, POLICIES + RUNS))
+    policies = [path for path in found if path.endswith(POLICIES) or _is_module(path)]
+    return policies, [path for path in found if path not in set(policies)]
+
+
+def complete(ctx: Context, param: Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
+    """Shell completion of a path argument: files, or standard modules once `std` is typed."""
+    from click.shell_completion import CompletionItem
+
+    if not incomplete.startswith("std"):
+        return [CompletionItem(incomplete, type="file")]
+    from vigil_lang.semantics.modules import standard_modules
+
+    modules = [CompletionItem(name) for name in standard_modules() if name.startswith(incomplete)]
+    return modules or [CompletionItem(incomplete, type="file")]
+
+
+def _expand(arg: str, suffixes: tuple[str, ...]) -> Sequence[str]:
+    if arg == "-" or (".vgl" in suffixes and _is_module(arg)):
+        return [arg]
+    if "\0" in arg:
+        raise _nothing(arg, "a path cannot hold a NUL character")
+    if Path(arg).is_dir():
+        found = list(_below(arg, suffixes))
+        if not found:
+            raise _nothing(arg, f"nothing named {' or '.join(f'`*{s}`' for s in suffixes)} in `{arg}`")
+        return found
+    if os.path.lexists(arg):
+        return [arg]
+    if glob.has_magic(arg):
+        # A quoted pattern means what a shell would have made of it: what it matches counts as named.
+        matched = sorted(glob.glob(arg, recursive=True))  # noqa: PTH207 - Path.glob refuses absolute patterns
+        if not matched:
+            raise _nothing(arg, f"nothing matches `{arg}`")
+        files = [path for match in matched for path in (_below(match, suffixes) if Path(match).is_dir() else [match])]
+        if not files:
+            raise _nothing(arg, f"nothing that matches `{arg}` is a file")
+        return files
+    raise _missing(arg)
+
+
+def _below(folder: str, suffixes: tuple[str, ...]) -> Iterator[str]:
+    """Files below a folder in a fixed order; what is hidden is skipped, and links to folders are not followed."""
+
+    def give_up(error: OSError) -> None:
+        reason = (error.strerror or str(error)).lower()
+        raise _nothing(folder, f"cannot read `{error.filename or folder}`: {reason}")
+
+    for place, folders, names in os.walk(folder, onerror=give_up):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            if name.endswith(suffixes) and not name.startswith("."):
+                yield os.path.join(place, name)  # noqa: PTH118 - keeps `./` as it was typed
+
+
+def _once(paths: Iterable[str]) -> list[str]:
+    """The paths without those that name a file again."""
+    by_file: dict[str, str] = {}
+    for path in paths:
+        by_file.setdefault(path if path == "-" else os.path.realpath(path), path)
+    return list(by_file.values())
+
+
+def _is_module(arg: str) -> bool:
+    if not arg.startswith("std."):
+        return False
+    from vigil_lang.semantics.modules import is_standard
+
+    return is_standard(arg)
+
+
+def _missing(arg: str) -> InputError:
+    help_text = None
+    if arg.startswith("std."):
+        from vigil_lang.semantics.modules import standard_modules
+
+        help_text = _meant(arg, standard_modules, "std.")
+        return _nothing(arg, f"there is no standard module `{arg}`", help_text)
+    folder = Path(arg).parent
+    help_text = _meant(Path(arg).name, lambda: [p.name for p in folder.iterdir()], "") if folder.is_dir() else None
+    return _nothing(arg, f"there is no file or folder `{arg}`", help_text)
+
+
+def _meant(name: str, candidates: Callable[[], list[str]], prefix: str) -> str | None:
+    try:
+        near = nearest(name.removeprefix(prefix), [c.removeprefix(prefix) for c in candidates()], 1)
+    except OSError:
+        return None
+    return f"did you mean `{prefix}{near[0]}`?" if near else None
+
+
+def _nothing(arg: str, message: str, help_text: str | None = None) -> InputError:
+    return InputError([Diagnostic.of("VGL001", message, Source(arg, ""), help=help_text)])

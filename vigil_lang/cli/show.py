@@ -1,0 +1,116 @@
+"""How verbs speak: findings in the chosen format, colours where they are wanted."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from rich.console import Console
+
+    from vigil_lang.diagnostics import Diagnostic
+
+Format: TypeAlias = Literal["human", "concise", "json"]
+FORMATS = ("human", "concise", "json")
+
+class ToolFault(click.ClickException):
+    """A fault of this program that has a code; exit status 3."""
+
+    exit_code = 3
+
+    def __init__(self, finding: Diagnostic) -> None:
+        super().__init__(finding.message)
+        self.finding = finding
+
+    def show(self, file: IO[Any] | None = None) -> None:  # noqa: ARG002 - click's signature
+        show_errors([self.finding])
+
+
+# A pipe has no width: wide enough for most lines of a log, narrow enough to read.
+_WIDTH = 100
+_FORMAT = "vigil.format"
+
+
+def show_findings(
+    findings: Iterable[Diagnostic], format: Format = "human", stream: IO[str] | None = None, *, summary: bool = True
+) -> None:
+    """Write findings: `human` with excerpts, `concise` a line each, `json` one `vigil.findings/1` object.
+
+    `summary` adds how many there are, for people. Raises OSError when the stream cannot be written.
+    """
+    found = list(findings)
+    if format == "human":
+        if found:
+            from vigil_lang.diagnostics.human import print_findings
+
+            print_findings(found, console(stream), summary=summary)
+        return
+    from vigil_lang.diagnostics import render
+
+    lines = [render.findings_json(found)] if format == "json" else map(render.concise, found)
+    for line in lines:
+        print(line, file=stream or sys.stdout)
+
+
+def show_errors(findings: Iterable[Diagnostic]) -> None:
+    """Write findings that are beside the verb's result to standard error, in a form that goes with it."""
+    context = click.get_current_context(silent=True)
+    chosen = context.find_root().meta.get(_FORMAT, "human") if context else "human"
+    show_findings(findings, "human" if chosen == "human" else "concise", sys.stderr)
+
+
+def console(stream: IO[str] | None = None) -> Console:
+    """A console that prints texts as they are: no wrapping, no markup, colours only where they are wanted."""
+    from rich.console import Console
+
+    context = click.get_current_context(silent=True)
+    wanted = context.find_root().color if context else None
+    if wanted is None and os.environ.get("NO_COLOR"):
+        wanted = False
+    return Console(
+        file=stream or sys.stdout,
+        width=width(),
+        force_terminal=wanted,
+        color_system=None if wanted is False else "auto",
+        soft_wrap=True,
+        markup=False,
+        emoji=False,
+        highlight=False,
+    )
+
+
+def width() -> int:
+    """Columns to lay out for: `COLUMNS`, else the terminal's, else 100."""
+    return max(40, shutil.get_terminal_size((_WIDTH, 24)).columns)
+
+
+def _set_color(ctx: click.Context, param: click.Parameter, value: str) -> None:  # noqa: ARG001 - click's signature
+    if not ctx.resilient_parsing and value != "auto":
+        ctx.find_root().color = value == "always"
+
+
+def _set_format(ctx: click.Context, param: click.Parameter, value: str) -> str:  # noqa: ARG001 - click's signature
+    ctx.find_root().meta[_FORMAT] = value
+    return value
+
+
+def output_options(*formats: str) -> Callable[[Any], Any]:
+    """`--format` with the given choices, the first being the default, and `--color`."""
+
+    def add(command: Any) -> Any:
+        command = click.option(
+            "--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True,
+            expose_value=False, callback=_set_color, help="When to use colours; NO_COLOR is respected.",
+        )(command)  # fmt: skip
+        return click.option(
+            "--format", type=click.Choice(formats), default=formats[0], show_default=True,
+            callback=_set_format, is_eager=True, help="How to write the result.",
+        )(command)  # fmt: skip
+
+    return add

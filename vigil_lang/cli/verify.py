@@ -1,0 +1,180 @@
+"""`vigil verify`: recorded runs judged by policies."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, replace
+from io import StringIO
+from typing import IO, TYPE_CHECKING
+
+import click
+
+from vigil_lang.cli.judge import judge, load_policies
+from vigil_lang.cli.params import check_settings, params_options, read_params
+from vigil_lang.cli.paths import complete, split
+from vigil_lang.cli.progress import steps
+from vigil_lang.cli.show import Format, console, output_options, show_errors
+from vigil_lang.diagnostics import Diagnostic, InputError, Source, nearest
+from vigil_lang.files import write_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from vigil_lang.semantics.policy import Policy
+    from vigil_lang.trace import Signature, Trace
+    from vigil_lang.verdict import Verdict
+
+_CLEAN, _FINDINGS, _BAD_INPUT = 0, 1, 2
+
+
+@dataclass(slots=True)
+class _Tally:
+    """How the runs came out so far, and the vocabulary they show together."""
+
+    safe: int = 0
+    unsafe: int = 0
+    broken: int = 0
+    below_details: bool = False
+    signature: Signature | None = None
+
+
+@click.command("verify")
+@click.argument("paths", metavar="POLICY... RUN...", nargs=-1, required=True, shell_complete=complete)
+@params_options
+@click.option("--statement", "names", multiple=True, metavar="NAME", help="Judge by this statement only (repeatable).")
+@click.option("--no-check", is_flag=True, help="Do not look for names that the runs do not know.")
+@click.option("-o", "--output", default="-", metavar="FILE", help="Where to write; standard output by default.")
+@output_options("human", "concise", "json")
+def command(
+    paths: tuple[str, ...],
+    settings: tuple[str, ...],
+    params: str | None,
+    names: tuple[str, ...],
+    no_check: bool,
+    output: str,
+    format: Format,  # noqa: A002 - the option's name
+) -> int:
+    """Judge recorded runs by policies.
+
+    What ends in .vgl and standard modules (std.secrets) are policies, a folder gives its policies and its runs, and
+    everything else is a run; - reads a run from standard input.
+
+    Exit status: 0 every run is safe, 1 some run breaks a statement, 2 something cannot be read.
+    """
+    policy_args, runs = split(paths)
+    if not policy_args or not runs:
+        missing, kept = ("policy", "run") if not policy_args else ("run", "policy")
+        raise click.UsageError(f"There is no {missing} beside the {kept}: vigil verify rules.vgl run.jsonl")
+    policies = load_policies(policy_args, read_params(settings, params))
+    check_settings(settings, policies)
+    policies = _selected(policies, names)
+    target = sys.stdout if output == "-" else StringIO()
+    tally = _judge_all(policies, runs, target, format, observe=format == "human" and not no_check)
+    if isinstance(target, StringIO):
+        write_text(output, target.getvalue())
+    return _BAD_INPUT if tally.broken else _FINDINGS if tally.unsafe else _CLEAN
+
+
+def _selected(policies: Sequence[Policy], names: Sequence[str]) -> list[Policy]:
+    """The policies with the named statements only, all where none is named.
+
+    Raises:
+        click.UsageError: there is no such statement, or none at all.
+    """
+    known = {statement.name for policy in policies for statement in policy.statements}
+    if not known:
+        raise click.UsageError("There is no statement to judge by: the policies hold none.")
+    for name in names:
+        if name not in known:
+            near = nearest(name, known, 1)
+            hint = f"Did you mean '{near[0]}'?" if near else f"There is {', '.join(sorted(known))}."
+            raise click.UsageError(f"No policy has a statement '{name}'. {hint}")
+    if not names:
+        return list(policies)
+    return [replace(p, statements=tuple(s for s in p.statements if s.name in names)) for p in policies]
+
+
+def _judge_all(
+    policies: Sequence[Policy],
+    runs: Sequence[str],
+    target: IO[str],
+    format: Format,  # noqa: A002 - the option's name
+    *,
+    observe: bool,
+) -> _Tally:
+    """Judge one run after the other, each written as soon as it is known; a broken one does not stop the others."""
+    from vigil_lang.ingest import load_trace
+
+    tally = _Tally()
+    with steps(runs) as progress:
+        for path in progress:
+            try:
+                trace = load_trace(path)
+            except InputError as error:
+                tally.broken += 1
+                with progress.aside():
+                    show_errors(error.diagnostics)
+                continue
+            verdict = judge(policies, trace)
+            _count(tally, verdict, observe=observe)
+            with progress.aside():
+                show_errors(_empty(trace))
+                _write(verdict, target, format, alone=len(runs) == 1)
+    if format == "human":
+        _conclude(tally, policies, runs, target)
+    return tally
+
+
+def _count(tally: _Tally, verdict: Verdict, *, observe: bool) -> None:
+    tally.below_details = verdict.verdict == "unsafe"
+    if verdict.verdict == "unsafe":
+        tally.unsafe += 1
+    else:
+        tally.safe += 1
+    if observe and verdict.trace.events:
+        from vigil_lang.trace import merge
+        from vigil_lang.trace import observe as vocabulary
+
+        seen = vocabulary([verdict.trace])
+        tally.signature = merge(tally.signature, seen) if tally.signature else seen
+
+
+def _empty(trace: Trace) -> Iterable[Diagnostic]:
+    """The warning that nothing was there to be judged."""
+    if trace.events:
+        return
+    skipped = trace.run.not_executed
+    help_text = f"it shows {skipped} calls, none of which was executed" if skipped else None
+    yield Diagnostic.of("VGL605", "the run holds no events", Source(trace.run.path, ""), help=help_text)
+
+
+def _write(verdict: Verdict, target: IO[str], format: Format, *, alone: bool) -> None:  # noqa: A002
+    if format == "human":
+        from vigil_lang.verdict.human import print_verdict
+
+        print_verdict(verdict, console(target), alone=alone)
+    elif format == "json":
+        from vigil_lang.diagnostics.visible import safe_json
+
+        print(safe_json(verdict.to_json()), file=target)
+    else:
+        from vigil_lang.verdict.concise import lines
+
+        for line in lines(verdict):
+            print(line, file=target)
+    target.flush()
+
+
+def _conclude(tally: _Tally, policies: Sequence[Policy], runs: Sequence[str], target: IO[str]) -> None:
+    """What is to be said of all runs together: how many are safe, and which names none of them knows."""
+    screen = console(target)
+    if len(runs) > 1:
+        from vigil_lang.verdict.human import totals
+
+        if not tally.below_details:  # else a blank line is there already
+            screen.print()
+        screen.print(totals(tally.safe, tally.unsafe, tally.broken))
+    if tally.signature is not None:
+        from vigil_lang.cli.beside import print_doubts
+
+        print_doubts(policies, tally.signature, screen)

@@ -1,0 +1,63 @@
+"""Untrusted text made fit for a terminal: what would act on it, hide or reorder text is written out instead."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+
+# Controls, format characters (bidi controls, zero-width joiners, soft hyphens, tags), line separators, lone
+# surrogates, and letters that are drawn as nothing.
+_UNSAFE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e"
+    "\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
+)
+_UNSAFE_IN_JSON = re.compile(_UNSAFE.pattern.replace("\x00-\x1f", ""))
+_NOT_ASCII = re.compile("[^\x00-\x7f]")
+_SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def visible(text: str) -> str:
+    """The text on one line, with control characters as `\\n`, `\\x1b` and `\\u{202e}`."""
+    return text if text.isascii() and text.isprintable() else _UNSAFE.sub(_escape, text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    char = match[0]
+    if char in _SHORT:
+        return _SHORT[char]
+    code = ord(char)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{{{code:x}}}"
+
+
+def safe_json(value: object) -> str:
+    """JSON on one line that a terminal can show; it reads back as the same value."""
+    import json
+
+    return safe_json_text(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+
+
+def safe_json_text(text: str) -> str:
+    """JSON with what must not reach a terminal, or cannot be written to it, as escapes inside its strings."""
+    if text.isascii() and "\x7f" not in text:
+        return text
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    unsafe = _UNSAFE_IN_JSON if encoding.lower().startswith("utf") else _NOT_ASCII
+    return unsafe.sub(_escape_json, text)
+
+
+def _escape_json(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if code < 0x10000:
+        return f"\\u{code:04x}"
+    high, low = divmod(code - 0x10000, 0x400)
+    return f"\\u{0xD800 + high:04x}\\u{0xDC00 + low:04x}"
+
+
+def shown_path(path: str) -> str:
+    """A path as it is shown to a person: relative where it lies below the working directory."""
+    try:
+        here = os.path.join(os.getcwd(), "")  # noqa: PTH109, PTH118 - texts, which need no import of pathlib
+    except OSError:  # the working directory is gone
+        return visible(path)
+    return visible(path.removeprefix(here) or path)

@@ -1,0 +1,51 @@
+"""Reading a signature from whatever states or shows one: a signature file, tool definitions, or a run."""
+
+from __future__ import annotations
+
+import sys
+from io import BytesIO
+from pathlib import Path
+
+from vigil_lang.diagnostics import InputError
+from vigil_lang.ingest.lines import BOM, decode, fault_of, point_at, unreadable
+from vigil_lang.ingest.load import STDIN, read_trace
+from vigil_lang.ingest.tools import holds_tools, signature_of_tools
+from vigil_lang.trace import Signature, observe
+from vigil_lang.trace.signature_file import signature_from_json
+
+
+def load_signature(path: str | Path) -> Signature:
+    """The signature in a file, or on standard input for ``-``.
+
+    A signature file and tool definitions are read as declared there; a run of any known format is observed.
+
+    Raises:
+        InputError: VGL604 (VGL003 beyond the limits) for a definition at fault; else as `load_trace` does.
+    """
+    if str(path) == "-":
+        return read_signature(sys.stdin.buffer.read(), STDIN)
+    try:
+        data = Path(path).read_bytes()
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        raise unreadable(str(path), error) from error
+    return read_signature(data, str(path))
+
+
+def read_signature(data: bytes, path: str) -> Signature:
+    """The signature in the content of a file; `path` is what messages call it. Raises as `load_signature`."""
+    content = data.removeprefix(BOM)
+    try:
+        value = decode(content)
+    except (ValueError, ArithmeticError, RecursionError) as error:
+        if content.lstrip().startswith(b"[") or (content.strip() and path.endswith(".json")):
+            raise fault_of(error, content, path, code="VGL604", last=True) from error
+        return observe([read_trace(BytesIO(data), path)])
+    if isinstance(value, dict) and str(value.get("schema")).startswith("vigil.signature/"):
+        try:
+            return signature_from_json(value)
+        except ValueError as error:
+            fault = point_at("VGL604", f"the signature is not valid: {error}", path, content.decode(), 0, 0)
+            raise InputError([fault]) from error
+    if holds_tools(value):
+        return signature_of_tools(value, path, content.decode())
+    return observe([read_trace(BytesIO(data), path)])

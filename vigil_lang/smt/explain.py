@@ -1,0 +1,231 @@
+"""From a decision to something a person can act on: what was missing, with what values, and what nearly was it."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from vigil_lang.semantics import core
+from vigil_lang.semantics.denotation import meets, texts
+from vigil_lang.semantics.metadata import PLACEHOLDER
+from vigil_lang.smt.words import because, listed, quoted, span_of
+from vigil_lang.verdict import NearMiss, Offence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from vigil_lang.semantics.lower import Statement
+    from vigil_lang.smt.encode import Encoding
+    from vigil_lang.smt.leaves import Binding, Key
+    from vigil_lang.trace import Event
+
+MAX_NEAR_MISSES = 3
+_WINDOW = 32
+"""Candidates looked at on each side of an event: near misses are near, and a verdict has many offences."""
+
+Side: TypeAlias = Literal["earlier", "later"]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A condition that had to hold at another event: on which side of the offending one, and how near."""
+
+    holds: core.Holds
+    side: Side
+    bound: core.Bound
+
+
+class Explainer:
+    """Explains the offences of one statement on one run; what does not depend on the event is found once."""
+
+    def __init__(self, statement: Statement, encoding: Encoding) -> None:
+        self._statement = statement
+        self._encoding = encoding
+        self._trace = encoding.trace
+        self._wanted = list(_wanted(statement.requirement.theta))
+        self._almost: dict[int, list[tuple[int, core.Condition | None]]] = {}
+
+    def offence(self, at: int, values: Key) -> Offence:
+        """The offence of the event with this index under this binding of the statement's variables."""
+        event = self._trace.events[at]
+        binding: Binding = dict(zip(self._statement.requirement.variables, values, strict=True))
+        forbidden = self._forbidden(at, values)
+        why = self._why(binding, forbidden)
+        return Offence(
+            event=event.id,
+            index=at,
+            call=event.call,
+            bindings=binding,
+            message=self._message(binding) or why,
+            why=why,
+            near_misses=tuple(islice(self._near_misses(at, binding, values), MAX_NEAR_MISSES)),
+            forbidden=None if forbidden is None else self._trace.events[forbidden].id,
+        )
+
+    def _message(self, binding: Binding) -> str | None:
+        text = self._statement.metadata.message
+        if text is None:
+            return None
+
+        def value(name: str) -> str:
+            found = binding.get(name, "{" + name + "}")
+            return "any value" if found is None else found
+
+        return PLACEHOLDER.sub(lambda m: value(m.group(1)), text)
+
+    def _why(self, binding: Binding, forbidden: int | None) -> str:
+        form = self._statement.form
+        theta = self._statement.requirement.theta
+        labels = {holds.role: holds for holds in core.conditions(theta)}
+        where = _where(binding, theta)
+        match form:
+            case "abs":
+                return f"{quoted(labels['forbidden'].label)} must not happen{where}"
+            case "prec":
+                return f"nothing earlier met {quoted(labels['guard'].label)}{where}"
+            case "resp":
+                return f"nothing later met {quoted(labels['response'].label)}{where}"
+            case "bresp":
+                bound = self._wanted[0].bound
+                return f"nothing within {span_of(bound)} met {quoted(labels['response'].label)}{where}"
+            case "rslv":
+                return f"the run ended without {quoted(labels['resolution'].label)}{where}"
+            case "until":
+                early = "" if forbidden is None else f"`{self._trace.events[forbidden].id}` met "
+                resolver = quoted(labels["resolver"].label)
+                return f"{early}{quoted(labels['forbidden'].label)} before anything met {resolver}{where}"
+            case "atmost":
+                count = _repeated(theta)
+                return f"more than {count} call{'s' * (count != 1)} met {quoted(labels['trigger'].label)}{where}"
+            case _:
+                return f"{quoted(self._statement.body)} does not hold here{where}"
+
+    def _forbidden(self, at: int, values: Key) -> int | None:
+        """For `until`: the first forbidden event with no resolver since the trigger."""
+        theta = self._statement.requirement.theta
+        if not isinstance(theta, core.Implies) or not isinstance(theta.right, core.Clear):
+            return None
+        clear = theta.right
+        assert isinstance(clear.forbidden, core.Holds)
+        positions = self._encoding.positions(clear.forbidden, values)
+        after = positions[bisect_left(positions, at + 1) :]
+        return after[0] if after else None
+
+    # --- near misses ---
+
+    def _near_misses(self, at: int, binding: Binding, values: Key) -> Iterator[NearMiss]:
+        """Events that met what was wanted in the wrong place, then events that failed one condition, nearest first."""
+        told: set[int] = set()
+        for place, why in chain(
+            (found for wanted in self._wanted for found in self._misplaced(wanted, at, values)),
+            (found for wanted in self._wanted for found in self._failing_one(wanted, at, binding)),
+        ):
+            if place not in told:
+                told.add(place)
+                yield NearMiss(self._trace.events[place].id, why)
+
+    def _misplaced(self, wanted: Wanted, at: int, values: Key) -> Iterator[tuple[int, str]]:
+        positions = self._encoding.positions(wanted.holds, values)
+        label = quoted(wanted.holds.label)
+        here = self._trace.events[at].id
+        for place in _nearest(positions, at):
+            if place == at:
+                yield place, f"meets {label} itself, but a strictly {wanted.side} event has to"
+            elif (place < at) != (wanted.side == "earlier"):
+                side = "after" if place > at else "before"
+                yield place, f"meets {label}, but only {side} `{here}`"
+            elif wanted.bound is not None:
+                yield place, f"meets {label}, but {self._distance(wanted.bound, at, place)}"
+
+    def _distance(self, bound: core.Calls | core.Within, at: int, place: int) -> str:
+        first, second = min(at, place), max(at, place)
+        if isinstance(bound, core.Calls):
+            calls = self._trace.call_index
+            apart = calls[second] - calls[first]
+            return f"{apart} call{'s' * (apart != 1)} away; the bound is {bound.count}"
+        start, end = self._trace.events[first].time, self._trace.events[second].time
+        if start is None or end is None:
+            return f"without a time, and the bound is {span_of(bound)}"
+        return f"{span_of(core.Within(end - start))} away; the bound is {span_of(bound)}"
+
+    def _failing_one(self, wanted: Wanted, at: int, binding: Binding) -> Iterator[tuple[int, str]]:
+        almost = self._almost_met(wanted.holds)
+        conjuncts = _conjuncts(wanted.holds.condition)
+        bound = [c for c in conjuncts if core.variables_of(c)]
+        places = [place for place, _ in almost]
+        by_place = dict(almost)
+        for place in _nearest(places, at):
+            event, ground = self._trace.events[place], by_place[place]
+            failing = [c for c in bound if not meets(c, event, binding)]
+            if ground is not None:
+                failing.append(ground)
+            if len(failing) == 1 and _telling(failing[0], conjuncts, event, binding):
+                yield place, because(failing[0], event, binding)
+
+    def _almost_met(self, holds: core.Holds) -> list[tuple[int, core.Condition | None]]:
+        """Events that meet all variable-free conjuncts (None) or all but one (that one), by position."""
+        if id(holds) not in self._almost:
+            conjuncts = _conjuncts(holds.condition)
+            ground = [c for c in conjuncts if not core.variables_of(c)]
+            found: list[tuple[int, core.Condition | None]] = []
+            for place, event in enumerate(self._trace.events if len(conjuncts) > 1 else ()):
+                failing = [c for c in ground if not meets(c, event, {})]
+                if len(failing) <= 1:
+                    found.append((place, failing[0] if failing else None))
+            self._almost[id(holds)] = found
+        return self._almost[id(holds)]
+
+
+def _telling(failing: core.Condition, conjuncts: list[core.Condition], event: Event, binding: Binding) -> bool:
+    """Another action is a near miss only if it touched the very value; otherwise every event would be one."""
+    if not isinstance(failing, (core.ActionIn, core.ActionMatches)):
+        return True
+    return any(isinstance(c, core.Equals) and binding[c.variable] in texts(c.field, event) for c in conjuncts)
+
+
+def _nearest(places: list[int], at: int) -> Iterator[int]:
+    """Places by distance from an index, a window on each side."""
+    middle = bisect_left(places, at)
+    window = places[max(0, middle - _WINDOW) : middle + _WINDOW]
+    yield from sorted(window, key=lambda place: (abs(place - at), place))
+
+
+def _wanted(theta: core.Theta) -> Iterator[Wanted]:
+    """What an offending event lacked: the conditions its obligation looks for elsewhere."""
+    match theta:
+        case core.Implies(_, right):
+            yield from _wanted(right)
+        case core.And(items) | core.Or(items):
+            for item in items:
+                yield from _wanted(item)
+        case core.Earlier(core.Holds() as holds, bound):
+            yield Wanted(holds, "earlier", bound)
+        case core.Later(core.Holds() as holds, bound):
+            yield Wanted(holds, "later", bound)
+        case core.Later(core.Or(items), bound):
+            # rslv: a later trigger would only move the obligation on; what is missing is the resolution.
+            yield from (Wanted(i, "later", bound) for i in items if isinstance(i, core.Holds) and i.role != "trigger")
+        case core.Clear(core.Holds() as resolver, _):
+            yield Wanted(resolver, "later", None)
+
+
+def _repeated(theta: core.Theta) -> int:
+    match theta:
+        case core.Implies(_, core.Not(core.Repeated(count, _))):
+            return count
+        case _:
+            return 0
+
+
+def _where(binding: Binding, theta: core.Theta) -> str:
+    """` with x = …`, for the variables that were given a value."""
+    parts = [f"`{x}` = {quoted(v)}" for x, v in binding.items() if v is not None and x in core.variables_of(theta)]
+    return f" with {listed(parts)}" if parts else ""
+
+
+def _conjuncts(condition: core.Condition) -> list[core.Condition]:
+    if isinstance(condition, core.AndC):
+        return [c for item in condition.items for c in _conjuncts(item)]
+    return [condition]

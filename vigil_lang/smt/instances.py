@@ -1,0 +1,185 @@
+"""Which bindings of a statement's variables have to be tried at an event: those under which it can fail.
+
+Every other binding makes Θ(e, x̄) true by the shape of Θ alone. A trigger such as `warp(transform = x)` fixes x to the
+values the event carries, so that most events have no binding to try and few have more than one.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from vigil_lang.semantics import core
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from vigil_lang.smt.leaves import Key, Leaf
+    from vigil_lang.trace import Trace
+
+
+class _Unset:
+    """The value of a variable that nothing fixes yet."""
+
+
+UNSET: Final = _Unset()
+Partial: TypeAlias = tuple[Any, ...]
+"""A value, None (the fresh text) or UNSET for each variable of the statement, in order."""
+
+
+class Instances:
+    """The bindings to try, for one statement on one run."""
+
+    def __init__(self, requirement: core.Requirement, trace: Trace, leaf: Callable[[core.Holds], Leaf]) -> None:
+        self._requirement = requirement
+        self._trace = trace
+        self._leaf = leaf
+        self._nothing: Partial = (UNSET,) * len(requirement.variables)
+        self._polarity = _polarity(requirement.theta)
+        self._domains: dict[str, list[str | None]] = {}
+
+    def failing(self, at: int) -> Iterable[Key]:
+        """A superset of the bindings under which Θ fails at an event, with one to stand for each group alike."""
+        for partial in dict.fromkeys(self._refuters(self._requirement.theta, at)):
+            yield from self._complete(partial, hardest=True)
+
+    def meeting(self, theta: core.Theta, at: int) -> Iterable[Key]:
+        """Likewise a superset of the bindings under which a body holds at an event."""
+        for partial in dict.fromkeys(self._supporters(theta, at)):
+            yield from self._complete(partial, hardest=False)
+
+    def suspects(self) -> Iterable[int]:
+        """A superset, ascending, of the events at which Θ can fail."""
+        match self._requirement.theta:
+            case core.Implies(left, _) | core.Not(left):
+                return self.events(left)
+            case _:
+                return range(len(self._trace.events))
+
+    def events(self, theta: core.Theta) -> Iterable[int]:
+        """A superset, ascending, of the events at which a body can hold under some binding."""
+        match theta:
+            case core.Holds():
+                return self._leaf(theta).events()
+            case core.And((core.Holds() as first, *_)):
+                return self._leaf(first).events()
+            case _:
+                return range(len(self._trace.events))
+
+    def _complete(self, partial: Partial, *, hardest: bool) -> Iterable[Key]:
+        """Give the unset variables the values some test can tell apart.
+
+        Where a variable occurs only positively, the fresh text is hardest to satisfy, and stands for all values.
+        """
+        if UNSET not in partial:
+            return (partial,)
+        choices: list[Iterable[str | None]] = []
+        for variable, value in zip(self._requirement.variables, partial, strict=True):
+            if value is not UNSET:
+                choices.append((value,))
+            elif hardest and self._polarity.get(variable) == {True}:
+                choices.append((None,))
+            else:
+                choices.append(self._domain(variable))
+        return product(*choices)
+
+    def _domain(self, variable: str) -> list[str | None]:
+        """The fresh text, and the values that some test on the variable can tell from it."""
+        if variable not in self._domains:
+            found: dict[str | None, None] = {None: None}
+            for holds in core.conditions(self._requirement.theta):
+                for test in core.tests(holds.condition):
+                    if isinstance(test, core.Contains) and test.variable == variable:
+                        found.update(dict.fromkeys(self._trace.values))
+                    elif isinstance(test, core.Equals) and test.variable == variable:
+                        found.update(dict.fromkeys(_carried(test.field, self._trace)))
+            self._domains[variable] = list(found)
+        return self._domains[variable]
+
+    def _refuters(self, theta: core.Theta, at: int) -> list[Partial]:
+        """Partial bindings that cover every binding under which a body is false at an event."""
+        match theta:
+            case core.Implies(left, right):
+                supporters = self._supporters(left, at)
+                return _join(supporters, self._refuters(right, at)) if supporters else []
+            case core.Not(body):
+                return self._supporters(body, at)
+            case core.And(items):
+                return [p for item in items for p in self._refuters(item, at)]
+            case core.Or(items):
+                joined = [self._nothing]
+                for item in items:
+                    joined = _join(joined, self._refuters(item, at))
+                return joined
+            case core.Holds():
+                leaf = self._leaf(theta)
+                return [] if not leaf.variables and leaf.supporters(at) else [self._nothing]
+            case _:
+                return [self._nothing]
+
+    def _supporters(self, theta: core.Theta, at: int) -> list[Partial]:
+        """Partial bindings that cover every binding under which a body is true at an event."""
+        match theta:
+            case core.Holds():
+                leaf = self._leaf(theta)
+                keys = leaf.supporters(at)
+                return [self._nothing] if keys is None else [leaf.spread(key, self._nothing) for key in keys]
+            case core.Not(body):
+                return self._refuters(body, at)
+            case core.And(items):
+                joined = [self._nothing]
+                for item in items:
+                    joined = _join(joined, self._supporters(item, at))
+                return joined
+            case core.Or(items):
+                return [p for item in items for p in self._supporters(item, at)]
+            case core.Implies(left, right):
+                return [*self._refuters(left, at), *self._supporters(right, at)]
+            case _:
+                return [self._nothing]
+
+
+def _carried(reads: core.Reads, trace: Trace) -> Iterable[str]:
+    if reads.output:
+        return (e.output for e in trace.events if e.output is not None)
+    return (text for e in trace.events for text in e.values(reads.name))
+
+
+def _join(left: list[Partial], right: list[Partial]) -> list[Partial]:
+    """Every way to combine a partial binding of each side without contradiction."""
+    if len(right) == 1 and all(value is UNSET for value in right[0]):
+        return left
+    joined = []
+    for one in left:
+        for other in right:
+            if all(a is UNSET or b is UNSET or a == b for a, b in zip(one, other, strict=True)):
+                joined.append(tuple([b if a is UNSET else a for a, b in zip(one, other, strict=True)]))
+    return joined
+
+
+def _polarity(theta: core.Theta) -> dict[str, set[bool]]:
+    """For each variable, whether its tests occur under an even (True) or odd number of negations."""
+    found: dict[str, set[bool]] = {}
+
+    def walk(node: core.Theta | core.Condition, positive: bool) -> None:
+        match node:
+            case core.Holds(condition):
+                walk(condition, positive)
+            case core.Not(body) | core.NotC(body):
+                walk(body, not positive)
+            case core.And(items) | core.Or(items) | core.AndC(items) | core.OrC(items):
+                for item in items:
+                    walk(item, positive)
+            case core.Implies(left, right):
+                walk(left, not positive)
+                walk(right, positive)
+            case core.Clear(resolver, forbidden):
+                walk(resolver, positive)
+                walk(forbidden, not positive)
+            case core.Earlier(body) | core.Later(body) | core.Repeated(_, body):
+                walk(body, positive)
+            case core.Equals(_, x) | core.Contains(_, x):
+                found.setdefault(x, set()).add(positive)
+
+    walk(theta, True)
+    return found

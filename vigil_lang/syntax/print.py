@@ -1,0 +1,167 @@
+"""Tree to text: the shortest spelling that parses back to the same tree, one line an item."""
+
+from __future__ import annotations
+
+import re
+from typing import TypeAlias
+
+from vigil_lang.syntax import tree
+
+Node: TypeAlias = (
+    tree.File
+    | tree.Item
+    | tree.Annotation
+    | tree.Form
+    | tree.Expr
+    | tree.Field
+    | tree.SetUnion
+    | tree.SetLiteral
+    | tree.Bound
+    | tree.Term
+    | tree.Regex
+)
+
+# ASCII spelling to the paper's; a mark that is a prefix brings the space that follows it.
+UNICODE = {
+    "always": "□",
+    "earlier": "◇⁻",
+    "later": "◇⁺",
+    "not": "¬",
+    "and": "∧",
+    "or": "∨",
+    "implies": "⇒",
+    "in": "∈",
+    "not in": "∉",
+    "~": "∼",
+    "!~": "≁",
+    "!=": "≠",
+    "<=": "≤",
+    ">=": "≥",
+    "ok": "⊤",
+    "error": "⊥",
+}
+_ASCII = {word: word for word in UNICODE}
+
+# How tightly an expression holds together; an operand looser than its place asks for stands in parentheses.
+_IMPLIES, _OR, _AND, _UNARY = range(4)
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*")
+_NOT_A_FIELD = frozenset({"action", "status", "output", "has", "not", "earlier", "later", "true", "false"})
+
+
+def to_text(node: Node, *, unicode: bool = False) -> str:
+    """The source text of a node, with the fewest parentheses; `parse` makes the same tree of it.
+
+    Comments other than documentation are not part of any node and are left out. `unicode` chooses the paper's
+    spelling of the operators.
+    """
+    return _text(node, UNICODE if unicode else _ASCII, _IMPLIES)
+
+
+def _text(node: Node, spell: dict[str, str], place: int) -> str:
+    match node:
+        case tree.Test(field, operator, operand):
+            return f"{_field(field)} {spell.get(operator, operator)} {_text(operand, spell, place)}"
+        case tree.Apply(name, None):
+            return _text(name, spell, place)
+        case tree.Apply(name, args):
+            return f"{_text(name, spell, place)}({_list(args or (), spell)})"
+        case tree.Name(text) | tree.Number(text) as leaf:
+            return text
+        case tree.String(raw):
+            return f'"{raw}"'
+        case tree.Boolean(value):
+            return "true" if value else "false"
+        case tree.Regex(raw, ignore_case):
+            return f"/{raw}/i" if ignore_case else f"/{raw}/"
+        case tree.SetUnion(parts):
+            return " | ".join(_text(p, spell, place) for p in parts)
+        case tree.SetLiteral(elements):
+            return f"{{{_list(elements, spell)}}}"
+        case tree.Field():
+            return _field(node)
+        case tree.Bound(raw):
+            return f"[{raw}]"
+        case tree.And(items):
+            return _held(f" {spell['and']} ".join(_text(i, spell, _UNARY) for i in items), _AND, place)
+        case tree.Or(items):
+            return _held(f" {spell['or']} ".join(_text(i, spell, _AND) for i in items), _OR, place)
+        case tree.Implies(left, right):
+            both = f"{_text(left, spell, _OR)} {spell['implies']} {_text(right, spell, _IMPLIES)}"
+            return _held(both, _IMPLIES, place)
+        case tree.Not(body):
+            return f"{_prefix(spell['not'])}{_text(body, spell, _UNARY)}"
+        case tree.Diamond(direction, bound, body):
+            ticks = f"[{bound.raw}]" if bound else ""
+            return f"{spell[direction]}{ticks} {_text(body, spell, _UNARY)}"
+        case tree.ActionIn(names):
+            return f"action {spell['in']} {_text(names, spell, place)}"
+        case tree.ActionIs(name):
+            return f"action = {_text(name, spell, place)}"
+        case tree.ActionMatches(text):
+            return f"action {spell['~']} {_text(text, spell, place)}"
+        case tree.StatusIs(status):
+            return f"status = {spell[status]}"
+        case tree.Has(field):
+            return f"has {_field(field)}"
+        case tree.Form("always", (body,)):
+            return f"{spell['always']} {_text(body, spell, _IMPLIES)}"
+        case tree.Form(name, args, bound):
+            ticks = f"[{bound.raw}]" if bound else ""
+            return f"{name}{ticks}({_list(args, spell)})"
+        case tree.Annotation(name, args):
+            return f"@{name.text}({_list(args, spell)})" if args else f"@{name.text}"
+        case tree.File():
+            return "".join(f"{line}\n" for line in _file(node, spell))
+        case _:
+            return "\n".join([*_before(node.doc, node.annotations, spell), _item(node, spell)])
+
+
+def _held(text: str, holds: int, place: int) -> str:
+    return text if holds >= place else f"({text})"
+
+
+def _prefix(mark: str) -> str:
+    return mark if mark == "¬" else f"{mark} "
+
+
+def _list(nodes: tuple[tree.Expr | tree.Term, ...], spell: dict[str, str]) -> str:
+    return ", ".join([_text(node, spell, _IMPLIES) for node in nodes])
+
+
+def _field(field: tree.Field) -> str:
+    if field.kind == "output":
+        return "output"
+    plain = field.name not in _NOT_A_FIELD and _NAME.fullmatch(field.name)
+    return field.name if plain else f'"{field.name}"'
+
+
+def _item(item: tree.Item, spell: dict[str, str]) -> str:
+    match item:
+        case tree.Use(module, names):
+            return f"use {module.text}{': ' if names else ''}{_list(names, spell)}"
+        case tree.Let(name, value):
+            return f"let {name.text} = {_text(value, spell, _IMPLIES)}"
+        case tree.Param(name, kind, default):
+            value_text = "" if default is None else f" = {_text(default, spell, _IMPLIES)}"
+            return f"param {name.text}: {kind}{value_text}"
+        case tree.Pattern(name, params, body):
+            listed = f"({_list(params, spell)})" if params else ""
+            return f"pattern {name.text}{listed} = {_text(body, spell, _IMPLIES)}"
+        case tree.Statement(name, form, after):
+            scope = "" if after is None else f" after {_text(after, spell, _IMPLIES)}"
+            return f"statement {name.text}: {_text(form, spell, _IMPLIES)}{scope}"
+
+
+def _before(doc: str | None, annotations: tuple[tree.Annotation, ...], spell: dict[str, str]) -> list[str]:
+    lines = [] if doc is None else [f"/// {line}".rstrip() for line in doc.split("\n")]
+    return lines + [_text(a, spell, _IMPLIES) for a in annotations]
+
+
+def _file(file: tree.File, spell: dict[str, str]) -> list[str]:
+    lines = _before(file.doc, file.annotations, spell)
+    if file.name is not None:
+        lines.append(f"policy {file.name.text}")
+    elif lines:
+        lines.append("")  # what sets the documentation of a file without a name apart from that of its first item
+    return lines + [_text(item, spell, _IMPLIES) for item in file.items]

@@ -1,0 +1,178 @@
+"""A verdict as a person reads it: which rule, which call, why, and what happened around it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from vigil_lang.diagnostics.human import STYLES, hanging
+from vigil_lang.diagnostics.visible import shown_path, visible
+from vigil_lang.semantics import core
+from vigil_lang.verdict.calls import call_text, middle
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import Console
+
+    from vigil_lang.trace import Trace
+    from vigil_lang.verdict.model import Offence, StatementVerdict, Verdict
+
+_IN_FULL = 3
+_CONTEXT = 2
+_FORM_LINES = 8
+_CALL_LINES = 4
+_PAD = "    "
+
+
+def print_verdict(verdict: Verdict, console: Console, *, alone: bool = True) -> None:
+    """One run's verdict. Statements that hold are listed only where the run stands `alone`."""
+    console.print(headline(verdict))
+    violated = [s for s in verdict.statements if s.verdict == "violated"]
+    for statement in violated:
+        console.print()
+        for line in _violated(statement, verdict.trace, console):
+            console.print(line)
+    if violated and not alone:
+        console.print()
+    held = [s for s in verdict.statements if s.verdict == "satisfied"] if alone else []
+    if held:
+        console.print()
+    column = max((len(visible(s.name)) for s in held), default=0)
+    for statement in held:
+        console.print(_held(statement, column, console.width))
+
+
+def headline(verdict: Verdict) -> Text:
+    """`unsafe  run.jsonl · 9 events · 1 of 4 statements violated`."""
+    total = len(verdict.statements)
+    broken = sum(s.verdict == "violated" for s in verdict.statements)
+    vacuous = sum(s.vacuous for s in verdict.statements)
+    run = verdict.trace.run
+    facts = [_many(len(verdict.trace), "event")]
+    if run.not_executed:
+        facts.append(f"{_many(run.not_executed, 'call')} not executed")
+    if broken:
+        facts.append(f"{broken} of {_many(total, 'statement')} violated")
+    else:
+        held = f"{_many(total, 'statement')} {'holds' if total == 1 else 'hold'}"
+        facts.append(held + (f", {vacuous} of them vacuously" if vacuous else ""))
+    style = "bold red" if broken else "bold green"
+    path = Text(shown_path(run.path), "bold")
+    return Text.assemble((verdict.verdict, style), "  ", path, *((f" · {fact}") for fact in facts))
+
+
+def totals(safe: int, unsafe: int, broken: int) -> Text:
+    """`3 runs: 1 unsafe, 1 safe, 1 not readable`."""
+    parts = [f"{number} {word}" for number, word in ((unsafe, "unsafe"), (safe, "safe"), (broken, "not readable")) if number]
+    return Text(f"{_many(safe + unsafe + broken, 'run')}: {', '.join(parts)}", "bold")
+
+
+def _many(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
+# --- a statement that is violated --------------------------------------------------------------------------
+
+
+def _violated(found: StatementVerdict, trace: Trace, console: Console) -> Iterator[Text]:
+    level = found.statement.metadata.severity
+    head = Text.assemble(("✗ ", STYLES[level]), (visible(found.name), "bold"))
+    head.append("" if level == "error" else f" ({level})", STYLES[level])
+    yield from hanging(console, head.append("  "), _doc(found)) if _doc(found) else (head,)
+    yield from _rule(found, console)
+    for offence in found.offending[:_IN_FULL]:
+        yield Text()
+        yield from _offence(offence, found, trace, console)
+    rest = [visible(o.event) for o in found.offending[_IN_FULL:]]
+    if rest:
+        some = ", ".join(rest[:12]) + (", …" if len(rest) > 12 else "")
+        yield Text()
+        yield from hanging(console, Text(f"{_PAD}and {len(rest)} more: "), some)
+
+
+def _doc(found: StatementVerdict) -> str:
+    return " ".join((found.statement.metadata.doc or "").split())
+
+
+def _rule(found: StatementVerdict, console: Console) -> Iterator[Text]:
+    """The form as written, where it stands, and the sentence it enforces."""
+    statement = found.statement
+    form, after = statement.syntax.form, statement.syntax.after
+    source, start, end = statement.source, form.span.start, (after or form).span.end
+    line, _ = source.position(start)
+    own = source.line(line)
+    indent = own[: len(own) - len(own.lstrip())]
+    lines = [part.removeprefix(indent) for part in source.text[start:end].splitlines()]
+    for part in lines[:_FORM_LINES]:
+        yield from hanging(console, Text(_PAD), part.replace("\t", _PAD), "cyan")
+    if len(lines) > _FORM_LINES:
+        yield Text(f"{_PAD}…", "cyan")
+    yield Text(f"{_PAD}{shown_path(source.path)}:{line}", "dim")
+    for file, sentence in statement.metadata.cites:
+        yield from hanging(console, Text(f"{_PAD}{visible(file)}: ", "dim"), f'"{sentence}"', "italic")
+
+
+# --- an offence --------------------------------------------------------------------------------------------
+
+
+def _offence(offence: Offence, found: StatementVerdict, trace: Trace, console: Console) -> Iterator[Text]:
+    head = Text.assemble(_PAD, (middle(offence.event, 24), STYLES[found.statement.metadata.severity]), "  ")
+    yield from hanging(console, head, offence.message, "bold")
+    if offence.why != offence.message:
+        yield from hanging(console, Text(" " * head.cell_len), offence.why)
+    yield Text()
+    yield from _surroundings(offence, found, trace, console)
+
+
+def _surroundings(
+    offence: Offence, found: StatementVerdict, trace: Trace, console: Console
+) -> Iterator[Text]:
+    """The run around an event at fault, with the events that come into its explanation."""
+    at = offence.index
+    notes = {trace.index_of[miss.event]: f"near miss: {miss.why}" for miss in offence.near_misses}
+    if offence.forbidden is not None:
+        notes[trace.index_of[offence.forbidden]] = "forbidden here"
+    around = range(max(0, at - _CONTEXT), min(len(trace), at + _CONTEXT + 1))
+    shown = sorted({*around, *notes})
+    telling = _arguments_read(found)
+    others = {o.index for o in found.offending}
+    ids = {place: middle(trace.events[place].id, 24) for place in shown}
+    column = max(map(len, ids.values()))
+    style = STYLES[found.statement.metadata.severity]
+    previous = shown[0] - 1
+    for place in shown:
+        if place != previous + 1:
+            yield Text(f"{_PAD}  ⋮", "dim")
+        previous = place
+        mark = "▶" if place == at else "~" if place in notes else "✗" if place in others else " "
+        sign = (mark, "yellow" if mark == "~" else style if mark.strip() else "")
+        head = Text.assemble(_PAD, sign, " ", (f"{ids[place]:<{column}}", style if place == at else ""), "  ")
+        room = max(console.width - head.cell_len, 20)
+        if place == at:
+            yield from hanging(console, head, call_text(trace.events[place], room * _CALL_LINES - room // 2, telling), style)
+        else:
+            yield Text.assemble(head, (call_text(trace.events[place], room, telling), "" if place in notes else "dim"))
+        if place in notes:
+            yield from hanging(console, Text(" " * head.cell_len), notes[place], "yellow")
+
+
+def _arguments_read(found: StatementVerdict) -> frozenset[str]:
+    """The arguments that the statement's conditions are about."""
+    tests = [t for c in core.conditions(found.statement.requirement.theta) for t in core.tests(c.condition)]
+    return frozenset(t.field.name for t in tests if not isinstance(t, core.ActionIn | core.ActionMatches | core.StatusIs))
+
+
+# --- a statement that holds --------------------------------------------------------------------------------
+
+
+def _held(found: StatementVerdict, column: int, width: int) -> Text:
+    name = visible(found.name).ljust(column)
+    if found.vacuous:
+        line = Text(f"○ {name}  held vacuously: nothing met its trigger", "dim")
+    else:
+        line = Text.assemble(("✓ ", "green"), name, "  ", (visible(_doc(found)), "dim"))
+    line.truncate(width, overflow="ellipsis")
+    line.rstrip()
+    return line
