@@ -70,11 +70,9 @@ def test_renaming_values_renames_them_in_the_answer(form: str, scoped: bool, see
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@cases(FORMS)
+@cases(["abs", "prec", "atmost"])
 def test_what_an_unbounded_past_has_condemned_stays_condemned(form: str, scoped: bool, seed: int) -> None:
     """For the forms that look back, the verdict on an event does not depend on what follows it."""
-    if form not in ("abs", "prec", "atmost"):
-        pytest.skip("looks ahead")
     requirement, trace = preset(form, scoped=scoped), random_run(seed)
     half = Trace(trace.events[:75])
     full = by_solver(requirement, trace).offences

@@ -27,7 +27,6 @@ def size(encoding: Encoding) -> int:
 def test_the_query_of_a_preset_form_is_linear(form: str, binding: str, scoped: bool, values: str, kinds: str) -> None:
     requirement = preset(form, binding, scoped=scoped)
     sizes = [size(Encoding(requirement, long_run(n, values, kinds))) for n in SIZES]
-    assert sizes[0] > 0
     for smaller, larger in zip(sizes, sizes[1:], strict=False):
         assert larger <= 2.2 * smaller, sizes
 

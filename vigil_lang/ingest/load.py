@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import gc
 import sys
-from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from vigil_lang.collector import collector_paused
 from vigil_lang.diagnostics import Diagnostic, InputError, Source, nearest
 from vigil_lang.ingest import canonical, claude_code
 from vigil_lang.ingest.lines import Lines, unreadable
 from vigil_lang.trace import Run, Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from vigil_lang.ingest.reader import Reader
 
@@ -65,20 +64,9 @@ def read_trace(
     except OSError as error:
         raise unreadable(path, error) from error
     reader = _named(format, path) if format else _detected(head, path)
-    with _collector_paused():
+    # What is read is kept: looking for garbage in it again and again would double the time of a long run.
+    with collector_paused():
         return reader.read(Lines(chain(head, lines), path), Run(path, reader.name))
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """What is read is kept: looking for garbage in it again and again would double the time of a long run."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _named(name: str, path: str) -> Reader:

@@ -12,6 +12,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from vigil_lang.collector import collector_paused
 from vigil_lang.semantics import core
 from vigil_lang.smt.instances import Instances
 from vigil_lang.smt.leaves import Key, Leaf, Matching
@@ -52,7 +53,8 @@ class Encoding:
         for holds in core.conditions(requirement.theta):
             self._leaf(holds)
         self._instances = Instances(requirement, trace, self._leaf)
-        self.conditions = self._conditions()
+        with collector_paused():
+            self.conditions = self._conditions()
 
     def _conditions(self) -> list[Condition]:
         found = []
@@ -192,7 +194,8 @@ class Encoding:
     def _leaf(self, holds: core.Holds) -> Leaf:
         leaf = self._leaves.get(id(holds))
         if leaf is None:
-            leaf = self._leaves[id(holds)] = Leaf(holds, self._matching, self.requirement.variables)
+            with collector_paused():
+                leaf = self._leaves[id(holds)] = Leaf(holds, self._matching, self.requirement.variables)
             self._roles[id(holds)] = self._role(holds)
         return leaf
 

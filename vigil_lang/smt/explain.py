@@ -26,6 +26,8 @@ _WINDOW = 32
 """Candidates looked at on each side of an event: near misses are near, and a verdict has many offences."""
 
 Side: TypeAlias = Literal["earlier", "later"]
+Almost: TypeAlias = tuple[list[int], dict[int, core.Condition | None]]
+"""Positions, ascending, with the one variable-free conjunct that fails there, if any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ class Explainer:
         self._encoding = encoding
         self._trace = encoding.trace
         self._wanted = list(_wanted(statement.requirement.theta))
-        self._almost: dict[int, list[tuple[int, core.Condition | None]]] = {}
+        self._almost: dict[int, Almost] = {}
 
     def offence(self, at: int, values: Key) -> Offence:
         """The offence of the event with this index under this binding of the statement's variables."""
@@ -151,30 +153,28 @@ class Explainer:
         return f"{span_of(core.Within(end - start))} away; the bound is {span_of(bound)}"
 
     def _failing_one(self, wanted: Wanted, at: int, binding: Binding) -> Iterator[tuple[int, str]]:
-        almost = self._almost_met(wanted.holds)
+        places, ground_failing = self._almost_met(wanted.holds)
         conjuncts = _conjuncts(wanted.holds.condition)
         bound = [c for c in conjuncts if core.variables_of(c)]
-        places = [place for place, _ in almost]
-        by_place = dict(almost)
         for place in _nearest(places, at):
-            event, ground = self._trace.events[place], by_place[place]
+            event, ground = self._trace.events[place], ground_failing[place]
             failing = [c for c in bound if not meets(c, event, binding)]
             if ground is not None:
                 failing.append(ground)
             if len(failing) == 1 and _telling(failing[0], conjuncts, event, binding):
                 yield place, because(failing[0], event, binding)
 
-    def _almost_met(self, holds: core.Holds) -> list[tuple[int, core.Condition | None]]:
-        """Events that meet all variable-free conjuncts (None) or all but one (that one), by position."""
+    def _almost_met(self, holds: core.Holds) -> Almost:
+        """Events that meet all variable-free conjuncts (None) or all but one (that one)."""
         if id(holds) not in self._almost:
             conjuncts = _conjuncts(holds.condition)
             ground = [c for c in conjuncts if not core.variables_of(c)]
-            found: list[tuple[int, core.Condition | None]] = []
+            found: dict[int, core.Condition | None] = {}
             for place, event in enumerate(self._trace.events if len(conjuncts) > 1 else ()):
                 failing = [c for c in ground if not meets(c, event, {})]
                 if len(failing) <= 1:
-                    found.append((place, failing[0] if failing else None))
-            self._almost[id(holds)] = found
+                    found[place] = failing[0] if failing else None
+            self._almost[id(holds)] = list(found), found
         return self._almost[id(holds)]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from itertools import product
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import compare, texts
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Key: TypeAlias = tuple[str | None, ...]
 """The values of a condition's variables, in their order; None is the fresh text."""
 Binding: TypeAlias = dict[str, str | None]
-Check: TypeAlias = "Callable[[Event, Binding], bool]"
+Check: TypeAlias = "Callable[[Event, dict[str, Any]], bool]"
 
 
 def compiled(condition: core.Condition) -> Check:
@@ -47,7 +47,7 @@ def compiled(condition: core.Condition) -> Check:
         case core.Compares(field, operator, limit):
             return lambda e, _: any(n is not None and compare(n, operator, limit) for n in map(number, texts(field, e)))
         case core.Equals(field, x):
-            return lambda e, b: cast("str", b[x]) in texts(field, e)  # the fresh text, None, is in none
+            return lambda e, b: b[x] in texts(field, e)  # the fresh text, None, is in none
         case core.Contains(field, x):
             return lambda e, b: bool(v := b[x]) and any(v in text for text in texts(field, e))
         case core.ContainsText(field, part):

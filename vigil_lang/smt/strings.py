@@ -85,13 +85,11 @@ def _one(ranges: Ranges) -> str:
 
 
 def _range(low: int, high: int) -> str:
-    if high == regex.HIGHEST:
-        high = HIGHEST
-    if max(low, high if high != HIGHEST else 0) > HIGHEST - _SPARE:
-        raise Unsupported("a character beyond U+2FFFF")
-    if (low, high) == (0, HIGHEST):
+    if (low, high) == (0, regex.HIGHEST):
         return "re.allchar"
-    first, last = literal(chr(low)), literal(chr(high))
+    if (low if high == regex.HIGHEST else high) > HIGHEST - _SPARE:
+        raise Unsupported("a character beyond U+2FFFF")
+    first, last = literal(chr(low)), literal(chr(min(high, HIGHEST)))
     return f"(str.to_re {first})" if low == high else f"(re.range {first} {last})"
 
 

@@ -107,7 +107,7 @@ class Builder(Transformer):  # type: ignore[type-arg]
         return _SPELLING.get(str(operator), str(operator)), operand
 
     @v_args(inline=True)
-    def test_not_in(self, _negation: Token, _membership: Token, operand: Any) -> tuple[str, Any]:
+    def negated_test(self, _not: Token, _in: Token, operand: Any) -> tuple[str, Any]:
         return "not in", operand
 
     @v_args(inline=True)
@@ -205,7 +205,5 @@ class Builder(Transformer):  # type: ignore[type-arg]
         return tree.Pattern(_name(name), names, body, span=_over(keyword, body))
 
     @v_args(inline=True)
-    def statement(
-        self, keyword: Token, name: Token, form: tree.Form, _after: Any, after: Any
-    ) -> tree.Statement:
+    def statement(self, keyword: Token, name: Token, form: tree.Form, _after: Any, after: Any) -> tree.Statement:
         return tree.Statement(_name(name), form, after, span=_over(keyword, after or form))

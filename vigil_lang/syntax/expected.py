@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from vigil_lang.diagnostics.model import Diagnostic, Edit, Fix, Source, Span, nearest
 from vigil_lang.syntax.scan import ITEM_WORDS, Token
@@ -84,7 +84,8 @@ _NOT_A_FIELD = frozenset({"action", "status", "has", "not", "earlier", "later"})
 
 def explain(source: Source, error: UnexpectedToken, body: Body) -> Diagnostic:
     """The finding for a parse error inside one item."""
-    accepted = error.interactive_parser.accepts() if error.interactive_parser else set(error.expected)
+    parser: Any = error.interactive_parser
+    accepted: set[str] = parser.accepts()
     if error.token.type == "$END":
         end = body.tokens[-1].end
         message = f"expected {_listed(accepted)}, found the end of the item"

@@ -49,7 +49,7 @@ def _dump(made: lark.Lark) -> str:
 
 
 def _load(tables: str) -> lark.Lark:
-    """The parser from its tables, even when they were just made: one way in, and names are then plain text."""
+    """The parser from its tables, even when they were just made: one way in, and names are plain text."""
     stored = json.loads(tables, object_hook=lambda d: dict(d["#"]) if "#" in d else d)
     data = stored["data"]
     data["options"] = {**_OPTIONS, "lexer": Terminals, "transformer": Builder()}
@@ -58,7 +58,7 @@ def _load(tables: str) -> lark.Lark:
 
 
 def _plain(value: Any) -> Any:
-    """JSON has no tuples, and no keys but text: a mapping with other keys becomes `{"#": [[key, value], …]}`."""
+    """As JSON has it: no tuples, and a mapping whose keys are not text becomes `{"#": [[key, value], …]}`."""
     match value:
         case dict() if all(isinstance(key, str) for key in value):
             return {key: _plain(item) for key, item in value.items()}

@@ -66,7 +66,7 @@ def _text(node: Node, spell: dict[str, str], place: int) -> str:
             return _text(name, spell, place)
         case tree.Apply(name, args):
             return f"{_text(name, spell, place)}({_list(args or (), spell)})"
-        case tree.Name(text) | tree.Number(text) as leaf:
+        case tree.Name(text) | tree.Number(text):
             return text
         case tree.String(raw):
             return f'"{raw}"'
@@ -163,5 +163,5 @@ def _file(file: tree.File, spell: dict[str, str]) -> list[str]:
     if file.name is not None:
         lines.append(f"policy {file.name.text}")
     elif lines:
-        lines.append("")  # what sets the documentation of a file without a name apart from that of its first item
+        lines.append("")  # without it, this would be the documentation of the first item
     return lines + [_text(item, spell, _IMPLIES) for item in file.items]

@@ -35,7 +35,7 @@ _TOKEN = re.compile(
   | (?P<unclosed>["/][^\n]*)
   | (?P<word>[A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*)
   | (?P<number>-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?[0-9A-Za-z_.]*)
-  | (?P<symbol>◇[⁻⁺+-]|[!<>]=|!~|==|=>|=~|->|<>|&&|\|\||\.+[A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*|[^\s])
+  | (?P<symbol>◇[⁻⁺+-]|[!<>]=|!~|==|=>|=~|->|<>|&&|\|\||\.+(?:[A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*)?|[^\s])
     """,
     re.VERBOSE,
 )
@@ -82,25 +82,25 @@ class Segment:
 def segments(text: str, found: list[Token]) -> list[Segment]:
     """Cut a file where items begin.
 
-    Outside brackets two operands never stand side by side, so an item word after a complete operand begins an
-    item, and any other word there at the very start of a line is text that belongs to none. Elsewhere an item word
-    begins an item when it is first on its line and a name follows: a closing bracket that was forgotten swallows
-    no later item, and an argument may be called `pattern`.
+    Outside brackets two operands never stand side by side, so an item word after a complete operand begins
+    an item, and any other word there at the very start of a line is text that belongs to none. Elsewhere an
+    item word begins an item when it is first on its line and a name follows: a closing bracket that was
+    forgotten swallows no later item, and an argument may be called `pattern`.
     """
     heads = _heads(text, found)
+    first_code = next((i for i, t in enumerate(found) if t.kind not in _COMMENTS), len(found))
+    if first_code < (heads[0][0] if heads else len(found)):
+        heads.insert(0, (0, first_code))
+    ends = [start for start, _ in heads[1:]] + [len(found)]
     result: list[Segment] = []
-    first = heads[0][0] if heads else len(found)
-    if any(t.kind not in _COMMENTS for t in found[:first]):
-        result.append(Segment(found[:first], None, next(i for i, t in enumerate(found) if t.kind not in _COMMENTS)))
-    for position, (start, head) in enumerate(heads):
-        end = heads[position + 1][0] if position + 1 < len(heads) else len(found)
+    for (start, head), end in zip(heads, ends, strict=False):
         word = found[head].text
         result.append(Segment(found[start:end], word if word in ITEM_WORDS else None, head - start))
     return result
 
 
 def _heads(text: str, found: list[Token]) -> list[tuple[int, int]]:
-    """Where items begin: the indices of the first token (documentation and annotations included) and of the head."""
+    """Where items begin, as two indices: the first token, documentation and annotations included, and the head."""
     heads: list[tuple[int, int]] = []
     code = [i for i, t in enumerate(found) if t.kind not in _COMMENTS]
     depth = 0

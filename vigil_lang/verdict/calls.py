@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from vigil_lang.trace import Event
 
+_PLAIN_NAME = re.compile(r"[\w.-]+")
 _VALUES_SHOWN = 4
 _SHORTEST = 12
 
@@ -73,7 +75,8 @@ def _width(parts: list[str]) -> int:
 
 
 def _argument(name: str, texts: tuple[str, ...], limit: int) -> str:
-    label = f"{middle(name, 40)}="
+    plain = _PLAIN_NAME.fullmatch(name)
+    label = f"{middle(name, 40) if plain else _quoted(name, 40)}="
     if len(texts) == 1:
         return label + _value(texts[0], limit)
     values = [_value(text, limit) for text in texts[:_VALUES_SHOWN]]
@@ -85,4 +88,9 @@ def _argument(name: str, texts: tuple[str, ...], limit: int) -> str:
 def _value(text: str, limit: int) -> str:
     if len(text) <= limit and type_of(text) != "text":
         return text
-    return f'"{middle(text, limit)}"'
+    return _quoted(text, limit)
+
+
+def _quoted(text: str, limit: int) -> str:
+    shown = middle(text, limit).replace('"', '\\"')
+    return f'"{shown}"'

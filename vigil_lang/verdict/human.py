@@ -132,12 +132,13 @@ def _surroundings(
     """The run around an event at fault, with the events that come into its explanation."""
     at = offence.index
     notes = {trace.index_of[miss.event]: f"near miss: {miss.why}" for miss in offence.near_misses}
+    others = {o.index for o in found.offending}
     if offence.forbidden is not None:
+        others.add(trace.index_of[offence.forbidden])
         notes[trace.index_of[offence.forbidden]] = "forbidden here"
     around = range(max(0, at - _CONTEXT), min(len(trace), at + _CONTEXT + 1))
     shown = sorted({*around, *notes})
     telling = _arguments_read(found)
-    others = {o.index for o in found.offending}
     ids = {place: middle(trace.events[place].id, 24) for place in shown}
     column = max(map(len, ids.values()))
     style = STYLES[found.statement.metadata.severity]
@@ -146,7 +147,7 @@ def _surroundings(
         if place != previous + 1:
             yield Text(f"{_PAD}  ⋮", "dim")
         previous = place
-        mark = "▶" if place == at else "~" if place in notes else "✗" if place in others else " "
+        mark = "▶" if place == at else "✗" if place in others else "~" if place in notes else " "
         sign = (mark, "yellow" if mark == "~" else style if mark.strip() else "")
         head = Text.assemble(_PAD, sign, " ", (f"{ids[place]:<{column}}", style if place == at else ""), "  ")
         room = max(console.width - head.cell_len, 20)
@@ -155,7 +156,7 @@ def _surroundings(
         else:
             yield Text.assemble(head, (call_text(trace.events[place], room, telling), "" if place in notes else "dim"))
         if place in notes:
-            yield from hanging(console, Text(" " * head.cell_len), notes[place], "yellow")
+            yield from hanging(console, Text(" " * head.cell_len), notes[place], "yellow" if mark == "~" else style)
 
 
 def _arguments_read(found: StatementVerdict) -> frozenset[str]:

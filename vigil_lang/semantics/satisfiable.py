@@ -1,0 +1,60 @@
+"""Whether a condition can hold of any event at all: decided by the solver, not by the look of the source."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from vigil_lang.semantics import core
+from vigil_lang.semantics.witness import obviously_satisfiable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+MAX_TESTS: Final = 400
+"""Tests in a condition, beyond which it is not put to the solver."""
+
+_HEAD = (
+    "(set-option :produce-unsat-cores true)",
+    "(set-option :smt.core.minimize true)",
+    # A count of Z3's steps, not of seconds: the answer must not depend on how busy the machine is.
+    "(set-option :rlimit 2000000)",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """Why conjuncts cannot hold together: the positions of a smallest set of them that no event meets.
+
+    With `only_lists`, an event whose arguments are lists may still meet them.
+    """
+
+    conjuncts: tuple[int, ...]
+    only_lists: bool = False
+
+
+def contradiction(conjuncts: Sequence[core.Condition]) -> Contradiction | None:
+    """What keeps the conjuncts from holding of one event under one binding.
+
+    None when nothing does, and when the solver gives up: a contradiction is claimed only where it is certain.
+    """
+    whole = core.AndC(tuple(conjuncts))
+    if obviously_satisfiable(whole) or len(core.tests(whole)) > MAX_TESTS:
+        return None
+    single = _unsatisfiable(conjuncts, lists=False)
+    if single is None:
+        return None
+    listed = _unsatisfiable(conjuncts, lists=True)
+    return Contradiction(single, only_lists=True) if listed is None else Contradiction(listed)
+
+
+def _unsatisfiable(conjuncts: Sequence[core.Condition], *, lists: bool) -> tuple[int, ...] | None:
+    """The unsatisfiable core as positions; None where Z3 does not say `unsat`."""
+    from vigil_lang.smt.event import meeting
+    from vigil_lang.smt.solve import Session
+
+    lines = meeting(conjuncts, lists=lists)
+    if lines is None:
+        return None
+    result, names = Session([*_HEAD, *lines]).check([])
+    return tuple(sorted(int(name[1:]) for name in names)) if result == "unsat" else None

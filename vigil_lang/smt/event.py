@@ -1,0 +1,211 @@
+"""One event, as much of it as a condition can see, for the solver to choose over the theory of strings.
+
+A list makes an argument several texts. As many elements as tests can be asked to hold at once are enough: a test
+that must fail is only made easier by leaving elements out. What strings cannot express stays uninterpreted, so the
+encoding may have events that do not exist, and lacks none that does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+from vigil_lang.semantics import core
+from vigil_lang.semantics.regex import Unsupported
+from vigil_lang.semantics.text import Glob, glob_parts
+from vigil_lang.smt.strings import literal, regular
+from vigil_lang.trace.values import number
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from vigil_lang.semantics.text import Matcher
+
+MAX_ELEMENTS = 8
+"""Elements an argument may need; every test is tried on every one of them."""
+
+Place: TypeAlias = core.Reads | None
+"""Where a test looks: a field, or (None) the names of the action."""
+
+_SIGN = '(re.opt (re.union (str.to_re "+") (str.to_re "-")))'
+_DIGITS = '(re.+ (re.range "0" "9"))'
+_DECIMAL = (
+    f'(re.++ {_SIGN} {_DIGITS} (re.opt (re.++ (str.to_re ".") {_DIGITS}))'
+    f' (re.opt (re.++ (re.union (str.to_re "e") (str.to_re "E")) {_SIGN} {_DIGITS})))'
+)
+
+
+def meeting(conjuncts: Sequence[core.Condition], *, lists: bool) -> list[str] | None:
+    """A script that is `unsat` only if no event meets all conjuncts, each asserted under the name `c0`, `c1`, ….
+
+    None when it would be too large. Without `lists` every argument has one value; the action's names are several.
+    """
+    whole = core.AndC(tuple(conjuncts))
+    tests = list(dict.fromkeys(t for t in core.tests(whole) if not isinstance(t, core.StatusIs)))
+    counts: dict[Place, int] = {}
+    for place in dict.fromkeys(map(_place, tests)):
+        many = place is None or (lists and not place.output)
+        counts[place] = max(1, _at_once(whole, place, True)) if many else 1
+    if max(counts.values(), default=0) > MAX_ELEMENTS:
+        return None
+    event = _Event(tests, counts, lists)
+    named = [f"(assert (! {event.condition(c)} :named c{at}))" for at, c in enumerate(conjuncts)]
+    return [*event.lines(), *named]
+
+
+def _place(test: core.Test) -> Place:
+    match test:
+        case core.ActionIn() | core.ActionMatches() | core.StatusIs():
+            return None
+        case _:
+            return test.field
+
+
+def _at_once(condition: core.Condition, place: Place, wanted: bool) -> int:
+    """How many tests of a place can be asked to hold together."""
+    match condition:
+        case core.NotC(body):
+            return _at_once(body, place, not wanted)
+        case core.AndC(items) | core.OrC(items):
+            counts = [_at_once(item, place, wanted) for item in items]
+            return sum(counts) if isinstance(condition, core.AndC) == wanted else max(counts, default=0)
+        case core.StatusIs():
+            return 0
+        case _:
+            return int(wanted and _place(condition) == place)
+
+
+@dataclass
+class _Event:
+    """The symbols of one event: elements and presence of each place, and one Boolean a test."""
+
+    tests: list[core.Test]
+    counts: dict[Place, int]
+    lists: bool
+    _opaque: dict[object, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._symbol = {test: f"t{at}" for at, test in enumerate(self.tests)}
+        self._names = {place: f"f{at}" for at, place in enumerate(self.counts)}
+        self._variables = {x: f"x{at}" for at, x in enumerate(core.variables_of(core.AndC(tuple(self.tests))))}
+        limits = [t.number for t in self.tests if isinstance(t, core.Compares)]
+        self._texts = sorted({text for test in self.tests for text in _texts(test)}) if limits else []
+        known = [n for text in self._texts if (n := number(text)) is not None]
+        # Only the order of numbers matters, so ranks stand for them: a literal may have thousands of digits.
+        self._rank = {n: at for at, n in enumerate(sorted({*limits, *known}))}
+
+    def condition(self, condition: core.Condition) -> str:
+        """A condition over the tests' symbols."""
+        match condition:
+            case core.NotC(body):
+                return f"(not {self.condition(body)})"
+            case core.AndC(items):
+                return f"(and true {' '.join(map(self.condition, items))})"
+            case core.OrC(items):
+                return f"(or false {' '.join(map(self.condition, items))})"
+            case core.StatusIs(status):
+                return f"is_{status}"
+            case _:
+                return self._symbol[condition]
+
+    def lines(self) -> list[str]:
+        """Declarations of every symbol, with what an event is and what each test says of it."""
+        defined = [f"(define-fun {symbol} () Bool {self._test(test)})" for test, symbol in self._symbol.items()]
+        return [
+            "(declare-const is_ok Bool) (declare-const is_error Bool) (assert (not (and is_ok is_error)))",
+            *(f"(declare-const {x} String)" for x in self._variables.values()),
+            *(line for place in self.counts for line in self._declared(place)),
+            *(self._numbers() if self._rank else ()),
+            *(f"(declare-fun {p} (String) Bool)" for p in self._opaque.values()),
+            *defined,
+        ]
+
+    def _elements(self, place: Place) -> list[str]:
+        return [f"{self._names[place]}_{at}" for at in range(self.counts[place])]
+
+    def _declared(self, place: Place) -> Iterable[str]:
+        name = self._names[place]
+        yield from (f"(declare-const {element} String)" for element in self._elements(place))
+        yield f"(declare-const {name}_here Bool) (declare-const {name}_some Bool)"
+        if place is None:
+            yield f"(assert {name}_some)"  # every action has a name
+        elif self.lists and not place.output:
+            yield f"(assert (=> {name}_some {name}_here))"  # the empty list is here without an element
+        else:
+            yield f"(assert (= {name}_some {name}_here))"
+
+    def _numbers(self) -> Iterable[str]:
+        yield "(declare-fun number (String) Real) (declare-fun is_number (String) Bool)"
+        for text in self._texts:
+            try:
+                shown = literal(text)
+            except Unsupported:
+                continue
+            value = number(text)
+            if value is None:
+                yield f"(assert (not (is_number {shown})))"
+            else:
+                yield f"(assert (and (is_number {shown}) (= (number {shown}) {self._rank[value]}.0)))"
+        compared = {t.field for t in self.tests if isinstance(t, core.Compares)}
+        for element in (e for place in self.counts if place in compared for e in self._elements(place)):
+            yield f"(assert (=> (is_number {element}) (str.in_re {element} {_DECIMAL})))"
+
+    # --- tests ---
+
+    def _test(self, test: core.Test) -> str:
+        place = _place(test)
+        name = self._names[place]
+        if isinstance(test, core.Has):
+            return f"{name}_here"
+        return f"(and {name}_some (or {' '.join(self._holds(test, element) for element in self._elements(place))}))"
+
+    def _holds(self, test: core.Test, text: str) -> str:
+        """What a test says of one text."""
+        match test:
+            case core.In(_, values, negated):
+                return self._unless(negated, self._among(text, values))
+            case core.ActionIn(names):
+                return self._among(text, names)
+            case core.Matches(_, matcher, negated):
+                return self._unless(negated, self._matches(text, matcher))
+            case core.ActionMatches(matcher):
+                return self._matches(text, matcher)
+            case core.Compares(_, operator, limit):
+                return f"(and (is_number {text}) ({operator} (number {text}) {self._rank[limit]}.0))"
+            case core.Equals(_, x):
+                return f"(= {text} {self._variables[x]})"
+            case core.Contains(_, x):
+                return f'(and (not (= {self._variables[x]} "")) (str.contains {text} {self._variables[x]}))'
+            case core.ContainsText(_, part):
+                return self._exactly(test, text, lambda: f"(str.contains {text} {literal(part)})") if part else "false"
+            case _:
+                raise AssertionError(test)
+
+    def _unless(self, negated: bool, term: str) -> str:
+        return f"(not {term})" if negated else term
+
+    def _among(self, text: str, values: Iterable[str]) -> str:
+        equal = (self._exactly(v, text, lambda v=v: f"(= {text} {literal(v)})") for v in sorted(values))
+        return f"(or false {' '.join(equal)})"
+
+    def _matches(self, text: str, matcher: Matcher) -> str:
+        return self._exactly(matcher, text, lambda: f"(str.in_re {text} {regular(matcher)})")
+
+    def _exactly(self, meaning: object, text: str, spelled: Callable[[], str]) -> str:
+        """The term, or where strings have none an uninterpreted test of the text, the same for the same meaning."""
+        try:
+            return spelled()
+        except Unsupported:
+            return f"({self._opaque.setdefault(meaning, f'p{len(self._opaque)}')} {text})"
+
+
+def _texts(test: core.Test) -> Iterable[str]:
+    """The texts a test names whole."""
+    match test:
+        case core.In(_, values):
+            return values
+        case core.Matches(_, Glob(pattern)):
+            parts = glob_parts(pattern)
+            return ["".join(text for _, text in parts)] if all(kind == "text" for kind, _ in parts) else []
+        case _:
+            return ()
