@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 _SHOWN = 4
 
 
-def print_doubts(policies: Sequence[Policy], signature: Signature, console: Console) -> None:
+def print_doubts(policies: Sequence[Policy], runs: Sequence[str], signature: Signature, console: Console) -> None:
     """Names and values that no judged run knows: the usual reason why a rule that should bite holds."""
     groups: dict[tuple[str, str], list[Diagnostic]] = {}
     for found in _doubts(policies, signature):
@@ -30,13 +31,21 @@ def print_doubts(policies: Sequence[Policy], signature: Signature, console: Cons
     if not groups:
         return
     console.print()
-    console.print(Text("check these against what was judged:", "bold yellow"))
+    seen = "this run" if len(runs) == 1 else "these runs"
+    console.print(Text(f"The policy in the light of {seen}:", "bold yellow"))
     for same in list(groups.values())[:_SHOWN]:
         for line in _line(same, console):
             console.print(line)
     hidden = len(groups) - _SHOWN
     more = f"and {hidden} more; " if hidden > 0 else ""
-    console.print(Text(f"  {more}`vigil check POLICY --trace RUN` shows where", "dim"))
+    console.print(Text(f"  {more}{_command(policies, runs)} shows each in its place", "dim"))
+
+
+def _command(policies: Sequence[Policy], runs: Sequence[str]) -> str:
+    policy, run = "POLICY", "RUN"
+    if len(policies) == len(runs) == 1 and runs[0] != "-":
+        policy, run = (shlex.quote(shown_path(path)) for path in (policies[0].path, runs[0]))
+    return f"vigil check {policy} --trace {run}"
 
 
 def _doubts(policies: Sequence[Policy], signature: Signature) -> Iterator[Diagnostic]:

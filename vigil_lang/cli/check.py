@@ -25,14 +25,31 @@ _LEVELS = ("error", "warning", "info")
 
 @click.command("check")
 @click.argument("policies", metavar="POLICY...", nargs=-1, required=True, shell_complete=complete)
-@click.option("--signature", "signatures", multiple=True, metavar="FILE", shell_complete=complete,
-              help="Tool definitions or a saved signature to check names against (repeatable).")
-@click.option("--trace", "runs", multiple=True, metavar="RUN", shell_complete=complete,
-              help="A run whose vocabulary to check names against (repeatable; a folder gives all its runs).")
+@click.option(
+    "--signature",
+    "signatures",
+    multiple=True,
+    metavar="FILE",
+    shell_complete=complete,
+    help="Tool definitions or a saved signature to check names against (repeatable).",
+)
+@click.option(
+    "--trace",
+    "runs",
+    multiple=True,
+    metavar="RUN",
+    shell_complete=complete,
+    help="A run whose vocabulary to check names against (repeatable; a folder gives all its runs).",
+)
 @click.option("--core", is_flag=True, help="Also report every use of an extension of the paper's language.")
 @params_options
-@click.option("--fail-level", type=click.Choice([*_LEVELS, "never"]), default="warning", show_default=True,
-              help="The least severe finding that makes the status 1.")
+@click.option(
+    "--fail-level",
+    type=click.Choice([*_LEVELS, "never"]),
+    default="warning",
+    show_default=True,
+    help="The least severe finding that makes the status 1.",
+)
 @output_options("human", "concise", "json")
 def command(
     policies: tuple[str, ...],

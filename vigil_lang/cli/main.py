@@ -66,7 +66,11 @@ class _Verbs(click.Group):
         return super().resolve_command(ctx, args)
 
 
-@click.group(cls=_Verbs, subcommand_metavar="VERB ...", context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=_Verbs,
+    subcommand_metavar="VERB ...",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(__version__, "-V", "--version", message="vigil %(version)s")
 def group() -> None:
     """Write the rules of an agent's skills as policies; judge its runs by them.
@@ -127,7 +131,7 @@ def _show(error: click.ClickException) -> None:
     """A message of click's, with what it quotes from the command line made fit for a terminal."""
     from vigil_lang.diagnostics.visible import visible
 
-    error.message = "\n".join(map(visible, error.message.split("\n")))
+    error.message = "\n".join(map(visible, error.message.split("\n")))  # type: ignore[misc] - ours to show from here on
     with suppress(OSError):
         error.show()
 

@@ -102,4 +102,6 @@ def _not_toml(source: Source, error: Exception) -> Diagnostic:
             line, column = int(place[1]), int(place[2])
             at = min(source.line_starts[line - 1] + column - 1, at)
     reason = text[:1].lower() + text[1:] if isinstance(error, ValueError) else "it is nested too deeply"
-    return Diagnostic.of("VGL210", f"the file is no valid TOML: {reason}", source, Span(at, min(at + 1, len(source.text))))
+    return Diagnostic.of(
+        "VGL210", f"the file is no valid TOML: {reason}", source, Span(at, min(at + 1, len(source.text)))
+    )

@@ -53,7 +53,12 @@ def steps(items: Sequence[str]) -> Iterator[Steps]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (MofNCompleteColumn(), BarColumn(30), TimeRemainingColumn(), TextColumn("{task.description}", markup=False))
+    columns = (
+        MofNCompleteColumn(),
+        BarColumn(30),
+        TimeRemainingColumn(),
+        TextColumn("{task.description}", markup=False),
+    )
     with Progress(
         *columns,
         console=Console(stderr=True, highlight=False),

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 Format: TypeAlias = Literal["human", "concise", "json"]
 FORMATS = ("human", "concise", "json")
 
+
 class ToolFault(click.ClickException):
     """A fault of this program that has a code; exit status 3."""
 
@@ -38,7 +39,11 @@ _FORMAT = "vigil.format"
 
 
 def show_findings(
-    findings: Iterable[Diagnostic], format: Format = "human", stream: IO[str] | None = None, *, summary: bool = True
+    findings: Iterable[Diagnostic],
+    format: Format = "human",  # noqa: A002 - the option's name
+    stream: IO[str] | None = None,
+    *,
+    summary: bool = True,
 ) -> None:
     """Write findings: `human` with excerpts, `concise` a line each, `json` one `vigil.findings/1` object.
 

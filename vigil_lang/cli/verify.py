@@ -177,4 +177,4 @@ def _conclude(tally: _Tally, policies: Sequence[Policy], runs: Sequence[str], ta
     if tally.signature is not None:
         from vigil_lang.cli.beside import print_doubts
 
-        print_doubts(policies, tally.signature, screen)
+        print_doubts(policies, runs, tally.signature, screen)

@@ -67,9 +67,7 @@ def _finding(found: Diagnostic, console: Console) -> Iterator[Text]:
         yield from _place(note.source, note.span, gutter, console, "bold green", "-")
 
 
-def _place(
-    source: Source, span: Span, gutter: int, console: Console, style: str, mark: str = "^"
-) -> Iterator[Text]:
+def _place(source: Source, span: Span, gutter: int, console: Console, style: str, mark: str = "^") -> Iterator[Text]:
     line, column = source.position(span.start)
     where = f"{shown_path(source.path)}:{line}:{column}" if source.text else shown_path(source.path)
     yield Text.assemble((f"{' ' * gutter}--> ", _FRAME), where)

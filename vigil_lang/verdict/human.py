@@ -65,7 +65,9 @@ def headline(verdict: Verdict) -> Text:
 
 def totals(safe: int, unsafe: int, broken: int) -> Text:
     """`3 runs: 1 unsafe, 1 safe, 1 not readable`."""
-    parts = [f"{number} {word}" for number, word in ((unsafe, "unsafe"), (safe, "safe"), (broken, "not readable")) if number]
+    parts = [
+        f"{number} {word}" for number, word in ((unsafe, "unsafe"), (safe, "safe"), (broken, "not readable")) if number
+    ]
     return Text(f"{_many(safe + unsafe + broken, 'run')}: {', '.join(parts)}", "bold")
 
 
@@ -126,9 +128,7 @@ def _offence(offence: Offence, found: StatementVerdict, trace: Trace, console: C
     yield from _surroundings(offence, found, trace, console)
 
 
-def _surroundings(
-    offence: Offence, found: StatementVerdict, trace: Trace, console: Console
-) -> Iterator[Text]:
+def _surroundings(offence: Offence, found: StatementVerdict, trace: Trace, console: Console) -> Iterator[Text]:
     """The run around an event at fault, with the events that come into its explanation."""
     at = offence.index
     notes = {trace.index_of[miss.event]: f"near miss: {miss.why}" for miss in offence.near_misses}
@@ -152,7 +152,9 @@ def _surroundings(
         head = Text.assemble(_PAD, sign, " ", (f"{ids[place]:<{column}}", style if place == at else ""), "  ")
         room = max(console.width - head.cell_len, 20)
         if place == at:
-            yield from hanging(console, head, call_text(trace.events[place], room * _CALL_LINES - room // 2, telling), style)
+            yield from hanging(
+                console, head, call_text(trace.events[place], room * _CALL_LINES - room // 2, telling), style
+            )
         else:
             yield Text.assemble(head, (call_text(trace.events[place], room, telling), "" if place in notes else "dim"))
         if place in notes:
@@ -162,7 +164,9 @@ def _surroundings(
 def _arguments_read(found: StatementVerdict) -> frozenset[str]:
     """The arguments that the statement's conditions are about."""
     tests = [t for c in core.conditions(found.statement.requirement.theta) for t in core.tests(c.condition)]
-    return frozenset(t.field.name for t in tests if not isinstance(t, core.ActionIn | core.ActionMatches | core.StatusIs))
+    return frozenset(
+        t.field.name for t in tests if not isinstance(t, core.ActionIn | core.ActionMatches | core.StatusIs)
+    )
 
 
 # --- a statement that holds --------------------------------------------------------------------------------
