@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 
@@ -59,6 +58,8 @@ def write_text(path: str, text: str) -> None:
 
 
 def _replace(target: Path, text: str) -> None:
+    import tempfile  # late: it costs start-up time, and most calls write nothing
+
     mode = target.stat().st_mode & 0o7777 if target.exists() else 0o666 & ~_umask()
     handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     try:

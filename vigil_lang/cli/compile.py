@@ -37,8 +37,8 @@ def command(
     if signature is not None and run is not None:
         raise click.UsageError("--signature goes with --length.")
     from vigil_lang.cli.params import read_params
+    from vigil_lang.ingest import load_signature
     from vigil_lang.semantics.policy import load_policy
-    from vigil_lang.trace.signature import load_signature
 
     loaded = load_policy(policy, read_params(settings, params))
     chosen = [s for s in loaded.statements if not names or s.name in names]

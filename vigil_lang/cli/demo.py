@@ -37,8 +37,8 @@ class _Example:
 
 _BAD_RUN = "violating.jsonl"
 _EXAMPLES = (
-    _Example("backup-before-edit", "backup.vgl", "benign.jsonl", "a real transcript of Claude Code"),
-    _Example("dashcam", "dashcam.vgl", "repaired.jsonl", "a perception pipeline, step by step"),
+    _Example("dashcam", "dashcam.vgl", "repaired.jsonl", "A perception pipeline, nine calls long"),
+    _Example("backup-before-edit", "backup.vgl", "benign.jsonl", "A real transcript of Claude Code"),
 )
 
 
@@ -46,18 +46,22 @@ _EXAMPLES = (
 @output_options("human")
 def command(format: str) -> None:  # noqa: A002, ARG001 - one format, so that --color is where it is elsewhere
     """Judge the shipped example runs and show how to read the verdict."""
-    from rich.text import Text
-
     screen = console()
     screen.print("A policy says in a line what an agent may do, and when. Vigil judges recorded runs by it.")
     for number, example in enumerate(_EXAMPLES, 1):
         screen.print()
-        screen.print(Text(f"{number}. {example.title}".ljust(screen.width), "bold reverse"))
+        screen.print(_title(f"{number}. {example.title}"))
         _show(example, screen)
     screen.print()
-    screen.print(Text("Next", "bold reverse"))
+    screen.print(_title("Next"))
     for line in _next():
         screen.print(line)
+
+
+def _title(text: str) -> Text:
+    from rich.text import Text
+
+    return Text(f"── {text} ──", "bold")
 
 
 def _show(example: _Example, screen: Console) -> None:
@@ -71,7 +75,7 @@ def _show(example: _Example, screen: Console) -> None:
     for line in _rules(policies[0], bad):
         screen.print(line)
     screen.print()
-    print_verdict(bad, screen)
+    print_verdict(bad, screen, in_full=1)
     screen.print()
     screen.print(headline(judge(policies, load_trace(example.path(example.good)))))
 
@@ -98,7 +102,7 @@ def _next() -> Iterator[Text]:
 
     from vigil_lang.diagnostics.visible import shown_path
 
-    example = _EXAMPLES[-1]
+    example = _EXAMPLES[0]
     policy, run = (shlex.quote(shown_path(example.path(name))) for name in (example.policy, _BAD_RUN))
     commands = (
         (f"vigil verify {policy} {run} --format json", "the verdict for programs"),

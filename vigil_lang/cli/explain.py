@@ -48,13 +48,17 @@ def command(code: str | None) -> None:
         hint = f"Did you mean {' or '.join(near)}?" if near else "vigil explain lists all of them."
         raise click.UsageError(f"There is no code '{code}'. {hint}")
     page = resource("codes", f"{wanted}.md").read_text(encoding="utf-8")
-    if not sys.stdout.isatty():
+    if not _on_terminal():
         click.echo(page, nl=False)
         return
     from rich.markdown import Markdown
 
     screen = console()
     screen.print(Markdown(page), width=min(screen.width, 100), soft_wrap=False)
+
+
+def _on_terminal() -> bool:
+    return sys.stdout.isatty()
 
 
 def _list() -> None:

@@ -49,6 +49,9 @@ class _Verbs(click.Group):
 
             show_errors(error.diagnostics)
             ctx.exit(BAD_INPUT)
+        except BrokenPipeError:  # click would answer with status 1, which says that there are findings
+            _let_go()
+            ctx.exit(CLEAN)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Verbs"):
@@ -85,8 +88,6 @@ def run(args: list[str] | None = None) -> int:
     try:
         result = group.main(args=args, prog_name="vigil", standalone_mode=False)
         sys.stdout.flush()
-    except click.exceptions.Exit as leave:
-        return leave.exit_code
     except click.ClickException as error:
         _show(error)
         return BROKEN_TOOL if error.exit_code == BROKEN_TOOL else BAD_INPUT
@@ -94,14 +95,12 @@ def run(args: list[str] | None = None) -> int:
         print("vigil: interrupted", file=sys.stderr)
         return BAD_INPUT
     except BrokenPipeError:
-        # The reader of our output has left; silence the interpreter's own complaint at exit.
-        with suppress(OSError, ValueError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _let_go()
         return CLEAN
     except OSError as error:
         _last_words(f"vigil: {_reason(error)}")
-        with suppress(OSError, ValueError):
-            sys.stdout.close()
+        if error.filename is None:
+            _let_go()
         return BAD_INPUT
     except Exception as error:  # the last line of defence: one line, not a traceback
         if os.environ.get("VIGIL_DEBUG"):
@@ -114,6 +113,12 @@ def run(args: list[str] | None = None) -> int:
         )
         return BROKEN_TOOL
     return result if isinstance(result, int) else CLEAN
+
+
+def _let_go() -> None:
+    """Our output cannot be written: what is still buffered goes nowhere, without a complaint at exit."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _prepare_streams() -> None:
@@ -131,7 +136,7 @@ def _show(error: click.ClickException) -> None:
     """A message of click's, with what it quotes from the command line made fit for a terminal."""
     from vigil_lang.diagnostics.visible import visible
 
-    error.message = "\n".join(map(visible, error.message.split("\n")))  # type: ignore[misc] - ours to show from here on
+    error.message = "\n".join(map(visible, error.message.split("\n")))  # type: ignore[misc]
     with suppress(OSError):
         error.show()
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from vigil_lang.diagnostics import Diagnostic, InputError, Source, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from click import Context, Parameter
     from click.shell_completion import CompletionItem
@@ -65,7 +65,7 @@ def _expand(arg: str, suffixes: tuple[str, ...]) -> Sequence[str]:
         return [arg]
     if "\0" in arg:
         raise _nothing(arg, "a path cannot hold a NUL character")
-    if Path(arg).is_dir():
+    if arg and Path(arg).is_dir():
         found = list(_below(arg, suffixes))
         if not found:
             raise _nothing(arg, f"nothing named {' or '.join(f'`*{s}`' for s in suffixes)} in `{arg}`")
@@ -115,23 +115,23 @@ def _is_module(arg: str) -> bool:
 
 
 def _missing(arg: str) -> InputError:
-    help_text = None
     if arg.startswith("std."):
         from vigil_lang.semantics.modules import standard_modules
 
-        help_text = _meant(arg, standard_modules, "std.")
-        return _nothing(arg, f"there is no standard module `{arg}`", help_text)
-    folder = Path(arg).parent
-    help_text = _meant(Path(arg).name, lambda: [p.name for p in folder.iterdir()], "") if folder.is_dir() else None
-    return _nothing(arg, f"there is no file or folder `{arg}`", help_text)
+        near = nearest(arg, standard_modules(), 1)
+        message = f"there is no standard module `{arg}`"
+    else:
+        place = arg[: arg.rfind("/") + 1]
+        near = [place + name for name in nearest(arg[len(place) :], _names(place or "."), 1)]
+        message = f"there is no file or folder `{arg}`"
+    return _nothing(arg, message, f"did you mean `{near[0]}`?" if near else None)
 
 
-def _meant(name: str, candidates: Callable[[], list[str]], prefix: str) -> str | None:
+def _names(folder: str) -> list[str]:
     try:
-        near = nearest(name.removeprefix(prefix), [c.removeprefix(prefix) for c in candidates()], 1)
+        return os.listdir(folder)  # noqa: PTH208 - names, not paths
     except OSError:
-        return None
-    return f"did you mean `{prefix}{near[0]}`?" if near else None
+        return []
 
 
 def _nothing(arg: str, message: str, help_text: str | None = None) -> InputError:

@@ -67,18 +67,19 @@ def show_errors(findings: Iterable[Diagnostic]) -> None:
     """Write findings that are beside the verb's result to standard error, in a form that goes with it."""
     context = click.get_current_context(silent=True)
     chosen = context.find_root().meta.get(_FORMAT, "human") if context else "human"
-    show_findings(findings, "human" if chosen == "human" else "concise", sys.stderr)
+    found = list(findings)
+    show_findings(found, "human" if chosen == "human" else "concise", sys.stderr, summary=len(found) > 1)
 
 
 def console(stream: IO[str] | None = None) -> Console:
     """A console that prints texts as they are: no wrapping, no markup, colours only where they are wanted."""
-    from rich.console import Console
+    from vigil_lang.cli.screen import Screen
 
     context = click.get_current_context(silent=True)
     wanted = context.find_root().color if context else None
     if wanted is None and os.environ.get("NO_COLOR"):
         wanted = False
-    return Console(
+    return Screen(
         file=stream or sys.stdout,
         width=width(),
         force_terminal=wanted,

@@ -63,6 +63,7 @@ def _named(signature: Signature, server: str | None) -> Signature:
 
 
 def _table(signature: Signature, sources: int, width: int) -> Iterator[Text]:
+    from rich.cells import cell_len
     from rich.text import Text
 
     from vigil_lang.verdict.calls import middle
@@ -73,12 +74,13 @@ def _table(signature: Signature, sources: int, width: int) -> Iterator[Text]:
     rows = [row for name, action in sorted(signature.actions.items()) for row in _rows(name, action)]
     if not rows:
         return
-    head = ("action", "argument", "type", "values")
-    columns = [min(max(len(row[n]) for row in [head, *rows]), 40) for n in range(3)]
+    head: tuple[str, ...] = ("action", "argument", "type", "values")
+    shown = [[middle(cell, 40) for cell in row[:3]] for row in [head, *rows]]
+    columns = [max(cell_len(row[n]) for row in shown) for n in range(3)]
     yield Text()
-    for n, row in enumerate([head, *rows]):
-        cells = [middle(cell, size).ljust(size) for cell, size in zip(row, columns, strict=False)]
-        line = Text("  ".join(cells) + "  ", "dim" if n == 0 else "")
+    for n, (cells, row) in enumerate(zip(shown, [head, *rows], strict=True)):
+        padded = [cell + " " * (size - cell_len(cell)) for cell, size in zip(cells, columns, strict=True)]
+        line = Text("  ".join(padded) + "  ", "dim" if n == 0 else "")
         line.append(_fitted(row[3:], max(width - line.cell_len, 20)))
         line.rstrip()
         if row[0]:

@@ -40,10 +40,12 @@ def count(findings: Sequence[Diagnostic]) -> str:
     return ", ".join(f"{n} {('note' if one == 'info' else one) if n == 1 else many}" for n, one, many in numbers if n)
 
 
-def hanging(console: Console, head: Text, text: str, style: str = "", *, width: int | None = None) -> Iterator[Text]:
+def hanging(
+    console: Console, head: Text, text: str | Text, style: str = "", *, width: int | None = None
+) -> Iterator[Text]:
     """A head with a text beside it; the text's further lines start below its first."""
     room = max((width or console.width) - head.cell_len, 20)
-    body = Text(visible(text), style)
+    body = Text(visible(text), style) if isinstance(text, str) else text
     for n, line in enumerate(body.wrap(console, room) or [body]):
         line.rstrip()
         yield Text.assemble(head if n == 0 else " " * head.cell_len, line)

@@ -6,10 +6,11 @@ Conditions speak of one event; temporal bodies relate events. Nothing after lowe
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
+    from decimal import Decimal
+
     from vigil_lang.diagnostics.model import Span
     from vigil_lang.semantics.text import Matcher
 

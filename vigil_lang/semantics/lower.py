@@ -7,20 +7,22 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic
 from vigil_lang.semantics import core
-from vigil_lang.semantics.conditions import Conditions, Failed, Scope, Values
-from vigil_lang.semantics.metadata import Metadata, metadata
+from vigil_lang.semantics.conditions import Conditions, Failed
+from vigil_lang.semantics.declarations import check_declarations, unused
+from vigil_lang.semantics.meanings import Scope
+from vigil_lang.semantics.metadata import Metadata, check_elsewhere, metadata
 from vigil_lang.syntax import tree
 from vigil_lang.syntax.print import to_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from vigil_lang.diagnostics import Source, Span
+    from vigil_lang.semantics.meanings import Values
     from vigil_lang.semantics.modules import Module
 
-__all__ = ["Lowering", "Statement", "Values"]
-
 _UNITS = {"ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000, "d": 86_400_000_000}
+_FALSE = core.OrC(())
 _ROLES: dict[str, tuple[str, ...]] = {
     "abs": ("forbidden",),
     "prec": ("trigger", "guard"),
@@ -34,7 +36,7 @@ _ROLES: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Statement:
-    """One statement of a policy with its meaning."""
+    """One statement of a policy with its meaning; `params` are those the meaning rests on."""
 
     name: str
     form: tree.FormName
@@ -42,6 +44,7 @@ class Statement:
     syntax: tree.Statement = field(repr=False)
     source: Source = field(repr=False)
     metadata: Metadata = field(default_factory=Metadata)
+    params: frozenset[str] = frozenset()
 
     @property
     def body(self) -> str:
@@ -61,25 +64,34 @@ class Lowering:
         self.module = module
         self.report = report
         self.conditions = Conditions(values, report)
+        self._failed = False
 
     def statements(self) -> list[Statement]:
         """Every statement that resolves. Patterns that no statement uses are checked too."""
-        self.conditions.check_declarations(self.module)
-        lowered = []
-        for item in self.module.file.items:
-            if isinstance(item, tree.Statement):
-                notes = metadata(item, self.module.source, self.report)
-                try:
-                    requirement = self._requirement(item)
-                except Failed:
-                    continue
-                lowered.append(Statement(item.name.text, item.form.name, requirement, item, self.module.source, notes))
-        self.conditions.report_unused(self.module)
+        check_elsewhere(self.module.file, self.report)
+        check_declarations(self.conditions, self.module)
+        items = [item for item in self.module.file.items if isinstance(item, tree.Statement)]
+        lowered = [statement for item in items if (statement := self._statement(item)) is not None]
+        if len(lowered) == len(items):  # what seems unused may be meant where a name is not found
+            for finding in unused(self.conditions, self.module):
+                self.report(finding)
         return lowered
+
+    def _statement(self, item: tree.Statement) -> Statement | None:
+        source, about = self.module.source, metadata(item, self.module.source, self.report)
+        self.conditions.start()
+        self._failed = False
+        try:
+            requirement = self._requirement(item)
+        except Failed:
+            return None
+        if self._failed:
+            return None
+        params = frozenset(self.conditions.terms.params)
+        return Statement(item.name.text, item.form.name, requirement, item, source, about, params)
 
     def _requirement(self, item: tree.Statement) -> core.Requirement:
         form, after = item.form, item.after
-        self.conditions.start_statement()
         if form.name == "always":
             if after is not None:
                 message = "`after` does not apply to `always`: write `earlier` in its body"
@@ -88,9 +100,7 @@ class Lowering:
             theta = self._temporal(form.args[0])
             trigger = theta.left if isinstance(theta, core.Implies) else None
             return core.Requirement(theta, core.variables_of(theta), trigger)
-        first, *others = (
-            self._holds(arg, role) for arg, role in zip(form.args, _ROLES[form.name], strict=True)
-        )
+        first, *others = (self._holds(arg, role) for arg, role in zip(form.args, _ROLES[form.name], strict=True))
         bound = self._bound(form.bound) if form.bound else None
         if form.name == "atmost" and not isinstance(bound, core.Calls):
             span = form.bound.span if form.bound else form.span
@@ -103,7 +113,10 @@ class Lowering:
         return core.Requirement(theta, core.variables_of(theta), None if form.name == "abs" else triggered)
 
     def _holds(self, expr: tree.Expr, role: str) -> core.Holds:
-        condition = self.conditions.condition(expr, Scope(self.module))
+        try:
+            condition = self.conditions.condition(expr, Scope(self.module))
+        except Failed:
+            self._failed, condition = True, _FALSE  # the statement's other conditions are checked all the same
         return core.Holds(condition, role, to_text(expr), expr.span)
 
     def _temporal(self, expr: tree.Expr) -> core.Theta:
@@ -166,6 +179,51 @@ def _preset(
             return core.Implies(triggered, core.Not(core.Repeated(count, triggered)))
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A condition of a statement as written, with what its events are to the statement.
+
+    `role` is the form's name for it; in the body of `always`, `trigger` for what stands before `implies`, and for
+    the rest `guard` or `forbidden`: whether the statement asks for such events or is broken by them.
+    """
+
+    role: str
+    expr: tree.Expr
+
+
+def parts(statement: tree.Statement) -> Iterator[Part]:
+    """The conditions of a statement, those of `after` last; in the core each is one `Holds`."""
+    form = statement.form
+    if form.name == "always":
+        body = form.args[0]
+        if isinstance(body, tree.Implies):
+            yield from (Part("trigger", part.expr) for part in _parts(body.left, False))
+            yield from _parts(body.right, True)
+        else:
+            yield from _parts(body, True)
+        return
+    yield from map(Part, _ROLES[form.name], form.args)
+    if statement.after is not None:
+        yield Part("scope", statement.after)
+
+
+def _parts(expr: tree.Expr, wanted: bool) -> Iterator[Part]:
+    if not _is_temporal(expr):
+        yield Part("guard" if wanted else "forbidden", expr)
+        return
+    match expr:
+        case tree.Not(body):
+            yield from _parts(body, not wanted)
+        case tree.Diamond(_, _, body):
+            yield from _parts(body, wanted)
+        case tree.Implies(left, right):
+            yield from _parts(left, not wanted)
+            yield from _parts(right, wanted)
+        case tree.And(items) | tree.Or(items):
+            for item in items:
+                yield from _parts(item, wanted)
+
+
 def _is_temporal(expr: tree.Expr) -> bool:
     match expr:
         case tree.Diamond() | tree.Implies():
@@ -176,4 +234,3 @@ def _is_temporal(expr: tree.Expr) -> bool:
             return any(map(_is_temporal, items))
         case _:
             return False
-

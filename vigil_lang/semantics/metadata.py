@@ -6,12 +6,12 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from vigil_lang.diagnostics import Diagnostic, nearest
+from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Note, Span, nearest
 from vigil_lang.semantics.text import BadEscape, unescape
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from vigil_lang.diagnostics import Source
 
@@ -42,42 +42,81 @@ class Metadata:
 
 def metadata(item: tree.Statement, source: Source, report: Callable[[Diagnostic], None]) -> Metadata:
     """Read a statement's annotations; what is unknown or malformed is reported (VGL211) and ignored."""
-    found = Metadata(doc=item.doc)
-    values: dict[str, object] = {}
+    severity: Level = "error"
+    reaction: Reaction = "block"
+    message: str | None = None
     cites: list[tuple[str, str]] = []
-    for note in item.annotations:
-        name, args = note.name.text, [_text(a) for a in note.args]
-        match name, args:
+    for note in _known(item.annotations, source, report):
+        try:
+            args = list(map(_text, note.args))
+        except _Escape as error:
+            report(Diagnostic.of("VGL106", error.args[0], source, error.span))
+            continue
+        match note.name.text, args:
             case "source", [str(file), str(sentence)]:
                 cites.append((file, sentence))
             case "severity", [("error" | "warning" | "info") as level]:
-                values["severity"] = level
-            case "on_violation", [("block" | "hold" | "warn") as reaction]:
-                values["on_violation"] = reaction
-            case "message", [str(message)]:
-                values["message"] = message
-            case _ if name in ANNOTATIONS:
+                severity = level
+            case "on_violation", [("block" | "hold" | "warn") as wanted]:
+                reaction = wanted
+            case "message", [str(text)]:
+                message = text
+            case name, _:
                 report(Diagnostic.of("VGL211", f"`@{name}` takes {ANNOTATIONS[name]}", source, note.span))
-            case _:
-                near = nearest(name, ANNOTATIONS, 1)
-                help_text = f"did you mean `@{near[0]}`?" if near else f"known: {', '.join(ANNOTATIONS)}"
-                report(Diagnostic.of("VGL211", f"unknown annotation `@{name}`", source, note.name.span, help=help_text))
-    return Metadata(
-        found.doc,
-        values.get("severity", found.severity),  # type: ignore[arg-type]
-        values.get("on_violation", found.on_violation),  # type: ignore[arg-type]
-        values.get("message", found.message),  # type: ignore[arg-type]
-        tuple(cites),
-    )
+    return Metadata(item.doc, severity, reaction, message, tuple(cites))
+
+
+def check_elsewhere(file: tree.File, report: Callable[[Diagnostic], None]) -> None:
+    """Report annotations that say nothing where they stand: all but `@source` speak of a statement."""
+    others = [item.annotations for item in file.items if not isinstance(item, tree.Statement)]
+    for found in (file.annotations, *others):
+        for note in _known(found, file.source, report):
+            if note.name.text != "source":
+                message = f"`@{note.name.text}` speaks of a statement and has no effect here"
+                report(Diagnostic.of("VGL211", message, file.source, note.span))
+
+
+def _known(
+    annotations: tuple[tree.Annotation, ...], source: Source, report: Callable[[Diagnostic], None]
+) -> Iterator[tree.Annotation]:
+    """The annotations of one item that exist, each but `@source` once."""
+    seen: dict[str, tree.Annotation] = {}
+    for note in annotations:
+        name = note.name.text
+        if name not in ANNOTATIONS:
+            near = nearest(name, ANNOTATIONS, 1)
+            help_text = f"did you mean `@{near[0]}`?" if near else f"known: {', '.join(ANNOTATIONS)}"
+            fix = Fix(f"write `@{near[0]}`", (Edit(note.name.span, near[0]),)) if near else None
+            message = f"unknown annotation `@{name}`"
+            report(Diagnostic.of("VGL211", message, source, note.name.span, help=help_text, fix=fix))
+        elif name in seen and name != "source":
+            first = Note("the first one", source, seen[name].span)
+            report(Diagnostic.of("VGL211", f"`@{name}` stands here twice", source, note.span, notes=(first,)))
+        else:
+            seen[name] = note
+            yield note
+
+
+class _Escape(Exception):
+    """A string with an unknown escape, and where that stands."""
+
+    def __init__(self, error: BadEscape, string: tree.String) -> None:
+        super().__init__(str(error))
+        at = string.span.start + 1 + error.offset
+        self.span = Span(at, at + error.length)
 
 
 def _text(term: tree.Term) -> str | None:
-    """A word or string as text; None for anything else or a bad escape."""
+    """A word or string as text; None for anything else.
+
+    Raises:
+        _Escape: the string has an unknown escape.
+    """
     if isinstance(term, tree.Name):
         return term.text
-    if isinstance(term, tree.String):
-        try:
-            return unescape(term.raw)
-        except BadEscape:
-            return None
-    return None
+    if not isinstance(term, tree.String):
+        return None
+    try:
+        return unescape(term.raw)
+    except BadEscape as error:
+        raise _Escape(error, term) from None

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vigil_lang.diagnostics import Diagnostic, InputError, Note, Source, nearest
+from vigil_lang.diagnostics import Diagnostic, Edit, Fix, InputError, Note, Source, nearest
 from vigil_lang.files import read_source
 from vigil_lang.resources import resource
 from vigil_lang.syntax import Parsed, parse, tree
@@ -51,6 +52,12 @@ def is_standard(name: str) -> bool:
     return name.startswith("std.") and name in standard_modules()
 
 
+@cache
+def is_shipped(path: str) -> bool:
+    """Whether a file belongs to the standard library, which is not the user's to mend."""
+    return Path(path).resolve().is_relative_to(resource("stdlib", "std").resolve())
+
+
 def standard_path(name: str) -> Path:
     """Where a standard module is stored."""
     return resource("stdlib", "std").joinpath(*name.split(".")[1:]).with_suffix(".vgl")
@@ -80,12 +87,9 @@ class Loader:
         for name, declaration in module.own.items():
             if name in module.imported:
                 used = module.imported[name][2]
-                self._report(
-                    Diagnostic.of(
-                        "VGL206", f"`{name}` hides the name imported from `{used.module.text}`", source,
-                        declaration.name.span, notes=(Note("imported here", source, used.span),),
-                    )  # fmt: skip
-                )
+                message = f"`{name}` hides the name imported from `{used.module.text}`"
+                note = Note("imported here", source, used.span)
+                self._report(Diagnostic.of("VGL206", message, source, declaration.name.span, notes=(note,)))
         return module
 
     def _declare(self, module: Module) -> None:
@@ -97,13 +101,9 @@ class Loader:
             table = statements if isinstance(item, tree.Statement) else module.own
             name = item.name
             if name.text in table:
-                first = table[name.text].name
-                self._report(
-                    Diagnostic.of(
-                        "VGL202", f"`{name.text}` is declared twice", module.source, name.span,
-                        notes=(Note("first declared here", module.source, first.span),),
-                    )  # fmt: skip
-                )
+                note = Note("first declared here", module.source, table[name.text].name.span)
+                message = f"`{name.text}` is declared twice"
+                self._report(Diagnostic.of("VGL202", message, module.source, name.span, notes=(note,)))
             else:
                 table[name.text] = item  # type: ignore[assignment]
 
@@ -113,10 +113,11 @@ class Loader:
             return
         for name in use.names:
             if name.text not in used.own:
-                near = nearest(name.text, used.own)
-                help_text = f"it has {_list(near)}" if near else f"it has {_list(sorted(used.own))}"
+                near = nearest(name.text, used.own, 1)
+                help_text = f"did you mean `{near[0]}`?" if near else f"it has {_list(sorted(used.own))}"
+                fix = Fix(f"write `{near[0]}`", (Edit(name.span, near[0]),)) if near else None
                 message = f"`{use.module.text}` declares no `{name.text}`"
-                self._report(Diagnostic.of("VGL201", message, module.source, name.span, help=help_text))
+                self._report(Diagnostic.of("VGL201", message, module.source, name.span, help=help_text, fix=fix))
         wanted = [n.text for n in use.names if n.text in used.own] if use.names else list(used.own)
         for text in wanted:
             other = module.imported.get(text)
@@ -130,11 +131,11 @@ class Loader:
         """The used module, or None with the reason reported."""
         name, source = use.module.text, module.source
         place = self._place(name, source, root)
-        if isinstance(place, str):
-            code = "VGL208" if "project" in place else "VGL207"
-            near = nearest(name, standard_modules()) if name.startswith("std") else []
-            help_text = f"did you mean {_list(near)}?" if near else None
-            self._report(Diagnostic.of(code, place, source, use.module.span, help=help_text))
+        if isinstance(place, _Missing):
+            near = nearest(name, place.others, 1)
+            help_text = f"did you mean `{near[0]}`?" if near else None
+            fix = Fix(f"write `{near[0]}`", (Edit(use.module.span, near[0]),)) if near else None
+            self._report(Diagnostic.of(place.code, place.message, source, use.module.span, help=help_text, fix=fix))
             return None
         path, within = place
         if path in self._active:
@@ -157,25 +158,40 @@ class Loader:
         """Name the file that loading starts from, so that a module which uses it is a cycle."""
         self._active.append(path)
 
-    def _place(self, name: str, source: Source, root: Path | None) -> tuple[Path, Path] | str:
+    def _place(self, name: str, source: Source, root: Path | None) -> tuple[Path, Path] | _Missing:
         """(file, folder it may use), or why there is none."""
         if not name.startswith("."):
-            base = resource("stdlib", "std").resolve()
-            path = standard_path(name).resolve() if name.startswith("std.") else base
-            if not name.startswith("std.") or not path.is_file():
-                return f"there is no module `{name}`"
-            return path, base
+            if not is_standard(name):
+                return _Missing("VGL207", f"there is no module `{name}`", tuple(standard_modules()))
+            return standard_path(name).resolve(), resource("stdlib", "std").resolve()
         if name.startswith(".."):
-            return f"`{name}` would leave the project's folder"
+            return _Missing("VGL208", f"`{name}` would leave the project's folder")
         if root is None:
-            return f"`{name}` needs a policy that is stored in a file"
+            return _Missing("VGL207", f"`{name}` needs a policy that is stored in a file")
         folder = Path(source.path).resolve().parent
-        path = folder.joinpath(*name[1:].split(".")).with_suffix(".vgl").resolve()
+        written = folder.joinpath(*name[1:].split(".")).with_suffix(".vgl")
+        path = written.resolve()
         if not path.is_relative_to(root):
-            return f"`{name}` leads out of the project's folder"
+            return _Missing("VGL208", f"`{name}` leads out of the project's folder")
         if not path.is_file():
-            return f"there is no module `{name}`: `{'/'.join(name[1:].split('.'))}.vgl` does not exist"
+            message = f"there is no module `{name}`: `{'/'.join(name[1:].split('.'))}.vgl` does not exist"
+            return _Missing("VGL207", message, _siblings(name, written.parent))
         return path, root
+
+
+@dataclass(frozen=True, slots=True)
+class _Missing:
+    """Why a module cannot be used, and the names of some that can."""
+
+    code: str
+    message: str
+    others: tuple[str, ...] = ()
+
+
+def _siblings(name: str, folder: Path) -> tuple[str, ...]:
+    """The relative names of the modules in the folder where one was looked for."""
+    before = name[: name.rindex(".") + 1]
+    return tuple(sorted(before + path.stem for path in folder.glob("*.vgl"))) if folder.is_dir() else ()
 
 
 def _list(names: list[str]) -> str:

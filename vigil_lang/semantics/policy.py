@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
 from vigil_lang.files import read_source
-from vigil_lang.semantics.lower import Lowering, Statement, Values
+from vigil_lang.semantics.lower import Lowering, Statement
+from vigil_lang.semantics.meanings import Values
 from vigil_lang.semantics.modules import Loader, Module, is_standard, standard_path
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 class Policy:
     """The statements of one file that resolve, in order, and everything found on the way.
 
-    `name` is the file's `policy` line, or the stem of its path.
+    `name` is the file's `policy` line, or the stem of its path; `params` the values it was given from outside.
     """
 
     path: str
@@ -27,6 +28,7 @@ class Policy:
     statements: tuple[Statement, ...]
     module: Module = field(repr=False)
     diagnostics: tuple[Diagnostic, ...] = ()
+    params: Mapping[str, object] = field(default_factory=dict, repr=False)
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
@@ -55,7 +57,7 @@ def read_policy(source: Source, params: Mapping[str, object] | None = None, *, r
     statements = Lowering(module, Values(params or {}), report).statements()
     name = module.file.name.text if module.file.name else Path(source.path).stem
     ordered = sorted(found.values(), key=lambda d: (d.source.path != source.path, d.source.path, d.span.start))
-    return Policy(source.path, name, tuple(statements), module, tuple(ordered))
+    return Policy(source.path, name, tuple(statements), module, tuple(ordered), params or {})
 
 
 def load_policy(path: str | Path, params: Mapping[str, object] | None = None) -> Policy:

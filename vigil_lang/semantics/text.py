@@ -35,11 +35,12 @@ _ESCAPE = re.compile(r"\\(?:u\{([0-9A-Fa-f]{1,6})\}|(.))", re.DOTALL)
 
 
 class BadEscape(ValueError):
-    """An escape sequence that the language does not have; `offset` is where it stands in the raw text."""
+    """An escape sequence that the language does not have; `offset` and `length` say where it stands in the raw text."""
 
     def __init__(self, sequence: str, offset: int) -> None:
         super().__init__(f"unknown escape `{sequence}`")
         self.offset = offset
+        self.length = len(sequence)
 
 
 def unescape(raw: str) -> str:

@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from vigil_lang.semantics.text import Matcher
+    from vigil_lang.trace.model import Status
 
 _GUESSES = 8
+_OUTPUT = core.Reads("output", output=True)
 
 Literal: TypeAlias = tuple[core.Test, bool]
 """A test that is to hold or to fail."""
@@ -52,12 +54,10 @@ def _cases(condition: core.Condition, wanted: bool) -> list[tuple[Literal, ...]]
 def _meets(condition: core.Condition, literals: tuple[Literal, ...]) -> bool:
     """Whether the guess made from one case meets the condition."""
     names: list[str] = []
-    status: str = "unknown"
+    status: Status = "unknown"
     held: dict[core.Reads, list[core.Test]] = {}
-    for test, wanted in literals:
+    for test in (t for t, wanted in literals if wanted):
         match test:
-            case _ if not wanted:
-                continue
             case core.ActionIn(known):
                 names += sorted(known)[:1]
             case core.ActionMatches(matcher):
@@ -66,29 +66,12 @@ def _meets(condition: core.Condition, literals: tuple[Literal, ...]) -> bool:
                 status = state
             case _:
                 held.setdefault(test.field, []).append(test)
-    event = Event("e", names[0] if names else "", "e", {}, status, None, tuple(names[1:]))  # type: ignore[arg-type]
-    return meets(condition, *_valued(event, held, literals))
-
-
-def _valued(
-    event: Event, held: dict[core.Reads, list[core.Test]], literals: tuple[Literal, ...]
-) -> tuple[Event, dict[str, str | None]]:
-    """The event with a value for each field that some test must hold of, and the variables' values."""
-    args: dict[str, tuple[str, ...]] = {}
-    output: str | None = None
-    binding: dict[str, str | None] = dict.fromkeys(core.variables_of(core.AndC(tuple(t for t, _ in literals))))
+    value: dict[Owner, str] = {}
     for owners in _joined(held):
-        fields = [o for o in owners if isinstance(o, core.Reads)]
-        tests = [t for field in fields for t in held[field]]
-        value = _value(fields, [*tests], literals)
-        for owner in owners:
-            if isinstance(owner, str):
-                binding[owner] = value
-            elif owner.output:
-                output = value
-            else:
-                args[owner.name] = (value,)
-    return Event(event.id, event.action, event.call, args, event.status, output, event.kinds), binding
+        value |= dict.fromkeys(owners, _value(owners, held, literals))
+    args: dict[str, tuple[str, ...]] = {f.name: (value[f],) for f in held if not f.output}
+    event = Event("e", names[0] if names else "", "e", args, status, value.get(_OUTPUT), tuple(names[1:]))
+    return meets(condition, event, {x: value.get(x) for x in core.variables_of(condition)})
 
 
 def _joined(held: dict[core.Reads, list[core.Test]]) -> list[set[Owner]]:
@@ -101,9 +84,11 @@ def _joined(held: dict[core.Reads, list[core.Test]]) -> list[set[Owner]]:
     return groups
 
 
-def _value(fields: list[core.Reads], tests: list[core.Test], literals: tuple[Literal, ...]) -> str:
+def _value(owners: set[Owner], held: dict[core.Reads, list[core.Test]], literals: tuple[Literal, ...]) -> str:
     """The first candidate that makes the ground tests of these fields come out as wanted."""
-    guesses = list(dict.fromkeys(text for test in tests for text in _candidates(test)))
+    fields = [o for o in owners if isinstance(o, core.Reads)]
+    guesses = list(dict.fromkeys(text for f in held if f in owners for test in held[f] for text in _candidates(test)))
+    guesses.sort(key=lambda text: not text)  # the empty text contains nothing
     asked = [(t, wanted) for t, wanted in literals if _field(t) in fields and not core.variables_of(t)]
     for text in guesses:
         event = Event("e", "", "e", {f.name: (text,) for f in fields if not f.output}, "unknown", text)
@@ -129,7 +114,7 @@ def _candidates(test: core.Test) -> Iterable[str]:
         case core.Compares(_, _, limit):
             return (canonical(limit - 1), canonical(limit), canonical(limit + 1))
         case core.ContainsText(_, text):
-            return (text,)
+            return (text, f"a{text}", f"{text}a")
         case _:
             return ("a", "b", "", "0")
 

@@ -79,7 +79,7 @@ def _at_once(condition: core.Condition, place: Place, wanted: bool) -> int:
 class _Event:
     """The symbols of one event: elements and presence of each place, and one Boolean a test."""
 
-    tests: list[core.Test]
+    tests: Sequence[core.Test]
     counts: dict[Place, int]
     lists: bool
     _opaque: dict[object, str] = field(default_factory=dict)
@@ -185,8 +185,10 @@ class _Event:
         return f"(not {term})" if negated else term
 
     def _among(self, text: str, values: Iterable[str]) -> str:
-        equal = (self._exactly(v, text, lambda v=v: f"(= {text} {literal(v)})") for v in sorted(values))
-        return f"(or false {' '.join(equal)})"
+        return f"(or false {' '.join(self._is(text, value) for value in sorted(values))})"
+
+    def _is(self, text: str, value: str) -> str:
+        return self._exactly(value, text, lambda: f"(= {text} {literal(value)})")
 
     def _matches(self, text: str, matcher: Matcher) -> str:
         return self._exactly(matcher, text, lambda: f"(str.in_re {text} {regular(matcher)})")

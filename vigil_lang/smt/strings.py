@@ -138,7 +138,7 @@ def _either(parts: Iterable[str]) -> str:
 
 # --- places ------------------------------------------------------------------------------------------------
 
-# What an assertion asks of the whole text before a place and of the whole text after it; several pairs are alternatives.
+# What an assertion asks of the whole text before a place and of all after it; several pairs are alternatives.
 _WORD = _one(regex.WORD)
 _OTHER = _one(regex.complement(regex.WORD))
 _ENDS_WORD, _ENDS_OTHER = f"(re.++ {_ANY} {_WORD})", f"(re.opt (re.++ {_ANY} {_OTHER}))"

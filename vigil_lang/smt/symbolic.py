@@ -12,14 +12,13 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from itertools import product
 from typing import TYPE_CHECKING
 
-from vigil_lang.smt.strings import Unsupported, literal, regular
-
 from vigil_lang import __version__
 from vigil_lang.diagnostics import Diagnostic, InputError
 from vigil_lang.semantics import core
 from vigil_lang.semantics.text import predicate
 from vigil_lang.smt.smtlib import heading
-from vigil_lang.smt.symbols import comment, quoted, shown
+from vigil_lang.smt.strings import Unsupported, literal, regular
+from vigil_lang.smt.symbols import quoted, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -97,28 +96,28 @@ class _Block:
     def _event(self, at: int) -> list[str]:
         name = f"e{at + 1}"
         lines = [
-            f"(declare-const {self._symbol('action', at)} String)",
-            f"(declare-const {self._symbol('status', at)} String)",
-            f"(assert {_among(self._symbol('status', at), ('ok', 'error', 'unknown'))})",
+            f"(declare-const {self._own('action', at)} String)",
+            f"(declare-const {self._own('status', at)} String)",
+            f"(assert {_among(self._own('status', at), ('ok', 'error', 'unknown'))})",
         ]
         if self._uses_time():
-            lines.append(f"(declare-const {self._symbol('time', at)} Int)")
+            lines.append(f"(declare-const {self._own('time', at)} Int)")
             if at:
-                lines.append(f"(assert (<= {self._symbol('time', at - 1)} {self._symbol('time', at)}))")
+                lines.append(f"(assert (<= {self._own('time', at - 1)} {self._own('time', at)}))")
         for reads in self._fields():
             lines.append(f"(declare-const {self._value(reads, at)} String)")
             lines.append(f"(declare-const {self._has(reads, at)} Bool)")
         lines += self._numbers(at)
         if self.signature is not None:
-            actions = " ".join(self._of_action(action, at) for action in sorted(self.signature.actions))
-            lines.append(f"(assert (or false {actions}))")
+            actions = _or(self._of_action(action, at) for action in sorted(self.signature.actions))
+            lines.append(f"(assert {actions})")
         return [f"; {name}", *lines]
 
     def _of_action(self, action: str, at: int) -> str:
         """The event is a call of this action of the signature and carries only what it may."""
         assert self.signature is not None
         described = self.signature.actions[action]
-        parts = [f"(= {self._symbol('action', at)} {literal(action)})"]
+        parts = [f"(= {self._own('action', at)} {literal(action)})"]
         for reads in self._fields():
             if reads.output:
                 continue
@@ -129,7 +128,7 @@ class _Block:
                 parts.append(f"(=> {self._has(reads, at)} {_among(self._value(reads, at), argument.values)})")
             elif argument.types == {"bool"}:
                 parts.append(f"(=> {self._has(reads, at)} {_among(self._value(reads, at), ('true', 'false'))})")
-        return f"(and {' '.join(parts)})"
+        return _and(parts)
 
     def _numbers(self, at: int) -> list[str]:
         """Order tests read an argument as an integer, which its text then spells."""
@@ -171,19 +170,19 @@ class _Block:
             case core.NotC(body):
                 return f"(not {self._condition(body, at)})"
             case core.AndC(items):
-                return f"(and true {' '.join(self._condition(i, at) for i in items)})"
+                return _and(self._condition(i, at) for i in items)
             case core.OrC(items):
-                return f"(or false {' '.join(self._condition(i, at) for i in items)})"
+                return _or(self._condition(i, at) for i in items)
             case core.ActionIn(names):
                 return self._action_among(sorted(names) if self.signature is None else self._with_kind(names), at)
             case core.ActionMatches(matcher):
                 if self.signature is None:
-                    return f"(str.in_re {self._symbol('action', at)} {self._regular(matcher)})"
+                    return f"(str.in_re {self._own('action', at)} {self._regular(matcher)})"
                 test = predicate(matcher)
                 known = self.signature.actions.items()
                 return self._action_among(sorted(n for n, a in known if test(n) or any(map(test, a.kinds))), at)
             case core.StatusIs(status):
-                return f"(= {self._symbol('status', at)} {literal(status)})"
+                return f"(= {self._own('status', at)} {literal(status)})"
             case core.Has(reads):
                 return self._has(reads, at)
         value = self._value(condition.field, at)
@@ -210,7 +209,7 @@ class _Block:
                 raise AssertionError(test)
 
     def _action_among(self, names: list[str], at: int) -> str:
-        return _among(self._symbol("action", at), names)
+        return _among(self._own("action", at), names)
 
     def _with_kind(self, names: frozenset[str]) -> list[str]:
         assert self.signature is not None
@@ -237,8 +236,8 @@ class _Block:
         for values in product(*(self._instances(x) for x in requirement.variables)):
             applied = f"({own} {' '.join(value for value, _ in values)})"
             carried = [has for _, has in values if has]
-            instances.append(f"(=> (and {' '.join(carried)}) {applied})" if carried else applied)
-        return [*lines, f"(assert (! (and {' '.join(instances)}) :named {named}))"]
+            instances.append(f"(=> {_and(carried)} {applied})" if carried else applied)
+        return [*lines, f"(assert (! {_and(instances)} :named {named}))"]
 
     def _instances(self, variable: str) -> list[tuple[str, str | None]]:
         """(a value the variable may take, the condition that some event carries it)."""
@@ -259,21 +258,21 @@ class _Block:
             case core.Not(body):
                 return f"(not {self._theta(body, at)})"
             case core.And(items):
-                return f"(and true {' '.join(self._theta(i, at) for i in items)})"
+                return _and(self._theta(i, at) for i in items)
             case core.Or(items):
-                return f"(or false {' '.join(self._theta(i, at) for i in items)})"
+                return _or(self._theta(i, at) for i in items)
             case core.Implies(left, right):
                 return f"(=> {self._theta(left, at)} {self._theta(right, at)})"
             case core.Earlier(body, bound):
-                return f"(or false {' '.join(self._near(body, bound, o, o, at) for o in range(at))})"
+                return _or(self._near(body, bound, o, o, at) for o in range(at))
             case core.Later(body, bound):
-                return f"(or false {' '.join(self._near(body, bound, o, at, o) for o in range(at + 1, self.length))})"
+                return _or(self._near(body, bound, o, at, o) for o in range(at + 1, self.length))
             case core.Clear(resolver, forbidden):
                 cases = []
                 for bad in range(at + 1, self.length):
-                    between = " ".join(self._theta(resolver, c) for c in range(at + 1, bad))
-                    cases.append(f"(=> {self._theta(forbidden, bad)} (or false {between}))")
-                return f"(and true {' '.join(cases)})"
+                    between = _or(self._theta(resolver, c) for c in range(at + 1, bad))
+                    cases.append(f"(=> {self._theta(forbidden, bad)} {between})")
+                return _and(cases)
             case core.Repeated(count, body):
                 held = " ".join(f"(ite {self._theta(body, other)} 1 0)" for other in range(at))
                 return f"(>= (+ 0 0 {held}) {count})"
@@ -283,7 +282,7 @@ class _Block:
             case core.Calls(count) if second - first > count:
                 return "false"
             case core.Within(limit):
-                apart = f"(<= (- {self._symbol('time', second)} {self._symbol('time', first)}) {limit})"
+                apart = f"(<= (- {self._own('time', second)} {self._own('time', first)}) {limit})"
                 return f"(and {apart} {self._theta(body, other)})"
             case _:
                 return self._theta(body, other)
@@ -312,26 +311,43 @@ class _Block:
             message = f"`{self.statement.name}` over {self.length} events is too large: try a smaller --length"
             raise InputError([Diagnostic.of("VGL003", message, self.statement.source, self.statement.span)])
 
-    # --- symbols ---
+    # --- symbols: e1.action, e1[file], has e1[file] ---
+
+    def _own(self, what: str, at: int) -> str:
+        return quoted(f"e{at + 1}.{what}")
 
     def _symbol(self, what: str, at: int) -> str:
         return quoted(f"{what}@e{at + 1}")
 
     def _value(self, reads: core.Reads, at: int) -> str:
-        return quoted(f"{_field(reads)}@e{at + 1}")
+        return quoted(_field(reads, at))
 
     def _has(self, reads: core.Reads, at: int) -> str:
-        return quoted(f"has {_field(reads)}@e{at + 1}")
+        return quoted(f"has {_field(reads, at)}")
 
     def _number(self, reads: core.Reads, at: int) -> str:
-        return quoted(f"number {_field(reads)}@e{at + 1}")
+        return quoted(f"number {_field(reads, at)}")
 
     def _is_number(self, reads: core.Reads, at: int) -> str:
-        return quoted(f"{_field(reads)} is a number@e{at + 1}")
+        return quoted(f"is a number {_field(reads, at)}")
+
+
+def _field(reads: core.Reads, at: int) -> str:
+    return f"e{at + 1}.output" if reads.output else f"e{at + 1}[{shown(reads.name)}]"
+
+
+def _and(items: Iterable[str]) -> str:
+    parts = [item for item in items if item != "true"]
+    return parts[0] if len(parts) == 1 else f"(and {' '.join(parts)})" if parts else "true"
+
+
+def _or(items: Iterable[str]) -> str:
+    parts = [item for item in items if item != "false"]
+    return parts[0] if len(parts) == 1 else f"(or {' '.join(parts)})" if parts else "false"
 
 
 def _among(value: str, texts: Iterable[str]) -> str:
-    return f"(or false {' '.join(f'(= {value} {literal(text)})' for text in sorted(texts))})"
+    return _or(f"(= {value} {literal(text)})" for text in sorted(texts))
 
 
 _DIGITS = '(re.+ (re.range "0" "9"))'
@@ -340,11 +356,6 @@ _FRACTION = f'(re.++ (str.to_re ".") (re.opt {_DIGITS}))'
 _POINTED = f'(re.union (re.++ {_DIGITS} (re.opt {_FRACTION})) (re.++ (str.to_re ".") {_DIGITS}))'
 _EXPONENT = f'(re.opt (re.++ (re.union (str.to_re "e") (str.to_re "E")) {_SIGN} {_DIGITS}))'
 _DECIMAL = f"(re.++ {_SIGN} {_POINTED} {_EXPONENT})"
-
-
-def _field(reads: core.Reads) -> str:
-    """`output` is the event's own; an argument is shown with a dot before it, so that none can pass for it."""
-    return "output" if reads.output else f".{comment(shown(reads.name))}"
 
 
 def _integer_limit(operator: str, number: Decimal) -> str:

@@ -170,11 +170,9 @@ class Builder(Transformer):  # type: ignore[type-arg]
         return tree.Form("always", (body,), None, _over(keyword, body))
 
     def annotation(self, children: list[Any]) -> tree.Annotation:
-        name = children[0]
-        args = tuple(c for c in children[2:-1] if c is not None)
-        start = _at(name).start - 1
-        end = _over(name, children[-1] or name).end
-        return tree.Annotation(_name(name), args, Span(start, end))
+        at, name, *rest = children
+        args = tuple(c for c in rest[1:-1] if c is not None)
+        return tree.Annotation(_name(name), args, _over(at, rest[-1] or name))
 
     def header(self, children: list[Any]) -> tuple[tuple[tree.Annotation, ...], tree.Name]:
         return tuple(children[:-2]), _name(children[-1])

@@ -40,11 +40,11 @@ class Parsed:
 
 @dataclass(frozen=True, slots=True)
 class Lexed:
-    """A parsed file with its tokens, comments included; `terminals` is the grammar's name for each by offset."""
+    """A parsed file with its tokens, comments included, and the body of each item, whose terminals name them."""
 
     parsed: Parsed
     tokens: list[Token]
-    terminals: dict[int, str]
+    bodies: list[Body]
 
 
 def parse(source: Source) -> Parsed:
@@ -53,20 +53,15 @@ def parse(source: Source) -> Parsed:
     Items that do not parse are left out of `File.items`, listed in `File.broken`, and reported; after
     `MAX_FINDINGS` of them the rest counts as broken too.
     """
-    return _assemble(source)[0]
+    return parse_with_tokens(source).parsed
 
 
 def parse_with_tokens(source: Source) -> Lexed:
-    """The same, with what a formatter or highlighter needs; items that do not parse may lack terminals."""
-    parsed, found, bodies = _assemble(source)
-    named = {t.start: name for body in bodies for t, name in zip(body.tokens, body.terminals, strict=False)}
-    return Lexed(parsed, found, named)
-
-
-def _assemble(source: Source) -> tuple[Parsed, list[Token], list[Body]]:
+    """The same, with what a formatter or a highlighter needs; a body that did not parse may lack terminals."""
     if len(source.text) > MAX_CHARACTERS:
         message = f"the file has more than {MAX_CHARACTERS:,} characters"
-        return Parsed(tree.File(source), (Diagnostic.of("VGL003", message, source, Span(0, 1)),)), [], []
+        finding = Diagnostic.of("VGL003", message, source, Span(0, 1))
+        return Lexed(Parsed(tree.File(source), (finding,)), [], [])
     found = tokens(source.text)
     file = _Assembly(source, _hidden_characters(source))
     cut = segments(source.text, found)
@@ -76,7 +71,7 @@ def _assemble(source: Source) -> tuple[Parsed, list[Token], list[Body]]:
         file.doc = _doc_text([t for t in found if t.kind == "doc"])
     comments = tuple(tree.Comment(t.text.rstrip(), t.span) for t in found if t.kind in ("doc", "comment"))
     ordered = sorted(file.diagnostics, key=lambda d: d.span.start)[:MAX_FINDINGS]
-    return Parsed(file.finish(comments), tuple(ordered)), found, file.bodies
+    return Lexed(Parsed(file.finish(comments), tuple(ordered)), found, file.bodies)
 
 
 def _hidden_characters(source: Source) -> list[Diagnostic]:

@@ -49,7 +49,7 @@ _JOINS = frozenset({"in", "not", "contains", "and", "or", "implies", "after"})
 # What a complete item cannot end with: another operand must follow.
 _WANTS_MORE = (
     _JOINS
-    | {"has", "always", "earlier", "later", "@", ",", ":", "|", "(", "[", "{"}
+    | {"has", "always", "earlier", "later", "@", ",", ":", "|", "(", "[", "]", "{"}
     | {"=", "!=", "~", "!~", "<", "<=", ">", ">=", "∼", "≁", "≠", "≤", "≥", "∈", "∉"}
     | {"¬", "∧", "∨", "⇒", "□", "◇⁻", "◇⁺", "◇-", "◇+"}
 )
@@ -126,19 +126,27 @@ def _heads(text: str, found: list[Token]) -> list[tuple[int, int]]:
             depth += 1
         elif token.text in CLOSING:
             depth = max(0, depth - 1)
+        complete = lost if begins else _completes(token, before, complete)
         before = token
-        complete = lost if begins else token.text not in _WANTS_MORE
     if marked is not None:
         heads.append((_documented(text, found, marked), marked))
     return heads
 
 
+def _completes(token: Token, before: Token | None, complete: bool) -> bool:
+    """Whether an item could end with a token; a connective that has nothing to connect is an operand's name."""
+    if token.text in _JOINS and token.text != "not" and not complete:
+        return before is None or before.text not in ("not", "¬")
+    return token.text not in _WANTS_MORE
+
+
 def _declares(found: list[Token], code: list[int], at: int) -> bool:
+    """Whether what follows an item word is a name for it: not so after an operand that is called like one."""
     if at + 1 == len(code):
-        return True
+        return False
     following = found[code[at + 1]]
     if following.kind == "word":
-        return following.text not in _JOINS
+        return following.text not in _JOINS and following.text not in ITEM_WORDS
     return found[code[at]].text == "use" and following.text.startswith(".")
 
 

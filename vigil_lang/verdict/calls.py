@@ -6,36 +6,54 @@ import re
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
+from rich.text import Text
 
 from vigil_lang.diagnostics.visible import visible
 from vigil_lang.trace.signature import type_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from vigil_lang.trace import Event
+    from vigil_lang.verdict.spots import Spots
 
 _PLAIN_NAME = re.compile(r"[\w.-]+")
 _VALUES_SHOWN = 4
+_SPOTS_SHOWN = 3
 _SHORTEST = 12
+_SPOT_STYLE = "underline"
 
 
-def call_text(event: Event, room: int, telling: Collection[str] = ()) -> str:
+def call_text(event: Event, room: int, telling: Collection[str] = (), spots: Spots | None = None) -> Text:
     """`warpAffine(file="a.png", transform="M") → ok` in about `room` cells.
 
-    Long values are cut in the middle; those of the `telling` arguments only when cutting the others is not enough.
+    Long values are cut, those of the `telling` arguments only when cutting the others is not enough. What `spots`
+    point at is kept, otherwise the beginning and the end.
     """
     head, tail = f"{middle(event.action, room // 2)}(", f") → {event.status}"
     left = room - cell_len(head) - cell_len(tail)
     for limit, others in _limits(max(left, _SHORTEST)):
-        parts = [_argument(name, texts, limit if name in telling else others) for name, texts in event.args.items()]
+        parts = [
+            _argument(name, texts, limit if name in telling else others, spots or {})
+            for name, texts in event.args.items()
+        ]
         if _width(parts) <= left:
             break
     else:
-        while parts and _width([*parts, "…"]) > left:
+        while parts and _width([*parts, Text("…")]) > left:
             parts.pop()
-        parts.append("…")
-    return head + ", ".join(parts) + tail
+        parts.append(Text("…"))
+    return Text.assemble(head, Text(", ").join(parts), tail)
+
+
+def middle(text: str, room: int) -> str:
+    """The text made visible, with `…` for its middle where it is longer than `room` cells."""
+    if len(text) <= room and cell_len(shown := visible(text)) <= room:
+        return shown
+    first, last = room // 2, room - room // 2 - 1
+    head = _take(map(visible, text[:room]), first)
+    tail = _take(map(visible, reversed(text[-room:])), last)
+    return "".join(head) + "…" + "".join(reversed(tail))
 
 
 def _limits(room: int) -> Iterator[tuple[int, int]]:
@@ -50,16 +68,6 @@ def _limits(room: int) -> Iterator[tuple[int, int]]:
     yield _SHORTEST, _SHORTEST
 
 
-def middle(text: str, room: int) -> str:
-    """The text made visible, with `…` for its middle where it is longer than `room` cells."""
-    if len(text) <= room and cell_len(shown := visible(text)) <= room:
-        return shown
-    first, last = room // 2, room - room // 2 - 1
-    head = _take(map(visible, text[:room]), first)
-    tail = _take(map(visible, reversed(text[-room:])), last)
-    return "".join(head) + "…" + "".join(reversed(tail))
-
-
 def _take(parts: Iterable[str], room: int) -> list[str]:
     taken: list[str] = []
     for part in parts:
@@ -70,27 +78,61 @@ def _take(parts: Iterable[str], room: int) -> list[str]:
     return taken
 
 
-def _width(parts: list[str]) -> int:
-    return sum(map(cell_len, parts)) + 2 * max(len(parts) - 1, 0)
+def _width(parts: Sequence[Text]) -> int:
+    return sum(part.cell_len for part in parts) + 2 * max(len(parts) - 1, 0)
 
 
-def _argument(name: str, texts: tuple[str, ...], limit: int) -> str:
-    plain = _PLAIN_NAME.fullmatch(name)
-    label = f"{middle(name, 40) if plain else _quoted(name, 40)}="
+def _argument(name: str, texts: tuple[str, ...], limit: int, spots: Spots) -> Text:
+    label = middle(name, 40) if _PLAIN_NAME.fullmatch(name) else f'"{_escaped(middle(name, 40))}"'
+    values = [_value(text, limit, spots.get((name, text), ())) for text in texts[:_VALUES_SHOWN]]
     if len(texts) == 1:
-        return label + _value(texts[0], limit)
-    values = [_value(text, limit) for text in texts[:_VALUES_SHOWN]]
+        return Text.assemble(label, "=", values[0])
     if len(texts) > _VALUES_SHOWN:
-        values.append(f"… {len(texts) - _VALUES_SHOWN} more")
-    return f"{label}[{', '.join(values)}]"
+        values.append(Text(f"… {len(texts) - _VALUES_SHOWN} more"))
+    return Text.assemble(label, "=[", Text(", ").join(values), "]")
 
 
-def _value(text: str, limit: int) -> str:
+def _value(text: str, limit: int, marks: Sequence[tuple[int, int]]) -> Text:
     if len(text) <= limit and type_of(text) != "text":
-        return text
-    return _quoted(text, limit)
+        return Text(text)
+    whole = len(text) <= limit and cell_len(visible(text)) <= limit
+    if not (whole or marks):
+        return Text(f'"{_escaped(middle(text, limit))}"')
+    windows = [(0, len(text))] if whole else _windows(len(text), limit, marks[:_SPOTS_SHOWN])
+    shown = Text('"')
+    for start, end in windows:
+        shown.append("…" if start > 0 else "")
+        _append(shown, text, start, end, marks)
+    return shown.append("…" if windows[-1][1] < len(text) else "").append('"')
 
 
-def _quoted(text: str, limit: int) -> str:
-    shown = middle(text, limit).replace('"', '\\"')
-    return f'"{shown}"'
+def _escaped(shown: str) -> str:
+    return shown.replace('"', '\\"')
+
+
+def _append(shown: Text, text: str, start: int, end: int, marks: Sequence[tuple[int, int]]) -> None:
+    """Add a piece of the text, with what the marks cover told apart."""
+    at = start
+    for low, high in sorted(marks):
+        low, high = max(low, at), min(high, end)
+        if low < high:
+            shown.append(_escaped(visible(text[at:low])))
+            shown.append(_escaped(visible(text[low:high])), _SPOT_STYLE)
+            at = high
+    shown.append(_escaped(visible(text[at:end])))
+
+
+def _windows(length: int, room: int, marks: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The pieces of a long value to show: its ends, and twice as much of what surrounds each mark."""
+    unit = max(room // (2 * len(marks) + 2), _SHORTEST // 2)
+    wanted = [(0, unit), (length - unit, length)]
+    for start, end in marks:
+        before = max(unit - (end - start) // 2, 0)
+        wanted.append((start - before, start - before + 2 * unit))
+    windows: list[tuple[int, int]] = []
+    for start, end in sorted((max(start, 0), min(end, length)) for start, end in wanted):
+        if windows and start <= windows[-1][1] + 1:
+            windows[-1] = (windows[-1][0], max(windows[-1][1], end))
+        else:
+            windows.append((start, end))
+    return windows

@@ -10,6 +10,7 @@ from vigil_lang.diagnostics.human import STYLES, hanging
 from vigil_lang.diagnostics.visible import shown_path, visible
 from vigil_lang.semantics import core
 from vigil_lang.verdict.calls import call_text, middle
+from vigil_lang.verdict.spots import spots
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,13 +27,16 @@ _CALL_LINES = 4
 _PAD = "    "
 
 
-def print_verdict(verdict: Verdict, console: Console, *, alone: bool = True) -> None:
-    """One run's verdict. Statements that hold are listed only where the run stands `alone`."""
-    console.print(headline(verdict))
+def print_verdict(verdict: Verdict, console: Console, *, alone: bool = True, in_full: int = _IN_FULL) -> None:
+    """One run's verdict. Statements that hold are listed only where the run stands `alone`.
+
+    Of each statement `in_full` offences are shown with what is around them, the others by name.
+    """
+    console.print(headline(verdict, column=0 if alone else len("unsafe")))
     violated = [s for s in verdict.statements if s.verdict == "violated"]
     for statement in violated:
         console.print()
-        for line in _violated(statement, verdict.trace, console):
+        for line in _violated(statement, verdict.trace, console, in_full):
             console.print(line)
     if violated and not alone:
         console.print()
@@ -44,8 +48,8 @@ def print_verdict(verdict: Verdict, console: Console, *, alone: bool = True) -> 
         console.print(_held(statement, column, console.width))
 
 
-def headline(verdict: Verdict) -> Text:
-    """`unsafe  run.jsonl · 9 events · 1 of 4 statements violated`."""
+def headline(verdict: Verdict, *, column: int = 0) -> Text:
+    """`unsafe  run.jsonl · 9 events · 1 of 4 statements violated`; the path stands in the same `column` in a list."""
     total = len(verdict.statements)
     broken = sum(s.verdict == "violated" for s in verdict.statements)
     vacuous = sum(s.vacuous for s in verdict.statements)
@@ -57,10 +61,11 @@ def headline(verdict: Verdict) -> Text:
         facts.append(f"{broken} of {_many(total, 'statement')} violated")
     else:
         held = f"{_many(total, 'statement')} {'holds' if total == 1 else 'hold'}"
-        facts.append(held + (f", {vacuous} of them vacuously" if vacuous else ""))
+        some = " vacuously" if vacuous == total else f", {vacuous} of them vacuously" if vacuous else ""
+        facts.append(held + some)
     style = "bold red" if broken else "bold green"
     path = Text(shown_path(run.path), "bold")
-    return Text.assemble((verdict.verdict, style), "  ", path, *((f" · {fact}") for fact in facts))
+    return Text.assemble((f"{verdict.verdict:<{column}}", style), "  ", path, *((f" · {fact}") for fact in facts))
 
 
 def totals(safe: int, unsafe: int, broken: int) -> Text:
@@ -78,16 +83,16 @@ def _many(number: int, noun: str) -> str:
 # --- a statement that is violated --------------------------------------------------------------------------
 
 
-def _violated(found: StatementVerdict, trace: Trace, console: Console) -> Iterator[Text]:
+def _violated(found: StatementVerdict, trace: Trace, console: Console, in_full: int) -> Iterator[Text]:
     level = found.statement.metadata.severity
     head = Text.assemble(("✗ ", STYLES[level]), (visible(found.name), "bold"))
     head.append("" if level == "error" else f" ({level})", STYLES[level])
     yield from hanging(console, head.append("  "), _doc(found)) if _doc(found) else (head,)
     yield from _rule(found, console)
-    for offence in found.offending[:_IN_FULL]:
+    for offence in found.offending[:in_full]:
         yield Text()
         yield from _offence(offence, found, trace, console)
-    rest = [visible(o.event) for o in found.offending[_IN_FULL:]]
+    rest = [visible(o.event) for o in found.offending[in_full:]]
     if rest:
         some = ", ".join(rest[:12]) + (", …" if len(rest) > 12 else "")
         yield Text()
@@ -152,11 +157,14 @@ def _surroundings(offence: Offence, found: StatementVerdict, trace: Trace, conso
         head = Text.assemble(_PAD, sign, " ", (f"{ids[place]:<{column}}", style if place == at else ""), "  ")
         room = max(console.width - head.cell_len, 20)
         if place == at:
-            yield from hanging(
-                console, head, call_text(trace.events[place], room * _CALL_LINES - room // 2, telling), style
-            )
+            found_in = spots(found.statement, trace.events[place], offence.bindings)
+            call = call_text(trace.events[place], room * _CALL_LINES - room // 2, telling, found_in)
+            call.stylize_before(style)
+            yield from hanging(console, head, call)
         else:
-            yield Text.assemble(head, (call_text(trace.events[place], room, telling), "" if place in notes else "dim"))
+            call = call_text(trace.events[place], room, telling)
+            call.stylize_before("" if place in notes else "dim")
+            yield Text.assemble(head, call)
         if place in notes:
             yield from hanging(console, Text(" " * head.cell_len), notes[place], "yellow" if mark == "~" else style)
 

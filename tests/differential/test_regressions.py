@@ -1,0 +1,40 @@
+"""What the differential tests once found, each as the smallest example of its kind."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.differential.engines import by_denotation, by_solver
+from tests.differential.shapes import requirement_of
+from tests.strategies.policies import policy_of
+from tests.strategies.runs import trace_of
+from vigil_lang.semantics import core
+
+
+def test_event_ids_that_are_shown_alike_name_different_conditions() -> None:
+    """`e|1` is shown as `e<7c>1`; the number that tells the second from the first may be in a third id already."""
+    trace = trace_of([{"action": "a", "event": name} for name in ("e|1", "e<7c>1", "e<7c>1#2")])
+    assert by_solver(requirement_of("abs(a())"), trace).events == [0, 1, 2]
+
+
+@pytest.mark.parametrize("name", ["trigger", "guard", "guard2", "trigger2"])
+def test_a_statement_may_be_called_like_the_part_of_a_form(name: str) -> None:
+    (statement,) = policy_of(f"statement {name}: prec(a(), b())").statements
+    trace = trace_of([{"action": action} for action in "aba"])
+    assert by_solver(statement.requirement, trace, name).events == [0]
+
+
+def test_a_call_is_not_its_own_repetition_wherever_the_event_stands() -> None:
+    """`Repeated` counts other calls, also at a step of the first call at which its body does not hold."""
+    body = core.Holds(core.ActionIn(frozenset({"a"})), "trigger")
+    theta = core.Implies(core.Holds(core.ActionIn(frozenset({"b"})), "guard"), core.Not(core.Repeated(2, body)))
+    trace = trace_of([{"action": action, "call": call} for action, call in (("a", "1"), ("a", "2"), ("b", "1"))])
+    requirement = core.Requirement(theta, (), theta.left)
+    assert by_solver(requirement, trace) == by_denotation(requirement, trace)
+
+
+def test_a_call_that_goes_on_after_the_limit_was_reached_is_named_again() -> None:
+    """At most one call does `a`: the first call's second step comes when another call has done it too."""
+    trace = trace_of([{"action": "a", "call": call} for call in ("1", "2", "1")])
+    requirement = requirement_of("atmost[1](a())")
+    assert by_denotation(requirement, trace).events == by_solver(requirement, trace).events == [1, 2]

@@ -1,0 +1,50 @@
+"""The wheel holds everything the verbs read, and works away from the checkout."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, built without the network."""
+    out = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(out)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    (built,) = out.glob("*.whl")
+    return built
+
+
+def test_what_the_verbs_read_is_inside(wheel: Path) -> None:
+    names = set(zipfile.ZipFile(wheel).namelist())
+    for wanted in (
+        "vigil_lang/py.typed",
+        "vigil_lang/grammar/vigil.lark",
+        "vigil_lang/stdlib/std/files.vgl",
+        "vigil_lang/codes/VGL101.md",
+        "vigil_lang/examples/dashcam/dashcam.vgl",
+        "vigil_lang/examples/backup-before-edit/violating.jsonl",
+    ):
+        assert wanted in names
+    assert not [n for n in names if n.startswith("tests/")]
+
+
+def test_an_installed_copy_runs_the_demo_away_from_the_checkout(wheel: Path, tmp_path: Path) -> None:
+    site = tmp_path / "a site with spaces"
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(site)
+    environment = {**os.environ, "PYTHONPATH": str(site), "COLUMNS": "100"}
+    command = [sys.executable, "-m", "vigil_lang", "demo"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "e5" in done.stdout
+    assert "unsafe" in done.stdout
+    assert str(ROOT) not in done.stdout

@@ -1,0 +1,249 @@
+"""What each kind of fenced block claims, and how the claim is put to the test."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from dataclasses import replace
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+from vigil_lang.diagnostics import InputError, Source
+from vigil_lang.diagnostics.render import findings_json
+from vigil_lang.ingest.load import read_trace
+from vigil_lang.semantics import denotation
+from vigil_lang.semantics.check import check_policy
+from vigil_lang.semantics.policy import Policy, read_policy
+from vigil_lang.smt.encode import Encoding
+from vigil_lang.smt.smtlib import export
+from vigil_lang.smt.solve import decide, evaluate
+from vigil_lang.smt.symbolic import export_symbolic
+from vigil_lang.smt.verify import verify
+from vigil_lang.syntax.format import format_text
+from vigil_lang.trace import Event, Signature, Trace, observe
+from vigil_lang.trace.signature_file import signature_from_json, signature_to_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    from spec_blocks import Block
+
+    from vigil_lang.diagnostics import Diagnostic
+    from vigil_lang.semantics.lower import Statement
+    from vigil_lang.verdict import StatementVerdict
+
+LONGEST = 4
+"""Events in the runs on which statements of a `vgl equal` block are compared."""
+
+SOLVED = 25
+"""How many of those runs are put to the solver too."""
+
+
+def run(block: Block, folder: Path) -> None:
+    """Test what one block claims. `folder` is an empty place for files."""
+    KINDS[block.kind](block, folder)
+
+
+# --- policies ----------------------------------------------------------------------------------------------
+
+
+def _policy_block(block: Block, folder: Path) -> None:
+    match block.args:
+        case ():
+            assert _said(_findings(block, folder)) == []
+            _is_formatted(block)
+        case ("error" | "warning" | "info" as severity, *codes):
+            found = _findings(block, folder)
+            assert sorted(d.code for d in found) == sorted(codes), _said(found)
+            assert {d.severity for d in found} == {severity}
+        case ("equal",):
+            assert not _policy(block, folder).errors
+            _is_formatted(block)
+        case ("as", _):
+            assert not _policy(block, folder).errors
+            _is_formatted(block)
+        case ("unformatted",):
+            assert _said(_findings(block, folder)) == []
+        case other:
+            raise AssertionError(f"unknown words after vgl: {' '.join(other)}")
+
+
+def _is_formatted(block: Block) -> None:
+    assert format_text(Source("spec.vgl", block.text)) == block.text
+
+
+def _policy(block: Block, folder: Path, params: Mapping[str, Any] | None = None) -> Policy:
+    """The policy of a `vgl` block, stored beside those that its section gave a file name before it."""
+    for earlier in block.before:
+        if earlier.kind == "vgl" and earlier.args[:1] == ("as",):
+            (folder / earlier.args[1]).write_text(earlier.text, encoding="utf-8")
+    path = folder / (block.args[1] if block.args[:1] == ("as",) else "policy.vgl")
+    path.write_text(block.text, encoding="utf-8")
+    return read_policy(Source(str(path), block.text), params)
+
+
+def _findings(block: Block, folder: Path, signature: Signature | None = None) -> list[Diagnostic]:
+    policy = _policy(block, folder)
+    return [*policy.diagnostics, *check_policy(policy, signature)]
+
+
+def _said(found: list[Diagnostic]) -> list[str]:
+    return [f"{d.code} {d.message}" for d in found]
+
+
+def _findings_block(block: Block, folder: Path) -> None:
+    """`findings`: the findings of the last policy against the vocabulary of the last run, with their places."""
+    found = _findings(block.last("vgl"), folder, observe([_trace(block.last("trace"))]))
+    lines = []
+    for finding in sorted(found, key=lambda d: d.span.start):
+        line, column = finding.source.position(finding.span.start)
+        lines.append(f"{line}:{column} {finding.code} {finding.message}\n")
+    assert "".join(lines) == block.text
+
+
+# --- runs and verdicts -------------------------------------------------------------------------------------
+
+
+def _trace(block: Block) -> Trace:
+    lines = block.text.encode().splitlines(keepends=True)
+    return read_trace(lines, "run.jsonl", "vigil")
+
+
+def _trace_block(block: Block, folder: Path) -> None:  # noqa: ARG001
+    match block.args:
+        case ():
+            _trace(block)
+        case ("error", code):
+            try:
+                _trace(block)
+            except InputError as error:
+                assert [d.code for d in error.diagnostics] == [code]
+            else:
+                raise AssertionError(f"the run is read, and {code} was expected")
+        case other:
+            raise AssertionError(f"unknown words after trace: {' '.join(other)}")
+
+
+def _verdict_block(block: Block, folder: Path) -> None:
+    """`verdict`: what both engines say of the last policy on the last run, a line a statement."""
+    given = [tomllib.loads(b.text) for b in block.before if b.kind == "toml"]
+    policy = _policy(block.last("vgl"), folder, given[-1] if given else None)
+    trace = _trace(block.last("trace"))
+    assert not policy.errors, _said(list(policy.errors))
+    assert "".join(f"{s.name}: {_by_denotation(s, trace)}\n" for s in policy.statements) == block.text
+    assert "".join(f"{s.name}: {_by_solver(s)}\n" for s in verify([policy], trace).statements) == block.text
+
+
+def _by_denotation(statement: Statement, trace: Trace) -> str:
+    found = denotation.violations(statement.requirement, trace)
+    offences = [(trace.events[at].id, binding) for at, binding in found]
+    return _shown(offences, vacuous=not denotation.exercised(statement.requirement, trace))
+
+
+def _by_solver(found: StatementVerdict) -> str:
+    return _shown([(o.event, o.bindings) for o in found.offending], vacuous=found.vacuous)
+
+
+def _shown(offences: list[tuple[str, dict[str, str | None]]], *, vacuous: bool) -> str:
+    if not offences:
+        return "satisfied, vacuously" if vacuous else "satisfied"
+    parts = []
+    for event, bindings in offences:
+        values = ", ".join(f"{x} = {json.dumps(v, ensure_ascii=False)}" for x, v in bindings.items())
+        parts.append(f"{event} ({values})" if values else event)
+    return f"violated by {', '.join(parts)}"
+
+
+def _events_block(block: Block, folder: Path) -> None:
+    """`events`: on every short run made of these events the statements of the last policy agree."""
+    statements = _policy(block.last("vgl"), folder).statements
+    assert len(statements) > 1
+    runs = list(_runs(_trace(block).events))
+    outcomes = set()
+    for trace in runs:
+        found = {s.name: _offenders(s, trace) for s in statements}
+        outcomes.add(next(iter(found.values())))
+        assert len(set(found.values())) == 1, (found, [e.action for e in trace.events])
+    assert len(outcomes) > 2, "the events show too little"
+    for trace in runs[:: max(1, len(runs) // SOLVED)]:
+        for statement in statements:
+            decision = decide(Encoding(statement.requirement, trace, name="S"), "S")
+            assert tuple(at for at, _ in decision.offending) == _offenders(statement, trace)
+
+
+def _offenders(statement: Statement, trace: Trace) -> tuple[int, ...]:
+    return tuple(at for at, _ in denotation.violations(statement.requirement, trace))
+
+
+def _runs(alphabet: tuple[Event, ...]) -> Iterator[Trace]:
+    for length in range(1, LONGEST + 1):
+        for chosen in product(alphabet, repeat=length):
+            yield Trace(tuple(_renamed(event, n) for n, event in enumerate(chosen, 1)))
+
+
+def _renamed(event: Event, n: int) -> Event:
+    """The event as the nth of a run; its call keeps a name that it was given."""
+    own = event.call == event.id
+    return replace(event, id=f"e{n}", call=f"e{n}" if own else event.call)
+
+
+# --- published formats -------------------------------------------------------------------------------------
+
+
+def _json_block(block: Block, folder: Path) -> None:
+    """`json`: the very output for the last policy and run, with the time a solver took left out of account."""
+    stated = json.loads(block.text)
+    match block.args:
+        case ("verdict",):
+            policy = _policy(block.last("vgl"), folder)
+            policy = replace(policy, path="policy.vgl")
+            found = verify([policy], _trace(block.last("trace"))).to_json()
+            for statement in (*found["statements"], *stated["statements"]):
+                assert statement["solver"].pop("seconds") >= 0
+            assert found == stated
+        case ("findings",):
+            found = json.loads(findings_json(_findings(block.last("vgl"), folder)))
+            for finding in found["findings"]:
+                finding["file"] = "policy.vgl"
+            assert found == stated
+        case ("signature",):
+            assert json.loads(signature_to_json(signature_from_json(stated))) == stated
+        case ("observed",):
+            assert json.loads(signature_to_json(observe([_trace(block.last("trace"))]))) == stated
+        case other:
+            raise AssertionError(f"unknown words after json: {' '.join(other)}")
+
+
+def _smt_block(block: Block, folder: Path) -> None:
+    """`smt2`: the exported script of the last policy, after its first comment, and what Z3 makes of it."""
+    policy = _policy(block.last("vgl"), folder)
+    if block.args == ("symbolic",):
+        script = export_symbolic(policy.statements, 2)
+    else:
+        script = export(policy.statements, _trace(block.last("trace")))
+    script = script.replace(f"{folder}/", "")
+    assert script.partition("\n")[2] == block.text.partition("\n")[2]
+    assert evaluate([block.text]).split()[0] in ("sat", "unsat")
+
+
+def _toml_block(block: Block, folder: Path) -> None:  # noqa: ARG001
+    tomllib.loads(block.text)
+
+
+def _grammar_block(block: Block, folder: Path) -> None:  # noqa: ARG001
+    """`ebnf`: held against the grammar by `test_spec_grammar.py`."""
+    assert " = " in block.text
+
+
+KINDS: dict[str, Callable[[Block, Path], None]] = {
+    "ebnf": _grammar_block,
+    "events": _events_block,
+    "findings": _findings_block,
+    "json": _json_block,
+    "smt2": _smt_block,
+    "toml": _toml_block,
+    "trace": _trace_block,
+    "verdict": _verdict_block,
+    "vgl": _policy_block,
+}

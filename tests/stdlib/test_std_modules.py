@@ -1,0 +1,38 @@
+"""Every standard module is documented, formatted, free of findings, and loaded by its name."""
+
+from __future__ import annotations
+
+import pytest
+
+from vigil_lang.semantics.check import check_policy
+from vigil_lang.semantics.modules import standard_modules
+from vigil_lang.semantics.policy import load_policy, policy_source
+from vigil_lang.syntax.format import format_text
+
+MODULES = standard_modules()
+
+
+def test_the_modules() -> None:
+    assert MODULES == ["std.artifacts", "std.confirmation", "std.files", "std.guard", "std.secrets"]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_is_named_documented_and_formatted(name: str) -> None:
+    source = policy_source(name)
+    file = load_policy(name).module.file
+    assert file.name is not None
+    assert file.name.text == name
+    assert file.doc
+    assert [item.name.text for item in file.items if not item.doc and hasattr(item, "name")] == []
+    assert format_text(source) == source.text
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_is_free_of_findings(name: str) -> None:
+    policy = load_policy(name)
+    assert [d.message for d in (*policy.diagnostics, *check_policy(policy))] == []
+
+
+def test_only_the_guard_has_statements() -> None:
+    assert [name for name in MODULES if load_policy(name).statements] == ["std.guard"]
+    assert 5 <= len(load_policy("std.guard").statements) <= 8

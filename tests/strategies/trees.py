@@ -1,0 +1,115 @@
+"""Whole syntax trees: every form, atom and item, with names that are keywords elsewhere and names that need quotes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import strategies as st
+
+from vigil_lang.diagnostics import Source
+from vigil_lang.syntax import tree
+
+WORDS = ("a", "b.c", "afl-fuzz", "_x1", "text", "error", "prec", "ok", "number", "in", "and", "has", "true")
+ITEM_WORDS = ("use", "let", "param", "pattern", "statement", "policy")
+NOT_AN_OPERAND = {"action", "status", "output", "has", "not", "earlier", "later", "true", "false"}
+PIECES = ("a", "b", " ", "é", "☃", "*", "//", "/", "'", "{", ")", "@", "=", "not", '\\"', "\\\\", "\\n", "\\u{e9}")
+REGEX_PIECES = ("a", ".", "[0-9]+", "(b|c)", "\\/", "\\\\", '"', " ", "^", "$", "é")
+NUMBERS = ("0", "3", "-2.5", "6.0", "1e9", "2E-3", "1e+5")
+BOUNDS = ("1", "3", "500ms", "30s", "10m", "2h", "1d")
+
+names = st.sampled_from(WORDS + ITEM_WORDS).map(tree.Name)
+operand_names = st.sampled_from([w for w in WORDS + ITEM_WORDS if w not in NOT_AN_OPERAND]).map(tree.Name)
+value_names = st.sampled_from([w for w in (*WORDS, *ITEM_WORDS, "action") if w not in ("true", "has")]).map(tree.Name)
+raws = st.lists(st.sampled_from(PIECES), max_size=4).map("".join)
+strings = st.builds(tree.String, raws)
+numbers = st.sampled_from(NUMBERS).map(tree.Number)
+literals = strings | numbers | st.booleans().map(tree.Boolean)
+terms = literals | value_names
+regexes = st.builds(
+    tree.Regex, st.lists(st.sampled_from(REGEX_PIECES), min_size=1, max_size=4).map("".join), st.booleans()
+)
+set_literals = st.lists(terms, max_size=4).map(lambda e: tree.SetLiteral(tuple(e)))
+sets = st.lists(set_literals | value_names, min_size=1, max_size=3).map(lambda p: tree.SetUnion(tuple(p)))
+bounds = st.sampled_from(BOUNDS).map(tree.Bound)
+
+fields = st.builds(tree.Field, st.sampled_from((*WORDS, *ITEM_WORDS, "not", "status")) | raws) | st.just(
+    tree.Field("output", "output")
+)
+tests = st.one_of(
+    st.builds(tree.Test, fields, st.sampled_from(("in", "not in")), sets),
+    st.builds(tree.Test, fields, st.sampled_from(("=", "!=")), terms),
+    st.builds(tree.Test, fields, st.sampled_from(("~", "!~")), strings | value_names | regexes),
+    st.builds(tree.Test, fields, st.sampled_from(("<", "<=", ">", ">=")), numbers | value_names),
+    st.builds(tree.Test, fields, st.just("contains"), strings | value_names),
+)
+atoms = st.one_of(
+    tests,
+    st.builds(tree.Has, fields),
+    st.builds(tree.ActionIn, sets),
+    st.builds(tree.ActionIs, value_names | strings),
+    st.builds(tree.ActionMatches, strings | value_names | regexes),
+    st.builds(tree.StatusIs, st.sampled_from(("ok", "error"))),
+    st.builds(tree.Apply, operand_names, st.none()),
+)
+
+
+def _larger(inner: st.SearchStrategy[tree.Expr]) -> st.SearchStrategy[tree.Expr]:
+    several = st.lists(inner, min_size=2, max_size=3).map(tuple)
+    arguments = st.lists(inner | literals, max_size=3).map(tuple)
+    return st.one_of(
+        st.builds(tree.Apply, operand_names | strings, arguments),
+        st.builds(tree.Not, inner),
+        st.builds(tree.And, several),
+        st.builds(tree.Or, several),
+        st.builds(tree.Implies, inner, inner),
+        st.builds(tree.Diamond, st.sampled_from(("earlier", "later")), st.none() | bounds, inner),
+    )
+
+
+expressions = st.recursive(atoms, _larger, max_leaves=8)
+
+_FORMS = {"abs": 1, "prec": 2, "resp": 2, "rslv": 2, "bresp": 2, "until": 3, "atmost": 1, "always": 1}
+
+
+@st.composite
+def forms(draw: st.DrawFn) -> tree.Form:
+    """A form with as many conditions as it takes."""
+    name = draw(st.sampled_from(sorted(_FORMS)))
+    args = tuple(draw(expressions) for _ in range(_FORMS[name]))
+    return tree.Form(name, args, draw(bounds) if name in ("bresp", "atmost") else None)
+
+
+doc_lines = st.lists(st.sampled_from(PIECES), max_size=4).map(lambda pieces: "".join(pieces).strip())
+docs = st.none() | st.lists(doc_lines, min_size=1, max_size=2).map("\n".join)
+annotations = st.lists(
+    st.builds(tree.Annotation, names, st.lists(strings | numbers | names, max_size=2).map(tuple)), max_size=2
+).map(tuple)
+
+_modules = st.sampled_from(("std.files", "shared", ".sibling", "..dir.up", "use", ".let")).map(tree.Name)
+_several_names = st.lists(names, max_size=3).map(tuple)
+items = st.one_of(
+    st.builds(tree.Use, _modules, _several_names, annotations, docs),
+    st.builds(tree.Let, names, sets | literals, annotations, docs),
+    st.builds(
+        tree.Param,
+        names,
+        st.sampled_from(("number", "text", "bool", "set")),
+        st.none() | sets | literals,
+        annotations,
+        docs,
+    ),
+    st.builds(tree.Pattern, names, _several_names, expressions, annotations, docs),
+    st.builds(tree.Statement, names, forms(), st.none() | expressions, annotations, docs),
+)
+
+
+@st.composite
+def files(draw: st.DrawFn) -> tree.File:
+    """A file whose only comments are its documentation."""
+    name = draw(st.none() | names)
+    notes = () if name is None else draw(annotations)
+    listed = tuple(draw(st.lists(items, max_size=4)))
+    file = tree.File(Source("tree.vgl", ""), name, notes, draw(docs), listed)
+    texts = [doc for doc in (file.doc, *(item.doc for item in listed)) if doc is not None]
+    lines = [line for text in texts for line in text.split("\n")]
+    return replace(file, comments=tuple(tree.Comment(f"/// {line}".rstrip()) for line in lines))

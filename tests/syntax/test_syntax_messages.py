@@ -1,0 +1,107 @@
+"""Syntax errors: what was written, where the finding points, and what it says."""
+
+from __future__ import annotations
+
+import pytest
+from syntax_support import findings, mended, only
+
+CASES = [
+    ("statement : abs(a)", "VGL101 1:11-12 expected a name, found `:`"),
+    ("statement S abs(a)", "VGL101 1:13-16 expected `:`, found `abs`"),
+    ("statement S: never(a)", "VGL101 1:14-19 expected a form (`abs`, `prec`, `resp`, …), found `never`"),
+    ("statement S: abs a", "VGL101 1:18-19 expected `(`, found `a`"),
+    ("statement S: abs()", "VGL101 1:18-19 expected a condition, found `)`"),
+    ("statement S: abs(a", "VGL101 1:19-19 expected `)`, found the end of the item"),
+    ("statement S: abs(a))", "VGL101 1:20-21 expected `after` or the end of the item, found `)`"),
+    ("statement S: prec(a)", "VGL101 1:20-21 expected `,`, found `)`"),
+    ("statement S: bresp(a, b)", "VGL101 1:19-20 expected `[`, found `(`"),
+    ("statement S: bresp[x](a, b)", "VGL101 1:20-21 expected a number or a duration such as `30s`, found `x`"),
+    ("statement S: abs(a) after", "VGL101 1:26-26 expected a condition, found the end of the item"),
+    ("statement S: abs(a and)", "VGL101 1:23-24 expected a condition, found `)`"),
+    ("statement S: abs(a in )", "VGL101 1:23-24 expected a name or `{`, found `)`"),
+    ("statement S: abs(a = )", "VGL101 1:22-23 expected a value or a name, found `)`"),
+    ("statement S: abs(a ~ 3)", "VGL101 1:22-23 expected a name, a string or a regular expression, found `3`"),
+    ("statement S: abs(a < x y)", "VGL101 1:24-25 expected `)`, `and`, `or` or `implies`, found `y`"),
+    ("statement S: abs(5x = 3)", "VGL101 1:18-20 expected a condition, found `5x`"),
+    ("statement S: abs(has 3)", "VGL101 1:22-23 expected `output`, a name or a string, found `3`"),
+    ("statement S: abs(output containsx)", "VGL101 1:25-34 expected a test (`=`, `in`, `~`, …), found `containsx`"),
+    ("statement S: abs(a) aftermath", "VGL101 1:21-30 expected `after` or the end of the item, found `aftermath`"),
+    ("let A = {a,, b}", "VGL101 1:12-13 expected a value, a name or `}`, found `,`"),
+    ("let A = {§}", "VGL103 1:10-11 expected a value, a name or `}`, found `§`"),
+    ("let A {a}", "VGL101 1:7-8 expected `=`, found `{`"),
+    ("param p", "VGL101 1:8-8 expected `:`, found the end of the item"),
+    ("param p: numbers", "VGL101 1:10-17 expected a type (`number`, `text`, `bool` or `set`), found `numbers`"),
+    ("pattern p(3) = a", "VGL101 1:11-12 expected a name, found `3`"),
+    ("pattern p() = a", "VGL101 1:11-12 expected a name, found `)`"),
+    ("use 3", "VGL101 1:5-6 expected a name or a module such as `.sibling`, found `3`"),
+    ("use std.files: ", "VGL101 1:15-15 expected a name, found the end of the item"),
+    ("@", "VGL101 1:2-2 expected a name, found the end of the item"),
+    ("@note(", "VGL101 1:7-7 expected a name, a string, a number or `)`, found the end of the item"),
+    ("@note let A = ", "VGL101 1:14-14 expected a value, a name or `{`, found the end of the item"),
+    ("@note", "VGL101 1:6-6 expected an item or `(`, found the end of the item"),
+    ('let A = "a', "VGL102 1:9-11 this string is not closed before the end of the line"),
+    ("pattern p = a ~ /b", "VGL102 1:17-19 this regular expression is not closed before the end of the line"),
+    ("hello", "VGL101 1:1-6 expected `policy`, `use`, `let`, `param`, `pattern` or `statement`, found `hello`"),
+    ("let A = {a}\npolicy p", "VGL101 2:1-9 `policy` names the file and stands once, before every item"),
+    (f"let A = ({'x' * 60})", f"VGL101 1:9-10 expected a value, a name or `{{`, found `(`"),
+    (f"let {'9' * 60}", f"VGL101 1:5-65 expected a name, found `{'9' * 37}…`"),
+    ("let A = {a} /// no\nlet B = {b}", "VGL105 1:13-19 this documentation comment belongs to no item"),
+    ("let A = {\n/// no\na}", "VGL105 2:1-7 this documentation comment belongs to no item"),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), CASES, ids=[text for text, _ in CASES])
+def test_message(text: str, expected: str) -> None:
+    assert findings(text) == [expected]
+
+
+FIXED = [
+    ("statement S: abs(a == 3)", "equality is written `=`", "statement S: abs(a = 3)"),
+    ("statement S: abs(a && b)", "conjunction is written `and`", "statement S: abs(a and b)"),
+    ("statement S: abs(a || b)", "disjunction is written `or`", "statement S: abs(a or b)"),
+    ("statement S: abs(!a)", "negation is written `not`", "statement S: abs(not a)"),
+    ("statement S: always a -> b", "implication is written `implies`", "statement S: always a implies b"),
+    ("statement S: always a => b", "implication is written `implies`", "statement S: always a implies b"),
+    ("statement S: abs(a =~ /b/)", "matching is written `~`", "statement S: abs(a ~ /b/)"),
+    ("statement S: abs(a <> 3)", "inequality is written `!=`", "statement S: abs(a != 3)"),
+    ("statement S: precc(a, b)", "did you mean `prec`?", "statement S: prec(a, b)"),
+    ("statment S: abs(a)", "did you mean `statement`?", "statement S: abs(a)"),
+    (
+        "statement S: abs(action > 3)",
+        '`action` is a keyword; an argument of that name is written `"action"`',
+        'statement S: abs("action" > 3)',
+    ),
+    (
+        "statement S: abs(not = 3)",
+        '`not` is a keyword; an argument of that name is written `"not"`',
+        'statement S: abs("not" = 3)',
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "hint", "after"), FIXED, ids=[text for text, _, _ in FIXED])
+def test_what_was_meant_is_offered_as_a_fix(text: str, hint: str, after: str) -> None:
+    assert only(text).help == hint
+    assert mended(text) == after
+    assert not findings(after)
+
+
+HINTS = [
+    ("statement S: abs(a = 'b')", "strings stand in double quotes"),
+    ("let A = {a};", "nothing separates items but white space"),
+    ("# a comment", "a comment starts with `//`"),
+    ("statement S: abs(status != ok)", "negate the whole condition: `not status …`"),
+    ("statement S: abs(action not in {a})", "negate the whole condition: `not action …`"),
+    (
+        "statement S: abs(status = success)",
+        'a status is `ok` or `error`; an argument called status is written `"status"`',
+    ),
+    ('let A = "a', 'add the closing `"`'),
+    ("pattern p = a ~ /b", "close it with `/`; a slash inside is written `\\/`"),
+    ("let A = {a} /// no", "put it on its own line before the item, or write `//`"),
+]
+
+
+@pytest.mark.parametrize(("text", "hint"), HINTS, ids=[text for text, _ in HINTS])
+def test_hint(text: str, hint: str) -> None:
+    assert only(text).help == hint

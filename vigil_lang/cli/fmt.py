@@ -1,0 +1,132 @@
+"""`vigil fmt`: one layout for every policy."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import click
+
+from vigil_lang.cli.paths import complete, policy_paths
+from vigil_lang.diagnostics import Diagnostic, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from vigil_lang.diagnostics import Source
+    from vigil_lang.syntax.leaves import Spelling
+
+_CLEAN, _DIFFERENCES, _BAD_INPUT = 0, 1, 2
+
+
+@click.command("fmt")
+@click.argument("paths", metavar="[PATH]...", nargs=-1, shell_complete=complete)
+@click.option("--check", is_flag=True, help="Write nothing; list the files that would change.")
+@click.option("--diff", is_flag=True, help="Write nothing; show what would change.")
+@click.option("--unicode/--ascii", "symbols", default=None, help="Respell the operators: ◇⁻ ∧ ∈, or earlier and in.")
+def command(paths: tuple[str, ...], check: bool, diff: bool, symbols: bool | None) -> int:
+    """Format policies in place: files, folders (all their *.vgl), globs, or - for standard input to output.
+
+    Without a PATH it formats the working directory. Only white space changes, and the spelling of operators when asked
+    for; a policy that does not parse is left as it is.
+
+    Exit status: 0 done or nothing to do, 1 --check or --diff found differences, 2 a file could not be formatted.
+    """
+    from vigil_lang.syntax.format import FormatError
+
+    spelling: Spelling = "keep" if symbols is None else "unicode" if symbols else "ascii"
+    tally = _Tally()
+    for path in policy_paths(paths or (".",)):
+        try:
+            _format(path, spelling, tally, check=check, diff=diff)
+        except InputError as error:
+            tally.failed += 1
+            tally.findings += error.diagnostics
+        except FormatError as error:
+            tally.failed += 1
+            tally.faults.append(f"{path}: {error}")
+    if tally.findings:
+        from vigil_lang.cli.show import show_errors
+
+        show_errors(tally.findings)
+    if paths != ("-",):
+        click.echo(tally.summary(written=not (check or diff)), err=True)
+    if tally.faults:
+        raise FormatError("; ".join(tally.faults))
+    if tally.failed:
+        return _BAD_INPUT
+    return _DIFFERENCES if tally.changed and (check or diff) else _CLEAN
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What came of the files so far."""
+
+    changed: int = 0
+    same: int = 0
+    failed: int = 0
+    findings: list[Diagnostic] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+
+    def summary(self, *, written: bool) -> str:
+        parts = (
+            (self.changed, "reformatted" if written else "would be reformatted"),
+            (self.same, "left unchanged" if written else "already formatted"),
+            (self.failed, "not formatted"),
+        )
+        return ", ".join(f"{n} file{'' if n == 1 else 's'} {what}" for n, what in parts if n)
+
+
+def _format(path: str, spelling: Spelling, tally: _Tally, *, check: bool, diff: bool) -> None:
+    from vigil_lang.diagnostics.visible import shown_path
+    from vigil_lang.files import read_source, write_text
+    from vigil_lang.syntax.format import format_text
+
+    source = read_source(path)
+    text = format_text(source, spelling=spelling)
+    if diff:
+        _print("".join(_difference(source, text)))
+    elif check:
+        if text != source.text:
+            _print(f"would reformat {shown_path(source.path)}\n")
+    elif path == "-":
+        _print(text)
+    elif text != source.text:
+        write_text(path, text)
+    if text == source.text:
+        tally.same += 1
+    else:
+        tally.changed += 1
+
+
+def _difference(source: Source, text: str) -> Iterator[str]:
+    """A unified diff that `patch` takes, with colours where a person reads it."""
+    from difflib import unified_diff
+
+    from vigil_lang.cli.show import console
+    from vigil_lang.diagnostics.visible import shown_path
+
+    if text == source.text:
+        return
+    name = shown_path(source.path)
+    colours = {"-": "red", "+": "green", "@": "cyan"} if console().color_system else {}
+    lines = unified_diff(_lines(source.text), _lines(text), name, name)
+    for at, line in enumerate(lines):
+        styled = click.style(line.rstrip("\n"), bold=True) if at < 2 and colours else line.rstrip("\n")
+        if at > 1 and line[0] in colours:
+            styled = click.style(line.rstrip("\n"), fg=colours[line[0]])
+        yield f"{styled}\n" if line.endswith("\n") else f"{styled}\n\\ No newline at end of file\n"
+
+
+def _lines(text: str) -> list[str]:
+    """Lines as editors and `patch` count them, with their `\\n`."""
+    lines = text.split("\n")
+    return [f"{line}\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
+
+
+def _print(text: str) -> None:
+    """Policies are UTF-8 and end their lines with `\\n`, whatever the terminal's or the platform's habits."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode())
+    sys.stdout.buffer.flush()

@@ -1,0 +1,206 @@
+"""VGL302: conditions that no event can meet, traced back to the conjuncts at fault in the source."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias, TypeGuard
+
+from vigil_lang.diagnostics import Diagnostic, Note
+from vigil_lang.semantics import core
+from vigil_lang.semantics.lower import parts
+from vigil_lang.semantics.meanings import Argument, Place, Scope, Variable
+from vigil_lang.semantics.modules import is_shipped
+from vigil_lang.semantics.satisfiable import contradiction
+from vigil_lang.semantics.terms import Failed
+from vigil_lang.semantics.witness import obviously_satisfiable
+from vigil_lang.syntax import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from vigil_lang.diagnostics import Severity
+    from vigil_lang.semantics.conditions import Conditions
+    from vigil_lang.semantics.modules import Module
+    from vigil_lang.semantics.policy import Policy
+
+_FieldTest: TypeAlias = (
+    core.Has | core.In | core.Matches | core.Compares | core.Equals | core.Contains | core.ContainsText
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Conjunct:
+    """One conjunct of a condition, as it is written, with the params its meaning rests on."""
+
+    condition: core.Condition
+    expr: tree.Expr
+    scope: Scope
+    params: frozenset[str]
+
+    @property
+    def place(self) -> Place:
+        """Where it is written."""
+        return self.scope.place(self.expr.span)
+
+
+def contradictions(policy: Policy, conditions: Conditions) -> Iterator[Diagnostic]:
+    """Every condition of the policy's patterns and statements, and every alternative in one, that can never hold."""
+    search = _Search(conditions, policy.module)
+    for declaration in policy.module.own.values():
+        if isinstance(declaration, tree.Pattern):
+            yield from search.pattern(declaration, policy.module)
+    for statement in policy.statements:
+        holds = core.conditions(statement.requirement.theta)
+        if not all(all(map(obviously_satisfiable, _alternatives(h.condition))) for h in holds):
+            conditions.start()
+            for part in parts(statement.syntax):
+                yield from search.condition(part.expr, Scope(policy.module))
+
+
+def _alternatives(condition: core.Condition) -> Iterator[core.Condition]:
+    """The condition and whatever in it could be impossible while the whole is not."""
+    yield condition
+    match condition:
+        case core.NotC(core.AndC() | core.OrC() | core.NotC() as body):
+            yield from _alternatives(body)
+        case core.NotC(body):
+            yield body
+        case core.OrC(items):
+            for item in items:
+                yield from _alternatives(item)
+        case core.AndC(items):
+            for item in items:
+                if isinstance(item, core.NotC | core.OrC | core.AndC):
+                    yield from _alternatives(item)
+
+
+class _Search:
+    """Looks for contradictions from the outside in; what is found in a pattern is found once."""
+
+    def __init__(self, conditions: Conditions, module: Module) -> None:
+        self._conditions = conditions
+        self._module = module
+        self._patterns: dict[tuple[Module, str], list[Diagnostic]] = {}
+
+    def pattern(self, pattern: tree.Pattern, module: Module) -> list[Diagnostic]:
+        """What is wrong with a pattern whatever its parameters stand for."""
+        key = (module, pattern.name.text)
+        if key not in self._patterns:
+            scope = Scope(module)
+            free = {p.text: Argument(Variable(p.text), scope.place(p.span), p.text) for p in pattern.params}
+            self._patterns[key] = []
+            self._conditions.start()
+            self._patterns[key] = list(self.condition(pattern.body, Scope(module, free, (key,))))
+        return self._patterns[key]
+
+    def condition(self, expr: tree.Expr, scope: Scope) -> Iterator[Diagnostic]:
+        """The contradictions in a condition: the whole of it, or else alternatives in its conjuncts."""
+        try:
+            conjuncts = list(self._conjuncts(expr, scope, frozenset()))
+        except Failed:
+            return
+        whole = core.AndC(tuple(c.condition for c in conjuncts))
+        if all(map(obviously_satisfiable, _alternatives(whole))):
+            return
+        found = contradiction([c.condition for c in conjuncts])
+        if found is not None:
+            yield from self._finding([conjuncts[at] for at in found.conjuncts], scope, only_lists=found.only_lists)
+            return
+        for conjunct in conjuncts:
+            if conjunct.scope.entry is None:
+                yield from self._inside(conjunct)
+
+    def _inside(self, conjunct: Conjunct) -> Iterator[Diagnostic]:
+        match conjunct.expr:
+            case tree.Or(items):
+                for item in items:
+                    yield from self.condition(item, conjunct.scope)
+            case tree.Not(body):
+                yield from self.condition(body, conjunct.scope)
+
+    def _conjuncts(self, expr: tree.Expr, scope: Scope, params: frozenset[str]) -> Iterator[Conjunct]:
+        """The conjuncts that have a meaning (leaving one out only weakens the whole), patterns taken apart too.
+
+        Raises:
+            Failed: there are too many.
+        """
+        conditions = self._conditions
+        conditions.count(expr, scope)
+        match expr:
+            case tree.And(items):
+                for item in items:
+                    yield from self._conjuncts(item, scope, params)
+                return
+            case tree.Apply(name, args):
+                found = conditions.pattern_of(expr, scope)
+                if found is not None:
+                    yield from self._in_pattern(expr, *found, scope, params)
+                    return
+                if args:
+                    yield from self._conjuncts(tree.Apply(name, (), name.span), scope, params)
+                    for arg in args:
+                        if not isinstance(arg, tree.String | tree.Number | tree.Boolean):
+                            yield from self._conjuncts(arg, scope, params)
+                    return
+        conditions.terms.params = set(params)
+        with suppress(Failed):
+            condition = conditions.condition(expr, scope)
+            yield Conjunct(condition, expr, scope, frozenset(conditions.terms.params))
+
+    def _in_pattern(
+        self, apply: tree.Apply, module: Module, pattern: tree.Pattern, scope: Scope, params: frozenset[str]
+    ) -> Iterator[Conjunct]:
+        if (module, pattern.name.text) in scope.expanding:
+            return
+        self._conditions.terms.params = set(params)
+        try:
+            inner = self._conditions.inside(apply, pattern, module, scope)
+        except Failed:
+            return
+        yield from self._conjuncts(pattern.body, inner, frozenset(self._conditions.terms.params))
+
+    # --- findings ---
+
+    def _finding(self, fault: list[Conjunct], scope: Scope, *, only_lists: bool) -> Iterable[Diagnostic]:
+        """The finding for a smallest set of conjuncts that exclude each other."""
+        if inside := self._blamed_on_pattern(fault, scope):
+            return inside
+        first, *others = dict.fromkeys(c.scope.entry or c.place for c in fault)
+        notes = [Note("together with this", place.source, place.span) for place in others]
+        notes += [Note("this is in the pattern", c.place.source, c.place.span) for c in fault if c.scope.entry]
+        severity, message, help_text = _verdict(fault, only_lists)
+        return [
+            Diagnostic.of(
+                "VGL302", message, first.source, first.span, severity=severity, help=help_text, notes=tuple(notes)
+            )
+        ]
+
+    def _blamed_on_pattern(self, fault: list[Conjunct], scope: Scope) -> list[Diagnostic]:
+        """What is wrong with the one pattern that all conjuncts come from, whatever it is applied to."""
+        entries = {c.scope.entry for c in fault}
+        if len(entries) > 1 or None in entries:
+            return []
+        module, name = fault[0].scope.expanding[len(scope.expanding)]
+        pattern = module.own[name]
+        if not isinstance(pattern, tree.Pattern) or (is_shipped(module.source.path) and module is not self._module):
+            return []
+        return self.pattern(pattern, module)
+
+
+def _verdict(fault: list[Conjunct], only_lists: bool) -> tuple[Severity, str, str | None]:
+    """(severity, message, help): what an operator may set otherwise is no fault of the policy."""
+    subject = "this condition" if len(fault) == 1 else "these conditions"
+    message = f"{subject} can never hold" + ("" if len(fault) == 1 else " together")
+    if only_lists:
+        fields = sorted({f"`{t.field.name}`" for c in fault for t in core.tests(c.condition) if _may_be_list(t)})
+        verb = "holds" if len(fault) == 1 else "hold together"
+        message = f"{subject} {verb} only where {' or '.join(fields)} is a list: no single value will do"
+    params = ", ".join(sorted({f"`{p}`" for c in fault for p in c.params}))
+    if params:
+        return "info", message, f"with another value of {params} it may"
+    return "warning" if only_lists else "error", message, None
+
+
+def _may_be_list(test: core.Test) -> TypeGuard[_FieldTest]:
+    return not isinstance(test, core.ActionIn | core.ActionMatches | core.StatusIs) and not test.field.output

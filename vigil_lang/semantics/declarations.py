@@ -1,0 +1,69 @@
+"""What is wrong with declarations by themselves, whether or not a statement uses them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vigil_lang.diagnostics import Diagnostic
+from vigil_lang.semantics.meanings import Argument, Hole, Scope
+from vigil_lang.semantics.terms import Failed
+from vigil_lang.syntax import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from vigil_lang.diagnostics import Span
+    from vigil_lang.semantics.conditions import Conditions
+    from vigil_lang.semantics.modules import Module
+
+
+def check_declarations(conditions: Conditions, module: Module) -> None:
+    """Give every declaration of the module a meaning once; what has none is reported."""
+    for declaration in module.own.values():
+        conditions.start()
+        try:
+            if isinstance(declaration, tree.Pattern):
+                _check_pattern(conditions, declaration, module)
+            elif isinstance(declaration, tree.Let):
+                conditions.terms.value_of(declaration, module)
+            elif declaration.default is not None:
+                conditions.terms.default(declaration, declaration.default, Scope(module))
+        except Failed:
+            continue
+
+
+def _check_pattern(conditions: Conditions, pattern: tree.Pattern, module: Module) -> None:
+    names = [p.text for p in pattern.params]
+    scope = Scope(module)
+    for at, param in enumerate(pattern.params):
+        if param.text in names[:at]:
+            conditions.terms.fail("VGL202", f"parameter `{param.text}` is named twice", scope.place(param.span))
+    holes = {p.text: Argument(Hole(), scope.place(p.span), p.text) for p in pattern.params}
+    conditions.condition(pattern.body, Scope(module, holes, ((module, pattern.name.text),)))
+
+
+def unused(conditions: Conditions, module: Module) -> Iterator[Diagnostic]:
+    """VGL205, in a file with statements: a library's names are there for others to use."""
+    used = {name for where, name in conditions.terms.used if where is module}
+    if not any(isinstance(item, tree.Statement) for item in module.file.items) or module.file.broken:
+        return
+    for name, declaration in module.own.items():
+        if name not in used:
+            kind = type(declaration).__name__.lower()
+            yield _unused(f"{kind} `{name}` is not used", module, declaration.name.span)
+    for item in module.file.items:
+        if isinstance(item, tree.Use):
+            yield from _unused_imports(item, module, used)
+
+
+def _unused_imports(use: tree.Use, module: Module, used: set[str]) -> Iterator[Diagnostic]:
+    mine = [name for name, (_, _, by) in module.imported.items() if by is use]
+    if not use.names and mine and used.isdisjoint(mine):
+        yield _unused(f"nothing of `{use.module.text}` is used", module, use.module.span)
+    for name in use.names:
+        if name.text in mine and name.text not in used:
+            yield _unused(f"`{name.text}` is imported and not used", module, name.span)
+
+
+def _unused(message: str, module: Module, span: Span) -> Diagnostic:
+    return Diagnostic.of("VGL205", message, module.source, span)

@@ -1,0 +1,126 @@
+"""What can occur within a signature: for a condition, whether some event of Σ may meet it and whether some may not.
+
+Tests are taken one at a time, so a condition that is called possible may still be impossible; one that is called
+impossible is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from vigil_lang.semantics import core
+from vigil_lang.semantics.denotation import meets
+from vigil_lang.semantics.text import predicate
+from vigil_lang.trace.model import Event
+from vigil_lang.trace.signature import type_of
+
+if TYPE_CHECKING:
+    from vigil_lang.semantics.text import Matcher
+    from vigil_lang.trace import Action, Argument, Signature
+
+
+class Can(NamedTuple):
+    """Whether something can hold, and whether it can fail to."""
+
+    hold: bool
+    fail: bool
+
+
+_EITHER, _NEVER = Can(True, True), Can(False, True)
+
+
+@dataclass(frozen=True)
+class Occurrence:
+    """What the events of a signature can be. With `names_only`, any value may stand under an argument that exists."""
+
+    signature: Signature
+    names_only: bool = False
+    _known: dict[core.Condition, Can] = field(default_factory=dict, repr=False)
+
+    def body(self, theta: core.Theta) -> Can:
+        """A temporal body, at some event of some run."""
+        match theta:
+            case core.Holds(condition):
+                if condition not in self._known:
+                    cases = [self.condition(condition, *item) for item in self.signature.actions.items()]
+                    self._known[condition] = Can(any(c.hold for c in cases), any(c.fail for c in cases))
+                return self._known[condition]
+            case core.Not(body):
+                inner = self.body(body)
+                return Can(inner.fail, inner.hold)
+            case core.And(items):
+                return _all([self.body(item) for item in items])
+            case core.Or(items):
+                return _any([self.body(item) for item in items])
+            case core.Implies(left, right):
+                return _any([self.body(core.Not(left)), self.body(right)])
+            case core.Earlier(body) | core.Later(body) | core.Repeated(_, body):
+                return Can(self.body(body).hold, True)
+            case core.Clear(_, forbidden):
+                return Can(True, self.body(forbidden).hold)
+
+    def condition(self, condition: core.Condition, name: str, action: Action) -> Can:
+        """A condition, at an event of one action."""
+        match condition:
+            case core.NotC(body):
+                inner = self.condition(body, name, action)
+                return Can(inner.fail, inner.hold)
+            case core.AndC(items):
+                return _all([self.condition(item, name, action) for item in items])
+            case core.OrC(items):
+                return _any([self.condition(item, name, action) for item in items])
+            case core.ActionIn(names):
+                return Can(name in names or not names.isdisjoint(action.kinds), name not in names)
+            case core.ActionMatches(matcher):
+                test = predicate(matcher)
+                return Can(test(name) or any(map(test, action.kinds)), not test(name))
+            case core.StatusIs():
+                return _EITHER
+        if condition.field.output:
+            return Can(self._output(condition), True)
+        argument = action.args.get(condition.field.name)
+        if argument is None:
+            return Can(action.open, True)
+        return Can(self.names_only or can_satisfy(condition, argument), True)
+
+    def _output(self, test: core.Test) -> bool:
+        outputs = self.signature.outputs
+        if outputs is None or self.names_only:
+            return True
+        return any(_satisfies(test, text) for text in outputs)
+
+
+def can_satisfy(test: core.Test, argument: Argument) -> bool:
+    """Whether some value of an argument may satisfy a test."""
+    if argument.values is not None:
+        return isinstance(test, core.Has) or any(_satisfies(test, text) for text in argument.values)
+    match test:
+        case core.In(_, values, False):
+            return any(may_be(text, argument) for text in values)
+        case _:
+            return True
+
+
+def may_be(text: str, argument: Argument) -> bool:
+    """Whether an argument may have a value, by its type; a text may look like a number, a number not like a text."""
+    return not argument.types or "text" in argument.types or type_of(text) in argument.types
+
+
+def matches_any(matcher: Matcher, texts: frozenset[str]) -> bool:
+    """Whether some text matches."""
+    return any(map(predicate(matcher), texts))
+
+
+def _satisfies(test: core.Test, text: str) -> bool:
+    """A test of one value; whatever a variable may stand for, the value itself will do."""
+    event = Event("e", "", "e", {} if test.field.output else {test.field.name: (text,)}, output=text)  # type: ignore[union-attr]
+    return meets(test, event, dict.fromkeys(core.variables_of(test), text))
+
+
+def _all(parts: list[Can]) -> Can:
+    return Can(all(p.hold for p in parts), any(p.fail for p in parts))
+
+
+def _any(parts: list[Can]) -> Can:
+    return Can(any(p.hold for p in parts), all(p.fail for p in parts))

@@ -1,0 +1,315 @@
+"""Literals, sets and declared values: what a term denotes where it stands."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, NoReturn
+
+from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Note, Span, nearest
+from vigil_lang.semantics.meanings import Hole, Meaning, Place, Scope, Text, TextSet, Values, Variable, described
+from vigil_lang.semantics.text import BadEscape, Expression, Glob, Matcher, glob_text, predicate, quote, unescape
+from vigil_lang.syntax import tree
+from vigil_lang.trace.values import canonical
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from vigil_lang.semantics.modules import Module
+
+MAX_CHAIN = 64
+"""How many declarations may stand for each other in a row."""
+
+
+class Failed(Exception):
+    """A condition has no meaning; the reason is reported."""
+
+
+class Terms:
+    """Looks terms up, reporting those that have no meaning in their place.
+
+    `used` collects the names that were looked up, by module; `params` the params that the meanings rest on.
+    """
+
+    def __init__(self, values: Values, report: Callable[[Diagnostic], None]) -> None:
+        self.values = values
+        self.report = report
+        self.used: set[tuple[Module, str]] = set()
+        self.params: set[str] = set()
+        self._known: dict[tuple[Module, str], tuple[Text | TextSet, frozenset[str]]] = {}
+        self._resolving: list[tuple[Module, str]] = []
+
+    def term(self, term: tree.Term, scope: Scope) -> Meaning:
+        """What a literal or a bare name stands for; a name that is declared nowhere is a value variable.
+
+        Raises:
+            Failed: the name is a pattern, or its declaration has no value.
+        """
+        match term:
+            case tree.String(raw):
+                return Text(self.unescaped(raw, scope, term.span), "text", glob_text(raw))
+            case tree.Number():
+                text = canonical(self.decimal(term, scope))
+                return Text(text, "number", text)
+            case tree.Boolean(value):
+                return Text(canonical(value), "bool", canonical(value))
+            case tree.Name(name):
+                if name in scope.arguments:
+                    return scope.arguments[name].meaning
+                return self._declared(term, scope) or Variable(name)
+
+    def matcher(self, text: tree.String | tree.Name | tree.Regex, scope: Scope) -> Matcher:
+        """The text pattern that stands after `~`.
+
+        Raises:
+            Failed: it is not valid, or no text.
+        """
+        if isinstance(text, tree.Regex):
+            matcher: Matcher = Expression(text.raw, text.ignore_case)
+            try:
+                predicate(matcher)
+            except ValueError as error:
+                self.fail("VGL305", f"the regular expression is not valid: {error}", scope.place(text.span))
+            return matcher
+        match self.term(text, scope):
+            case Text(_, _, glob):
+                return Glob(glob)
+            case Hole():
+                return Glob("*")
+            case meaning:
+                assert isinstance(text, tree.Name)
+                message = f"`~` takes a text pattern, and `{{}}` is {described(meaning)}"
+                self.reject("VGL209", message, text, scope, "a text pattern is a string", quoting=True)
+
+    def number(self, operand: tree.Number | tree.Name, scope: Scope) -> Decimal:
+        """The limit of an order test.
+
+        Raises:
+            Failed: the term is no number.
+        """
+        if isinstance(operand, tree.Number):
+            return self.decimal(operand, scope)
+        match self.term(operand, scope):
+            case Text(text, "number"):
+                return Decimal(text)
+            case Hole():
+                return Decimal(0)
+            case meaning:
+                near = nearest(operand.text, scope.module.names(), 1) if isinstance(meaning, Variable) else []
+                help_text = f"did you mean `{near[0]}`?" if near else None
+                message = f"an order test needs a number, and `{{}}` is {described(meaning)}"
+                self.reject("VGL306", message, operand, scope, help_text)
+
+    def decimal(self, number: tree.Number, scope: Scope) -> Decimal:
+        """A number as written.
+
+        Raises:
+            Failed: it is too large to be written out.
+        """
+        try:
+            value = Decimal(number.raw)
+        except ArithmeticError:
+            value = Decimal("Infinity")
+        if not value.is_finite() or abs(value.adjusted()) > 10_000:
+            self.fail("VGL306", f"`{number.raw}` is out of range", scope.place(number.span))
+        return value
+
+    # --- declared values ---
+
+    def _declared(self, name: tree.Name, scope: Scope) -> Text | TextSet | None:
+        """The value of a `let` or `param`, None when the name is not declared."""
+        found = scope.module.find(name.text)
+        if found is None:
+            return None
+        self.used.add((scope.module, name.text))
+        module, declaration = found
+        if isinstance(declaration, tree.Pattern):
+            note = Note("declared here", module.source, declaration.name.span)
+            self.fail("VGL209", f"`{name.text}` is a pattern, not a value", scope.place(name.span), notes=(note,))
+        return self.value_of(declaration, module)
+
+    def value_of(self, declaration: tree.Let | tree.Param, module: Module) -> Text | TextSet:
+        """What a `let` or `param` stands for.
+
+        Raises:
+            Failed: a cycle, a missing or misfit value, or a broken definition.
+        """
+        key = (module, declaration.name.text)
+        if key not in self._known:
+            outer, self.params = self.params, set()
+            try:
+                self._known[key] = self._defined(declaration, module, key), frozenset(self.params)
+            finally:
+                self.params = outer
+        value, params = self._known[key]
+        self.params |= params
+        return value
+
+    def _defined(self, declaration: tree.Let | tree.Param, module: Module, key: tuple[Module, str]) -> Text | TextSet:
+        scope, name = Scope(module), declaration.name
+        if key in self._resolving:
+            self.fail("VGL203", f"`{name.text}` is defined by itself", scope.place(name.span))
+        if len(self._resolving) >= MAX_CHAIN:
+            message = f"more than {MAX_CHAIN} declarations stand for each other in a row"
+            self.fail("VGL203", message, scope.place(name.span))
+        self._resolving.append(key)
+        try:
+            if isinstance(declaration, tree.Let):
+                return self._value(declaration.value, scope)
+            self.params.add(name.text)
+            outside = self.values.meaning(declaration)
+            if isinstance(outside, str):
+                self.fail("VGL210", outside, scope.place(name.span))
+            if outside is not None:
+                return outside
+            if declaration.default is None:
+                help_text = f"give it one with `--set {name.text}=…`"
+                self.fail("VGL210", f"param `{name.text}` has no value", scope.place(name.span), help_text)
+            return self.default(declaration, declaration.default, scope)
+        finally:
+            self._resolving.pop()
+
+    def default(self, param: tree.Param, default: tree.SetUnion | tree.Literal_, scope: Scope) -> Text | TextSet:
+        """The value a param has when nothing is given from outside.
+
+        Raises:
+            Failed: it is not of the param's type.
+        """
+        value = self._value(default, scope)
+        found = "set" if isinstance(value, TextSet) else value.type
+        if found != param.type:
+            message = f"param `{param.name.text}` is a {param.type}, and its default is a {found}"
+            self.fail("VGL306", message, scope.place(default.span))
+        return value
+
+    def _value(self, value: tree.SetUnion | tree.Literal_, scope: Scope) -> Text | TextSet:
+        if not isinstance(value, tree.SetUnion):
+            meaning = self.term(value, scope)
+            assert isinstance(meaning, Text)
+            return meaning
+        if len(value.parts) == 1 and isinstance(value.parts[0], tree.Name):
+            alias = self._declared(value.parts[0], scope)  # `let A = B`: whatever B is
+            if alias is not None:
+                return alias
+        return TextSet(self.set_of(value, scope))
+
+    # --- sets ---
+
+    def set_of(self, union: tree.SetUnion, scope: Scope) -> frozenset[str]:
+        """The texts of a set.
+
+        Raises:
+            Failed: a part is not a set, or an element is one.
+        """
+        texts: set[str] = set()
+        for part in union.parts:
+            if isinstance(part, tree.SetLiteral):
+                texts.update(self._element(element, scope) for element in part.elements)
+            else:
+                texts |= self._named_set(part, scope)
+        return frozenset(texts)
+
+    def _named_set(self, part: tree.Name, scope: Scope) -> frozenset[str]:
+        meaning: Meaning | None
+        meaning = scope.arguments[part.text].meaning if part.text in scope.arguments else self._declared(part, scope)
+        match meaning:
+            case TextSet(texts):
+                return texts
+            case Hole():
+                return frozenset()
+            case None:
+                near = nearest(part.text, scope.module.names(), 1)
+                wanted = near[0] if near else f"{{{part.text}}}"
+                fix = Fix(f"write `{wanted}`", (Edit(part.span, wanted),))
+                help_text = f"did you mean `{wanted}`?" if near else f"the set of that one is written `{wanted}`"
+                self.fail("VGL201", f"no set named `{part.text}` is declared", scope.place(part.span), help_text, fix)
+            case _ if part.text in scope.arguments:
+                self.reject("VGL209", f"`in` takes a set, and `{{}}` is {described(meaning)}", part, scope)
+            case _:
+                wanted = f"{{{part.text}}}"
+                fix = Fix(f"write `{wanted}`", (Edit(part.span, wanted),))
+                help_text = f"the set of that one is written `{wanted}`"
+                self.fail("VGL209", f"`{part.text}` is not a set", scope.place(part.span), help_text, fix)
+
+    def _element(self, element: tree.Term, scope: Scope) -> str:
+        """An element is a literal, a declared value or pattern argument, or else its own text."""
+        if isinstance(element, tree.Name):
+            return self.word(element, scope)
+        meaning = self.term(element, scope)
+        assert isinstance(meaning, Text)
+        return meaning.text
+
+    def word(self, name: tree.Name | tree.String, scope: Scope) -> str:
+        """A bare name in a place of plain texts (a set, `action =`): a declared value, or else its own text.
+
+        Raises:
+            Failed: it stands for a set or a variable.
+        """
+        if isinstance(name, tree.String):
+            return self.unescaped(name.raw, scope, name.span)
+        if name.text in scope.arguments:
+            meaning: Meaning | None = scope.arguments[name.text].meaning
+        else:
+            found = scope.module.find(name.text)
+            declared = found is not None and not isinstance(found[1], tree.Pattern)
+            meaning = self._declared(name, scope) if declared else None
+        match meaning:
+            case None | Hole():
+                return name.text
+            case Text(text):
+                return text
+            case TextSet():
+                help_text = "sets are joined with `|`"
+                self.reject("VGL209", "one value stands here, and `{}` is a set", name, scope, help_text)
+            case Variable():
+                self.reject("VGL209", "a value stands here, and `{}` is a variable", name, scope, quoting=True)
+
+    def unescaped(self, raw: str, scope: Scope, span: Span) -> str:
+        """The text of a string literal with this span, quotes included.
+
+        Raises:
+            Failed: an escape sequence is unknown.
+        """
+        try:
+            return unescape(raw)
+        except BadEscape as error:
+            at = span.start + 1 + error.offset
+            help_text = 'escapes are `\\"`, `\\\\`, `\\n`, `\\t`, `\\r`, `\\u{…}`, and `\\*`, `\\?` in globs'
+            self.fail("VGL106", str(error), scope.place(Span(at, at + error.length)), help_text)
+
+    # --- findings ---
+
+    def reject(
+        self,
+        code: str,
+        message: str,
+        name: tree.Name,
+        scope: Scope,
+        help_text: str | None = None,
+        *,
+        quoting: bool = False,
+    ) -> NoReturn:
+        """Report a name that stands for the wrong thing; `{}` in the message is what was written.
+
+        A pattern's parameter is not to blame for what it is given: the finding is where the argument was written.
+        """
+        place, shown = scope.place(name.span), name.text
+        notes: tuple[Note, ...] = ()
+        argument = scope.arguments.get(name.text)
+        if argument is not None:
+            notes = (Note(f"the pattern uses it here, as `{name.text}`", place.source, place.span),)
+            place, shown = argument.place, argument.text
+        fix = Fix(f"write `{quote(shown)}`", (Edit(place.span, quote(shown)),)) if quoting else None
+        self.fail(code, message.format(shown), place, help_text, fix, notes)
+
+    def fail(
+        self,
+        code: str,
+        message: str,
+        place: Place,
+        help_text: str | None = None,
+        fix: Fix | None = None,
+        notes: tuple[Note, ...] = (),
+    ) -> NoReturn:
+        """Report a finding and give the condition up."""
+        self.report(Diagnostic.of(code, message, place.source, place.span, help=help_text, fix=fix, notes=notes))
+        raise Failed

@@ -1,0 +1,281 @@
+"""The layout of one item: as few lines as fit, broken from the outside in.
+
+A bracket that does not fit puts each of its elements on a line; a condition that does not fit breaks before
+each of its outermost connectives. A comment ends its line wherever it stands.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from vigil_lang.syntax.leaves import Leaf
+
+WIDTH = 100
+INDENT = 4
+
+# What joins operands, loosest first.
+_LEVELS = ("AFTER", "IMPLIES", "OR", "AND")
+_JOINS = frozenset(_LEVELS)
+_OPENING = frozenset({"LPAR", "LBRACE"})
+_CLOSING = frozenset({"RPAR", "RBRACE"})
+
+
+# Parts of an item, by the indices of their leaves; `last` is included.
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Brackets: (element, index of the comma after it) …; what `use` lists has a colon to open and no close."""
+
+    first: int
+    last: int
+    elements: list[tuple[_Node, int | None]]
+    closed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Leaves and brackets that stand side by side."""
+
+    first: int
+    last: int
+    parts: list[int | _Group]
+
+
+@dataclass(frozen=True, slots=True)
+class _Chain:
+    """Two or more operands with the same connective between them."""
+
+    first: int
+    last: int
+    operands: list[_Node]
+    operators: list[int]
+
+
+_Node: TypeAlias = _Run | _Chain
+
+
+def lines_of(leaves: list[Leaf]) -> list[str]:
+    """The lines of an item; comments above its first leaf are not among them."""
+    page = _Page(leaves)
+    structure = _Structure(leaves)
+    while structure.at < len(leaves):
+        page.newline(0)
+        page.node(structure.next_line(), 0, INDENT, 0)
+    page.newline(0)
+    return page.lines
+
+
+class _Structure:
+    """Finds the parts of an item. The leaves are known to parse, so brackets match."""
+
+    def __init__(self, leaves: list[Leaf]) -> None:
+        self.leaves = leaves
+        self.at = 0
+
+    def next_line(self) -> _Node:
+        """An annotation, or what is left."""
+        match self.leaves[self.at].terminal:
+            case "AT":
+                return self._annotation()
+            case "USE":
+                return self._use()
+        return self._chain(0)
+
+    def _terminal(self) -> str:
+        return self.leaves[self.at].terminal if self.at < len(self.leaves) else "$END"
+
+    def _annotation(self) -> _Node:
+        first = self.at
+        parts: list[int | _Group] = [first, first + 1]
+        self.at += 2
+        if self._terminal() == "LPAR":
+            parts.append(self._group())
+        return _Run(first, self.at - 1, parts)
+
+    def _use(self) -> _Node:
+        first = self.at
+        parts: list[int | _Group] = [first, first + 1]
+        self.at += 2
+        if self._terminal() == "COLON":
+            parts.append(self._group())
+        return _Run(first, self.at - 1, parts)
+
+    def _chain(self, level: int) -> _Node:
+        if level == len(_LEVELS):
+            return self._run()
+        operands = [self._chain(level + 1)]
+        operators: list[int] = []
+        while self._terminal() == _LEVELS[level]:
+            operators.append(self.at)
+            self.at += 1
+            operands.append(self._chain(level + 1))
+        return _Chain(operands[0].first, self.at - 1, operands, operators) if operators else operands[0]
+
+    def _run(self) -> _Run:
+        first = self.at
+        parts: list[int | _Group] = []
+        while (terminal := self._terminal()) not in _JOINS and terminal not in ("COMMA", "$END", *_CLOSING):
+            if terminal in _OPENING:
+                parts.append(self._group())
+            else:
+                parts.append(self.at)
+                self.at += 1
+        return _Run(first, self.at - 1, parts)
+
+    def _group(self) -> _Group:
+        first = self.at
+        self.at += 1
+        elements: list[tuple[_Node, int | None]] = []
+        while self._terminal() not in ("$END", *_CLOSING):
+            element = self._chain(0)
+            comma = self.at if self._terminal() == "COMMA" else None
+            self.at += comma is not None
+            elements.append((element, comma))
+        closed = self._terminal() in _CLOSING
+        self.at += closed
+        return _Group(first, self.at - 1, elements, closed)
+
+
+class _Page:
+    """Lines as they are written, and how wide the leaves would be on one line."""
+
+    def __init__(self, leaves: list[Leaf]) -> None:
+        self.leaves = leaves
+        self.lines: list[str] = []
+        self.line: list[str] = []
+        self.width = 0
+        self.indent = 0
+        self.ended = False  # by a comment: nothing more fits on this line
+        self.ends = [0]  # of leaves, were all on one line
+        self.breaks = [0]  # that cannot be avoided, before each leaf
+        for before, leaf in pairwise([None, *leaves]):
+            assert leaf is not None
+            self.ends.append(self.ends[-1] + leaf.space + len(leaf.text))
+            # A comma before the closing bracket is how an author asks for a line each.
+            asked = before is not None and before.terminal == "COMMA" and leaf.terminal in _CLOSING
+            forced = bool(leaf.above) or asked or (before is not None and before.beside is not None)
+            self.breaks.append(self.breaks[-1] + forced)
+
+    # --- writing ---
+
+    def newline(self, indent: int) -> None:
+        if self.line:
+            self.lines.append("".join(self.line))
+        self.line, self.width, self.indent, self.ended = [], indent, indent, False
+
+    def write(self, text: str, space: int) -> None:
+        gap = " " * (space if self.line else self.indent)
+        self.line += (gap, text)
+        self.width += (space if self.line else 0) + len(text)
+
+    def settle(self, leaf: Leaf, indent: int, *, blanks: bool = False) -> None:
+        """Write what stands above a leaf, which goes to a new line if it must, indented so."""
+        if self.ended or (leaf.above and self.line):
+            self.newline(indent)
+        for remark in leaf.above:
+            if blanks and remark.blank:
+                self.lines.append("")
+            self.write(remark.text, 0)
+            self.newline(self.indent)
+        if blanks and leaf.blank:
+            self.lines.append("")
+        leaf.above = []
+
+    def leaf(self, index: int, indent: int) -> None:
+        leaf = self.leaves[index]
+        self.settle(leaf, indent)
+        self.write(leaf.text, leaf.space)
+        if leaf.beside is not None:
+            self.write(leaf.beside, 2)
+            self.ended = True
+
+    def fits(self, first: int, last: int, tail: int, indent: int) -> bool:
+        """Whether the leaves, and `tail` columns after them, can go on this line."""
+        leaf = self.leaves[first]
+        self.settle(leaf, indent)
+        space = leaf.space if self.line else 0
+        width = self.ends[last + 1] - self.ends[first] - leaf.space
+        unbroken = self.breaks[last + 1] == self.breaks[first + 1]
+        return unbroken and self.width + space + width + tail <= WIDTH
+
+    def flat(self, first: int, last: int, indent: int) -> None:
+        for index in range(first, last + 1):
+            self.leaf(index, indent)
+
+    # --- parts ---
+
+    def node(self, node: _Node, base: int, hang: int, tail: int) -> None:
+        """Write a part. `base` is how far the brackets in it are indented, `hang` its connectives."""
+        if self.fits(node.first, node.last, tail, base + INDENT):
+            self.flat(node.first, node.last, base + INDENT)
+        elif isinstance(node, _Run):
+            self._run(node, base, tail)
+        elif self.leaves[node.operators[0]].terminal == "AFTER":
+            self._scoped(node, base)
+        else:
+            self._chain(node, hang, tail)
+
+    def _chain(self, chain: _Chain, hang: int, tail: int) -> None:
+        self.node(chain.operands[0], hang, hang + INDENT, 0)
+        for operator, operand in zip(chain.operators, chain.operands[1:], strict=True):
+            self.newline(hang)
+            self.leaf(operator, hang + INDENT)
+            self.node(operand, hang, hang + INDENT, tail if operand.last == chain.last else 0)
+
+    def _scoped(self, chain: _Chain, base: int) -> None:
+        """`form after condition`: the scope on a line of its own, or behind the bracket that closes the form."""
+        form, scope = chain.operands
+        on_own_line = self.fits(form.first, form.last, 0, base + INDENT) or isinstance(form, _Chain)
+        self.node(form, base, base + INDENT, 0)
+        if on_own_line or self.leaves[form.last].terminal != "RPAR":
+            base += INDENT
+            self.newline(base)
+        self.leaf(chain.operators[0], base + INDENT)
+        self.node(scope, base, base + INDENT, 0)
+
+    def _run(self, run: _Run, base: int, tail: int) -> None:
+        # From the right: how much of the text after each part must stay on its line.
+        rests: list[int] = []
+        for part in reversed(run.parts):
+            rests.append(tail)
+            leaf = self.leaves[part.first if isinstance(part, _Group) else part]
+            if isinstance(part, _Group) or leaf.terminal == "VBAR":
+                tail = 0  # a line may break after the bracket opens, and before `|`
+            tail += leaf.space + len(leaf.text) if leaf.terminal != "VBAR" else 0
+        for part in run.parts:
+            rest = rests.pop()
+            if isinstance(part, _Group):
+                self._group(part, base, rest)
+                continue
+            if self.leaves[part].terminal == "VBAR" and not self.fits(part, part, rest, base + INDENT):
+                self.newline(base + INDENT)
+            self.leaf(part, base + INDENT)
+
+    def _group(self, group: _Group, base: int, tail: int) -> None:
+        if self.fits(group.first, group.last, tail, base + INDENT):
+            self.flat(group.first, group.last, base + INDENT)
+            return
+        self.leaf(group.first, base + INDENT)
+        inner = base + INDENT
+        hang = inner if len(group.elements) == 1 else inner + INDENT
+        self._forget_blank(group.first + 1)
+        for element, comma in group.elements:
+            self.newline(inner)
+            self.settle(self.leaves[element.first], inner, blanks=True)
+            self.node(element, inner, hang, comma is not None)
+            if comma is not None:
+                self.leaf(comma, hang)
+        if group.closed:
+            self.newline(inner)
+            self.leaves[group.last].blank = False
+            self.settle(self.leaves[group.last], inner, blanks=True)
+            self.newline(base)
+            self.leaf(group.last, base)
+
+    def _forget_blank(self, index: int) -> None:
+        leaf = self.leaves[index]
+        (leaf.above[0] if leaf.above else leaf).blank = False

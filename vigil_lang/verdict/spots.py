@@ -1,0 +1,70 @@
+"""Where in an event's arguments a statement's patterns matched: what a long value must not be cut at."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from vigil_lang.semantics import core
+from vigil_lang.semantics.denotation import Binding, meets
+from vigil_lang.semantics.text import Expression, Matcher, glob_parts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from vigil_lang.semantics.lower import Statement
+    from vigil_lang.trace import Event
+
+Spots: TypeAlias = dict[tuple[str, str], list[tuple[int, int]]]
+"""Ranges of code points by argument name and value."""
+
+
+def spots(statement: Statement, event: Event, binding: Binding) -> Spots:
+    """What matched, of every condition of the statement that the event meets."""
+    found: Spots = {}
+    for holds in core.conditions(statement.requirement.theta):
+        if meets(holds.condition, event, binding):
+            for test in _positive(holds.condition):
+                for text in event.values(test.field.name) if not test.field.output else ():
+                    span = _span(test, text, binding)
+                    if span is not None and span[0] < span[1]:
+                        found.setdefault((test.field.name, text), []).append(span)
+    return found
+
+
+def _positive(condition: core.Condition) -> Iterator[core.Matches | core.Contains | core.ContainsText]:
+    """The tests that look for something inside a value, other than under a negation."""
+    match condition:
+        case core.AndC(items) | core.OrC(items):
+            for item in items:
+                yield from _positive(item)
+        case core.Matches(_, _, False) | core.Contains() | core.ContainsText():
+            yield condition
+
+
+def _span(
+    test: core.Matches | core.Contains | core.ContainsText, text: str, binding: Binding
+) -> tuple[int, int] | None:
+    match test:
+        case core.Matches(_, Expression() as expression):
+            found = _compiled(expression).search(text)
+            return found.span() if found else None
+        case core.Matches(_, matcher):
+            wanted = _longest_run(matcher)
+        case core.Contains(_, variable):
+            wanted = binding.get(variable) or ""
+        case core.ContainsText(_, literal):
+            wanted = literal
+    at = text.find(wanted)
+    return None if at < 0 else (at, at + len(wanted))
+
+
+def _longest_run(matcher: Matcher) -> str:
+    return max((text for kind, text in glob_parts(matcher.pattern) if kind == "text"), key=len, default="")
+
+
+@cache
+def _compiled(expression: Expression) -> Any:
+    import re2
+
+    return re2.compile(("(?i)" if expression.ignore_case else "") + expression.pattern)
