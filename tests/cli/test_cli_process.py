@@ -31,10 +31,10 @@ def vigil(
 
 
 def imported(*args: str) -> set[str]:
-    """The heavy packages that a call has imported by its end."""
+    """The heavy packages that a call has imported by its end, apart from those that were there before it began."""
     script = (
-        "import sys; from vigil_lang.cli.main import run; run(sys.argv[1:]);"
-        "print(*{name.partition('.')[0] for name in sys.modules}, file=sys.stderr)"
+        "import sys; before = set(sys.modules); from vigil_lang.cli.main import run; run(sys.argv[1:]);"
+        "print(*{name.partition('.')[0] for name in set(sys.modules) - before}, file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", script, *args], capture_output=True, text=True, cwd=ROOT, check=True)
     return HEAVY & set(done.stderr.split())

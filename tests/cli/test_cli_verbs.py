@@ -11,7 +11,6 @@ from cli_support import FIXTURES, VIOLATING
 from vigil_lang import __version__
 from vigil_lang.cli.main import VERBS
 from vigil_lang.diagnostics import CODES
-from vigil_lang.resources import resource
 from vigil_lang.trace.signature_file import signature_from_json
 
 if TYPE_CHECKING:
@@ -89,18 +88,28 @@ def test_explain_lists_every_code(vigil: Vigil) -> None:
     assert all(f"{code.id}  {code.severity}" in out and code.summary in out for code in CODES.values())
 
 
+@pytest.fixture
+def page(write: Write, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The page of one code."""
+    text = "# VGL201: a name is not declared\n\n```vgl\nstatement A: abs(p(x))\n```\n\n- **Fix** it. [bold]\n"
+    path = write("VGL201.md", text)
+    monkeypatch.setattr("vigil_lang.cli.explain.resource", lambda *_: path)
+    return text
+
+
 @pytest.mark.parametrize("code", ["VGL201", "vgl201", "201"])
-def test_explain_prints_the_page_of_a_code(vigil: Vigil, code: str) -> None:
+def test_explain_prints_the_page_of_a_code(vigil: Vigil, page: str, code: str) -> None:
     result = vigil("explain", code)
-    assert result.status == 0
-    assert result.out == resource("codes", "VGL201.md").read_text(encoding="utf-8")
+    assert (result.status, result.out) == (0, page)
 
 
-def test_explain_renders_the_page_on_a_terminal(vigil: Vigil, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_explain_renders_the_page_on_a_terminal(
+    vigil: Vigil, page: str, golden: Golden, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "```" in page
     monkeypatch.setattr("vigil_lang.cli.explain._on_terminal", lambda: True)
-    out = vigil("explain", "VGL201").out
-    assert "VGL201" in out
-    assert "```" not in out
+    shown = vigil("explain", "VGL201").out
+    golden("explain.txt", "".join(f"{line.rstrip()}\n" for line in shown.splitlines()))
 
 
 @pytest.mark.parametrize(("code", "hint"), [("VGL21", "VGL2"), ("zzz", "vigil explain lists all of them")])

@@ -8,6 +8,8 @@ from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from vigil_lang.diagnostics import InputError, Source
 from vigil_lang.diagnostics.render import findings_json
 from vigil_lang.ingest.load import read_trace
@@ -35,6 +37,9 @@ if TYPE_CHECKING:
 
 LONGEST = 4
 """Events in the runs on which statements of a `vgl equal` block are compared."""
+
+FREE = frozenset({"message", "help", "why", "title", "text", "seconds"})
+"""Members of results whose values are not normative."""
 
 SOLVED = 25
 """How many of those runs are put to the solver too."""
@@ -93,13 +98,10 @@ def _said(found: list[Diagnostic]) -> list[str]:
 
 
 def _findings_block(block: Block, folder: Path) -> None:
-    """`findings`: the findings of the last policy against the vocabulary of the last run, with their places."""
+    """`findings`: the findings of the last policy against the vocabulary of the last run, by line and column."""
     found = _findings(block.last("vgl"), folder, observe([_trace(block.last("trace"))]))
-    lines = []
-    for finding in sorted(found, key=lambda d: d.span.start):
-        line, column = finding.source.position(finding.span.start)
-        lines.append(f"{line}:{column} {finding.code} {finding.message}\n")
-    assert "".join(lines) == block.text
+    placed = sorted((*d.source.position(d.span.start), d.code) for d in found)
+    assert "".join(f"{line}:{column} {code}\n" for line, column, code in placed) == block.text
 
 
 # --- runs and verdicts -------------------------------------------------------------------------------------
@@ -115,12 +117,9 @@ def _trace_block(block: Block, folder: Path) -> None:  # noqa: ARG001
         case ():
             _trace(block)
         case ("error", code):
-            try:
+            with pytest.raises(InputError) as refused:
                 _trace(block)
-            except InputError as error:
-                assert [d.code for d in error.diagnostics] == [code]
-            else:
-                raise AssertionError(f"the run is read, and {code} was expected")
+            assert [d.code for d in refused.value.diagnostics] == [code]
         case other:
             raise AssertionError(f"unknown words after trace: {' '.join(other)}")
 
@@ -192,27 +191,38 @@ def _renamed(event: Event, n: int) -> Event:
 
 
 def _json_block(block: Block, folder: Path) -> None:
-    """`json`: the very output for the last policy and run, with the time a solver took left out of account."""
+    """`json`: the output for the last policy and run, member by member."""
     stated = json.loads(block.text)
     match block.args:
         case ("verdict",):
-            policy = _policy(block.last("vgl"), folder)
-            policy = replace(policy, path="policy.vgl")
+            policy = replace(_policy(block.last("vgl"), folder), path="policy.vgl")
             found = verify([policy], _trace(block.last("trace"))).to_json()
-            for statement in (*found["statements"], *stated["statements"]):
-                assert statement["solver"].pop("seconds") >= 0
-            assert found == stated
         case ("findings",):
             found = json.loads(findings_json(_findings(block.last("vgl"), folder)))
             for finding in found["findings"]:
                 finding["file"] = "policy.vgl"
-            assert found == stated
         case ("signature",):
-            assert json.loads(signature_to_json(signature_from_json(stated))) == stated
+            found = json.loads(signature_to_json(signature_from_json(stated)))
         case ("observed",):
-            assert json.loads(signature_to_json(observe([_trace(block.last("trace"))]))) == stated
+            found = json.loads(signature_to_json(observe([_trace(block.last("trace"))])))
         case other:
             raise AssertionError(f"unknown words after json: {' '.join(other)}")
+    assert _fixed(stated) == _fixed(found)
+
+
+def _fixed(value: Any, key: str = "") -> Any:
+    """What is normative of a result: words for people, and which events nearly did, count only as being there."""
+    match value:
+        case list() if key == "near_misses":
+            return sorted({name for item in value for name in item})
+        case dict():
+            return {name: _fixed(item, name) for name, item in value.items()}
+        case list():
+            return [_fixed(item) for item in value]
+        case _ if key in FREE:
+            return type(value).__name__
+        case _:
+            return value
 
 
 def _smt_block(block: Block, folder: Path) -> None:

@@ -22,9 +22,7 @@ def bash(command: str, **members: Any) -> Event:
 
 def run(*events: Event) -> Trace:
     """The events in order, named e1, e2, …"""
-    named = (
-        Event(f"e{n}", e.action, f"e{n}", e.args, e.status, e.output, e.kinds) for n, e in enumerate(events, 1)
-    )
+    named = (Event(f"e{n}", e.action, f"e{n}", e.args, e.status, e.output, e.kinds) for n, e in enumerate(events, 1))
     return Trace(tuple(named))
 
 
@@ -44,7 +42,5 @@ def matches(module: str, pattern: str, event: Event) -> bool:
 def offenders(module: str, *events: Event) -> dict[str, list[str]]:
     """The events each statement of a module names, statements that hold left out."""
     trace = run(*events)
-    found = {
-        s.name: [trace.events[at].id for at, _ in violations(s.requirement, trace)] for s in load_policy(module).statements
-    }
-    return {name: events for name, events in found.items() if events}
+    found = {s.name: violations(s.requirement, trace) for s in load_policy(module).statements}
+    return {name: [trace.events[at].id for at, _ in faults] for name, faults in found.items() if faults}

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from std_support import call, matches, policy, run
 
 from vigil_lang.semantics.denotation import violations
-from vigil_lang.trace import Event
+
+if TYPE_CHECKING:
+    from vigil_lang.trace import Event
 
 
 def holds(pattern: str, event: Event) -> bool:

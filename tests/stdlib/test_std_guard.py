@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from std_support import bash, call, offenders
 
-from vigil_lang.trace import Event
+if TYPE_CHECKING:
+    from vigil_lang.trace import Event
 
 
 def guard(*events: Event) -> dict[str, list[str]]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from std_support import bash, call, matches
 
-from vigil_lang.trace import Event
+if TYPE_CHECKING:
+    from vigil_lang.trace import Event
 
 
 def holds(pattern: str, event: Event) -> bool:
@@ -27,7 +30,7 @@ def holds(pattern: str, event: Event) -> bool:
         bash("set -a; source .env; set +a"),
         bash("base64 -w0 ~/.ssh/id_rsa"),
         bash("cat < ~/.netrc"),
-        bash('python3 -c "print(open(\'.env\').read())"'),
+        bash("python3 -c \"print(open('.env').read())\""),
         bash("jq .token ~/.docker/config.json"),
     ],
 )

@@ -44,9 +44,18 @@ def conditions(draw: st.DrawFn, variables: tuple[str, ...], depth: int = 2) -> c
     return core.OrC(items) if kind == 6 else core.AndC(items)
 
 
+@st.composite
+def patterns(draw: st.DrawFn, variables: tuple[str, ...]) -> core.Condition:
+    """What policies mostly say: an action whose arguments carry the variables."""
+    names = draw(st.sampled_from((frozenset({"a", "b"}), frozenset({"a", "b", "c", "k"}), frozenset({"a"}))))
+    equals = [core.Equals(draw(_fields), x) for x in variables if draw(st.integers(0, 3))]
+    more = draw(st.lists(_ground, max_size=1)) if draw(st.integers(0, 3)) == 0 else []
+    return core.AndC((core.ActionIn(names), *equals, *more))
+
+
 def held(variables: tuple[str, ...], role: str = "condition") -> st.SearchStrategy[core.Holds]:
     """A condition in its place."""
-    return st.builds(core.Holds, conditions(variables), st.just(role))
+    return st.builds(core.Holds, patterns(variables) | conditions(variables), st.just(role))
 
 
 @st.composite

@@ -69,6 +69,8 @@ NOT_ITEMS = [
     "pattern p = pattern contains x and let = 3",
     "pattern p =\n    use",
     "pattern p = earlier[3] use",
+    "statement S: always not use",
+    "pattern p = not in contains use and x not in use",
     "pattern p = a(\n    let,\n    use = 3,\n    pattern in {b},\n    statement(x),\n    policy\n)",
     "let X = in",
     "let X = {\n    use,\n    let\n}",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
 from random import Random
+from typing import TYPE_CHECKING
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -18,6 +18,9 @@ from vigil_lang.syntax.layout import WIDTH
 from vigil_lang.syntax.parse import parse_with_tokens
 from vigil_lang.syntax.print import to_text
 from vigil_lang.syntax.scan import Token, tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 several = settings(
     max_examples=int(os.environ.get("VIGIL_CASES", "150")),
@@ -90,7 +93,19 @@ def test_spellings_convert_into_each_other(file: tree.File) -> None:
     assert parse(source(unicode_text)).file == parse(source(ascii_text)).file
 
 
-GAPS = (" ", " ", " ", "  ", "\n", "\n\n\n", "\r\n\t", " // {0}\n", "\n// {0}\n", "\n\n  // {0}\n\n// {0}b\n", " /// {0}\n")
+GAPS = (
+    " ",
+    " ",
+    " ",
+    "  ",
+    "\n",
+    "\n\n\n",
+    "\r\n\t",
+    " // {0}\n",
+    "\n// {0}\n",
+    "\n\n  // {0}\n\n// {0}b\n",
+    " /// {0}\n",
+)
 
 
 @several

@@ -43,7 +43,7 @@ CASES = [
     ("pattern p = a ~ /b", "VGL102 1:17-19 this regular expression is not closed before the end of the line"),
     ("hello", "VGL101 1:1-6 expected `policy`, `use`, `let`, `param`, `pattern` or `statement`, found `hello`"),
     ("let A = {a}\npolicy p", "VGL101 2:1-9 `policy` names the file and stands once, before every item"),
-    (f"let A = ({'x' * 60})", f"VGL101 1:9-10 expected a value, a name or `{{`, found `(`"),
+    (f"let A = ({'x' * 60})", "VGL101 1:9-10 expected a value, a name or `{`, found `(`"),
     (f"let {'9' * 60}", f"VGL101 1:5-65 expected a name, found `{'9' * 37}…`"),
     ("let A = {a} /// no\nlet B = {b}", "VGL105 1:13-19 this documentation comment belongs to no item"),
     ("let A = {\n/// no\na}", "VGL105 2:1-7 this documentation comment belongs to no item"),

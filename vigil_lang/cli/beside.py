@@ -9,7 +9,6 @@ from rich.text import Text
 
 from vigil_lang.diagnostics.human import hanging
 from vigil_lang.diagnostics.visible import shown_path
-from vigil_lang.resources import resource
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,13 +20,19 @@ if TYPE_CHECKING:
     from vigil_lang.trace import Signature
 
 _SHOWN = 4
+# What one run does not do, rules may well be about; but a type that never fits is the policy's mistake.
+_ALWAYS = {"VGL403", "VGL404"}
+# Of one run the verdict itself says what was not put to the test, or broken; of many this is news.
+_OF_MANY = {"VGL407", "VGL408", "VGL409"}
 
 
 def print_doubts(policies: Sequence[Policy], runs: Sequence[str], signature: Signature, console: Console) -> None:
-    """Names and values that no judged run knows: the usual reason why a rule that should bite holds."""
+    """Names that are nearly those of the runs, and the like: the usual reason why a rule that should bite holds."""
     groups: dict[tuple[str, str], list[Diagnostic]] = {}
-    for found in _doubts(policies, signature):
-        groups.setdefault((found.code, found.message), []).append(found)
+    telling = _ALWAYS | _OF_MANY if len(runs) > 1 else _ALWAYS
+    for found in _findings(policies, signature):
+        if found.code.startswith("VGL4") and (found.code in telling or found.fix):
+            groups.setdefault((found.code, found.message), []).append(found)
     if not groups:
         return
     console.print()
@@ -48,14 +53,14 @@ def _command(policies: Sequence[Policy], runs: Sequence[str]) -> str:
     return f"vigil check {policy} --trace {run}"
 
 
-def _doubts(policies: Sequence[Policy], signature: Signature) -> Iterator[Diagnostic]:
+def _findings(policies: Sequence[Policy], signature: Signature) -> Iterator[Diagnostic]:
     """Findings against the signature. Standard modules are left out: they are made to fit many vocabularies."""
     from vigil_lang.semantics.check import check_policy
+    from vigil_lang.semantics.modules import is_shipped
 
-    standard = str(resource("stdlib"))
     for policy in policies:
-        if not policy.path.startswith(standard):
-            yield from (found for found in check_policy(policy, signature) if found.code.startswith("VGL4"))
+        if not is_shipped(policy.path):
+            yield from check_policy(policy, signature)
 
 
 def _line(same: Sequence[Diagnostic], console: Console) -> Iterator[Text]:
@@ -63,5 +68,5 @@ def _line(same: Sequence[Diagnostic], console: Console) -> Iterator[Text]:
     line, _ = found.source.position(found.span.start)
     head = Text.assemble("  ", (f"{shown_path(found.source.path)}:{line}", "dim"), "  ")
     again = f" ({len(same)} times)" if len(same) > 1 else ""
-    meant = f"; {found.help}" if found.help else ""
+    meant = f"; {found.help}" if found.fix and found.help else ""
     yield from hanging(console, head, f"{found.message}{again}{meant}")

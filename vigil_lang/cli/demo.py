@@ -72,7 +72,7 @@ def _show(example: _Example, screen: Console) -> None:
     policies = load_policies([example.path(example.policy)])
     bad = judge(policies, load_trace(example.path(_BAD_RUN)))
     screen.print()
-    for line in _rules(policies[0], bad):
+    for line in _rules(policies[0], bad, screen):
         screen.print(line)
     screen.print()
     print_verdict(bad, screen, in_full=1)
@@ -80,10 +80,11 @@ def _show(example: _Example, screen: Console) -> None:
     screen.print(headline(judge(policies, load_trace(example.path(example.good)))))
 
 
-def _rules(policy: Policy, verdict: Verdict) -> Iterator[Text]:
+def _rules(policy: Policy, verdict: Verdict, screen: Console) -> Iterator[Text]:
     """The violated statements as the file has them, with their comments."""
     from rich.text import Text
 
+    from vigil_lang.diagnostics.human import hanging
     from vigil_lang.diagnostics.visible import shown_path
 
     yield Text(f"{shown_path(policy.path)} says, among other things:", "dim")
@@ -92,7 +93,7 @@ def _rules(policy: Policy, verdict: Verdict) -> Iterator[Text]:
             source, span = found.statement.source, found.statement.syntax.span
             yield Text()
             for line in (found.statement.metadata.doc or "").splitlines():
-                yield Text(f"    /// {line}", "green")
+                yield from hanging(screen, Text("    /// ", "green"), line, "green")
             for line in source.text[span.start : span.end].splitlines():
                 yield Text(f"    {line}", "cyan")
 

@@ -12,7 +12,6 @@ from io import TextIOWrapper
 import click
 
 from vigil_lang import __version__
-from vigil_lang.diagnostics import InputError
 
 # One file a verb; the help shown for the group must not import them.
 VERBS = {
@@ -44,14 +43,18 @@ class _Verbs(click.Group):
     def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
-        except InputError as error:
+        except BrokenPipeError:  # click would answer with status 1, which says that there are findings
+            _let_go()
+            ctx.exit(CLEAN)
+        except Exception as error:
+            from vigil_lang.diagnostics import InputError
+
+            if not isinstance(error, InputError):
+                raise
             from vigil_lang.cli.show import show_errors
 
             show_errors(error.diagnostics)
             ctx.exit(BAD_INPUT)
-        except BrokenPipeError:  # click would answer with status 1, which says that there are findings
-            _let_go()
-            ctx.exit(CLEAN)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Verbs"):

@@ -11,7 +11,6 @@ from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Note, Span, nearest
 from vigil_lang.semantics import alike, core
 from vigil_lang.semantics.conditions import Conditions
 from vigil_lang.semantics.contradictions import contradictions
-from vigil_lang.semantics.extensions import extensions
 from vigil_lang.semantics.meanings import Text, Values
 from vigil_lang.semantics.mentions import first_mention
 from vigil_lang.semantics.terms import Failed
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
     from vigil_lang.semantics.meanings import Place
     from vigil_lang.semantics.policy import Policy
     from vigil_lang.trace import Signature
-
-__all__ = ["check_policy", "extensions"]
 
 
 def check_policy(policy: Policy, signature: Signature | None = None) -> list[Diagnostic]:
@@ -46,6 +43,13 @@ def check_policy(policy: Policy, signature: Signature | None = None) -> list[Dia
     for finding in found:
         once.setdefault((finding.code, finding.source.path, finding.span), finding)
     return sorted(once.values(), key=lambda d: (d.source.path != policy.path, d.source.path, d.span.start, d.code))
+
+
+def extensions(policy: Policy) -> list[Diagnostic]:
+    """VGL501, for every use of an extension of the paper's language (`vigil check --core`)."""
+    from vigil_lang.semantics.extensions import uses
+
+    return uses(policy)
 
 
 def _ignored(finding: Diagnostic) -> None:
@@ -111,12 +115,21 @@ def _values(conditions: Conditions, policy: Policy) -> Iterator[str]:
 def duplicates(policy: Policy) -> Iterator[Diagnostic]:
     """Statements that mean the same whatever the params are: one of them is idle, or says something unintended."""
     first: dict[object, Statement] = {}
+    groups = Counter(map(_ground, policy.statements))
     for statement in policy.statements:
+        if groups[_ground(statement)] == 1:
+            continue
         other = first.setdefault((alike.key(statement.requirement.theta), statement.params), statement)
         if other is not statement:
             message = f"`{statement.name}` says the same as `{other.name}`"
             note = Note("said here first", other.source, other.span)
             yield Diagnostic.of("VGL304", message, statement.source, statement.span, notes=(note,))
+
+
+def _ground(statement: Statement) -> frozenset[core.Test]:
+    """The tests without variables: a cheap mark that statements which mean the same share."""
+    tests = (t for holds in core.conditions(statement.requirement.theta) for t in core.tests(holds.condition))
+    return frozenset(t for t in tests if not isinstance(t, core.Equals | core.Contains))
 
 
 # --- VGL307 ------------------------------------------------------------------------------------------------

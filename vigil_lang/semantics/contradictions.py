@@ -103,10 +103,13 @@ class _Search:
         whole = core.AndC(tuple(c.condition for c in conjuncts))
         if all(map(obviously_satisfiable, _alternatives(whole))):
             return
-        found = contradiction([c.condition for c in conjuncts])
-        if found is not None:
-            yield from self._finding([conjuncts[at] for at in found.conjuncts], scope, only_lists=found.only_lists)
-            return
+        fixed = [c for c in conjuncts if not c.params]
+        # What holds whatever the params are is found first: with params it might be blamed on them.
+        for tried in (fixed, conjuncts) if len(fixed) < len(conjuncts) else (conjuncts,):
+            found = contradiction([c.condition for c in tried])
+            if found is not None:
+                yield from self._finding([tried[at] for at in found.conjuncts], scope, only_lists=found.only_lists)
+                return
         for conjunct in conjuncts:
             if conjunct.scope.entry is None:
                 yield from self._inside(conjunct)

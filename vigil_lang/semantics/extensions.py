@@ -23,7 +23,7 @@ Seen: TypeAlias = "set[tuple[Module, str]]"
 """Patterns looked into already; None while the policy's own source is read."""
 
 
-def extensions(policy: Policy) -> list[Diagnostic]:
+def uses(policy: Policy) -> list[Diagnostic]:
     """One finding for every use of an extension, in order; an imported pattern counts where it is applied."""
     module = policy.module
     found: list[Use] = []

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from vigil_lang.semantics.terms import Terms
 
 _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*")
-_KEYWORDS = frozenset({"true", "false"})
+_KEYWORDS = frozenset({"true", "false", "not", "has", "status", "output", "action", "earlier", "later", "always"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Member:
 
 
 def spelled(text: str, instead_of: tree.Term, module: Module | None) -> str:
-    """A text as a term: bare where a bare name stood and still means its own text, else quoted; numbers stay numbers."""
+    """A text as a term: bare where a bare name stood, if that still means its own text; a number stays one."""
     match instead_of:
         case tree.Number() if type_of(text) == "number":
             return text
@@ -67,7 +67,9 @@ def member(term: tree.Term, scope: Scope, terms: Terms) -> Member | None:
     if not isinstance(term, tree.Name):
         return Member(meaning.text, meaning.type, scope.place(term.span), term, scope.module)
     if term.text in scope.arguments:
-        return Member(meaning.text, meaning.type, scope.arguments[term.text].place)
+        place = scope.arguments[term.text].place
+        quoted = place.source.text.startswith('"', place.span.start)
+        return Member(meaning.text, meaning.type, place, tree.String("") if quoted else None)
     found = scope.module.find(term.text)
     assert found is not None
     value = _shown(*found, terms)
@@ -86,27 +88,25 @@ def members(union: tree.SetUnion, scope: Scope, terms: Terms) -> Iterator[Member
     """
     for part in union.parts:
         if isinstance(part, tree.SetLiteral):
-            for element in part.elements:
-                yield element_of(element, scope, terms)
+            found = (element_of(element, scope, terms) for element in part.elements)
+            yield from (one for one in found if one is not None)
         elif part.text not in scope.arguments:
             yield from _named(part, scope, terms)
 
 
-def element_of(element: tree.Term, scope: Scope, terms: Terms) -> Member:
+def element_of(element: tree.Term, scope: Scope, terms: Terms) -> Member | None:
     """An element of a set, or the name after `action =`: a bare name that is not declared is its own text.
+
+    None for a pattern's parameter without a value.
 
     Raises:
         Failed: it stands for no value.
     """
-    if isinstance(element, tree.Name):
-        text = terms.word(element, scope)
+    if isinstance(element, tree.Name) and element.text not in scope.arguments:
         declared = scope.module.find(element.text)
-        if element.text in scope.arguments or (declared and not isinstance(declared[1], tree.Pattern)):
-            return member(element, scope, terms) or Member(text, "text", scope.place(element.span))
-        return Member(text, "text", scope.place(element.span), element, scope.module)
-    found = member(element, scope, terms)
-    assert found is not None
-    return found
+        if declared is None or isinstance(declared[1], tree.Pattern):
+            return Member(element.text, "text", scope.place(element.span), element, scope.module)
+    return member(element, scope, terms)
 
 
 def _named(name: tree.Name, scope: Scope, terms: Terms) -> Iterator[Member]:

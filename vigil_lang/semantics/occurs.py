@@ -16,6 +16,8 @@ from vigil_lang.trace.model import Event
 from vigil_lang.trace.signature import type_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from vigil_lang.semantics.text import Matcher
     from vigil_lang.trace import Action, Argument, Signature
 
@@ -32,10 +34,9 @@ _EITHER, _NEVER = Can(True, True), Can(False, True)
 
 @dataclass(frozen=True)
 class Occurrence:
-    """What the events of a signature can be. With `names_only`, any value may stand under an argument that exists."""
+    """What the events of a signature can be; what has been asked is remembered."""
 
     signature: Signature
-    names_only: bool = False
     _known: dict[core.Condition, Can] = field(default_factory=dict, repr=False)
 
     def body(self, theta: core.Theta) -> Can:
@@ -82,13 +83,11 @@ class Occurrence:
         argument = action.args.get(condition.field.name)
         if argument is None:
             return Can(action.open, True)
-        return Can(self.names_only or can_satisfy(condition, argument), True)
+        return Can(can_satisfy(condition, argument), True)
 
     def _output(self, test: core.Test) -> bool:
         outputs = self.signature.outputs
-        if outputs is None or self.names_only:
-            return True
-        return any(_satisfies(test, text) for text in outputs)
+        return outputs is None or any(_satisfies(test, text) for text in outputs)
 
 
 def can_satisfy(test: core.Test, argument: Argument) -> bool:
@@ -107,7 +106,7 @@ def may_be(text: str, argument: Argument) -> bool:
     return not argument.types or "text" in argument.types or type_of(text) in argument.types
 
 
-def matches_any(matcher: Matcher, texts: frozenset[str]) -> bool:
+def matches_any(matcher: Matcher, texts: Iterable[str]) -> bool:
     """Whether some text matches."""
     return any(map(predicate(matcher), texts))
 

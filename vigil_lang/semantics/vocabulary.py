@@ -1,48 +1,306 @@
-"""VGL401 to VGL407: what a policy says that the vocabulary of a signature does not know."""
+"""VGL401 to VGL409: a policy held against a signature Σ = (A, K, V), name by name where each is written."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Note, nearest
-from vigil_lang.semantics import core
+from vigil_lang.diagnostics import Diagnostic, Edit, Fix, nearest
+from vigil_lang.semantics.domains import Domain, test_findings
+from vigil_lang.semantics.joins import Use, joins
 from vigil_lang.semantics.lower import parts
 from vigil_lang.semantics.meanings import Argument as Given
-from vigil_lang.semantics.meanings import Place, Scope, Variable
-from vigil_lang.semantics.members import Member, element_of, member, members, spelled
+from vigil_lang.semantics.meanings import Hole, Scope, Variable
+from vigil_lang.semantics.members import Member, element_of, members
 from vigil_lang.semantics.modules import is_shipped
-from vigil_lang.semantics.occurs import matches_any, may_be
+from vigil_lang.semantics.occurs import Occurrence, matches_any
 from vigil_lang.semantics.terms import Failed
-from vigil_lang.semantics.text import predicate
+from vigil_lang.semantics.text import quote
 from vigil_lang.semantics.vacuity import vacuous
 from vigil_lang.syntax import tree
 from vigil_lang.syntax.print import to_text
-from vigil_lang.trace.signature import Argument, type_of
+from vigil_lang.trace.signature import Argument
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from vigil_lang.diagnostics import Severity
     from vigil_lang.semantics.conditions import Conditions
+    from vigil_lang.semantics.meanings import Place
+    from vigil_lang.semantics.modules import Module
     from vigil_lang.semantics.policy import Policy
     from vigil_lang.trace import Signature
 
-Names: TypeAlias = frozenset[str]
+Actions: TypeAlias = frozenset[str]
+"""Actions of the signature, by their own names, that a condition may be about."""
+
+_SHOWN_ACTIONS = 3
 
 
 def against(policy: Policy, signature: Signature, conditions: Conditions) -> Iterator[Diagnostic]:
-    """The findings of a policy's statements, and of patterns no statement uses, against a signature with actions."""
-    reading = _Reading(policy, signature, conditions)
+    """The findings of a policy's statements and patterns against a signature that has actions."""
+    known = Vocabulary(signature)
+    occurrence = Occurrence(signature)
     for statement in policy.statements:
         conditions.start()
         uses: list[Use] = []
         for part in parts(statement.syntax):
-            strict = signature.origin == "declared" or part.role != "forbidden"
-            yield from reading.expression(part.expr, Scope(policy.module), reading.everything, strict, uses)
-        yield from _joins(uses, signature)
-        yield from vacuous(statement, signature)
-    for declaration in policy.module.own.values():
-        if isinstance(declaration, tree.Pattern):
+            reading = Reading(policy.module, known, conditions, part.role != "forbidden", uses)
+            yield from reading.findings(part.expr, Scope(policy.module))
+        yield from joins(uses, signature)
+        if (finding := vacuous(statement, occurrence)) is not None:
+            yield finding
+    for pattern in policy.module.own.values():
+        if isinstance(pattern, tree.Pattern):
             conditions.start()
-            yield from reading.pattern(declaration)
+            scope = Scope(policy.module)
+            holes = {p.text: Given(Hole(), scope.place(p.span), p.text) for p in pattern.params}
+            scope = replace(scope, arguments=holes, expanding=((policy.module, pattern.name.text),))
+            yield from Reading(policy.module, known, conditions, False).findings(pattern.body, scope)
+
+
+class Vocabulary:
+    """A signature, its actions found by any of their names."""
+
+    def __init__(self, signature: Signature) -> None:
+        self.signature = signature
+        self.actions = signature.actions
+        self.declared = signature.origin == "declared"
+        self.all: Actions = frozenset(signature.actions)
+        self._called: dict[str, set[str]] = {}
+        self._near: dict[str, list[str]] = {}
+        for own, action in signature.actions.items():
+            for name in (own, *action.kinds):
+                self._called.setdefault(name, set()).add(own)
+
+    @property
+    def names(self) -> Collection[str]:
+        """The names of actions and of kinds."""
+        return self._called.keys()
+
+    def called(self, names: Iterable[str]) -> Actions:
+        """The actions with one of these names or kinds."""
+        return frozenset[str]().union(*(self._called.get(name, ()) for name in names))
+
+    def near(self, name: str) -> list[str]:
+        """The names a person may have meant."""
+        if name not in self._near:
+            self._near[name] = nearest(name, self.names)
+        return self._near[name]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One condition read against a signature.
+
+    `wanted` says whether the statement hopes for such an event, or is at least about it. A recorded run without
+    what a statement forbids is as it should be, so there only what looks like a slip of the pen is reported.
+    """
+
+    home: Module
+    known: Vocabulary
+    conditions: Conditions
+    wanted: bool
+    uses: list[Use] = field(default_factory=list)
+
+    @property
+    def closed(self) -> bool:
+        """Whether what the signature lacks is a mistake."""
+        return self.wanted or self.known.declared
+
+    def findings(self, expr: tree.Expr, scope: Scope, actions: Actions | None = None) -> Iterator[Diagnostic]:
+        """What the signature does not know of a condition; nothing inside the standard library."""
+        among = self.known.all if actions is None else actions
+        with suppress(Failed):
+            for finding in self._findings(expr, scope, among):
+                if not self._quiet(scope):
+                    yield finding
+
+    def _quiet(self, scope: Scope) -> bool:
+        return is_shipped(scope.module.source.path) and scope.module is not self.home
+
+    def _findings(self, expr: tree.Expr, scope: Scope, actions: Actions) -> Iterator[Diagnostic]:
+        match expr:
+            case tree.And(items):
+                within = self._within(expr, scope, actions)
+                for item in items:
+                    yield from self.findings(item, scope, within)
+            case tree.Or(items):
+                for item in items:
+                    yield from self.findings(item, scope, actions)
+            case tree.Not(body):
+                yield from replace(self, wanted=False).findings(body, scope, actions)
+            case tree.ActionIn(names):
+                yield from self._actions(list(members(names, scope, self.conditions.terms)), scope.place(names.span))
+            case tree.ActionIs(name):
+                one = element_of(name, scope, self.conditions.terms)
+                if one is not None:
+                    yield from self._actions([one], one.place)
+            case tree.ActionMatches(text):
+                yield from self._matching(text, scope)
+            case tree.Has(name):
+                yield from self._argument(name, scope, actions)
+            case tree.Test():
+                yield from self._test(expr, scope, actions)
+            case tree.Apply():
+                yield from self._apply(expr, scope, actions)
+
+    def _apply(self, apply: tree.Apply, scope: Scope, actions: Actions) -> Iterator[Diagnostic]:
+        found = self.conditions.pattern_of(apply, scope)
+        if found is not None:
+            module, pattern = found
+            if (module, pattern.name.text) not in scope.expanding:
+                self.conditions.count(apply, scope)
+                inner = self.conditions.inside(apply, pattern, module, scope)
+                yield from self.findings(pattern.body, inner, self._within(apply, scope, actions))
+            return
+        place = scope.place(apply.name.span)
+        text = self.conditions.called(apply, scope)
+        yield from self._actions([Member(text, "text", place, apply.name, scope.module)], place)
+        within = self._within(apply, scope, actions)
+        for arg in apply.args or ():
+            if not isinstance(arg, tree.String | tree.Number | tree.Boolean):
+                yield from self.findings(arg, scope, within)
+
+    # --- actions ---
+
+    def _within(self, expr: tree.Expr, scope: Scope, actions: Actions) -> Actions:
+        """The actions among these at whose events an expression can hold, as far as it names actions."""
+        match expr:
+            case tree.And(items):
+                for item in items:
+                    actions = self._within(item, scope, actions)
+            case tree.Or(items):
+                return frozenset[str]().union(*(self._within(item, scope, actions) for item in items))
+            case tree.ActionIn(names) if not any(_is_open(n, scope) for p in names.parts for n in _terms(p)):
+                return actions & self.known.called(self.conditions.terms.set_of(names, scope))
+            case tree.ActionIs(name) if not _is_open(name, scope):
+                return actions & self.known.called({self.conditions.terms.word(name, scope)})
+            case tree.ActionMatches(text):
+                matcher = self.conditions.terms.matcher(text, scope)
+                known = self.known.actions
+                return frozenset(a for a in actions if matches_any(matcher, known[a].kinds | {a}))
+            case tree.Apply(_, args):
+                self.conditions.count(expr, scope)
+                found = self.conditions.pattern_of(expr, scope)
+                if found is None:
+                    actions &= self.known.called({self.conditions.called(expr, scope)})
+                    for arg in args or ():
+                        if not isinstance(arg, tree.String | tree.Number | tree.Boolean):
+                            actions = self._within(arg, scope, actions)
+                elif (found[0], found[1].name.text) not in scope.expanding:
+                    inner = self.conditions.inside(expr, found[1], found[0], scope)
+                    return self._within(found[1].body, inner, actions)
+        return actions
+
+    def _actions(self, named: list[Member], whole: Place) -> Iterator[Diagnostic]:
+        unknown = [one for one in named if one.text not in self.known.names]
+        if len(unknown) == len(named) > _SHOWN_ACTIONS:
+            message = f"none of these {len(named)} actions is in the signature"
+            severity: Severity = "warning" if self.closed else "info"
+            yield Diagnostic.of("VGL401", message, whole.source, whole.span, severity=severity)
+            return
+        for one in unknown:
+            near = self.known.near(one.text)
+            expected = self.closed and len(unknown) == len(named)
+            yield Diagnostic.of(
+                "VGL401",
+                f"no action `{one.text}` in the signature",
+                one.place.source,
+                one.place.span,
+                severity="warning" if near or expected else "info",
+                help=_did_you_mean(near),
+                fix=one.replaced(near[0]) if near else None,
+            )
+
+    def _matching(self, text: tree.String | tree.Name | tree.Regex, scope: Scope) -> Iterator[Diagnostic]:
+        matcher = self.conditions.terms.matcher(text, scope)
+        if self.closed and not matches_any(matcher, self.known.names):
+            message = f"no action in the signature matches `{to_text(text)}`"
+            yield Diagnostic.of("VGL406", message, scope.module.source, text.span)
+
+    # --- arguments ---
+
+    def _test(self, test: tree.Test, scope: Scope, actions: Actions) -> Iterator[Diagnostic]:
+        unknown = list(self._argument(test.field, scope, actions))
+        argument = None if unknown else self._of(test.field, scope, actions)
+        if argument is None:
+            yield from unknown
+            return
+        shown = to_text(test.field)
+        self._use(test, shown, argument, scope)
+        domain, declared = Domain(shown, argument, self.closed), self.known.declared
+        yield from test_findings(test, domain, scope, self.conditions, declared=declared)
+
+    def _of(self, name: tree.Field, scope: Scope, actions: Actions) -> Argument | None:
+        """What the actions together allow under a field; None where anything may stand."""
+        if name.kind == "output":
+            return Argument(frozenset(), values=self.known.signature.outputs)
+        text = self.conditions.reads(name, scope).name
+        known = [self.known.actions[a] for a in actions]
+        found = [action.args[text] for action in known if text in action.args]
+        if not found or any(action.open and text not in action.args for action in known):
+            return None
+        values = [a.values for a in found]
+        together = None if None in values else frozenset[str]().union(*(v for v in values if v is not None))
+        typed = all(a.types for a in found)
+        return Argument(frozenset(t for a in found for t in a.types) if typed else frozenset(), values=together)
+
+    def _argument(self, name: tree.Field, scope: Scope, actions: Actions) -> Iterator[Diagnostic]:
+        """VGL402, for a field that none of at least one action carries."""
+        if name.kind == "output" or not actions:
+            return
+        text = self.conditions.reads(name, scope).name
+        known = [self.known.actions[a] for a in actions]
+        if any(action.open or text in action.args for action in known):
+            return
+        near = nearest(text, {other for action in known for other in action.args})
+        yield Diagnostic.of(
+            "VGL402",
+            self._lacking(text, actions),
+            scope.module.source,
+            name.span,
+            severity="warning" if near or self.closed else "info",
+            help=_did_you_mean(near),
+            fix=_renamed(name, near[0]) if near else None,
+        )
+
+    def _lacking(self, argument: str, actions: Actions) -> str:
+        if len(actions) == len(self.known.actions) > 1:
+            return f"no action has an argument `{argument}`"
+        if len(actions) > _SHOWN_ACTIONS:
+            return f"none of the {len(actions)} actions that this is about has an argument `{argument}`"
+        shown = [f"`{a}`" for a in sorted(actions)]
+        if len(shown) == 1:
+            return f"{shown[0]} has no argument `{argument}`"
+        return f"none of {', '.join(shown)} has an argument `{argument}`"
+
+    def _use(self, test: tree.Test, shown: str, argument: Argument, scope: Scope) -> None:
+        if test.operator != "=" or not isinstance(test.operand, tree.Name):
+            return
+        meaning = self.conditions.terms.term(test.operand, scope)
+        if isinstance(meaning, Variable):
+            given = scope.arguments.get(test.operand.text)
+            place = given.place if given else scope.place(test.operand.span)
+            place = scope.entry if scope.entry and self._quiet(scope) and not given else place
+            self.uses.append(Use(meaning.name, shown, argument, place))
+
+
+def _renamed(name: tree.Field, text: str) -> Fix:
+    written = to_text(tree.Field(quote(text)[1:-1]))
+    return Fix(f"write `{written}`", (Edit(name.span, written),))
+
+
+def _terms(part: tree.SetLiteral | tree.Name) -> tuple[tree.Term, ...]:
+    return part.elements if isinstance(part, tree.SetLiteral) else (part,)
+
+
+def _is_open(term: tree.Term, scope: Scope) -> bool:
+    """Whether a term is a pattern's parameter without a value."""
+    given = scope.arguments.get(term.text) if isinstance(term, tree.Name) else None
+    return given is not None and isinstance(given.meaning, Hole)
+
+
+def _did_you_mean(near: list[str]) -> str | None:
+    return f"did you mean {' or '.join(f'`{n}`' for n in near)}?" if near else None

@@ -161,8 +161,8 @@ class Explainer:
             failing = [c for c in bound if not meets(c, event, binding)]
             if ground is not None:
                 failing.append(ground)
-            if len(failing) == 1 and _telling(failing[0], conjuncts, event, binding):
-                yield place, because(failing[0], event, binding)
+            if place != at and len(failing) == 1 and (why := _reason(failing[0], conjuncts, event, binding)):
+                yield place, why
 
     def _almost_met(self, holds: core.Holds) -> Almost:
         """Events that meet all variable-free conjuncts (None) or all but one (that one)."""
@@ -178,11 +178,29 @@ class Explainer:
         return self._almost[id(holds)]
 
 
-def _telling(failing: core.Condition, conjuncts: list[core.Condition], event: Event, binding: Binding) -> bool:
-    """Another action is a near miss only if it touched the very value; otherwise every event would be one."""
-    if not isinstance(failing, (core.ActionIn, core.ActionMatches)):
-        return True
-    return any(isinstance(c, core.Equals) and binding[c.variable] in texts(c.field, event) for c in conjuncts)
+def _reason(failing: core.Condition, conjuncts: list[core.Condition], event: Event, binding: Binding) -> str | None:
+    """Why the one conjunct that fails does so, None where that would tell nothing.
+
+    Another action is a near miss only if it touched the very value; otherwise every event would be one. Of
+    alternatives, the first that lacks one thing speaks for all.
+    """
+    match failing:
+        case core.ActionIn() | core.ActionMatches():
+            touched = any(
+                isinstance(c, core.Equals) and binding[c.variable] in texts(c.field, event) for c in conjuncts
+            )
+            return because(failing, event, binding) if touched else None
+        case core.OrC(items):
+            for item in items:
+                parts = _conjuncts(item)
+                missing = [part for part in parts if not meets(part, event, binding)]
+                if len(missing) == 1 and len(parts) > 1 and (why := _reason(missing[0], parts, event, binding)):
+                    return why
+            return None
+        case core.NotC(core.AndC() | core.OrC() | core.NotC()) | core.AndC():
+            return None
+        case _:
+            return because(failing, event, binding)
 
 
 def _nearest(places: list[int], at: int) -> Iterator[int]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from vigil_lang.semantics import regex
 from vigil_lang.semantics.regex import Assertion, Choice, Node, One, Ranges, Repeat, Sequence, Unsupported, Variant
+from vigil_lang.semantics.regex_reader import read
 from vigil_lang.semantics.text import Expression, Glob, glob_parts
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def regular(matcher: Matcher) -> str:
     """The regular language of all texts that a pattern matches: a glob as a whole, an expression anywhere inside.
 
     Raises:
-        Unsupported: a regular expression outside the subset that `semantics.regex` reads, or a character beyond
+        Unsupported: a regular expression outside the subset that `semantics.regex_reader` reads, or a character beyond
             SMT-LIB's alphabet.
     """
     match matcher:
@@ -59,7 +60,7 @@ def regular(matcher: Matcher) -> str:
             parts = glob_parts(pattern)
             return _joined({"*": _ANY, "?": "re.allchar"}.get(kind) or _text(text) for kind, text in parts)
         case Expression(pattern, ignore_case):
-            node = regex.read(pattern, ignore_case=ignore_case)
+            node = read(pattern, ignore_case=ignore_case)
             return _either(language for variant in regex.variants(node) for language in _searched(variant))
 
 

@@ -18,7 +18,7 @@ _LIMIT = 80
 _UNITS = ((86_400_000_000, "d"), (3_600_000_000, "h"), (60_000_000, "m"), (1_000_000, "s"), (1_000, "ms"))
 
 
-def because(failing: core.Condition, event: Event, binding: Binding) -> str:
+def because(failing: core.Test | core.NotC, event: Event, binding: Binding) -> str:
     """Why one condition does not hold of an event: "target is `mask.csr`, not `M`"."""
     match failing:
         case core.ActionIn(names):
@@ -43,10 +43,8 @@ def because(failing: core.Condition, event: Event, binding: Binding) -> str:
             return f"{_has(field, event)}, which {'matches' if negated else 'does not match'} {_pattern(matcher)}"
         case core.Compares(field, operator, number):
             return f"{_has(field, event)}, not {operator} {number}"
-        case core.NotC(core.AndC() | core.OrC() | core.NotC()) | core.AndC() | core.OrC():
-            return "fails one of its conditions"
         case core.NotC(body):
-            return f"meets a condition that is excluded ({_positive(body, event)})"
+            return f"{_positive(body, event)}, which is excluded"
 
 
 def _positive(body: core.Condition, event: Event) -> str:

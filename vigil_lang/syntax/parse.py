@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from vigil_lang.diagnostics.model import Diagnostic, Source, Span
 from vigil_lang.syntax import expected, tree
-from vigil_lang.syntax.scan import CLOSING, OPENING, Segment, Token, segments, tokens
+from vigil_lang.syntax.items import Segment, segments
+from vigil_lang.syntax.scan import CLOSING, OPENING, Token, tokens
 
 if TYPE_CHECKING:
     from vigil_lang.syntax.terminals import Body
 
 MAX_CHARACTERS = 2_000_000
+MAX_TOKENS = 500_000
 MAX_TOKENS_IN_ITEM = 20_000
 MAX_DEPTH = 64
 MAX_FINDINGS = 100
@@ -58,11 +60,11 @@ def parse(source: Source) -> Parsed:
 
 def parse_with_tokens(source: Source) -> Lexed:
     """The same, with what a formatter or a highlighter needs; a body that did not parse may lack terminals."""
-    if len(source.text) > MAX_CHARACTERS:
-        message = f"the file has more than {MAX_CHARACTERS:,} characters"
-        finding = Diagnostic.of("VGL003", message, source, Span(0, 1))
+    found = tokens(source.text, MAX_TOKENS + 1) if len(source.text) <= MAX_CHARACTERS else []
+    if len(source.text) > MAX_CHARACTERS or len(found) > MAX_TOKENS:
+        limit = f"{MAX_TOKENS:,} tokens" if found else f"{MAX_CHARACTERS:,} characters"
+        finding = Diagnostic.of("VGL003", f"the file has more than {limit}", source, Span(0, 1))
         return Lexed(Parsed(tree.File(source), (finding,)), [], [])
-    found = tokens(source.text)
     file = _Assembly(source, _hidden_characters(source))
     cut = segments(source.text, found)
     for segment in cut:

@@ -1,0 +1,174 @@
+"""VGL403 to VGL406: a test held against the types and values its argument has in a signature."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from vigil_lang.diagnostics import Diagnostic, Edit, Fix
+from vigil_lang.diagnostics import nearest as nearest_of
+from vigil_lang.semantics.members import Member, member, members
+from vigil_lang.semantics.occurs import matches_any
+from vigil_lang.syntax import tree
+from vigil_lang.trace.signature import type_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from vigil_lang.diagnostics import Severity
+    from vigil_lang.semantics.conditions import Conditions
+    from vigil_lang.semantics.meanings import Place, Scope
+    from vigil_lang.trace import Argument
+
+_NOUNS = {"text": "text", "number": "a number", "bool": "a truth value"}
+_SHOWN_VALUES = 6
+_LONGEST_NAME = 200
+"""Likeness of texts takes time that grows with their square; nobody misspells a page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """What may stand under a field in the context of a test.
+
+    `closed` says whether a value that is not listed counts as a mistake: on a recorded run it does not where the
+    policy hopes for no such event.
+    """
+
+    field: str
+    argument: Argument
+    closed: bool
+
+    @property
+    def values(self) -> frozenset[str] | None:
+        """The listed values, where they count."""
+        return self.argument.values if self.closed else None
+
+
+def test_findings(
+    test: tree.Test, domain: Domain, scope: Scope, conditions: Conditions, *, declared: bool
+) -> Iterator[Diagnostic]:
+    """What is wrong with a test whose field the signature knows.
+
+    Raises:
+        Failed: its operand has no meaning.
+    """
+    operand = test.operand
+    match test.operator:
+        case "<" | "<=" | ">" | ">=":
+            yield from _order(test, domain, scope)
+        case "in" | "not in" if isinstance(operand, tree.SetUnion):
+            listed = list(members(operand, scope, conditions.terms))
+            idle = test.operator != "in" and not declared
+            yield from _members(listed, scope.place(operand.span), domain, idle=idle)
+        case "=" | "!=" if isinstance(operand, tree.Name | tree.String | tree.Number | tree.Boolean):
+            one = member(operand, scope, conditions.terms)
+            if one is not None:
+                yield from _members([one], one.place, domain, idle=test.operator == "!=" and not declared)
+        case "~" | "!~" if isinstance(operand, tree.Regex | tree.String | tree.Name):
+            if test.operator == "~" or declared:
+                yield from _pattern(operand, domain, scope, conditions)
+        case "contains" if isinstance(operand, tree.String | tree.Name):
+            yield from _contained(operand, domain, scope, conditions)
+
+
+def _order(test: tree.Test, domain: Domain, scope: Scope) -> Iterator[Diagnostic]:
+    types = domain.argument.types
+    if types and "number" not in types:
+        place = scope.place(test.field.span)
+        message = f"`{domain.field}` is never a number, and `{test.operator}` compares numbers"
+        yield Diagnostic.of("VGL403", message, place.source, place.span, help=f"it is {_types(domain)}")
+
+
+def _members(listed: list[Member], whole: Place, domain: Domain, *, idle: bool) -> Iterator[Diagnostic]:
+    """Values of a type the argument never has; then, in what is left, values it does not have.
+
+    With `idle`, a value that is not there is no mistake: the test excludes it.
+    """
+    fitting: list[Member] = []
+    for one in listed:
+        if _fits(one, domain):
+            fitting.append(one)
+        else:
+            yield _mistyped(one, domain)
+    values = domain.values
+    if values is None or idle:
+        return
+    missing = [one for one in fitting if one.text not in values]
+    if len(missing) == len(fitting) > 3:
+        message = f"none of these {len(fitting)} values is one that `{domain.field}` has"
+        yield Diagnostic.of("VGL405", message, whole.source, whole.span, help=_known(domain, []))
+        return
+    for one in missing:
+        near = nearest(one.text, values)
+        severity: Severity = "warning" if near or len(missing) == len(fitting) else "info"
+        yield Diagnostic.of(
+            "VGL405",
+            f"`{one.text}` is not among the values of `{domain.field}`",
+            one.place.source,
+            one.place.span,
+            severity=severity,
+            help=_known(domain, near),
+            fix=one.replaced(near[0]) if near else None,
+        )
+
+
+def _fits(one: Member, domain: Domain) -> bool:
+    """A string may spell a number or a truth value; what is written as a number is meant as one."""
+    types = domain.argument.types
+    return not types or one.type in types or (one.type == "text" and type_of(one.text) in types)
+
+
+def _mistyped(one: Member, domain: Domain) -> Diagnostic:
+    place, fix = one.place, None
+    if isinstance(one.spelling, tree.Number | tree.Boolean) and domain.argument.types == {"text"}:
+        quoted = f'"{place.source.text[place.span.start : place.span.end]}"'
+        fix = Fix(f"write `{quoted}`", (Edit(place.span, quoted),))
+    message = f"`{domain.field}` is always {_types(domain)}, and `{one.text}` is {_NOUNS[one.type]}"
+    return Diagnostic.of("VGL404", message, place.source, place.span, fix=fix)
+
+
+def _pattern(
+    operand: tree.Regex | tree.String | tree.Name, domain: Domain, scope: Scope, conditions: Conditions
+) -> Iterator[Diagnostic]:
+    matcher = conditions.terms.matcher(operand, scope)
+    values = domain.values
+    if values is not None and not matches_any(matcher, values):
+        one = None if isinstance(operand, tree.Regex) else member(operand, scope, conditions.terms)
+        place = one.place if one else scope.place(operand.span)
+        shown = f"/{operand.raw}/" if isinstance(operand, tree.Regex) else one.text if one else ""
+        message = f"no value of `{domain.field}` matches `{shown}`"
+        yield Diagnostic.of("VGL406", message, place.source, place.span, help=_known(domain, nearest(shown, values)))
+
+
+def _contained(
+    operand: tree.String | tree.Name, domain: Domain, scope: Scope, conditions: Conditions
+) -> Iterator[Diagnostic]:
+    one, values = member(operand, scope, conditions.terms), domain.values
+    if one is not None and values is not None and not any(one.text in value for value in values):
+        message = f"no value of `{domain.field}` contains `{one.text}`"
+        near = nearest(one.text, values)
+        yield Diagnostic.of("VGL406", message, one.place.source, one.place.span, help=_known(domain, near))
+
+
+def nearest(text: str, values: Iterable[str]) -> list[str]:
+    """The values that look like a text."""
+    if len(text) > _LONGEST_NAME:
+        return []
+    return nearest_of(text, (v for v in values if len(v) <= _LONGEST_NAME))
+
+
+def _types(domain: Domain) -> str:
+    return " or ".join(_NOUNS[t] for t in ("text", "number", "bool") if t in domain.argument.types)
+
+
+def _known(domain: Domain, near: list[str]) -> str | None:
+    """The values a person may have meant, or a few of those there are."""
+    values = domain.argument.values or frozenset()
+    shown = [f"`{_short(v)}`" for v in near or sorted(values)[:_SHOWN_VALUES]]
+    if near:
+        return f"did you mean {' or '.join(shown)}?"
+    return f"it has {', '.join(shown)}{', …' if len(values) > _SHOWN_VALUES else ''}" if shown else None
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 40 else text[:39] + "…"

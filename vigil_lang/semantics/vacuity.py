@@ -1,0 +1,61 @@
+"""VGL408 and VGL409: statements that a signature makes say nothing, or block always."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vigil_lang.diagnostics import Diagnostic
+from vigil_lang.semantics import core
+from vigil_lang.syntax import tree
+
+if TYPE_CHECKING:
+    from vigil_lang.diagnostics import Span
+    from vigil_lang.semantics.lower import Statement
+    from vigil_lang.semantics.occurs import Occurrence
+
+_WANTED = {
+    "prec": ("guard", "every trigger is a violation"),
+    "resp": ("response", "every trigger is a violation"),
+    "bresp": ("response", "every trigger is a violation"),
+    "rslv": ("resolution", "the last trigger is always a violation"),
+    "until": ("resolver", "whatever is forbidden stays so after a trigger"),
+    "always": ("consequence", "every trigger is a violation"),
+}
+
+
+def vacuous(statement: Statement, occurrence: Occurrence) -> Diagnostic | None:
+    """What can never occur of a statement within a signature, if that makes it idle or unkeepable.
+
+    On a recorded run a prohibition is not idle because nobody broke it; a tool's definition is another matter.
+    """
+    theta, trigger, form = statement.requirement.theta, statement.requirement.trigger, statement.syntax.form
+    body = form.args[0]
+    if trigger is not None and not occurrence.body(trigger).hold:
+        message = f"the trigger of `{statement.name}` can never occur, so the statement says nothing"
+        return _finding("VGL408", message, statement, body.left.span if isinstance(body, tree.Implies) else body.span)
+    if occurrence.signature.origin == "declared" and not occurrence.body(theta).fail:
+        message = f"what `{statement.name}` forbids can never occur, so the statement says nothing"
+        return _finding("VGL408", message, statement, body.span if len(form.args) == 1 else form.span)
+    wanted = _wanted(statement)
+    if wanted is None or occurrence.body(wanted[0]).hold:
+        return None
+    role, consequence = _WANTED[form.name]
+    message = f"the {role} of `{statement.name}` can never occur, so {consequence}"
+    return _finding("VGL409", message, statement, wanted[1])
+
+
+def _wanted(statement: Statement) -> tuple[core.Theta, Span] | None:
+    """What has to occur once the trigger has, and where it is written."""
+    theta, form = statement.requirement.theta, statement.syntax.form
+    if form.name not in _WANTED or not isinstance(theta, core.Implies):
+        return None
+    if form.name == "always":
+        body = form.args[0]
+        return (theta.right, body.right.span) if isinstance(body, tree.Implies) else None
+    role = _WANTED[form.name][0]
+    holds = next(h for h in core.conditions(theta.right) if h.role == role)
+    return holds, form.args[1].span
+
+
+def _finding(code: str, message: str, statement: Statement, span: Span) -> Diagnostic:
+    return Diagnostic.of(code, message, statement.source, span)

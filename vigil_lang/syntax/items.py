@@ -1,0 +1,147 @@
+"""Where items begin, found without the grammar so that errors stay inside their item."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from vigil_lang.diagnostics.model import Span
+from vigil_lang.syntax.scan import CLOSING, COMMENTS, ITEM_WORDS, OPENING
+
+if TYPE_CHECKING:
+    from vigil_lang.syntax.scan import Token
+
+# Words that join what stands before them to what follows: no name is declared by them, no item starts there.
+_JOINS = frozenset({"in", "not", "contains", "and", "or", "implies", "after"})
+_PREFIXES = frozenset({"has", "always", "earlier", "later", "not"})
+# After these a word is a name, whatever else it may be elsewhere.
+_BEFORE_NAMES = frozenset(
+    {"@", ",", ":", "|", "!=", "~", "!~", "<", "<=", ">", ">=", "∼", "≁", "≠", "≤", "≥", "∈", "∉"}
+)
+# What a complete item cannot end with: another operand must follow.
+_WANTS_MORE = _BEFORE_NAMES | {"(", "[", "]", "{", "=", "¬", "∧", "∨", "⇒", "□", "◇⁻", "◇⁺", "◇-", "◇+"}
+_AFTER_NAME = {"let": "=", "pattern": "=", "param": ":", "statement": ":"}
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """The tokens of one item: documentation comments and annotations first, then its keyword and the rest.
+
+    `keyword` is None for text that belongs to no item; `head` is the index in `tokens` of the keyword, or of
+    the word that stands in its place.
+    """
+
+    tokens: list[Token]
+    keyword: str | None
+    head: int = 0
+
+    @property
+    def span(self) -> Span:
+        return Span(self.tokens[0].start, self.tokens[-1].end)
+
+
+def segments(text: str, found: list[Token]) -> list[Segment]:
+    """Cut a file where items begin.
+
+    Outside brackets two operands never stand side by side, so an item word after a complete operand begins
+    an item, and any other word there at the very start of a line is text that belongs to none. Elsewhere an
+    item word begins an item when it is first on its line and a name follows: a closing bracket that was
+    forgotten swallows no later item, and an argument may be called `pattern`.
+    """
+    heads = _heads(text, found)
+    first_code = next((i for i, t in enumerate(found) if t.kind not in COMMENTS), len(found))
+    if first_code < (heads[0][0] if heads else len(found)):
+        heads.insert(0, (0, first_code))
+    ends = [start for start, _ in heads[1:]] + [len(found)]
+    result: list[Segment] = []
+    for (start, head), end in zip(heads, ends, strict=False):
+        word = found[head].text
+        result.append(Segment(found[start:end], word if word in ITEM_WORDS else None, head - start))
+    return result
+
+
+def _heads(text: str, found: list[Token]) -> list[tuple[int, int]]:
+    """Where items begin, as two indices: the first token, documentation and annotations included, and the head."""
+    heads: list[tuple[int, int]] = []
+    code = [i for i, t in enumerate(found) if t.kind not in COMMENTS]
+    depth = 0
+    marked: int | None = None  # the first annotation since the last item's end
+    lost = True  # whether what stands before belongs to no item
+    state = _State()
+    for at, index in enumerate(code):
+        token = found[index]
+        begins = False
+        if token.text in ITEM_WORDS:
+            begins = depth == 0 and state.complete
+            begins = begins or (
+                _own_line(text, found, code, at) and _declares([found[i].text for i in code[at : at + 3]])
+            )
+        elif token.kind == "word":
+            begins = depth == 0 and state.complete and not lost and text[token.start - 1] == "\n"
+            begins = begins and token.text not in _JOINS
+        elif token.text == "@":
+            fresh = depth == 0 and state.complete
+            if marked is None and (fresh or _own_line(text, found, code, at)):
+                marked = index
+        elif token.text in OPENING:
+            depth += 1
+        elif token.text in CLOSING:
+            depth = max(0, depth - 1)
+        if begins:
+            heads.append((_documented(text, found, index if marked is None else marked), index))
+            depth, marked, lost = 0, None, token.text not in ITEM_WORDS
+        state.take(token, head=begins and not lost)
+    if marked is not None:
+        heads.append((_documented(text, found, marked), marked))
+    return heads
+
+
+class _State:
+    """Follows the tokens just closely enough to tell whether what was read could be a whole item.
+
+    `complete`: it could. `named`: the next word is a name. `negates`: the last was the `not` of `not in`.
+    """
+
+    __slots__ = ("complete", "named", "negates")
+
+    def __init__(self) -> None:
+        self.complete, self.named, self.negates = True, False, False
+
+    def take(self, token: Token, *, head: bool) -> None:
+        text, complete, negates = token.text, self.complete, self.negates
+        self.negates = False
+        if head or token.kind != "word":
+            self.complete = not head and text not in _WANTS_MORE
+            self.named = head or text in _BEFORE_NAMES
+        elif self.named and text != "always":
+            self.complete, self.named = True, False
+        elif text in _PREFIXES:
+            self.complete, self.named, self.negates = False, False, complete and text == "not"
+        elif text in _JOINS and (complete or negates):
+            self.complete, self.named = False, text in ("in", "contains")
+        else:  # an operand; a connective with nothing before it to connect is one, called so
+            self.complete, self.named = True, False
+
+
+def _own_line(text: str, found: list[Token], code: list[int], at: int) -> bool:
+    return at == 0 or "\n" in text[found[code[at - 1]].end : found[code[at]].start]
+
+
+def _declares(texts: list[str]) -> bool:
+    """Whether an item word and the two tokens after it begin an item, where an operand could be called like one."""
+    word, name, after = (*texts, "", "")[:3]
+    if not (name[:1].isalpha() or name[:1] == "_"):
+        return word == "use" and name.startswith(".")
+    return after == _AFTER_NAME.get(word) or (name not in _JOINS and name not in ITEM_WORDS)
+
+
+def _documented(text: str, found: list[Token], start: int) -> int:
+    """Where an item starts when the documentation on the lines above it is counted in."""
+    at = start
+    while at > 0 and found[at - 1].kind in COMMENTS:
+        at -= 1
+        if at > 0 and "\n" not in text[found[at - 1].end : found[at].start]:
+            break  # it ends a line of what comes before
+        if found[at].kind == "doc":
+            start = at
+    return start
