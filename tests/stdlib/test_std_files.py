@@ -47,6 +47,12 @@ def test_does_not_read(event: Event) -> None:
     assert not holds("reading", event)
 
 
+def test_searches() -> None:
+    assert holds("searching", call("Grep", pattern="x", path="/a/notes.md"))
+    assert holds("searching", call("Glob", pattern="**/*.md"))
+    assert not holds("searching", call("Read", file_path="/a/notes.md"))
+
+
 @pytest.mark.parametrize(
     "event",
     [

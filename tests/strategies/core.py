@@ -14,18 +14,19 @@ NAMES = (frozenset({"a"}), frozenset({"b", "k"}), frozenset({"a.b", "c", "file.r
 TEXTS = ("M", "MN", "N", "", "7", "é*")
 SETS = (frozenset({"M"}), frozenset({"7", "", "MN"}), frozenset[str]())
 MATCHERS = (Glob("M*"), Glob("*"), Glob("?"), Expression("[0-9]"), Expression("^m", ignore_case=True))
+NUMBERS = (Decimal(7), Decimal(-3))
 BOUNDS = (None, core.Calls(1), core.Calls(2), core.Calls(50), core.Within(500_000), core.Within(30_000_000))
 
 _fields = st.sampled_from(FIELDS)
 _ground = st.one_of(
-    st.builds(core.ActionIn, st.sampled_from(NAMES)),
-    st.builds(core.ActionMatches, st.sampled_from((Glob("a*"), Expression("k$")))),
-    st.builds(core.StatusIs, st.sampled_from(("ok", "error"))),
-    st.builds(core.Has, _fields),
-    st.builds(core.In, _fields, st.sampled_from(SETS), st.booleans()),
-    st.builds(core.Matches, _fields, st.sampled_from(MATCHERS), st.booleans()),
-    st.builds(core.Compares, _fields, st.sampled_from(("<", "<=", ">", ">=")), st.sampled_from((Decimal(7), Decimal(-3)))),
-    st.builds(core.ContainsText, _fields, st.sampled_from(TEXTS)),
+    st.sampled_from(NAMES).map(core.ActionIn),
+    st.sampled_from((Glob("a*"), Expression("k$"))).map(core.ActionMatches),
+    st.sampled_from(("ok", "error")).map(core.StatusIs),
+    _fields.map(core.Has),
+    st.tuples(_fields, st.sampled_from(SETS), st.booleans()).map(lambda t: core.In(*t)),
+    st.tuples(_fields, st.sampled_from(MATCHERS), st.booleans()).map(lambda t: core.Matches(*t)),
+    st.tuples(_fields, st.sampled_from(("<", "<=", ">", ">=")), st.sampled_from(NUMBERS)).map(lambda t: core.Compares(*t)),
+    st.tuples(_fields, st.sampled_from(TEXTS)).map(lambda t: core.ContainsText(*t)),
 )
 
 
@@ -55,7 +56,7 @@ def patterns(draw: st.DrawFn, variables: tuple[str, ...]) -> core.Condition:
 
 def held(variables: tuple[str, ...], role: str = "condition") -> st.SearchStrategy[core.Holds]:
     """A condition in its place."""
-    return st.builds(core.Holds, patterns(variables) | conditions(variables), st.just(role))
+    return (patterns(variables) | conditions(variables)).map(lambda condition: core.Holds(condition, role))
 
 
 @st.composite

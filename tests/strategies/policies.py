@@ -87,6 +87,14 @@ def variable_tests(draw: st.DrawFn, variables: tuple[str, ...]) -> str:
 
 
 @st.composite
+def patterns(draw: st.DrawFn, variables: tuple[str, ...]) -> str:
+    """What policies mostly say: a call whose arguments carry the variables."""
+    tests = [f"{draw(st.sampled_from(FIELDS))} = {x}" for x in variables if draw(st.integers(0, 3))]
+    more = [draw(ground_tests())] if draw(st.integers(0, 3)) == 0 else []
+    return f"{draw(st.sampled_from(('a', 'b')))}({', '.join([*tests, *more])})"
+
+
+@st.composite
 def conditions(draw: st.DrawFn, variables: tuple[str, ...], depth: int = 2) -> str:
     """A condition on one event; mostly one that a run of few actions can meet."""
     tests = ground_tests() if not variables else st.one_of(ground_tests(), variable_tests(variables))
@@ -109,7 +117,7 @@ def bodies(draw: st.DrawFn, variables: tuple[str, ...], depth: int = 3) -> str:
     """A temporal body."""
     kind = draw(st.integers(0, 9))
     if depth == 0 or kind <= 1:
-        return draw(conditions(variables, 1))
+        return draw(patterns(variables) | conditions(variables, 1))
     inner = bodies(variables, depth - 1).map(_bracketed)
     if kind <= 5:
         bound = draw(st.sampled_from(("", "", *(f"[{b}]" for b in BOUNDS))))
@@ -131,7 +139,7 @@ def statements(draw: st.DrawFn) -> str:
         return f"statement {name}: always {draw(bodies(variables))}"
     arity = {"abs": 1, "atmost": 1, "until": 3}.get(form, 2)
     # Each condition sees some of the variables: those only in the trigger or only in the guard come up by themselves.
-    args = [draw(conditions(variables)) for _ in range(arity)]
+    args = [draw(patterns(variables) | conditions(variables)) for _ in range(arity)]
     bound = {"bresp": f"[{draw(st.sampled_from(BOUNDS))}]", "atmost": f"[{draw(st.sampled_from('12'))}]"}.get(form, "")
     text = f"statement {name}: {form}{bound}({', '.join(args)})"
     return text + (f" after {draw(conditions(variables, 1))}" if draw(st.integers(0, 3)) == 0 else "")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from vigil_lang.ingest import read_trace
 from vigil_lang.trace import Trace
 
-ACTIONS = ("a", "b", "c", "a.b")
+ACTIONS = ("a", "a", "b", "b", "c", "a.b")
 KINDS = ("a", "k", "file.read")
 NAMES = ("f", "g", "p.q")
 TEXTS = ("M", "MN", "N", "", "7", "7.0", "-3", "1e1", "é*", "any other")
@@ -65,7 +65,8 @@ def runs(draw: st.DrawFn, max_size: int = 6) -> list[Line]:
     Of the alphabet of values each run uses a few, so that most events share some.
     """
     texts = draw(st.lists(st.sampled_from(SCALARS), min_size=1, max_size=3).map(tuple))
-    lines = draw(st.lists(events(texts), max_size=max_size))
+    fewest = draw(st.sampled_from((0, 2, 3, 3, 4)))
+    lines = draw(st.lists(events(texts), min_size=fewest, max_size=max_size))
     clock = draw(st.sampled_from(("none", "none", "ascending", "any", "gaps")))
     if clock != "none":
         times = draw(st.lists(st.sampled_from(CLOCK), min_size=len(lines), max_size=len(lines)))

@@ -88,9 +88,14 @@ def test_formatting_is_proved_and_fits(file: tree.File, spelling: str) -> None:
 def test_spellings_convert_into_each_other(file: tree.File) -> None:
     ascii_text = format_text(source(to_text(file)), spelling="ascii")
     unicode_text = format_text(source(to_text(file)), spelling="unicode")
-    assert format_text(source(unicode_text), spelling="ascii") == ascii_text
-    assert format_text(source(ascii_text), spelling="unicode") == unicode_text
+    # An item that only fits on its line in one spelling may gain an empty line above it in the other.
+    assert _lines(format_text(source(unicode_text), spelling="ascii")) == _lines(ascii_text)
+    assert _lines(format_text(source(ascii_text), spelling="unicode")) == _lines(unicode_text)
     assert parse(source(unicode_text)).file == parse(source(ascii_text)).file
+
+
+def _lines(text: str) -> list[str]:
+    return [line for line in text.split("\n") if line]
 
 
 GAPS = (

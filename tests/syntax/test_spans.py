@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
 from typing import Any
 
 from hypothesis import given, settings
 from syntax_support import source
 
 from tests.strategies import trees
-from vigil_lang.diagnostics import Span
+from vigil_lang.node import Node
 from vigil_lang.syntax import parse, tree
 from vigil_lang.syntax.print import to_text
 
@@ -33,12 +32,12 @@ def texts(node: Any) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     if isinstance(node, tuple):
         return [pair for item in node for pair in texts(item)]
-    if is_dataclass(node) and not isinstance(node, Span):
+    if isinstance(node, Node):
         if hasattr(node, "span"):
             found.append((type(node).__name__, TEXT[node.span.start : node.span.end]))
-        for field in fields(node):
-            if field.name != "source":
-                found += texts(getattr(node, field.name))
+        for name in node.__struct_fields__:
+            if name != "source":
+                found += texts(getattr(node, name))
     return found
 
 

@@ -68,10 +68,11 @@ def command(
     policies = load_policies(policy_args, read_params(settings, params))
     check_settings(settings, policies)
     policies = _selected(policies, names)
-    target = sys.stdout if output == "-" else StringIO()
+    saved = StringIO()
+    target = sys.stdout if output == "-" else saved
     tally = _judge_all(policies, runs, target, format, observe=format == "human" and not no_check)
-    if isinstance(target, StringIO):
-        write_text(output, target.getvalue())
+    if output != "-":
+        write_text(output, saved.getvalue())
     return _BAD_INPUT if tally.broken else _FINDINGS if tally.unsafe else _CLEAN
 
 

@@ -5,8 +5,9 @@ Conditions speak of one event; temporal bodies relate events. Nothing after lowe
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+
+from vigil_lang.node import Node
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -18,44 +19,38 @@ if TYPE_CHECKING:
 # --- conditions on one event -------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Reads:
+class Reads(Node, frozen=True, eq=False):
     """What a condition reads: one argument, or the event's output."""
 
     name: str
     output: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ActionIn:
+class ActionIn(Node, frozen=True, eq=False):
     """The action's name or one of its kinds is in a set."""
 
     names: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class ActionMatches:
+class ActionMatches(Node, frozen=True, eq=False):
     """The action's name or one of its kinds matches a text pattern."""
 
     matcher: Matcher
 
 
-@dataclass(frozen=True, slots=True)
-class StatusIs:
+class StatusIs(Node, frozen=True, eq=False):
     """The event's status; neither value holds of `unknown`."""
 
     status: Literal["ok", "error"]
 
 
-@dataclass(frozen=True, slots=True)
-class Has:
+class Has(Node, frozen=True, eq=False):
     """The event carries the argument (or has an output)."""
 
     field: Reads
 
 
-@dataclass(frozen=True, slots=True)
-class In:
+class In(Node, frozen=True, eq=False):
     """Some value of the field is in a set of texts; with `negated`, some value is outside it."""
 
     field: Reads
@@ -63,8 +58,7 @@ class In:
     negated: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Matches:
+class Matches(Node, frozen=True, eq=False):
     """Some value of the field matches; with `negated`, some value does not."""
 
     field: Reads
@@ -72,8 +66,7 @@ class Matches:
     negated: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Compares:
+class Compares(Node, frozen=True, eq=False):
     """Some value of the field reads as a decimal number in the given relation to `number`."""
 
     field: Reads
@@ -81,46 +74,40 @@ class Compares:
     number: Decimal
 
 
-@dataclass(frozen=True, slots=True)
-class Equals:
+class Equals(Node, frozen=True, eq=False):
     """Some value of the field is the variable's value."""
 
     field: Reads
     variable: str
 
 
-@dataclass(frozen=True, slots=True)
-class Contains:
+class Contains(Node, frozen=True, eq=False):
     """Some value of the field has the variable's value, never the empty text, as a substring."""
 
     field: Reads
     variable: str
 
 
-@dataclass(frozen=True, slots=True)
-class ContainsText:
+class ContainsText(Node, frozen=True, eq=False):
     """Some value of the field has a given text, never the empty text, as a substring."""
 
     field: Reads
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class NotC:
+class NotC(Node, frozen=True, eq=False):
     """Negation of a condition."""
 
     body: Condition
 
 
-@dataclass(frozen=True, slots=True)
-class AndC:
+class AndC(Node, frozen=True, eq=False):
     """Conjunction of conditions; empty is true."""
 
     items: tuple[Condition, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class OrC:
+class OrC(Node, frozen=True, eq=False):
     """Disjunction of conditions; empty is false."""
 
     items: tuple[Condition, ...]
@@ -133,15 +120,13 @@ Condition: TypeAlias = Test | NotC | AndC | OrC
 # --- temporal bodies ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Calls:
+class Calls(Node, frozen=True, eq=False):
     """A bound in calls: at most `count` calls away."""
 
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class Within:
+class Within(Node, frozen=True, eq=False):
     """A bound in time: at most `microseconds` away; no event without a time meets it."""
 
     microseconds: int
@@ -150,74 +135,67 @@ class Within:
 Bound: TypeAlias = Calls | Within | None
 
 
-@dataclass(frozen=True, slots=True)
-class Holds:
+class Holds(Node, frozen=True, eq=False):
     """A condition on the event at hand. `role` names it in messages and symbols (`trigger`, `guard`, …).
 
     `label` is the condition as the policy wrote it; `span` where. Neither takes part in equality.
     """
 
+    _ASIDE: ClassVar[frozenset[str]] = frozenset({"label", "span"})
+
     condition: Condition
     role: str = "condition"
-    label: str = field(default="", compare=False)
-    span: Span | None = field(default=None, compare=False)
+    label: str = ""
+    span: Span | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Not:
+class Not(Node, frozen=True, eq=False):
     """¬Θ."""
 
     body: Theta
 
 
-@dataclass(frozen=True, slots=True)
-class And:
+class And(Node, frozen=True, eq=False):
     """Θ ∧ Θ′ …"""
 
     items: tuple[Theta, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Or:
+class Or(Node, frozen=True, eq=False):
     """Θ ∨ Θ′ …; empty is false."""
 
     items: tuple[Theta, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Implies:
+class Implies(Node, frozen=True, eq=False):
     """Θ ⇒ Θ′."""
 
     left: Theta
     right: Theta
 
 
-@dataclass(frozen=True, slots=True)
-class Earlier:
+class Earlier(Node, frozen=True, eq=False):
     """◇⁻Θ: at some strictly earlier event, within the bound."""
 
     body: Theta
     bound: Bound = None
 
 
-@dataclass(frozen=True, slots=True)
-class Later:
+class Later(Node, frozen=True, eq=False):
     """◇⁺Θ: at some strictly later event, within the bound."""
 
     body: Theta
     bound: Bound = None
 
 
-@dataclass(frozen=True, slots=True)
-class Clear:
+class Clear(Node, frozen=True, eq=False):
     """The interval condition of `until`: every later `forbidden` event has a `resolver` strictly in between."""
 
     resolver: Theta
     forbidden: Theta
 
 
-@dataclass(frozen=True, slots=True)
-class Repeated:
+class Repeated(Node, frozen=True, eq=False):
     """At least `count` other calls have a strictly earlier event at which the body holds (`atmost`)."""
 
     count: int
@@ -229,8 +207,7 @@ Theta: TypeAlias = Holds | Not | And | Or | Implies | Earlier | Later | Clear | 
 FALSE = Or(())
 
 
-@dataclass(frozen=True, slots=True)
-class Requirement:
+class Requirement(Node, frozen=True, eq=False):
     """□Θ of one statement, with its variables in order of appearance.
 
     `trigger` is the body whose occurrence puts the statement to the test (None for `abs` and for an `always`

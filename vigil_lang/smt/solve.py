@@ -56,7 +56,7 @@ def decide(encoding: Encoding, statement: str) -> Decision:
     names = assertion_names(statement, [events[c.event].id for c in encoding.conditions])
     session = Session([*_HEAD, f"(set-logic {script.logic(query)})", *script.facts(query), *script.definitions(query)])
     result, core = session.check([f"(assert (! {t} :named |{n}|))" for t, n in zip(terms, names, strict=True)])
-    if (result == "unsat") != (False in met):
+    if result != ("unsat" if False in met else "sat"):
         raise SolverDisagrees(f"{statement}: the facts say {met.count(False)} events offend, Z3 says {result}")
     if result == "unsat":
         certificate = [f"(assert {t})" if holds else f"(assert (not {t}))" for t, holds in zip(terms, met, strict=True)]

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import wraps
+from typing import TYPE_CHECKING, Any
 
-from lark import Token, Transformer, v_args
+from lark import Token
+from msgspec.structs import replace
 
 from vigil_lang.diagnostics.model import Span
 from vigil_lang.syntax import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _SPELLING = {"∈": "in", "∉": "not in", "∼": "~", "≁": "!~", "≠": "!=", "≤": "<=", "≥": ">="}
 
@@ -34,28 +39,38 @@ def _name_or_string(token: Token) -> tree.Name | tree.String:
     return _string(token) if token.type == "STRING" else _name(token)
 
 
-class Builder(Transformer):  # type: ignore[type-arg]
+def _inline(method: Callable[..., Any]) -> Callable[[Builder, list[Any]], Any]:
+    """Gives a method its rule's children one by one: Lark's `v_args`, without two calls on the way."""
+
+    @wraps(method)
+    def call(builder: Builder, children: list[Any]) -> Any:
+        return method(builder, *children)
+
+    return call
+
+
+class Builder:
     """One method a grammar rule; each returns the node of `tree` that the rule stands for."""
 
     # --- literals and names ---
 
-    @v_args(inline=True)
+    @_inline
     def string(self, token: Token) -> tree.String:
         return _string(token)
 
-    @v_args(inline=True)
+    @_inline
     def number(self, token: Token) -> tree.Number:
         return tree.Number(str(token), _at(token))
 
-    @v_args(inline=True)
+    @_inline
     def boolean(self, token: Token) -> tree.Boolean:
         return tree.Boolean(str(token) == "true", _at(token))
 
-    @v_args(inline=True)
+    @_inline
     def word(self, token: Token) -> tree.Name:
         return _name(token)
 
-    @v_args(inline=True)
+    @_inline
     def regex(self, token: Token) -> tree.Regex:
         text = str(token)
         ignore_case = text.endswith("i")
@@ -68,54 +83,54 @@ class Builder(Transformer):  # type: ignore[type-arg]
     def set(self, parts: list[Any]) -> tree.SetUnion:
         return tree.SetUnion(tuple(parts), _over(parts[0], parts[-1]))
 
-    @v_args(inline=True)
+    @_inline
     def bound(self, token: Token) -> tree.Bound:
         return tree.Bound(str(token), _at(token))
 
     # --- atoms ---
 
-    @v_args(inline=True)
+    @_inline
     def plain_field(self, token: Token) -> tree.Field:
         return tree.Field(str(token), "argument", _at(token))
 
-    @v_args(inline=True)
+    @_inline
     def quoted_field(self, token: Token) -> tree.Field:
         return tree.Field(str(token)[1:-1], "argument", _at(token))
 
-    @v_args(inline=True)
+    @_inline
     def output_field(self, token: Token) -> tree.Field:
         return tree.Field("output", "output", _at(token))
 
-    @v_args(inline=True)
+    @_inline
     def action_in(self, action: Token, _in: Token, names: tree.SetUnion) -> tree.ActionIn:
         return tree.ActionIn(names, _over(action, names))
 
-    @v_args(inline=True)
+    @_inline
     def action_is(self, action: Token, _eq: Token, name: Token) -> tree.ActionIs:
         return tree.ActionIs(_name_or_string(name), _over(action, name))
 
-    @v_args(inline=True)
+    @_inline
     def action_matches(self, action: Token, _op: Token, text: Any) -> tree.ActionMatches:
         return tree.ActionMatches(text, _over(action, text))
 
-    @v_args(inline=True)
+    @_inline
     def status_is(self, status: Token, _eq: Token, value: Token) -> tree.StatusIs:
         return tree.StatusIs("ok" if value.type == "OK" else "error", _over(status, value))
 
-    @v_args(inline=True)
+    @_inline
     def test(self, operator: Token, operand: Any) -> tuple[str, Any]:
         return _SPELLING.get(str(operator), str(operator)), operand
 
-    @v_args(inline=True)
+    @_inline
     def negated_test(self, _not: Token, _in: Token, operand: Any) -> tuple[str, Any]:
         return "not in", operand
 
-    @v_args(inline=True)
+    @_inline
     def field_test(self, field: tree.Field, test: tuple[Any, Any]) -> tree.Test:
         operator, operand = test
         return tree.Test(field, operator, operand, _over(field, operand))
 
-    @v_args(inline=True)
+    @_inline
     def has(self, keyword: Token, field: tree.Field) -> tree.Has:
         return tree.Has(field, _over(keyword, field))
 
@@ -123,17 +138,17 @@ class Builder(Transformer):  # type: ignore[type-arg]
         args = tuple(c for c in children[2:-1] if c is not None)
         return tree.Apply(_name_or_string(children[0]), args, _over(children[0], children[-1]))
 
-    @v_args(inline=True)
+    @_inline
     def reference(self, name: Token) -> tree.Apply:
         return tree.Apply(_name(name), None, _at(name))
 
     # --- expressions ---
 
-    @v_args(inline=True)
+    @_inline
     def parenthesised(self, left: Token, body: Any, right: Token) -> Any:
-        return tree.changed(body, span=_over(left, right))
+        return replace(body, span=_over(left, right))
 
-    @v_args(inline=True)
+    @_inline
     def negation(self, operator: Token, body: Any) -> tree.Not:
         return tree.Not(body, _over(operator, body))
 
@@ -143,15 +158,15 @@ class Builder(Transformer):  # type: ignore[type-arg]
     def disjunction(self, children: list[Any]) -> tree.Or:
         return tree.Or(tuple(children[::2]), _over(children[0], children[-1]))
 
-    @v_args(inline=True)
+    @_inline
     def implies(self, left: Any, _op: Token, right: Any) -> tree.Implies:
         return tree.Implies(left, right, _over(left, right))
 
-    @v_args(inline=True)
+    @_inline
     def earlier(self, operator: Token, bound: tree.Bound | None, body: Any) -> tree.Diamond:
         return tree.Diamond("earlier", bound, body, _over(operator, body))
 
-    @v_args(inline=True)
+    @_inline
     def later(self, operator: Token, bound: tree.Bound | None, body: Any) -> tree.Diamond:
         return tree.Diamond("later", bound, body, _over(operator, body))
 
@@ -165,7 +180,7 @@ class Builder(Transformer):  # type: ignore[type-arg]
         name: Any = str(children[0])
         return tree.Form(name, tuple(children[3:-1]), children[1], _over(children[0], children[-1]))
 
-    @v_args(inline=True)
+    @_inline
     def always_form(self, keyword: Token, body: Any) -> tree.Form:
         return tree.Form("always", (body,), None, _over(keyword, body))
 
@@ -182,17 +197,17 @@ class Builder(Transformer):  # type: ignore[type-arg]
         if not notes:
             return node  # type: ignore[no-any-return]
         span = notes[0].span.to(node.span)
-        return tree.changed(node, annotations=tuple(notes), span=span)  # type: ignore[no-any-return]
+        return replace(node, annotations=tuple(notes), span=span)  # type: ignore[no-any-return]
 
     def use(self, children: list[Any]) -> tree.Use:
         keyword, module, *names = (c for c in children if c is not None)
         return tree.Use(_name(module), tuple(map(_name, names)), span=_over(keyword, children[-1] or module))
 
-    @v_args(inline=True)
+    @_inline
     def let(self, keyword: Token, name: Token, _eq: Token, value: Any) -> tree.Let:
         return tree.Let(_name(name), value, span=_over(keyword, value))
 
-    @v_args(inline=True)
+    @_inline
     def param(self, keyword: Token, name: Token, type_: Token, _eq: Any, default: Any) -> tree.Param:
         kind: Any = str(type_)
         return tree.Param(_name(name), kind, default, span=_over(keyword, default or type_))
@@ -202,6 +217,6 @@ class Builder(Transformer):  # type: ignore[type-arg]
         names = tuple(_name(p) for p in params if p is not None and p.type == "NAME")
         return tree.Pattern(_name(name), names, body, span=_over(keyword, body))
 
-    @v_args(inline=True)
+    @_inline
     def statement(self, keyword: Token, name: Token, form: tree.Form, _after: Any, after: Any) -> tree.Statement:
         return tree.Statement(_name(name), form, after, span=_over(keyword, after or form))

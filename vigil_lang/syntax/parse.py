@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from vigil_lang.diagnostics.model import Diagnostic, Source, Span
 from vigil_lang.syntax import expected, tree
 from vigil_lang.syntax.items import Segment, segments
@@ -120,7 +122,7 @@ class _Assembly:
         elif segment.keyword == "policy":
             self._header(node, _doc_text(docs), segment, first)
         else:
-            self.items.append(tree.changed(node, doc=_doc_text(docs)) if docs else node)
+            self.items.append(replace(node, doc=_doc_text(docs)) if docs else node)
 
     def finish(self, comments: tuple[tree.Comment, ...]) -> tree.File:
         items, broken = tuple(self.items), tuple(self.broken)

@@ -6,164 +6,132 @@ A parenthesised expression is its inner node with the span widened to the parent
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import ClassVar, Literal, TypeAlias
 
-from vigil_lang.diagnostics.model import NOWHERE, Span
-
-if TYPE_CHECKING:
-    from vigil_lang.diagnostics.model import Source
+from vigil_lang.diagnostics.model import NOWHERE, Source, Span
+from vigil_lang.node import Node
 
 
-_T = TypeVar("_T")
-
-
-def _span() -> Span:
-    return field(default=NOWHERE, compare=False, repr=False)
-
-
-def changed(node: _T, **changes: Any) -> _T:
-    """A copy of a node with some fields changed: `dataclasses.replace` without its look at every field."""
-    fields = {name: getattr(node, name) for name in node.__slots__}  # type: ignore[attr-defined]
-    return type(node)(**(fields | changes))
-
-
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(Node, frozen=True, eq=False):
     """A name as written: a declaration's, or a bare word whose meaning is resolved later."""
 
     text: str
-    span: Span = _span()
+    span: Span = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class String:
+class String(Node, frozen=True, eq=False):
     """A string literal; `raw` is the text between the quotes, escapes unread."""
 
     raw: str
-    span: Span = _span()
+    span: Span = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Number:
+class Number(Node, frozen=True, eq=False):
     """A number literal as written."""
 
     raw: str
-    span: Span = _span()
+    span: Span = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Boolean:
+class Boolean(Node, frozen=True, eq=False):
     """`true` or `false`."""
 
     value: bool
-    span: Span = _span()
+    span: Span = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Regex:
+class Regex(Node, frozen=True, eq=False):
     """A regular expression; `raw` is the text between the slashes."""
 
     raw: str
     ignore_case: bool = False
-    span: Span = _span()
+    span: Span = NOWHERE
 
 
 Literal_: TypeAlias = String | Number | Boolean
 Term: TypeAlias = Name | Literal_
 
 
-@dataclass(frozen=True, slots=True)
-class SetLiteral:
+class SetLiteral(Node, frozen=True, eq=False):
     """`{a, "b", 3}`; a bare name in it is a declared value, or else its own text."""
 
     elements: tuple[Term, ...]
-    span: Span = _span()
+    span: Span = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class SetUnion:
+class SetUnion(Node, frozen=True, eq=False):
     """`A | {b}`: one or more parts."""
 
     parts: tuple[SetLiteral | Name, ...]
-    span: Span = _span()
+    span: Span = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
+class Bound(Node, frozen=True, eq=False):
     """`[3]` (calls) or `[30s]` (a duration), as written."""
 
     raw: str
-    span: Span = _span()
+    span: Span = NOWHERE
 
 
 # --- expressions -------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(Node, frozen=True, eq=False):
     """What a test reads: an argument by name (quoted or not), or the event's `output`."""
 
     name: str
     kind: Literal["argument", "output"] = "argument"
-    span: Span = _span()
+    span: Span = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class ActionIn:
+class ActionIn(Node, frozen=True, eq=False):
     """`action in S`."""
 
     names: SetUnion
-    span: Span = _span()
+    span: Span = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class ActionIs:
+class ActionIs(Node, frozen=True, eq=False):
     """`action = NAME`."""
 
     name: Name | String
-    span: Span = _span()
+    span: Span = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class ActionMatches:
+class ActionMatches(Node, frozen=True, eq=False):
     """`action ~ "glob"` or `action ~ /regex/`."""
 
     text: String | Name | Regex
-    span: Span = _span()
+    span: Span = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class StatusIs:
+class StatusIs(Node, frozen=True, eq=False):
     """`status = ok` or `status = error`."""
 
     status: Literal["ok", "error"]
-    span: Span = _span()
+    span: Span = NOWHERE
 
 
 Operator: TypeAlias = Literal["in", "not in", "=", "!=", "~", "!~", "<", "<=", ">", ">=", "contains"]
 
 
-@dataclass(frozen=True, slots=True)
-class Test:
+class Test(Node, frozen=True, eq=False):
     """`field operator operand`."""
 
     field: Field
     operator: Operator
     operand: SetUnion | Term | Regex
-    span: Span = _span()
+    span: Span = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Has:
+class Has(Node, frozen=True, eq=False):
     """`has field`."""
 
     field: Field
-    span: Span = _span()
+    span: Span = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Apply:
+class Apply(Node, frozen=True, eq=False):
     """`name(…)` or a bare `name`: a declared pattern applied, or a call of that action; resolved later.
 
     `args` is None for a bare name.
@@ -171,50 +139,45 @@ class Apply:
 
     name: Name | String
     args: tuple[Expr | Literal_, ...] | None
-    span: Span = _span()
+    span: Span = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Not:
+class Not(Node, frozen=True, eq=False):
     """`not e`."""
 
     body: Expr
-    span: Span = _span()
+    span: Span = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class And:
+class And(Node, frozen=True, eq=False):
     """Two or more conjuncts."""
 
     items: tuple[Expr, ...]
-    span: Span = _span()
+    span: Span = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Or:
+class Or(Node, frozen=True, eq=False):
     """Two or more disjuncts."""
 
     items: tuple[Expr, ...]
-    span: Span = _span()
+    span: Span = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Implies:
+class Implies(Node, frozen=True, eq=False):
     """`a implies b`; only in the body of `always`."""
 
     left: Expr
     right: Expr
-    span: Span = _span()
+    span: Span = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Diamond:
+class Diamond(Node, frozen=True, eq=False):
     """`earlier[ℓ] e` or `later[ℓ] e`; only in the body of `always`."""
 
     direction: Literal["earlier", "later"]
     bound: Bound | None
     body: Expr
-    span: Span = _span()
+    span: Span = NOWHERE
 
 
 Atom: TypeAlias = ActionIn | ActionIs | ActionMatches | StatusIs | Test | Has | Apply
@@ -224,17 +187,15 @@ Expr: TypeAlias = Atom | Not | And | Or | Implies | Diamond
 # --- items -------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Annotation:
+class Annotation(Node, frozen=True, eq=False):
     """`@name("text", word, 3)`."""
 
     name: Name
     args: tuple[Term, ...]
-    span: Span = _span()
+    span: Span = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(Node, frozen=True, eq=False):
     """`use std.files: writes`; `names` is empty when everything is imported.
 
     A relative module starts with a dot.
@@ -244,25 +205,23 @@ class Use:
     names: tuple[Name, ...] = ()
     annotations: tuple[Annotation, ...] = ()
     doc: str | None = None
-    span: Span = _span()
+    span: Span = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Let:
+class Let(Node, frozen=True, eq=False):
     """`let NAME = value`."""
 
     name: Name
     value: SetUnion | Literal_
     annotations: tuple[Annotation, ...] = ()
     doc: str | None = None
-    span: Span = _span()
+    span: Span = NOWHERE
 
 
 ParamType: TypeAlias = Literal["number", "text", "bool", "set"]
 
 
-@dataclass(frozen=True, slots=True)
-class Param:
+class Param(Node, frozen=True, eq=False):
     """`param NAME: type = default`."""
 
     name: Name
@@ -270,11 +229,10 @@ class Param:
     default: SetUnion | Literal_ | None
     annotations: tuple[Annotation, ...] = ()
     doc: str | None = None
-    span: Span = _span()
+    span: Span = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Pattern:
+class Pattern(Node, frozen=True, eq=False):
     """`pattern NAME(x, y) = condition`."""
 
     name: Name
@@ -282,24 +240,22 @@ class Pattern:
     body: Expr
     annotations: tuple[Annotation, ...] = ()
     doc: str | None = None
-    span: Span = _span()
+    span: Span = NOWHERE
 
 
 FormName: TypeAlias = Literal["abs", "prec", "resp", "bresp", "rslv", "until", "atmost", "always"]
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(Node, frozen=True, eq=False):
     """A temporal form applied to its conditions; `always` has one temporal body."""
 
     name: FormName
     args: tuple[Expr, ...]
     bound: Bound | None = None
-    span: Span = _span()
+    span: Span = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(Node, frozen=True, eq=False):
     """`statement NAME: form after condition`."""
 
     name: Name
@@ -307,29 +263,29 @@ class Statement:
     after: Expr | None = None
     annotations: tuple[Annotation, ...] = ()
     doc: str | None = None
-    span: Span = _span()
+    span: Span = NOWHERE
 
 
 Item: TypeAlias = Use | Let | Param | Pattern | Statement
 
 
-@dataclass(frozen=True, slots=True)
-class Comment:
+class Comment(Node, frozen=True, eq=False):
     """A comment as written, from its slashes to the end of the line."""
 
     text: str
-    span: Span = _span()
+    span: Span = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class File:
+class File(Node, frozen=True, eq=False):
     """A policy file: what parsed of it, in order, and every comment (documentation comments too)."""
 
-    source: Source = field(compare=False, repr=False)
+    _ASIDE: ClassVar[frozenset[str]] = frozenset({"source", "broken"})
+
+    source: Source
     name: Name | None = None
     annotations: tuple[Annotation, ...] = ()
     doc: str | None = None
     items: tuple[Item, ...] = ()
     comments: tuple[Comment, ...] = ()
-    broken: tuple[Span, ...] = field(default=(), compare=False)
+    broken: tuple[Span, ...] = ()
     """Where items did not parse."""
