@@ -24,6 +24,7 @@ types: $(READY)
 	"$(BIN)/mypy"
 
 bench: $(READY)
+	"$(BIN)/python" -m compileall -q vigil_lang
 	"$(BIN)/python" tests/bench.py
 
 fmt: $(READY)
@@ -39,6 +40,7 @@ $(READY): pyproject.toml
 	"$(PYTHON)" -m venv "$(VENV)"
 	"$(BIN)/python" -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
 	"$(BIN)/python" -m pip install --quiet --disable-pip-version-check --editable . --group dev
+	"$(BIN)/python" -m compileall -q vigil_lang
 	@touch "$@"
 
 clean:

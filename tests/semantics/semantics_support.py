@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from vigil_lang.diagnostics import Diagnostic, Source, apply_edits
@@ -92,8 +92,8 @@ def check(case: Case, folder: Path) -> None:
     fixed = None if finding.fix is None else apply_edits(finding.source.text, finding.fix.edits)
     assert fixed == case.fixed
     if fixed is not None:
-        mended = Case(case.code, case.marked if name != NOWHERE else fixed, "", params=case.params,
-                      files=case.files | ({name: fixed} if name != NOWHERE else {}), signature=case.signature)  # fmt: skip
+        other = {"files": case.files | {name: fixed}} if name != NOWHERE else {"marked": fixed}
+        mended = replace(case, **other)
         _, left = found(mended, folder)
         assert not [f for f in left if (f.code, f.message) == (finding.code, finding.message)]
         assert not [f for f in left if f.code.startswith("VGL1")]

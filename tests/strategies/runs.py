@@ -59,14 +59,22 @@ def events(draw: st.DrawFn, texts: tuple[Any, ...] = SCALARS) -> Line:
 
 
 @st.composite
+def joined_events(draw: st.DrawFn, texts: tuple[Any, ...]) -> Line:
+    """An event that carries several values under each name, so that one value passes where another fails."""
+    several = st.lists(st.sampled_from(texts), min_size=1, max_size=3, unique_by=repr)
+    return {"action": draw(st.sampled_from("ab")), "args": {"f": draw(several), "g": draw(several)}}
+
+
+@st.composite
 def runs(draw: st.DrawFn, max_size: int = 6) -> list[Line]:
     """A run as the lines of a trace: calls of one or several events, also interleaved, and any kind of clock.
 
     Of the alphabet of values each run uses a few, so that most events share some.
     """
-    texts = draw(st.lists(st.sampled_from(SCALARS), min_size=1, max_size=3).map(tuple))
+    texts = draw(st.lists(st.sampled_from(SCALARS), min_size=1, max_size=4).map(tuple))
     fewest = draw(st.sampled_from((0, 2, 3, 3, 4)))
-    lines = draw(st.lists(events(texts), min_size=fewest, max_size=max_size))
+    event = joined_events(texts) if draw(st.integers(0, 2)) == 0 else events(texts)
+    lines = draw(st.lists(event, min_size=fewest, max_size=max_size))
     clock = draw(st.sampled_from(("none", "none", "ascending", "any", "gaps")))
     if clock != "none":
         times = draw(st.lists(st.sampled_from(CLOCK), min_size=len(lines), max_size=len(lines)))

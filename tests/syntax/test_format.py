@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, get_args
 import pytest
 from syntax_support import source
 
+from vigil_lang.diagnostics import InputError
 from vigil_lang.syntax.format import FormatError, check_format, format_text
 from vigil_lang.syntax.leaves import Spelling
 
@@ -81,6 +82,11 @@ UNEQUAL = [
 def test_the_proof_finds_every_kind_of_damage(before: str, after: str, reason: str) -> None:
     with pytest.raises(FormatError, match=reason):
         check_format(source(before), source(after))
+
+
+def test_a_proof_needs_a_policy_that_parses() -> None:
+    with pytest.raises(InputError):
+        check_format(source("let A ="), source("let A =\n"))
 
 
 @pytest.mark.parametrize("damage", [str.upper, lambda text: f"{text}// more", lambda text: text.replace("}", ",}")])

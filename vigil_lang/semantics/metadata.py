@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Note, Span, nearest
-from vigil_lang.semantics.text import BadEscape, unescape
+from vigil_lang.semantics.text import ESCAPE_HELP, BadEscape, unescape
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
@@ -21,10 +21,10 @@ Reaction: TypeAlias = Literal["block", "hold", "warn"]
 LEVELS: tuple[Level, ...] = ("error", "warning", "info")
 REACTIONS: tuple[Reaction, ...] = ("block", "hold", "warn")
 ANNOTATIONS = {
-    "source": 'a file and the sentence the statement enforces: `@source("SKILL.md", "…")`',
-    "severity": "how a violation is reported: `@severity(error)`, `warning` or `info`",
-    "on_violation": "what a gate does: `@on_violation(block)`, `hold` or `warn`",
-    "message": 'what a violation says, with the variables in braces: `@message("`{x}` was …")`',
+    "source": 'it names a file and the sentence the statement enforces: `@source("SKILL.md", "…")`',
+    "severity": "it says how a violation is reported: `@severity(error)`, `warning` or `info`",
+    "on_violation": "it says what a gate does: `@on_violation(block)`, `hold` or `warn`",
+    "message": 'it is what a violation says, with the variables in braces: `@message("`{x}` was …")`',
 }
 PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_.-]*)\}")
 
@@ -50,7 +50,7 @@ def metadata(item: tree.Statement, source: Source, report: Callable[[Diagnostic]
         try:
             args = list(map(_text, note.args))
         except _Escape as error:
-            report(Diagnostic.of("VGL106", error.args[0], source, error.span))
+            report(Diagnostic.of("VGL106", error.args[0], source, error.span, help=ESCAPE_HELP))
             continue
         match note.name.text, args:
             case "source", [str(file), str(sentence)]:
@@ -62,7 +62,8 @@ def metadata(item: tree.Statement, source: Source, report: Callable[[Diagnostic]
             case "message", [str(text)]:
                 message = text
             case name, _:
-                report(Diagnostic.of("VGL211", f"`@{name}` takes {ANNOTATIONS[name]}", source, note.span))
+                message = f"`@{name}` does not take this"
+                report(Diagnostic.of("VGL211", message, source, note.span, help=ANNOTATIONS[name]))
     return Metadata(item.doc, severity, reaction, message, tuple(cites))
 
 

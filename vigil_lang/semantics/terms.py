@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, NoReturn
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Note, Span, nearest
 from vigil_lang.semantics.meanings import Hole, Meaning, Place, Scope, Text, TextSet, Values, Variable, described
-from vigil_lang.semantics.text import BadEscape, Expression, Glob, Matcher, glob_text, predicate, quote, unescape
+from vigil_lang.semantics.text import (
+    ESCAPE_HELP,
+    BadEscape,
+    Expression,
+    Glob,
+    Matcher,
+    glob_text,
+    predicate,
+    quote,
+    unescape,
+)
 from vigil_lang.syntax import tree
 from vigil_lang.trace.values import canonical
 
@@ -78,7 +88,8 @@ class Terms:
             case meaning:
                 assert isinstance(text, tree.Name)
                 message = f"`~` takes a text pattern, and `{{}}` is {described(meaning)}"
-                self.reject("VGL209", message, text, scope, "a text pattern is a string", quoting=True)
+                lone = isinstance(meaning, Variable)
+                self.reject("VGL209", message, text, scope, "a text pattern is a string", quoting=lone)
 
     def number(self, operand: tree.Number | tree.Name, scope: Scope) -> Decimal:
         """The limit of an order test.
@@ -94,8 +105,11 @@ class Terms:
             case Hole():
                 return Decimal(0)
             case meaning:
-                near = nearest(operand.text, scope.module.names(), 1) if isinstance(meaning, Variable) else []
-                help_text = f"did you mean `{near[0]}`?" if near else None
+                help_text = None
+                if isinstance(meaning, Variable) and operand.text not in scope.arguments:
+                    near = nearest(operand.text, scope.module.names(), 1)
+                    help_text = f"a name that is not declared is a variable; declare it with `let {operand.text} = …`"
+                    help_text = f"did you mean `{near[0]}`?" if near else help_text
                 message = f"an order test needs a number, and `{{}}` is {described(meaning)}"
                 self.reject("VGL306", message, operand, scope, help_text)
 
@@ -177,7 +191,7 @@ class Terms:
         value = self._value(default, scope)
         found = "set" if isinstance(value, TextSet) else value.type
         if found != param.type:
-            message = f"param `{param.name.text}` is a {param.type}, and its default is a {found}"
+            message = f"param `{param.name.text}` is a {param.type}, and its default is {described(value)}"
             self.fail("VGL306", message, scope.place(default.span))
         return value
 
@@ -273,8 +287,7 @@ class Terms:
             return unescape(raw)
         except BadEscape as error:
             at = span.start + 1 + error.offset
-            help_text = 'escapes are `\\"`, `\\\\`, `\\n`, `\\t`, `\\r`, `\\u{…}`, and `\\*`, `\\?` in globs'
-            self.fail("VGL106", str(error), scope.place(Span(at, at + error.length)), help_text)
+            self.fail("VGL106", str(error), scope.place(Span(at, at + error.length)), ESCAPE_HELP)
 
     # --- findings ---
 

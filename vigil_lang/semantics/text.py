@@ -34,6 +34,9 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\"}
 _ESCAPE = re.compile(r"\\(?:u\{([0-9A-Fa-f]{1,6})\}|(.))", re.DOTALL)
 
 
+ESCAPE_HELP = 'escapes are `\\"`, `\\\\`, `\\n`, `\\t`, `\\r`, `\\u{…}`, and `\\*`, `\\?` in globs'
+
+
 class BadEscape(ValueError):
     """An escape sequence that the language does not have; `offset` and `length` say where it stands in the raw text."""
 

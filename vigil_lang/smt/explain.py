@@ -62,7 +62,7 @@ class Explainer:
             bindings=binding,
             message=self._message(binding) or why,
             why=why,
-            near_misses=tuple(islice(self._near_misses(at, binding, values), MAX_NEAR_MISSES)),
+            near_misses=tuple(islice(self._near_misses(at, binding, values, forbidden), MAX_NEAR_MISSES)),
             forbidden=None if forbidden is None else self._trace.events[forbidden].id,
         )
 
@@ -117,20 +117,30 @@ class Explainer:
 
     # --- near misses ---
 
-    def _near_misses(self, at: int, binding: Binding, values: Key) -> Iterator[NearMiss]:
-        """Events that met what was wanted in the wrong place, then events that failed one condition, nearest first."""
+    def _near_misses(self, at: int, binding: Binding, values: Key, forbidden: int | None) -> Iterator[NearMiss]:
+        """Events that met what was wanted in the wrong place, then events that failed one condition, nearest first.
+
+        What `until` wants has its place between the trigger and the `forbidden` event.
+        """
+        end = len(self._trace) if forbidden is None else forbidden
+        within = range(0 if forbidden is None else at + 1, end)
         told: set[int] = set()
         for place, why in chain(
-            (found for wanted in self._wanted for found in self._misplaced(wanted, at, values)),
-            (found for wanted in self._wanted for found in self._failing_one(wanted, at, binding)),
+            (found for wanted in self._wanted for found in self._misplaced(wanted, at, values, forbidden)),
+            (found for wanted in self._wanted for found in self._failing_one(wanted, at, binding, within)),
         ):
             if place not in told:
                 told.add(place)
                 yield NearMiss(self._trace.events[place].id, why)
 
-    def _misplaced(self, wanted: Wanted, at: int, values: Key) -> Iterator[tuple[int, str]]:
+    def _misplaced(self, wanted: Wanted, at: int, values: Key, forbidden: int | None) -> Iterator[tuple[int, str]]:
         positions = self._encoding.positions(wanted.holds, values)
         label = quoted(wanted.holds.label)
+        if forbidden is not None:
+            late = self._trace.events[forbidden].id
+            after = (place for place in positions if place > forbidden)
+            yield from ((place, f"meets {label}, but only after `{late}`") for place in after)
+            return
         here = self._trace.events[at].id
         for place in _nearest(positions, at):
             if place == at:
@@ -152,16 +162,18 @@ class Explainer:
             return f"without a time, and the bound is {span_of(bound)}"
         return f"{span_of(core.Within(end - start))} away; the bound is {span_of(bound)}"
 
-    def _failing_one(self, wanted: Wanted, at: int, binding: Binding) -> Iterator[tuple[int, str]]:
+    def _failing_one(self, wanted: Wanted, at: int, binding: Binding, within: range) -> Iterator[tuple[int, str]]:
         places, ground_failing = self._almost_met(wanted.holds)
         conjuncts = _conjuncts(wanted.holds.condition)
         bound = [c for c in conjuncts if core.variables_of(c)]
         for place in _nearest(places, at):
+            if place == at or place not in within:
+                continue
             event, ground = self._trace.events[place], ground_failing[place]
             failing = [c for c in bound if not meets(c, event, binding)]
             if ground is not None:
                 failing.append(ground)
-            if place != at and len(failing) == 1 and (why := _reason(failing[0], conjuncts, event, binding)):
+            if len(failing) == 1 and (why := _reason(failing[0], conjuncts, event, binding)):
                 yield place, why
 
     def _almost_met(self, holds: core.Holds) -> Almost:

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pysmt import operators as op
-from pysmt.environment import Environment
 from pysmt.formula import FormulaManager
 from pysmt.typing import BOOL, INT
+
+from vigil_lang.smt.symbols import Distinct
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,10 +30,6 @@ class _Terms(FormulaManager):  # type: ignore[misc]
         pass
 
 
-class _Terrain(Environment):  # type: ignore[misc]
-    FormulaManagerClass = _Terms
-
-
 @dataclass(frozen=True, slots=True)
 class Condition:
     """Rφ(e): the conjunction of Θ(e, x̄) over the bindings that can fail."""
@@ -45,14 +42,14 @@ class Query:
     """Facts and definitions as they are made, in an order in which every symbol precedes its use."""
 
     def __init__(self) -> None:
-        self._terms = _Terrain().formula_manager
+        self._terms = _Terms()
         self.true: Formula = self._terms.TRUE()
         self.false: Formula = self._terms.FALSE()
         self.facts: list[Formula] = []
         self.definitions: list[tuple[Formula, Formula]] = []
         self.uses_integers = False
         self._values: dict[Formula, bool | int] = {}
-        self._names: dict[str, int] = {}
+        self._distinct = Distinct()
 
     def fact(self, name: str) -> Formula:
         """A symbol for something the run did."""
@@ -145,8 +142,4 @@ class Query:
 
     def _symbol(self, name: str, sort: Any) -> Formula:
         """A new symbol; a name that is taken gets a number."""
-        while seen := self._names.get(name, 0):
-            self._names[name] = seen + 1
-            name = f"{name}#{seen + 1}"
-        self._names[name] = 1
-        return self._terms.create_node(op.SYMBOL, (), (name, sort))
+        return self._terms.create_node(op.SYMBOL, (), (self._distinct(name), sort))

@@ -145,6 +145,7 @@ class _Calls:
         for at, formula in zip(series.positions, series.formulas, strict=True):
             groups.setdefault(trace.events[at].call, []).append((at, formula))
         self._groups = list(groups.items())
+        self._ranks = {call: rank for rank, (call, _) in enumerate(self._groups)}
         self._starts = [members[0][0] for _, members in self._groups]
         ends = [members[-1][0] for _, members in self._groups]
         self._disjoint = all(end < start for end, start in zip(ends, self._starts[1:], strict=False))
@@ -153,12 +154,12 @@ class _Calls:
     def at_least(self, count: int, at: int) -> Formula:
         own = self._trace.events[at].call
         begun = bisect_left(self._starts, at)
-        if begun and self._groups[begun - 1][0] == own:
-            begun -= 1
-        if begun < count:
+        mine = self._ranks.get(own, begun)
+        others = begun - (mine < begun)
+        if others < count:
             return self._query.false
-        if self._disjoint:
-            return self._query.at_least(self._prefix(begun), count)
+        if self._disjoint and mine >= others:  # none of the first `others` calls is the event's own
+            return self._query.at_least(self._prefix(others), count)
         return self._directly(count, at, own)
 
     def _prefix(self, end: int) -> Formula:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 import z3
 
 from vigil_lang.smt import script
-from vigil_lang.smt.symbols import shown
+from vigil_lang.smt.symbols import Distinct, shown
 
 if TYPE_CHECKING:
     from vigil_lang.smt.encode import Encoding
@@ -70,48 +71,47 @@ def decide(encoding: Encoding, statement: str) -> Decision:
 
 def assertion_names(statement: str, ids: list[str]) -> list[str]:
     """The name each Rφ(e) is asserted under, `R3@e5`; ids that are shown alike are told apart by a number."""
-    seen: dict[str, int] = {}
-    names = []
-    for event in ids:
-        name = f"{statement}@{shown(event)}"
-        count = seen[name] = seen.get(name, 0) + 1
-        names.append(name if count == 1 else f"{name}#{count}")
-    return names
+    distinct = Distinct()
+    return [distinct(f"{statement}@{shown(event)}") for event in ids]
 
 
 def evaluate(lines: list[str]) -> str:
     """What Z3 prints for a whole script."""
-    context = z3.Context()
-    return str(z3.Z3_eval_smtlib2_string(context.ref(), "\n".join(lines))).strip()
+    return _z3("\n".join(["(reset)", *lines]))
+
+
+def _z3(text: str) -> str:
+    """What Z3 prints for some commands. Each thread has one context: making one takes longer than most queries."""
+    if not hasattr(_own, "context"):
+        _own.context = z3.Context()
+    return str(z3.Z3_eval_smtlib2_string(_own.context.ref(), text)).strip()
+
+
+_own = threading.local()
 
 
 class Session:
-    """A Z3 that has read a script and answers checks on top of it.
+    """A script Z3 has read, and checks on top of it. A thread has one at a time; the next begins by a reset.
 
     Z3 reads text several times faster than its Python interface builds terms, and the text is what `vigil compile`
     shows.
     """
 
     def __init__(self, lines: list[str]) -> None:
-        self._context = z3.Context()
-        self._unread = lines
+        self._unread = ["(reset)", *lines]
 
-    def check(self, lines: list[str]) -> tuple[str, tuple[str, ...]]:
+    def check(self, assertions: list[str]) -> tuple[str, tuple[str, ...]]:
         """(`sat`, `unsat` or `unknown`, names in the core) under some more assertions, which are then withdrawn.
 
         Raises:
             SolverDisagrees: Z3 rejected the script.
         """
-        text = "\n".join([*self._unread, "(push 1)", *lines, "(check-sat)"])
+        answer = _z3("\n".join([*self._unread, "(push 1)", *assertions, "(check-sat)"]))
         self._unread = ["(pop 1)"]
-        answer = self._evaluate(text)
         if answer not in ("sat", "unsat", "unknown"):
             raise SolverDisagrees(f"Z3 answered: {answer[:200]}")
-        core = self._evaluate("(get-unsat-core)") if answer == "unsat" and ":named" in text else ""
+        core = _z3("(get-unsat-core)") if answer == "unsat" else ""
         return answer, tuple(symbol.strip("|") for symbol in _SYMBOL.findall(core))
-
-    def _evaluate(self, text: str) -> str:
-        return str(z3.Z3_eval_smtlib2_string(self._context.ref(), text)).strip()
 
 
 def _first_bindings(

@@ -352,8 +352,7 @@ def _among(value: str, texts: Iterable[str]) -> str:
 
 _DIGITS = '(re.+ (re.range "0" "9"))'
 _SIGN = '(re.opt (re.union (str.to_re "+") (str.to_re "-")))'
-_FRACTION = f'(re.++ (str.to_re ".") (re.opt {_DIGITS}))'
-_POINTED = f'(re.union (re.++ {_DIGITS} (re.opt {_FRACTION})) (re.++ (str.to_re ".") {_DIGITS}))'
+_POINTED = f'(re.++ {_DIGITS} (re.opt (re.++ (str.to_re ".") {_DIGITS})))'
 _EXPONENT = f'(re.opt (re.++ (re.union (str.to_re "e") (str.to_re "E")) {_SIGN} {_DIGITS}))'
 _DECIMAL = f"(re.++ {_SIGN} {_POINTED} {_EXPONENT})"
 

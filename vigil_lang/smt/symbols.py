@@ -8,7 +8,7 @@ _LIMIT = 60
 def shown(text: str) -> str:
     """The text with what a quoted symbol may not contain replaced, cut to a readable length.
 
-    Two texts may come out the same; `Query` tells their symbols apart by a number.
+    Two texts may come out the same; `Distinct` tells their symbols apart.
     """
     if len(text) > _LIMIT:
         text = text[: _LIMIT - 1] + "…"
@@ -21,6 +21,20 @@ def _replaced(character: str) -> str:
     if character in "|\\" or not " " <= character <= "~":
         return "..." if character == "…" else f"<{ord(character):x}>"
     return character
+
+
+class Distinct:
+    """Tells apart names that come out the same by a number: `a`, `a#2`, `a#3`."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, int] = {}
+
+    def __call__(self, name: str) -> str:
+        while seen := self._seen.get(name, 0):
+            self._seen[name] = seen + 1
+            name = f"{name}#{seen + 1}"
+        self._seen[name] = 1
+        return name
 
 
 def quoted(name: str) -> str:

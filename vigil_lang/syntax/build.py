@@ -193,9 +193,7 @@ class Builder:
         return tuple(children[:-2]), _name(children[-1])
 
     def item(self, children: list[Any]) -> tree.Item:
-        *notes, node = children
-        if not notes:
-            return node  # type: ignore[no-any-return]
+        *notes, node = children  # without annotations Lark passes the node on by itself
         span = notes[0].span.to(node.span)
         return replace(node, annotations=tuple(notes), span=span)  # type: ignore[no-any-return]
 

@@ -128,8 +128,6 @@ def _listed(accepted: set[str]) -> str:
             left -= group | _GROUP_ALSO.get(name, frozenset())
     words += sorted({_word(t) for t in left}, key=lambda w: (_ORDER.get(w, -1), w))
     words = words[:_AT_MOST]
-    if not words:
-        return "nothing more"
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
 
 

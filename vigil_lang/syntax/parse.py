@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from vigil_lang.diagnostics.model import Diagnostic, Source, Span
-from vigil_lang.syntax import expected, tree
+from vigil_lang.syntax import tree
 from vigil_lang.syntax.items import Segment, segments
 from vigil_lang.syntax.scan import CLOSING, OPENING, Token, tokens
 
@@ -130,6 +130,9 @@ class _Assembly:
 
     def _node(self, segment: Segment, code: list[Token]) -> Any:
         """The tree of an item, or the finding that says why there is none."""
+        # Imported late: a good policy needs no words for errors, and a program that parses nothing needs no Lark.
+        from vigil_lang.syntax import expected
+
         head = segment.tokens[segment.head]
         if segment.keyword is None and head.text != "@":
             return expected.item_start(self.source, head)
@@ -138,7 +141,6 @@ class _Assembly:
         for token in code:
             if token.kind == "unclosed":
                 return expected.unclosed(self.source, token)
-        # Lark is imported late: a program that parses nothing need not wait for it.
         from lark.exceptions import UnexpectedToken
 
         from vigil_lang.syntax.grammar import grammar

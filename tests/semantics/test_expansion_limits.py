@@ -1,0 +1,81 @@
+"""Policies are hostile input: small texts that would expand without end are refused, quickly."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from semantics_support import findings, read
+
+from vigil_lang.semantics.conditions import MAX_CONDITIONS, MAX_NESTING, MAX_TOTAL
+from vigil_lang.semantics.terms import MAX_CHAIN
+
+
+def said(text: str) -> list[str]:
+    """The findings, found within seconds."""
+    started = time.perf_counter()
+    found = [f"{f.code} {f.message}" for f in findings(read(text))]
+    assert time.perf_counter() - started < 20
+    return found
+
+
+def doubling(levels: int) -> str:
+    patterns = [f"pattern p{n} = p{n - 1} and p{n - 1}" for n in range(1, levels)]
+    return "\n".join(["pattern p0 = a()", *patterns])
+
+
+def test_patterns_that_double() -> None:
+    text = doubling(40) + "\n\nstatement S: abs(«p39»)\n\nstatement T: abs(p3)"
+    policy = read(text.replace("«", "").replace("»", ""))
+    assert [s.name for s in policy.statements] == ["T"]
+    found = policy.diagnostics[-1]
+    assert (found.code, found.message) == (
+        "VGL213",
+        f"the statement expands to more than {MAX_CONDITIONS:,} conditions",
+    )
+    assert found.span.start == text.index("«")
+    assert {f.code for f in findings(policy)} == {"VGL213"}
+
+
+def test_many_statements_that_are_each_within_the_limit() -> None:
+    statements = "\n".join(f"statement S{n}: abs(p12)" for n in range(120))
+    found = said(f"{doubling(13)}\n\n{statements}")
+    messages = {message for message in found if message.startswith("VGL213")}
+    assert messages == {f"VGL213 the statements of the file expand to more than {MAX_TOTAL:,} conditions"}
+
+
+def test_patterns_nested_in_patterns() -> None:
+    nested = "not (" * 20 + "p{}" + ")" * 20
+    patterns = [f"pattern p{n} = {nested.format(n - 1)}" for n in range(1, 20)]
+    found = said("\n".join(["pattern p0 = a()", *patterns, "statement S: abs(p19)", "statement T: abs(p4)"]))
+    assert {m for m in found if "VGL3" not in m} == {
+        f"VGL213 the statement expands to conditions nested more than {MAX_NESTING} deep"
+    }
+
+
+def test_a_chain_of_declarations() -> None:
+    chain = "\n".join(f"let a{n} = a{n + 1}" for n in range(500))
+    found = said(f"{chain}\nlet a500 = {{x}}\n\nstatement S: abs(f in a0)")
+    assert found
+    assert set(found) == {f"VGL203 more than {MAX_CHAIN} declarations stand for each other in a row"}
+
+
+def test_a_chain_that_is_declared_in_order_is_no_trouble() -> None:
+    chain = "\n".join(f"let a{n} = a{n - 1} | a{n - 1}" for n in range(1, 500))
+    assert said(f"let a0 = {{x}}\n{chain}\n\nstatement S: abs(f in a499)") == []
+
+
+def test_a_circle_is_reported_once_however_many_use_it() -> None:
+    text = "pattern p = q\npattern q = r\npattern r = p\n\nstatement S: abs(p)\n\nstatement T: abs(q and r)"
+    assert said(text) == ["VGL203 patterns refer to each other: p → q → r → p"]
+
+
+@pytest.mark.parametrize("count", [1_000])
+def test_a_long_conjunction(count: int) -> None:
+    text = "statement S: abs(" + " and ".join(f"f{n} = {n}" for n in range(count)) + ")"
+    assert said(text) == []
+
+
+def test_a_condition_too_large_for_the_solver_is_left_alone() -> None:
+    parts = " and ".join(f'f{n} != "a" and f{n} = "a"' for n in range(300))
+    assert said(f"statement S: abs({parts})") == []

@@ -1,0 +1,35 @@
+"""Every finding about names, conditions and signatures: its place, its words, and that its fix mends it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from cases_conditions import CASES as CONDITIONS
+from cases_names import CASES as NAMES
+from cases_signature import CASES as SIGNATURE
+from cases_signature import QUIET
+from semantics_support import Case, check, codes
+
+from vigil_lang.diagnostics import CODES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from vigil_lang.trace import Signature
+
+
+@pytest.mark.parametrize("case", [*NAMES, *CONDITIONS, *SIGNATURE], ids=str)
+def test_finding(case: Case, tmp_path: Path) -> None:
+    check(case, tmp_path)
+
+
+@pytest.mark.parametrize(("signature", "form"), QUIET, ids=lambda part: part if isinstance(part, str) else "")
+def test_no_finding(signature: Signature, form: str) -> None:
+    assert codes(f"statement S: {form}", signature) == []
+
+
+def test_every_code_about_meaning_has_a_case() -> None:
+    shown = {case.code for case in [*NAMES, *CONDITIONS, *SIGNATURE]}
+    # Limits are tested where they are reached on purpose; extensions are no fault.
+    assert {code for code in CODES if code[3] in "234"} - shown == {"VGL213"}
