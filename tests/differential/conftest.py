@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))  # `tests.strategies`, howeve
 
 settings.register_profile(
     "differential",
-    max_examples=int(os.environ.get("VIGIL_CASES", "500")),
+    max_examples=int(os.environ.get("VIGIL_CASES", "400")),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
     database=None,

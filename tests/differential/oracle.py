@@ -12,53 +12,11 @@ from decimal import Decimal, InvalidOperation
 from itertools import product
 from typing import Any
 
+from tests.differential.oracle_texts import canonical, flattened, glob, unescaped
 from vigil_lang.syntax import tree
 
 UNITS = {"ms": "milliseconds", "s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
-ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 Binding = dict[str, str | None]
-
-
-def canonical(value: Any) -> str:
-    """Every scalar has one text: strings themselves, numbers shortest, booleans `true` and `false`."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    text = format(Decimal(str(value)), "f")
-    text = text.rstrip("0").rstrip(".") if "." in text else text
-    return "0" if text == "-0" else text
-
-
-def flattened(name: str, value: Any) -> dict[str, list[str]]:
-    """Objects are flattened with dots, a list makes its argument multi-valued, `null` is absent."""
-    if value is None:
-        return {}
-    if not isinstance(value, dict | list):
-        return {name: [canonical(value)]}
-    found: dict[str, list[str]] = {}
-    if isinstance(value, list) and not any(isinstance(v, dict) for v in value):
-        found[name] = []  # Reading: an empty list is an argument that is there and has no value.
-    parts = [(f"{name}.{k}", v) for k, v in value.items()] if isinstance(value, dict) else [(name, v) for v in value]
-    for key, part in parts:
-        for leaf, texts in flattened(key, part).items():
-            found.setdefault(leaf, []).extend(texts)
-    return found
-
-
-def unescaped(raw: str) -> str:
-    return re.sub(r'\\(["\\ntr])', lambda m: ESCAPES.get(m[1], m[1]), raw)
-
-
-def glob(pattern: str, text: str) -> bool:
-    """`*` any run of characters, `?` one, `\\` escapes; the whole text."""
-    if not pattern:
-        return not text
-    if pattern[0] == "*":
-        return glob(pattern[1:], text) or (text != "" and glob(pattern, text[1:]))
-    if pattern[0] == "\\" and len(pattern) > 1:
-        return text[:1] == pattern[1] and glob(pattern[2:], text[1:])
-    return text != "" and pattern[0] in ("?", text[0]) and glob(pattern[1:], text[1:])
 
 
 class Oracle:
@@ -67,11 +25,10 @@ class Oracle:
     def __init__(self, file: tree.File, lines: list[dict[str, Any]]) -> None:
         self.declared = {i.name.text: i for i in file.items if isinstance(i, tree.Let | tree.Param | tree.Pattern)}
         self.events = lines
-        self.args = [flattened("", line.get("args", {})) for line in lines]
-        self.args = [{name[1:]: texts for name, texts in args.items()} for args in self.args]
+        found = (flattened("", line.get("args", {})) for line in lines)
+        self.args = [{name[1:]: texts for name, texts in args.items()} for args in found]
         calls = [line.get("call", f"own {at}") for at, line in enumerate(lines)]
-        order = list(dict.fromkeys(calls))
-        self.call = [order.index(call) for call in calls]
+        self.call = [list(dict.fromkeys(calls)).index(call) for call in calls]
         self.values = dict.fromkeys(
             text for at in range(len(lines)) for texts in [*self.args[at].values(), self.output(at)] for text in texts
         )
@@ -85,9 +42,7 @@ class Oracle:
     def offences(self, statement: tree.Statement, variables: tuple[str, ...]) -> list[tuple[int, Binding]]:
         """Every event whose condition fails, with the first binding that fails it."""
         bindings = self.bindings(variables)
-        failing = [
-            (at, [b for b in bindings if not self.allowed(statement, at, b)]) for at in range(len(self.events))
-        ]
+        failing = [(at, [b for b in bindings if not self.allowed(statement, at, b)]) for at in range(len(self.events))]
         return [(at, found[0]) for at, found in failing if found]
 
     def exercised(self, statement: tree.Statement, variables: tuple[str, ...]) -> bool:
@@ -138,10 +93,8 @@ class Oracle:
     def near(self, at: int, to: int, bound: tree.Bound | None) -> bool:
         """Reading: distances are signed, so what lies later in the run and earlier by the clock is near."""
         at, to = min(at, to), max(at, to)
-        if bound is None:
-            return True
-        if bound.raw.isdigit():
-            return self.call[to] - self.call[at] <= int(bound.raw)
+        if bound is None or bound.raw.isdigit():
+            return bound is None or self.call[to] - self.call[at] <= int(bound.raw)
         start, end = (self.events[i].get("time") for i in (at, to))
         amount, unit = re.fullmatch(r"(\d+)(\w+)", bound.raw).groups()
         limit = timedelta(**{UNITS[unit]: int(amount)})
@@ -190,10 +143,8 @@ class Oracle:
         if operator in ("~", "!~"):
             return self.matches(operand, text) == (operator == "~")
         value = self.value(operand, b, params)
-        if operator == "=":
-            return text == value
-        if operator == "!=":
-            return text != value
+        if operator in ("=", "!="):
+            return (text == value) == (operator == "=")
         if operator == "contains":
             return bool(value) and value in text
         try:
@@ -209,12 +160,16 @@ class Oracle:
         found: set[str] = set()
         for part in union.parts:
             if isinstance(part, tree.SetLiteral):
-                words = [e.text if isinstance(e, tree.Name) and e.text not in self.declared else e for e in part.elements]
-                found |= {w if isinstance(w, str) else self.value(w, {}, {}) for w in words}
+                found |= {self.word(element) for element in part.elements}
             else:
                 item = self.declared[part.text]
                 found |= self.set(item.value if isinstance(item, tree.Let) else item.default)
         return found
+
+    def word(self, element: Any) -> str | None:
+        """An element of a set: what it is declared as, else its own text."""
+        own = isinstance(element, tree.Name) and element.text not in self.declared
+        return element.text if own else self.value(element, {}, {})
 
     def term(self, term: Any, params: dict[str, Any]) -> Any:
         return params.get(term.text, term) if isinstance(term, tree.Name) else term

@@ -14,8 +14,8 @@ from tests.strategies.runs import runs, trace_of
 from vigil_lang.semantics import denotation
 
 if TYPE_CHECKING:
-    from vigil_lang.semantics.core import Requirement
     from tests.strategies.runs import Line
+    from vigil_lang.semantics.core import Requirement
 
 
 @given(policies(), runs())

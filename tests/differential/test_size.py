@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from tests.differential.shapes import FORMS, KINDS, long_run, preset
@@ -27,7 +29,7 @@ def size(encoding: Encoding) -> int:
 def test_the_query_of_a_preset_form_is_linear(form: str, binding: str, scoped: bool, values: str, kinds: str) -> None:
     requirement = preset(form, binding, scoped=scoped)
     sizes = [size(Encoding(requirement, long_run(n, values, kinds))) for n in SIZES]
-    for smaller, larger in zip(sizes, sizes[1:], strict=False):
+    for smaller, larger in pairwise(sizes):
         assert larger <= 2.2 * smaller, sizes
 
 
@@ -35,5 +37,5 @@ def test_the_query_of_a_preset_form_is_linear(form: str, binding: str, scoped: b
 def test_an_event_without_a_time_does_not_make_a_duration_costly(form: str) -> None:
     requirement = preset(form, "bound")
     sizes = [size(Encoding(requirement, long_run(n, "equal", "everything at once", clock="gap"))) for n in SIZES]
-    for smaller, larger in zip(sizes, sizes[1:], strict=False):
+    for smaller, larger in pairwise(sizes):
         assert larger <= 2.2 * smaller, sizes

@@ -31,7 +31,7 @@ def test_patterns_that_double() -> None:
     found = policy.diagnostics[-1]
     assert (found.code, found.message) == (
         "VGL213",
-        f"the statement expands to more than {MAX_CONDITIONS:,} conditions",
+        f"this expands to more than {MAX_CONDITIONS:,} conditions",
     )
     assert found.span.start == text.index("«")
     assert {f.code for f in findings(policy)} == {"VGL213"}
@@ -49,7 +49,7 @@ def test_patterns_nested_in_patterns() -> None:
     patterns = [f"pattern p{n} = {nested.format(n - 1)}" for n in range(1, 20)]
     found = said("\n".join(["pattern p0 = a()", *patterns, "statement S: abs(p19)", "statement T: abs(p4)"]))
     assert {m for m in found if "VGL3" not in m} == {
-        f"VGL213 the statement expands to conditions nested more than {MAX_NESTING} deep"
+        f"VGL213 this expands to conditions nested more than {MAX_NESTING} deep"
     }
 
 

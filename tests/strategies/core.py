@@ -25,7 +25,9 @@ _ground = st.one_of(
     _fields.map(core.Has),
     st.tuples(_fields, st.sampled_from(SETS), st.booleans()).map(lambda t: core.In(*t)),
     st.tuples(_fields, st.sampled_from(MATCHERS), st.booleans()).map(lambda t: core.Matches(*t)),
-    st.tuples(_fields, st.sampled_from(("<", "<=", ">", ">=")), st.sampled_from(NUMBERS)).map(lambda t: core.Compares(*t)),
+    st.tuples(_fields, st.sampled_from(("<", "<=", ">", ">=")), st.sampled_from(NUMBERS)).map(
+        lambda t: core.Compares(*t)
+    ),
     st.tuples(_fields, st.sampled_from(TEXTS)).map(lambda t: core.ContainsText(*t)),
 )
 
@@ -61,7 +63,7 @@ def held(variables: tuple[str, ...], role: str = "condition") -> st.SearchStrate
 
 @st.composite
 def thetas(draw: st.DrawFn, variables: tuple[str, ...], depth: int = 3) -> core.Theta:
-    """A temporal body; `Clear` too, which the surface has only inside `until`."""
+    """A temporal body; `Clear` and `Repeated` too, which the surface has only inside `until` and `atmost`."""
     kind = draw(st.integers(0, 9)) if depth else 0
     if kind <= 1:
         return draw(held(variables))
@@ -71,7 +73,7 @@ def thetas(draw: st.DrawFn, variables: tuple[str, ...], depth: int = 3) -> core.
         return diamond(draw(inner), draw(st.sampled_from(BOUNDS)))
     match kind:
         case 5:
-            return core.Not(draw(inner))
+            return core.Not(draw(inner)) if draw(st.booleans()) else core.Repeated(draw(st.integers(1, 2)), draw(inner))
         case 6:
             return core.Clear(draw(inner), draw(inner))
         case 7:

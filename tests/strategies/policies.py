@@ -61,7 +61,7 @@ def ground_tests(draw: st.DrawFn) -> str:
         case 4:
             return f"{field} {draw(st.sampled_from(('<', '<=', '>', '>=')))} {draw(st.sampled_from(NUMBERS))}"
         case 5:
-            return f"{field} contains {draw(st.sampled_from(LITERALS[:3] + ('word',)))}"
+            return f"{field} contains {draw(st.sampled_from((*LITERALS[:3], 'word')))}"
         case 6:
             return f"has {field}"
         case 7:

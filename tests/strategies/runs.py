@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
 from vigil_lang.ingest import read_trace
-from vigil_lang.trace import Trace
+
+if TYPE_CHECKING:
+    from vigil_lang.trace import Trace
 
 ACTIONS = ("a", "a", "b", "b", "c", "a.b")
 KINDS = ("a", "k", "file.read")
@@ -16,7 +18,7 @@ NAMES = ("f", "g", "p.q")
 TEXTS = ("M", "MN", "N", "", "7", "7.0", "-3", "1e1", "é*", "any other")
 SCALARS = (*TEXTS, 7, 7.0, -3, 10, True)
 OUTPUTS = ("M", "MN done", "", "7", 7)
-IDS = ("e1", "e|1", "e<7c>1", "x" * 61, "x" * 62, "e2", "e3")
+IDS = ("e1", "e|1", "e<7c>1", "e<7c>1#2", "x" * 61, "x" * 62, "e2", "e3")
 CLOCK = tuple(f"2026-01-05T10:00:{s:06.3f}Z" for s in (0, 0.5, 1, 2, 30, 59))
 
 Line = dict[str, Any]

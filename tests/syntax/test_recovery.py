@@ -104,3 +104,9 @@ def test_after_a_hundred_broken_items_the_rest_is_not_tried() -> None:
     assert len(parsed.diagnostics) == MAX_FINDINGS
     assert len(parsed.file.broken) == 151
     assert not parsed.file.items
+
+
+def test_many_warnings_do_not_crowd_out_an_error() -> None:
+    parsed = parse(source("let A = {a} /// no\n" * 150 + "let B\n"))
+    assert len(parsed.diagnostics) == MAX_FINDINGS
+    assert [found.code for found in parsed.diagnostics if found.severity == "error"] == ["VGL101"]

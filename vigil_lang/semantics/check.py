@@ -109,15 +109,19 @@ def _values(conditions: Conditions, policy: Policy) -> Iterator[str]:
             continue
 
 
+_COMPARED = 1_000
+"""Tests a statement may have to be compared with others."""
+
 # --- VGL304 ------------------------------------------------------------------------------------------------
 
 
 def duplicates(policy: Policy) -> Iterator[Diagnostic]:
     """Statements that mean the same whatever the params are: one of them is idle, or says something unintended."""
     first: dict[object, Statement] = {}
-    groups = Counter(map(_ground, policy.statements))
-    for statement in policy.statements:
-        if groups[_ground(statement)] == 1:
+    marks = list(map(_ground, policy.statements))
+    shared = Counter(marks)
+    for statement, mark in zip(policy.statements, marks, strict=True):
+        if mark is None or shared[mark] == 1:
             continue
         other = first.setdefault((alike.key(statement.requirement.theta), statement.params), statement)
         if other is not statement:
@@ -126,9 +130,11 @@ def duplicates(policy: Policy) -> Iterator[Diagnostic]:
             yield Diagnostic.of("VGL304", message, statement.source, statement.span, notes=(note,))
 
 
-def _ground(statement: Statement) -> frozenset[core.Test]:
-    """The tests without variables: a cheap mark that statements which mean the same share."""
-    tests = (t for holds in core.conditions(statement.requirement.theta) for t in core.tests(holds.condition))
+def _ground(statement: Statement) -> frozenset[core.Test] | None:
+    """The tests without variables: a cheap mark that statements which mean the same share. None for huge ones."""
+    tests = [t for holds in core.conditions(statement.requirement.theta) for t in core.tests(holds.condition)]
+    if len(tests) > _COMPARED:
+        return None
     return frozenset(t for t in tests if not isinstance(t, core.Equals | core.Contains))
 
 

@@ -46,6 +46,10 @@ class Conditions:
         self._budget = min(MAX_CONDITIONS, self._total)
         self.terms.params = set()
 
+    def refill(self) -> None:
+        """Declarations are checked on a budget of their own."""
+        self._total = MAX_TOTAL
+
     def condition(self, expr: tree.Expr, scope: Scope) -> core.Condition:
         """The condition an expression denotes.
 
@@ -69,11 +73,11 @@ class Conditions:
         self._total -= 1
         if self._budget >= 0 and self._depth < MAX_NESTING:
             return
-        message = f"the statement expands to more than {MAX_CONDITIONS:,} conditions"
+        message = f"this expands to more than {MAX_CONDITIONS:,} conditions"
         if self._total < 0:
             message = f"the statements of the file expand to more than {MAX_TOTAL:,} conditions"
         elif self._depth >= MAX_NESTING:
-            message = f"the statement expands to conditions nested more than {MAX_NESTING} deep"
+            message = f"this expands to conditions nested more than {MAX_NESTING} deep"
         self.terms.fail("VGL213", message, scope.entry or scope.place(expr.span))
 
     def _condition(self, expr: tree.Expr, scope: Scope) -> core.Condition:

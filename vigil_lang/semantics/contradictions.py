@@ -29,6 +29,10 @@ _FieldTest: TypeAlias = (
 )
 
 
+MAX_DOUBTFUL = 20
+"""Conditions of one policy that may take the solver as long as it is given, before no more are tried."""
+
+
 @dataclass(frozen=True, slots=True)
 class Conjunct:
     """One conjunct of a condition, as it is written, with the params its meaning rests on."""
@@ -59,20 +63,21 @@ def contradictions(policy: Policy, conditions: Conditions) -> Iterator[Diagnosti
 
 
 def _alternatives(condition: core.Condition) -> Iterator[core.Condition]:
-    """The condition and whatever in it could be impossible while the whole is not."""
+    """The condition, and whatever in it may be impossible while the whole is not."""
     yield condition
+    yield from _beneath(condition)
+
+
+def _beneath(condition: core.Condition) -> Iterator[core.Condition]:
     match condition:
-        case core.NotC(core.AndC() | core.OrC() | core.NotC() as body):
-            yield from _alternatives(body)
         case core.NotC(body):
-            yield body
+            yield from _alternatives(body)
         case core.OrC(items):
             for item in items:
                 yield from _alternatives(item)
         case core.AndC(items):
             for item in items:
-                if isinstance(item, core.NotC | core.OrC | core.AndC):
-                    yield from _alternatives(item)
+                yield from _beneath(item)
 
 
 class _Search:
@@ -81,6 +86,7 @@ class _Search:
     def __init__(self, conditions: Conditions, module: Module) -> None:
         self._conditions = conditions
         self._module = module
+        self._doubtful = 0
         self._patterns: dict[tuple[Module, str], list[Diagnostic]] = {}
 
     def pattern(self, pattern: tree.Pattern, module: Module) -> list[Diagnostic]:
@@ -106,7 +112,11 @@ class _Search:
         fixed = [c for c in conjuncts if not c.params]
         # What holds whatever the params are is found first: with params it might be blamed on them.
         for tried in (fixed, conjuncts) if len(fixed) < len(conjuncts) else (conjuncts,):
+            if self._doubtful == MAX_DOUBTFUL:
+                return
             found = contradiction([c.condition for c in tried])
+            if found is None or found.only_lists:
+                self._doubtful += not obviously_satisfiable(core.AndC(tuple(c.condition for c in tried)))
             if found is not None:
                 yield from self._finding([tried[at] for at in found.conjuncts], scope, only_lists=found.only_lists)
                 return

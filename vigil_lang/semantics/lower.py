@@ -70,6 +70,7 @@ class Lowering:
         """Every statement that resolves. Patterns that no statement uses are checked too."""
         check_elsewhere(self.module.file, self.report)
         check_declarations(self.conditions, self.module)
+        self.conditions.refill()
         items = [item for item in self.module.file.items if isinstance(item, tree.Statement)]
         lowered = [statement for item in items if (statement := self._statement(item)) is not None]
         if len(lowered) == len(items):  # what seems unused may be meant where a name is not found

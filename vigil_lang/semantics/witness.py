@@ -5,8 +5,9 @@ A guess is checked against the denotation, so a yes is certain; a no only says t
 
 from __future__ import annotations
 
-from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
+from typing import Literal as Literal_
 
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets
@@ -21,88 +22,104 @@ if TYPE_CHECKING:
     from vigil_lang.trace.model import Status
 
 _GUESSES = 8
-_OUTPUT = core.Reads("output", output=True)
+_TRIED = 32
 
 Literal: TypeAlias = tuple[core.Test, bool]
 """A test that is to hold or to fail."""
-Owner: TypeAlias = core.Reads | str
-"""Something that has one value: a field, or a variable by name."""
+Owner: TypeAlias = tuple[Literal_["argument", "output", "variable"], str]
+"""Something that has one value, by name."""
 
 
-@lru_cache(maxsize=4096)
 def obviously_satisfiable(condition: core.Condition) -> bool:
     """Whether some event without list-valued arguments is found to meet the condition under some binding."""
     return any(_meets(condition, literals) for literals in _cases(condition, True))
 
 
-def _cases(condition: core.Condition, wanted: bool) -> list[tuple[Literal, ...]]:
+def _cases(condition: core.Condition, wanted: bool) -> list[list[Literal]]:
     """Up to `_GUESSES` ways, each a conjunction, in which the condition holds (or fails)."""
     match condition:
         case core.NotC(body):
             return _cases(body, not wanted)
         case core.AndC(items) | core.OrC(items):
             if isinstance(condition, core.OrC) == wanted:
-                return [case for item in items for case in _cases(item, wanted)][:_GUESSES]
-            found: list[tuple[Literal, ...]] = [()]
+                return list(islice((case for item in items for case in _cases(item, wanted)), _GUESSES))
+            found: list[list[Literal]] = [[]]
             for item in items:
-                found = [before + after for before in found for after in _cases(item, wanted)][:_GUESSES]
+                more = _cases(item, wanted)
+                if len(more) == 1:
+                    for case in found:
+                        case += more[0]
+                else:
+                    found = [before + after for before in found for after in more][:_GUESSES]
             return found
         case _:
-            return [((condition, wanted),)]
+            return [[(condition, wanted)]]
 
 
-def _meets(condition: core.Condition, literals: tuple[Literal, ...]) -> bool:
+def _meets(condition: core.Condition, literals: list[Literal]) -> bool:
     """Whether the guess made from one case meets the condition."""
     names: list[str] = []
     status: Status = "unknown"
-    held: dict[core.Reads, list[core.Test]] = {}
-    for test in (t for t, wanted in literals if wanted):
+    asked: dict[Owner, list[Literal]] = {}
+    for test, wanted in literals:
         match test:
             case core.ActionIn(known):
-                names += sorted(known)[:1]
+                names += sorted(known)[:1] if wanted else []
             case core.ActionMatches(matcher):
-                names += _matching(matcher)[:1]
+                names += _matching(matcher)[:1] if wanted else []
             case core.StatusIs(state):
-                status = state
+                status = state if wanted else status
             case _:
-                held.setdefault(test.field, []).append(test)
+                asked.setdefault(_owner(test.field), []).append((test, wanted))
+    # A field that no test must hold of is best left out: then every test of it fails.
+    asked = {field: tests for field, tests in asked.items() if any(wanted for _, wanted in tests)}
     value: dict[Owner, str] = {}
-    for owners in _joined(held):
-        value |= dict.fromkeys(owners, _value(owners, held, literals))
-    args: dict[str, tuple[str, ...]] = {f.name: (value[f],) for f in held if not f.output}
-    event = Event("e", names[0] if names else "", "e", args, status, value.get(_OUTPUT), tuple(names[1:]))
-    return meets(condition, event, {x: value.get(x) for x in core.variables_of(condition)})
+    for owners in _joined(asked):
+        value |= dict.fromkeys(owners, _value([asked[o] for o in owners if o in asked]))
+    args: dict[str, tuple[str, ...]] = {name: (value[k, name],) for k, name in asked if k == "argument"}
+    output = value.get(("output", ""))
+    event = Event("e", names[0] if names else "", "e", args, status, output, tuple(names[1:]))
+    return meets(condition, event, {x: value.get(("variable", x)) for x in core.variables_of(condition)})
 
 
-def _joined(held: dict[core.Reads, list[core.Test]]) -> list[set[Owner]]:
+def _owner(field: core.Reads) -> Owner:
+    return ("output", "") if field.output else ("argument", field.name)
+
+
+def _joined(asked: dict[Owner, list[Literal]]) -> list[set[Owner]]:
     """Fields and variables in groups that equalities and containments make the same."""
+    alone: list[set[Owner]] = []
     groups: list[set[Owner]] = []
-    for field, tests in held.items():
-        group: set[Owner] = {field, *(t.variable for t in tests if isinstance(t, core.Equals | core.Contains))}
+    for field, tests in asked.items():
+        joins = [t for t, wanted in tests if wanted and isinstance(t, core.Equals | core.Contains)]
+        group: set[Owner] = {field, *(("variable", t.variable) for t in joins)}
+        if len(group) == 1:
+            alone.append(group)
+            continue
         apart = [g for g in groups if not g & group]
         groups = [*apart, group.union(*(g for g in groups if g & group))]
-    return groups
+    return alone + groups
 
 
-def _value(owners: set[Owner], held: dict[core.Reads, list[core.Test]], literals: tuple[Literal, ...]) -> str:
-    """The first candidate that makes the ground tests of these fields come out as wanted."""
-    fields = [o for o in owners if isinstance(o, core.Reads)]
-    guesses = list(dict.fromkeys(text for f in held if f in owners for test in held[f] for text in _candidates(test)))
+def _value(fields: list[list[Literal]]) -> str:
+    """The first candidate that makes the ground tests of some fields come out as wanted."""
+    tests = [literal for field in fields for literal in field]
+    guesses = list(dict.fromkeys(text for test, wanted in tests if wanted for text in _candidates(test)))
     guesses.sort(key=lambda text: not text)  # the empty text contains nothing
-    asked = [(t, wanted) for t, wanted in literals if _field(t) in fields and not core.variables_of(t)]
-    for text in guesses:
-        event = Event("e", "", "e", {f.name: (text,) for f in fields if not f.output}, "unknown", text)
-        if all(meets(test, event, {}) == wanted for test, wanted in asked):
+    ground = [(t, wanted) for t, wanted in tests if not isinstance(t, core.Equals | core.Contains)]
+    for text in guesses[:_TRIED]:
+        if all(_holds(test, text) == wanted for test, wanted in ground):
             return text
     return guesses[0] if guesses else "a"
 
 
-def _field(test: core.Test) -> core.Reads | None:
+def _holds(test: core.Test, text: str) -> bool:
     match test:
         case core.ActionIn() | core.ActionMatches() | core.StatusIs():
-            return None
+            return False
         case _:
-            return test.field
+            args: dict[str, tuple[str, ...]] = {} if test.field.output else {test.field.name: (text,)}
+            return meets(test, Event("e", "", "e", args, output=text), {})
 
 
 def _candidates(test: core.Test) -> Iterable[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from math import prod
 from typing import TYPE_CHECKING, Final
 
 from vigil_lang.semantics import regex
@@ -25,6 +26,8 @@ MAX_REPEAT = 100
 
 _SPARE = 0x1000
 """Characters left above the last one a pattern names, which stand for all that SMT-LIB's alphabet lacks."""
+
+_MAX_ALTERNATIVES = 64
 
 _ANY = "re.all"
 _EMPTY = '(str.to_re "")'
@@ -171,13 +174,11 @@ def _searched(variant: Variant) -> list[str]:
     cut = [Sequence(tuple(piece)) for piece in pieces]
     if not places:
         return [_joined((_ANY, _language(cut[0]), _ANY))]
-    found = []
-    for empty in product(*([True, False] if regex.nullable(p) else [False] for p in cut[1:-1])):
-        for sides in product(*(_SIDES[place] for place in places)):
-            found.append(_cut(cut, sides, (False, *empty, False)))
-    if len(found) > 64:
-        raise Unsupported("too many places that are tested")
-    return found
+    empties = [[True, False] if regex.nullable(piece) else [False] for piece in cut[1:-1]]
+    asked = [_SIDES[place] for place in places]
+    if prod(map(len, empties)) * prod(map(len, asked)) > _MAX_ALTERNATIVES:
+        raise Unsupported("too many of `^`, `$` and `\\b`")
+    return [_cut(cut, sides, (False, *empty, False)) for empty in product(*empties) for sides in product(*asked)]
 
 
 def _cut(pieces: list[Sequence], sides: tuple[tuple[str, str], ...], empty: tuple[bool, ...]) -> str:

@@ -6,138 +6,28 @@ each of its outermost connectives. A comment ends its line wherever it stands.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
+
+from vigil_lang.syntax.structure import CLOSING, Chain, Group, Run, Structure
 
 if TYPE_CHECKING:
     from vigil_lang.syntax.leaves import Leaf
+    from vigil_lang.syntax.structure import Node
 
 WIDTH = 100
 INDENT = 4
-
-# What joins operands, loosest first.
-_LEVELS = ("AFTER", "IMPLIES", "OR", "AND")
-_JOINS = frozenset(_LEVELS)
-_OPENING = frozenset({"LPAR", "LBRACE"})
-_CLOSING = frozenset({"RPAR", "RBRACE"})
-
-
-# Parts of an item, by the indices of their leaves; `last` is included.
-
-
-@dataclass(frozen=True, slots=True)
-class _Group:
-    """Brackets: (element, index of the comma after it) …; what `use` lists has a colon to open and no close."""
-
-    first: int
-    last: int
-    elements: list[tuple[_Node, int | None]]
-    closed: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """Leaves and brackets that stand side by side."""
-
-    first: int
-    last: int
-    parts: list[int | _Group]
-
-
-@dataclass(frozen=True, slots=True)
-class _Chain:
-    """Two or more operands with the same connective between them."""
-
-    first: int
-    last: int
-    operands: list[_Node]
-    operators: list[int]
-
-
-_Node: TypeAlias = _Run | _Chain
 
 
 def lines_of(leaves: list[Leaf]) -> list[str]:
     """The lines of an item; comments above its first leaf are not among them."""
     page = _Page(leaves)
-    structure = _Structure(leaves)
+    structure = Structure(leaves)
     while structure.at < len(leaves):
         page.newline(0)
         page.node(structure.next_line(), 0, INDENT, 0)
     page.newline(0)
     return page.lines
-
-
-class _Structure:
-    """Finds the parts of an item. The leaves are known to parse, so brackets match."""
-
-    def __init__(self, leaves: list[Leaf]) -> None:
-        self.leaves = leaves
-        self.at = 0
-
-    def next_line(self) -> _Node:
-        """An annotation, or what is left."""
-        match self.leaves[self.at].terminal:
-            case "AT":
-                return self._annotation()
-            case "USE":
-                return self._use()
-        return self._chain(0)
-
-    def _terminal(self) -> str:
-        return self.leaves[self.at].terminal if self.at < len(self.leaves) else "$END"
-
-    def _annotation(self) -> _Node:
-        first = self.at
-        parts: list[int | _Group] = [first, first + 1]
-        self.at += 2
-        if self._terminal() == "LPAR":
-            parts.append(self._group())
-        return _Run(first, self.at - 1, parts)
-
-    def _use(self) -> _Node:
-        first = self.at
-        parts: list[int | _Group] = [first, first + 1]
-        self.at += 2
-        if self._terminal() == "COLON":
-            parts.append(self._group())
-        return _Run(first, self.at - 1, parts)
-
-    def _chain(self, level: int) -> _Node:
-        if level == len(_LEVELS):
-            return self._run()
-        operands = [self._chain(level + 1)]
-        operators: list[int] = []
-        while self._terminal() == _LEVELS[level]:
-            operators.append(self.at)
-            self.at += 1
-            operands.append(self._chain(level + 1))
-        return _Chain(operands[0].first, self.at - 1, operands, operators) if operators else operands[0]
-
-    def _run(self) -> _Run:
-        first = self.at
-        parts: list[int | _Group] = []
-        while (terminal := self._terminal()) not in _JOINS and terminal not in ("COMMA", "$END", *_CLOSING):
-            if terminal in _OPENING:
-                parts.append(self._group())
-            else:
-                parts.append(self.at)
-                self.at += 1
-        return _Run(first, self.at - 1, parts)
-
-    def _group(self) -> _Group:
-        first = self.at
-        self.at += 1
-        elements: list[tuple[_Node, int | None]] = []
-        while self._terminal() not in ("$END", *_CLOSING):
-            element = self._chain(0)
-            comma = self.at if self._terminal() == "COMMA" else None
-            self.at += comma is not None
-            elements.append((element, comma))
-        closed = self._terminal() in _CLOSING
-        self.at += closed
-        return _Group(first, self.at - 1, elements, closed)
 
 
 class _Page:
@@ -156,7 +46,7 @@ class _Page:
             assert leaf is not None
             self.ends.append(self.ends[-1] + leaf.space + len(leaf.text))
             # A comma before the closing bracket is how an author asks for a line each.
-            asked = before is not None and before.terminal == "COMMA" and leaf.terminal in _CLOSING
+            asked = before is not None and before.terminal == "COMMA" and leaf.terminal in CLOSING
             forced = bool(leaf.above) or asked or (before is not None and before.beside is not None)
             self.breaks.append(self.breaks[-1] + forced)
 
@@ -208,28 +98,28 @@ class _Page:
 
     # --- parts ---
 
-    def node(self, node: _Node, base: int, hang: int, tail: int) -> None:
+    def node(self, node: Node, base: int, hang: int, tail: int) -> None:
         """Write a part. `base` is how far the brackets in it are indented, `hang` its connectives."""
         if self.fits(node.first, node.last, tail, base + INDENT):
             self.flat(node.first, node.last, base + INDENT)
-        elif isinstance(node, _Run):
+        elif isinstance(node, Run):
             self._run(node, base, tail)
         elif self.leaves[node.operators[0]].terminal == "AFTER":
             self._scoped(node, base)
         else:
             self._chain(node, hang, tail)
 
-    def _chain(self, chain: _Chain, hang: int, tail: int) -> None:
+    def _chain(self, chain: Chain, hang: int, tail: int) -> None:
         self.node(chain.operands[0], hang, hang + INDENT, 0)
         for operator, operand in zip(chain.operators, chain.operands[1:], strict=True):
             self.newline(hang)
             self.leaf(operator, hang + INDENT)
             self.node(operand, hang, hang + INDENT, tail if operand.last == chain.last else 0)
 
-    def _scoped(self, chain: _Chain, base: int) -> None:
+    def _scoped(self, chain: Chain, base: int) -> None:
         """`form after condition`: the scope on a line of its own, or behind the bracket that closes the form."""
         form, scope = chain.operands
-        on_own_line = self.fits(form.first, form.last, 0, base + INDENT) or isinstance(form, _Chain)
+        on_own_line = self.fits(form.first, form.last, 0, base + INDENT) or isinstance(form, Chain)
         self.node(form, base, base + INDENT, 0)
         if on_own_line or self.leaves[form.last].terminal != "RPAR":
             base += INDENT
@@ -237,25 +127,25 @@ class _Page:
         self.leaf(chain.operators[0], base + INDENT)
         self.node(scope, base, base + INDENT, 0)
 
-    def _run(self, run: _Run, base: int, tail: int) -> None:
+    def _run(self, run: Run, base: int, tail: int) -> None:
         # From the right: how much of the text after each part must stay on its line.
         rests: list[int] = []
         for part in reversed(run.parts):
             rests.append(tail)
-            leaf = self.leaves[part.first if isinstance(part, _Group) else part]
-            if isinstance(part, _Group) or leaf.terminal == "VBAR":
+            leaf = self.leaves[part.first if isinstance(part, Group) else part]
+            if isinstance(part, Group) or leaf.terminal == "VBAR":
                 tail = 0  # a line may break after the bracket opens, and before `|`
             tail += leaf.space + len(leaf.text) if leaf.terminal != "VBAR" else 0
         for part in run.parts:
             rest = rests.pop()
-            if isinstance(part, _Group):
+            if isinstance(part, Group):
                 self._group(part, base, rest)
                 continue
             if self.leaves[part].terminal == "VBAR" and not self.fits(part, part, rest, base + INDENT):
                 self.newline(base + INDENT)
             self.leaf(part, base + INDENT)
 
-    def _group(self, group: _Group, base: int, tail: int) -> None:
+    def _group(self, group: Group, base: int, tail: int) -> None:
         if self.fits(group.first, group.last, tail, base + INDENT):
             self.flat(group.first, group.last, base + INDENT)
             return

@@ -74,8 +74,10 @@ def parse_with_tokens(source: Source) -> Lexed:
     if not cut:
         file.doc = _doc_text([t for t in found if t.kind == "doc"])
     comments = tuple(tree.Comment(t.text.rstrip(), t.span) for t in found if t.kind in ("doc", "comment"))
-    ordered = sorted(file.diagnostics, key=lambda d: d.span.start)[:MAX_FINDINGS]
-    return Lexed(Parsed(file.finish(comments), tuple(ordered)), found, file.bodies)
+    # Errors first: a file with errors must never look as if it had none.
+    kept = sorted(file.diagnostics, key=lambda d: d.severity != "error")[:MAX_FINDINGS]
+    ordered = tuple(sorted(kept, key=lambda d: d.span.start))
+    return Lexed(Parsed(file.finish(comments), ordered), found, file.bodies)
 
 
 def _hidden_characters(source: Source) -> list[Diagnostic]:
