@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from itertools import pairwise
 from pathlib import Path
 
 from vigil_lang.diagnostics import Source
@@ -135,7 +136,7 @@ def _stages(folder: Path) -> None:
     for encoding, name in encodings:
         decide(encoding, name)
     clock.append(time.perf_counter())
-    parse, read, encode, solve = (b - a for a, b in zip(clock, clock[1:], strict=False))
+    parse, read, encode, solve = (b - a for a, b in pairwise(clock))
     print(f"  of the last: policy {parse:.2f} s, run {read:.2f} s, encoding {encode:.2f} s, text and Z3 {solve:.2f} s")
 
 

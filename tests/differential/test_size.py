@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from itertools import pairwise
 
 import pytest
 
-from tests.differential.shapes import FORMS, KINDS, long_run, preset
+from tests.differential.shapes import FORMS, KINDS, long_run, preset, requirement_of
+from tests.strategies.runs import trace_of
 from vigil_lang.smt.encode import Encoding
 from vigil_lang.smt.script import definitions, term
 
@@ -39,3 +41,35 @@ def test_an_event_without_a_time_does_not_make_a_duration_costly(form: str) -> N
     sizes = [size(Encoding(requirement, long_run(n, "equal", "everything at once", clock="gap"))) for n in SIZES]
     for smaller, larger in pairwise(sizes):
         assert larger <= 2.2 * smaller, sizes
+
+
+def _calls(kinds: list[tuple[str, str]]) -> list[dict[str, object]]:
+    return [{"action": action, "call": call, "args": {"f": call}} for action, call in kinds]
+
+
+def test_calls_whose_steps_interleave_are_counted_linearly() -> None:
+    """Pairs of calls issued in parallel, each with a step before and a step after the other's."""
+    requirement = requirement_of("atmost[3](a())")
+    sizes = []
+    for pairs in SIZES:
+        steps = [("a", f"c{2 * p + q}") for p in range(pairs) for q in (0, 1, 0, 1)]
+        sizes.append(size(Encoding(requirement, trace_of(_calls(steps)))))
+    for smaller, larger in pairwise(sizes):
+        assert larger <= 2.2 * smaller, sizes
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "bresp[100000](a(f = x), b(f = x))",
+        "resp(a(f = x or g = x), b(f = x))",
+        "prec(a(), b(g = x)) after c()",
+        "atmost[3](a(f = x))",
+    ],
+)
+def test_a_long_run_is_encoded_soon(form: str) -> None:
+    """A few hundredths of a second each; the limit only tells them from the square of the run."""
+    run = trace_of(_calls([("a" if n % 2 else "b", f"c{n}") for n in range(6_000)]))
+    started = time.process_time()
+    Encoding(requirement_of(form), run).exercised()
+    assert time.process_time() - started < 5

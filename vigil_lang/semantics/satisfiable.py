@@ -61,6 +61,6 @@ def _unsatisfiable(conjuncts: Sequence[core.Condition], *, lists: bool) -> tuple
     script = [*_HEAD, *lines, "(check-sat)"]
     if evaluate(script) != "unsat":
         return None
-    # Asked for a core after any other answer, Z3 complains; contradictions are found quickly, so it finds this one twice.
+    # Asked for a core after any other answer, Z3 complains; what is unsatisfiable is quickly found so once more.
     _, _, names = evaluate([*script, "(get-unsat-core)"]).partition("\n")
     return tuple(sorted(int(name[1:]) for name in names.strip("()").split()))

@@ -11,9 +11,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from vigil_lang.semantics import core
+from vigil_lang.semantics.denotation import meets
 from vigil_lang.semantics.regex import Unsupported
 from vigil_lang.semantics.text import Glob, glob_parts
 from vigil_lang.smt.strings import literal, regular
+from vigil_lang.trace.model import Event
 from vigil_lang.trace.values import number
 
 if TYPE_CHECKING:
@@ -88,8 +90,10 @@ class _Event:
         self._symbol = {test: f"t{at}" for at, test in enumerate(self.tests)}
         self._names = {place: f"f{at}" for at, place in enumerate(self.counts)}
         self._variables = {x: f"x{at}" for at, x in enumerate(core.variables_of(core.AndC(tuple(self.tests))))}
+        self._kept = _representatives(self.tests, sum(self.counts.values()) + len(self._variables))
         limits = [t.number for t in self.tests if isinstance(t, core.Compares)]
-        self._texts = sorted({text for test in self.tests for text in _texts(test)}) if limits else []
+        named = {text for test in self.tests for text in _texts(test)} if limits else set()
+        self._texts = sorted(named & self._kept)
         known = [n for text in self._texts if (n := number(text)) is not None]
         # Only the order of numbers matters, so ranks stand for them: a literal may have thousands of digits.
         self._rank = {n: at for at, n in enumerate(sorted({*limits, *known}))}
@@ -185,7 +189,7 @@ class _Event:
         return f"(not {term})" if negated else term
 
     def _among(self, text: str, values: Iterable[str]) -> str:
-        return f"(or false {' '.join(self._is(text, value) for value in sorted(values))})"
+        return f"(or false {' '.join(self._is(text, value) for value in sorted(self._kept.intersection(values)))})"
 
     def _is(self, text: str, value: str) -> str:
         return self._exactly(value, text, lambda: f"(= {text} {literal(value)})")
@@ -201,10 +205,32 @@ class _Event:
             return f"({self._opaque.setdefault(meaning, f'p{len(self._opaque)}')} {text})"
 
 
+def _representatives(tests: Sequence[core.Test], most: int) -> frozenset[str]:
+    """The texts the tests name whole, of those that all tests treat alike no more than an event can have at once.
+
+    Elements of one set mostly differ in nothing but themselves. An event with others of them has a counterpart with
+    these: values that differ are taken to values that differ. That does not hold where one may contain another.
+    """
+    texts = sorted({text for test in tests for text in _texts(test)})
+    if any(isinstance(t, core.Contains) for t in tests):
+        return frozenset(texts)
+    ground = [t for t in tests if not isinstance(t, core.Equals | core.Has)]
+    alike: dict[tuple[bool, ...], list[str]] = {}
+    for text in texts:
+        alike.setdefault(tuple([_is_met(t, text) for t in ground]), []).append(text)
+    return frozenset(text for group in alike.values() for text in group[:most])
+
+
+def _is_met(test: core.Test, text: str) -> bool:
+    """What a test without variables says of one text, wherever it looks."""
+    event = Event("e", text, "e", {} if _place(test) is None else {test.field.name: (text,)}, output=text)  # type: ignore[union-attr]
+    return meets(test, event, {})
+
+
 def _texts(test: core.Test) -> Iterable[str]:
     """The texts a test names whole."""
     match test:
-        case core.In(_, values):
+        case core.In(_, values) | core.ActionIn(values):
             return values
         case core.Matches(_, Glob(pattern)):
             parts = glob_parts(pattern)

@@ -40,13 +40,17 @@ class Instances:
 
     def failing(self, at: int) -> Iterable[Key]:
         """A superset of the bindings under which Θ fails at an event, with one to stand for each group alike."""
-        for partial in dict.fromkeys(self._refuters(self._requirement.theta, at)):
-            yield from self._complete(partial, hardest=True)
+        partials = self._refuters(self._requirement.theta, at)
+        if len(partials) == 1:
+            return self._complete(partials[0], hardest=True)
+        return dict.fromkeys(key for partial in partials for key in self._complete(partial, hardest=True))
 
     def meeting(self, theta: core.Theta, at: int) -> Iterable[Key]:
         """Likewise a superset of the bindings under which a body holds at an event."""
+        used = core.variables_of(theta)
         for partial in dict.fromkeys(self._supporters(theta, at)):
-            yield from self._complete(partial, hardest=False)
+            order = zip(self._requirement.variables, partial, strict=True)
+            yield from self._complete(tuple([v if x in used else None for x, v in order]), hardest=False)
 
     def suspects(self) -> Iterable[int]:
         """A superset, ascending, of the events at which Θ can fail."""

@@ -71,8 +71,8 @@ def compiled(condition: core.Condition) -> Check:
 class Leaf:
     """One condition of a statement on one run.
 
-    A condition whose variables are each fixed by some `k = x` among its conjuncts is indexed by their values: its
-    positions for one binding are a look-up. Any other condition with variables is tried, for each binding asked
+    A condition whose variables are each fixed by some `k = x` (or alternatives of such) is indexed by their values:
+    its positions for one binding are a look-up. Any other condition with variables is tried, for each binding asked
     for, at the events that meet its variable-free conjuncts.
     """
 
@@ -87,41 +87,37 @@ class Leaf:
         ground = [c for c in conjuncts if not core.variables_of(c)]
         rest = [c for c in conjuncts if core.variables_of(c)]
         self._ground = matching.meeting(ground)
-        equals = [t for t in rest if isinstance(t, core.Equals)]
-        self._indexed = {t.variable for t in equals} >= set(self.variables)
+        self._open: Check = compiled(core.AndC(tuple(rest)))
+        self._fixing = [_fixing(core.AndC(tuple(rest)), x) for x in self.variables]
+        self._indexed = all(fields is not None for fields in self._fixing)
+        # One `k = x` for each variable and nothing else: whatever the fields hold is a solution.
+        self._plain = len(rest) == len(self.variables) and all(isinstance(t, core.Equals) for t in rest)
         self._positions: dict[Key, list[int]] = {}
         self._keys: dict[int, list[Key]] = {}
-        self._open: Check = compiled(core.AndC(tuple(rest)))
         self._possible = frozenset(() if self._indexed else self._ground)
         if self._indexed:
-            self._index(equals, [compiled(c) for c in rest if not isinstance(c, core.Equals)])
+            self._index()
 
-    def _index(self, equals: list[core.Equals], filters: list[Check]) -> None:
+    def _index(self) -> None:
         positions: dict[Key, list[int]] = defaultdict(list)
         for at in self._ground:
-            keys = self._solutions(self._events[at], equals, filters)
+            keys = self._solutions(self._events[at])
             if keys:
                 self._keys[at] = keys
             for key in keys:
                 positions[key].append(at)
         self._positions = dict(positions)
 
-    def _solutions(self, event: Event, equals: list[core.Equals], filters: list[Check]) -> list[Key]:
+    def _solutions(self, event: Event) -> list[Key]:
         """The values of the variables, in their order, under which the condition holds at the event."""
         if not self.variables:
             return [()]
-        if len(equals) == 1 and not filters:
-            found: list[Key] = [(text,) for text in dict.fromkeys(texts(equals[0].field, event))]
+        choices = [dict.fromkeys(v for f in fields or () for v in texts(f, event)) for fields in self._fixing]
+        found: list[Key] = list(product(*choices))
+        if self._plain:
             return found
-        choices: list[dict[str, None]] = []
-        for variable in self.variables:
-            first, *others = [texts(t.field, event) for t in equals if t.variable == variable]
-            choices.append(dict.fromkeys(v for v in first if all(v in other for other in others)))
-        found = list(product(*choices))
-        if filters:
-            bound = ((key, dict(zip(self.variables, key, strict=True))) for key in found)
-            found = [key for key, binding in bound if all(check(event, binding) for check in filters)]
-        return found
+        bound = ((key, dict(zip(self.variables, key, strict=True))) for key in found)
+        return [key for key, binding in bound if self._open(event, binding)]
 
     def key(self, binding: Key) -> Key:
         """The part of a statement's binding this condition depends on."""
@@ -163,6 +159,20 @@ class Leaf:
     def events(self) -> Iterable[int]:
         """Every event, ascending, at which the condition holds or may hold."""
         return list(self._keys) if self._indexed else self._ground
+
+
+def _fixing(condition: core.Condition, variable: str) -> list[core.Reads] | None:
+    """Fields one of which carries the variable's value wherever the condition holds; None if there are none such."""
+    match condition:
+        case core.Equals(field, x) if x == variable:
+            return [field]
+        case core.AndC(items):
+            return next((fields for item in items if (fields := _fixing(item, variable)) is not None), None)
+        case core.OrC(items) if items:
+            each = [_fixing(item, variable) for item in items]
+            return None if None in each else [field for fields in each for field in fields or ()]
+        case _:
+            return None
 
 
 def _conjuncts(condition: core.Condition) -> list[core.Condition]:

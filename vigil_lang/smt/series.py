@@ -58,21 +58,20 @@ class Series:
     def some(self, start: int, end: int | None, near: Callable[[int], bool], ordered: bool) -> Formula:
         """Whether the body holds at a position of rank in [start, end) that is near enough.
 
-        The search begins at the rank next to the event (`start` when `end` is None, else the last one) and, where
-        distance is `ordered` along the run, stops at the first that is too far.
+        Ranks after the event are searched when `end` is None, else ranks before it. Where distance is `ordered` along
+        the run, the near ranks are next to the event and their edge is found by bisection.
         """
-        ranks = range(start, len(self.positions)) if end is None else range(end - 1, start - 1, -1)
+        positions = self.positions
+        if ordered and end is None:
+            far = bisect_left(range(start, len(positions)), True, key=lambda rank: not near(positions[rank]))
+            return self._span(start, start + far)
+        if ordered and end is not None:
+            return self._span(bisect_left(range(end), True, key=lambda rank: near(positions[rank])), end)
         spans: list[tuple[int, int]] = []
-        for rank in ranks:
-            if not near(self.positions[rank]):
-                if ordered:
-                    break
-            elif spans and rank == spans[-1][1]:
-                spans[-1] = (spans[-1][0], rank + 1)
-            elif spans and rank == spans[-1][0] - 1:
-                spans[-1] = (rank, spans[-1][1])
-            else:
-                spans.append((rank, rank + 1))
+        for rank in range(start, len(positions) if end is None else end):
+            if near(positions[rank]):
+                begun = spans.pop()[0] if spans and spans[-1][1] == rank else rank
+                spans.append((begun, rank + 1))
         return self._query.any([self._span(low, high) for low, high in spans])
 
     def _span(self, low: int, high: int) -> Formula:
@@ -105,7 +104,7 @@ class Series:
     def repeated(self, count: int, at: int) -> Formula:
         """Whether the body holds, before an event, in at least `count` calls other than the event's own."""
         if self._calls is None:
-            self._calls = _Calls(self._query, self._trace, self, self._name)
+            self._calls = _Calls(self._query, self._trace, self._ids, self, self._name)
         return self._calls.at_least(count, at)
 
 
@@ -135,48 +134,56 @@ class _Clear:
 
 
 class _Calls:
-    """How many calls the body has held in, counted along the run."""
+    """How many calls the body has held in, counted along the run, one step a position."""
 
-    def __init__(self, query: Query, trace: Trace, series: Series, name: str) -> None:
+    def __init__(self, query: Query, trace: Trace, ids: list[str], series: Series, name: str) -> None:
         self._query = query
         self._trace = trace
+        self._ids = ids
+        self._series = series
         self._name = name
-        groups: dict[str, list[tuple[int, Formula]]] = {}
-        for at, formula in zip(series.positions, series.formulas, strict=True):
-            groups.setdefault(trace.events[at].call, []).append((at, formula))
-        self._groups = list(groups.items())
-        self._ranks = {call: rank for rank, (call, _) in enumerate(self._groups)}
-        self._starts = [members[0][0] for _, members in self._groups]
-        ends = [members[-1][0] for _, members in self._groups]
-        self._disjoint = all(end < start for end, start in zip(ends, self._starts[1:], strict=False))
-        self._counts: list[Formula] = []
+        self._counts: list[Formula | None] = [None]
+        self._held: dict[str, Formula] = {}  # by call: whether the body has held in it, as far as was counted
+        self._held_by: list[tuple[str, Formula]] = []  # for each position its call, and the same just before it
+        self._positions_of: dict[str, list[int]] = {}
 
     def at_least(self, count: int, at: int) -> Formula:
+        """Whether the body holds, before an event, in at least `count` calls other than the event's own."""
+        rank = bisect_left(self._series.positions, at)
         own = self._trace.events[at].call
-        begun = bisect_left(self._starts, at)
-        mine = self._ranks.get(own, begun)
-        others = begun - (mine < begun)
-        if others < count:
+        total = self._count(rank)
+        if total is None or rank < count:
             return self._query.false
-        if self._disjoint and mine >= others:  # none of the first `others` calls is the event's own
-            return self._query.at_least(self._prefix(others), count)
-        return self._directly(count, at, own)
+        held = self._held_before(own, rank)
+        query = self._query
+        enough = query.at_least(total, count)
+        if held is query.false:
+            return enough
+        more = query.at_least(total, count + 1)
+        return query.any([more, query.all([query.negate(held), enough])])
 
-    def _prefix(self, end: int) -> Formula:
-        """The count over the first `end` calls."""
-        while len(self._counts) < end:
-            call, members = self._groups[len(self._counts)]
-            held = self._query.any([formula for _, formula in members])
-            before = self._counts[-1] if self._counts else None
-            self._counts.append(self._query.count(f"calls with {self._name} up to {shown(call)}", before, held))
-        return self._counts[end - 1]
+    def _count(self, end: int) -> Formula | None:
+        """The number of calls among the first `end` positions; None for none."""
+        query = self._query
+        while len(self._counts) <= end:
+            rank = len(self._counts) - 1
+            place, formula = self._series.positions[rank], self._series.formulas[rank]
+            call = self._trace.events[place].call
+            before = self._held.get(call, query.false)
+            self._held_by.append((call, before))
+            self._positions_of.setdefault(call, []).append(rank)
+            first = query.all([formula, query.negate(before)])
+            self._counts.append(query.count(f"calls with {self._name} by {self._ids[place]}", self._counts[-1], first))
+            held = query.any([before, formula])
+            self._held[call] = query.define(f"{self._name} in {shown(call)} by {self._ids[place]}", held)
+        return self._counts[end]
 
-    def _directly(self, count: int, at: int, own: str) -> Formula:
-        """Calls whose steps interleave: only the steps before the event count."""
-        total: Formula | None = None
-        for call, members in self._groups:
-            before = [formula for place, formula in members if place < at]
-            if call != own and before:
-                name = f"calls with {self._name} before {shown(self._trace.events[at].id)} up to {shown(call)}"
-                total = self._query.count(name, total, self._query.any(before))
-        return self._query.false if total is None else self._query.at_least(total, count)
+    def _held_before(self, call: str, end: int) -> Formula:
+        """Whether the body holds in a call at one of the first `end` positions."""
+        ranks = self._positions_of.get(call, [])
+        known = bisect_left(ranks, end)
+        if known == 0:
+            return self._query.false
+        if known < len(ranks):
+            return self._held_by[ranks[known]][1]
+        return self._held[call]

@@ -84,7 +84,10 @@ def _z3(text: str) -> str:
     """What Z3 prints for some commands. Each thread has one context: making one takes longer than most queries."""
     if not hasattr(_own, "context"):
         _own.context = z3.Context()
-    return str(z3.Z3_eval_smtlib2_string(_own.context.ref(), text)).strip()
+    try:
+        return str(z3.Z3_eval_smtlib2_string(_own.context.ref(), text)).strip()
+    except z3.Z3Exception as error:
+        raise SolverDisagrees(f"Z3 rejected a script: {error}") from error
 
 
 _own = threading.local()
