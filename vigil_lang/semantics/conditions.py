@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from vigil_lang.diagnostics import Edit, Fix, Note, Span, nearest
 from vigil_lang.semantics import core
@@ -31,6 +31,15 @@ MAX_NESTING = 120
 _LITERALS = (tree.String, tree.Number, tree.Boolean)
 
 
+class _Expanded(NamedTuple):
+    """The body of a pattern without parameters, how much of the limits it takes, and the params it rests on."""
+
+    condition: core.Condition
+    size: int
+    height: int
+    params: frozenset[str]
+
+
 class Conditions:
     """Turns expressions into core conditions, reporting what has no meaning."""
 
@@ -39,6 +48,8 @@ class Conditions:
         self._budget = MAX_CONDITIONS
         self._total = MAX_TOTAL
         self._depth = 0
+        self._deepest = 0
+        self._plain: dict[tuple[Module, str], _Expanded] = {}
         self._cycles: set[frozenset[tuple[Module, str]]] = set()
 
     def start(self) -> None:
@@ -58,25 +69,27 @@ class Conditions:
         """
         self.count(expr, scope)
         self._depth += 1
+        self._deepest = max(self._deepest, self._depth)
         try:
             return self._condition(expr, scope)
         finally:
             self._depth -= 1
 
-    def count(self, expr: tree.Expr, scope: Scope) -> None:
-        """Take one condition from the budget.
+    def count(self, expr: tree.Expr, scope: Scope, size: int = 1, height: int = 1) -> None:
+        """Take conditions from the budget, so many and nested so deeply.
 
         Raises:
             Failed: there is none left, or patterns have nested conditions too deeply.
         """
-        self._budget -= 1
-        self._total -= 1
-        if self._budget >= 0 and self._depth < MAX_NESTING:
+        self._budget -= size
+        self._total -= size
+        too_deep = self._depth + height > MAX_NESTING
+        if self._budget >= 0 and not too_deep:
             return
         message = f"this expands to more than {MAX_CONDITIONS:,} conditions"
         if self._total < 0:
             message = f"the statements of the file expand to more than {MAX_TOTAL:,} conditions"
-        elif self._depth >= MAX_NESTING:
+        elif too_deep:
             message = f"this expands to conditions nested more than {MAX_NESTING} deep"
         self.terms.fail("VGL213", message, scope.entry or scope.place(expr.span))
 
@@ -234,8 +247,7 @@ class Conditions:
             self.terms.used.add((scope.module, name.text))
             module, declaration = found
             if isinstance(declaration, tree.Pattern):
-                self._refuse_cycle(apply, declaration, module, scope)
-                return self.condition(declaration.body, self.inside(apply, declaration, module, scope))
+                return self._expand(apply, declaration, module, scope)
             kind = "let" if isinstance(declaration, tree.Let) else "param"
             self.terms.fail("VGL209", f"`{name.text}` is a {kind}, not a condition", scope.place(name.span))
         if apply.args is None:
@@ -246,6 +258,30 @@ class Conditions:
         call = core.ActionIn(frozenset({self.called(apply, scope)}))
         conditions = tuple(a for a in apply.args if not isinstance(a, _LITERALS))
         return core.AndC((call, *self._all(conditions, scope))) if conditions else call
+
+    def _expand(self, apply: tree.Apply, pattern: tree.Pattern, module: Module, scope: Scope) -> core.Condition:
+        """A pattern's body with its arguments in place; without any it is the same condition every time."""
+        self._refuse_cycle(apply, pattern, module, scope)
+        inner, key = self.inside(apply, pattern, module, scope), (module, pattern.name.text)
+        if pattern.params:
+            return self.condition(pattern.body, inner)
+        known = self._plain.get(key)
+        if known is None:
+            known = self._plain[key] = self._measured(pattern.body, inner)
+        else:
+            self.count(apply, scope, known.size, known.height)
+            self._deepest = max(self._deepest, self._depth + known.height)
+        self.terms.params |= known.params
+        return known.condition
+
+    def _measured(self, body: tree.Expr, scope: Scope) -> _Expanded:
+        left, deepest, params = self._budget, self._deepest, self.terms.params
+        self._deepest, self.terms.params = self._depth, set()
+        try:
+            condition = self.condition(body, scope)
+            return _Expanded(condition, left - self._budget, self._deepest - self._depth, frozenset(self.terms.params))
+        finally:
+            self._deepest, self.terms.params = max(deepest, self._deepest), params
 
     def called(self, apply: tree.Apply, scope: Scope) -> str:
         """The action a call names.

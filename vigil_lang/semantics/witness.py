@@ -5,13 +5,13 @@ A guess is checked against the denotation, so a yes is certain; a no only says t
 
 from __future__ import annotations
 
+import re
 from itertools import islice
-from typing import TYPE_CHECKING, TypeAlias
-from typing import Literal as Literal_
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets
-from vigil_lang.semantics.text import Glob, glob_parts
+from vigil_lang.semantics.text import Glob, glob_parts, predicate
 from vigil_lang.trace.model import Event
 from vigil_lang.trace.values import canonical
 
@@ -23,19 +23,21 @@ if TYPE_CHECKING:
 
 _GUESSES = 8
 _TRIED = 32
+_MARKS = re.compile(r"\\b|[\\^$()]")
+"""What an expression that is little more than a word is written with besides the word."""
 
-Literal: TypeAlias = tuple[core.Test, bool]
+Asked: TypeAlias = tuple[core.Test, bool]
 """A test that is to hold or to fail."""
-Owner: TypeAlias = tuple[Literal_["argument", "output", "variable"], str]
+Owner: TypeAlias = tuple[Literal["argument", "output", "variable"], str]
 """Something that has one value, by name."""
 
 
 def obviously_satisfiable(condition: core.Condition) -> bool:
     """Whether some event without list-valued arguments is found to meet the condition under some binding."""
-    return any(_meets(condition, literals) for literals in _cases(condition, True))
+    return any(_meets(condition, case) for case in _cases(condition, True))
 
 
-def _cases(condition: core.Condition, wanted: bool) -> list[list[Literal]]:
+def _cases(condition: core.Condition, wanted: bool) -> list[list[Asked]]:
     """Up to `_GUESSES` ways, each a conjunction, in which the condition holds (or fails)."""
     match condition:
         case core.NotC(body):
@@ -43,7 +45,7 @@ def _cases(condition: core.Condition, wanted: bool) -> list[list[Literal]]:
         case core.AndC(items) | core.OrC(items):
             if isinstance(condition, core.OrC) == wanted:
                 return list(islice((case for item in items for case in _cases(item, wanted)), _GUESSES))
-            found: list[list[Literal]] = [[]]
+            found: list[list[Asked]] = [[]]
             for item in items:
                 more = _cases(item, wanted)
                 if len(more) == 1:
@@ -56,12 +58,12 @@ def _cases(condition: core.Condition, wanted: bool) -> list[list[Literal]]:
             return [[(condition, wanted)]]
 
 
-def _meets(condition: core.Condition, literals: list[Literal]) -> bool:
+def _meets(condition: core.Condition, case: list[Asked]) -> bool:
     """Whether the guess made from one case meets the condition."""
     names: list[str] = []
     status: Status = "unknown"
-    asked: dict[Owner, list[Literal]] = {}
-    for test, wanted in literals:
+    asked: dict[Owner, list[Asked]] = {}
+    for test, wanted in case:
         match test:
             case core.ActionIn(known):
                 names += sorted(known)[:1] if wanted else []
@@ -86,7 +88,7 @@ def _owner(field: core.Reads) -> Owner:
     return ("output", "") if field.output else ("argument", field.name)
 
 
-def _joined(asked: dict[Owner, list[Literal]]) -> list[set[Owner]]:
+def _joined(asked: dict[Owner, list[Asked]]) -> list[set[Owner]]:
     """Fields and variables in groups that equalities and containments make the same."""
     alone: list[set[Owner]] = []
     groups: list[set[Owner]] = []
@@ -101,9 +103,9 @@ def _joined(asked: dict[Owner, list[Literal]]) -> list[set[Owner]]:
     return alone + groups
 
 
-def _value(fields: list[list[Literal]]) -> str:
+def _value(fields: list[list[Asked]]) -> str:
     """The first candidate that makes the ground tests of some fields come out as wanted."""
-    tests = [literal for field in fields for literal in field]
+    tests = [one for field in fields for one in field]
     guesses = list(dict.fromkeys(text for test, wanted in tests if wanted for text in _candidates(test)))
     guesses.sort(key=lambda text: not text)  # the empty text contains nothing
     ground = [(t, wanted) for t, wanted in tests if not isinstance(t, core.Equals | core.Contains)]
@@ -141,12 +143,14 @@ def _matching(matcher: Matcher) -> list[str]:
     if isinstance(matcher, Glob):
         parts = glob_parts(matcher.pattern)
         return ["".join(text if kind == "text" else fill for kind, text in parts) for fill in ("a", "", "0", "aa")]
-    # Imported late: most policies have none.
-    from vigil_lang.semantics import regex
-    from vigil_lang.semantics.regex_reader import read
+    text = _MARKS.sub("", matcher.pattern)
+    if not predicate(matcher)(text):
+        # Imported late: the simple guess is right for most expressions.
+        from vigil_lang.semantics import regex
+        from vigil_lang.semantics.regex_reader import read
 
-    try:
-        text = regex.sample(read(matcher.pattern, ignore_case=matcher.ignore_case))
-    except regex.Unsupported:
-        return []
+        try:
+            text = regex.sample(read(matcher.pattern, ignore_case=matcher.ignore_case))
+        except regex.Unsupported:
+            return []
     return [text, f"a{text}", f"{text}a", f"a{text}a", f" {text} "]

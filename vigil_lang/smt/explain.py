@@ -182,7 +182,8 @@ class Explainer:
             conjuncts = _conjuncts(holds.condition)
             ground = [c for c in conjuncts if not core.variables_of(c)]
             found: dict[int, core.Condition | None] = {}
-            for place, event in enumerate(self._trace.events if len(conjuncts) > 1 else ()):
+            divisible = len(conjuncts) > 1 or isinstance(conjuncts[0], core.OrC)
+            for place, event in enumerate(self._trace.events if divisible else ()):
                 failing = [c for c in ground if not meets(c, event, {})]
                 if len(failing) <= 1:
                     found[place] = failing[0] if failing else None

@@ -76,16 +76,20 @@ def assertion_names(statement: str, ids: list[str]) -> list[str]:
 
 
 def evaluate(lines: list[str]) -> str:
-    """What Z3 prints for a whole script."""
-    return _z3("\n".join(["(reset)", *lines]))
+    """What Z3 prints for a whole script, in a context of its own: its limits bind no other."""
+    return _answer(z3.Context(), "\n".join(lines))
 
 
 def _z3(text: str) -> str:
     """What Z3 prints for some commands. Each thread has one context: making one takes longer than most queries."""
     if not hasattr(_own, "context"):
         _own.context = z3.Context()
+    return _answer(_own.context, text)
+
+
+def _answer(context: z3.Context, text: str) -> str:
     try:
-        return str(z3.Z3_eval_smtlib2_string(_own.context.ref(), text)).strip()
+        return str(z3.Z3_eval_smtlib2_string(context.ref(), text)).strip()
     except z3.Z3Exception as error:
         raise SolverDisagrees(f"Z3 rejected a script: {error}") from error
 

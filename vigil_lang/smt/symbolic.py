@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from vigil_lang.semantics.lower import Statement
-    from vigil_lang.semantics.text import Matcher
     from vigil_lang.trace import Signature
 
 MAX_LENGTH = 200
@@ -38,11 +37,19 @@ def export_symbolic(statements: Iterable[Statement], length: int, signature: Sig
     on may negate one.
 
     Raises:
-        InputError: a regular expression has no counterpart in SMT-LIB, or the script would be too large.
+        InputError: a text has no counterpart in SMT-LIB, or the script would be too large.
     """
-    blocks = [_Block(statement, length, signature).lines() for statement in statements]
+    blocks = [_lines(statement, length, signature) for statement in statements]
     head = f"; vigil {__version__}: every run of {length} events\n\n"
     return head + "\n(reset)\n\n".join("\n".join(block) + "\n" for block in blocks)
+
+
+def _lines(statement: Statement, length: int, signature: Signature | None) -> list[str]:
+    try:
+        return _Block(statement, length, signature).lines()
+    except Unsupported as error:
+        message = f"a text pattern of `{statement.name}` has no counterpart in SMT-LIB: {error}"
+        raise InputError([Diagnostic.of("VGL003", message, statement.source, statement.span)]) from None
 
 
 @dataclass
@@ -177,7 +184,7 @@ class _Block:
                 return self._action_among(sorted(names) if self.signature is None else self._with_kind(names), at)
             case core.ActionMatches(matcher):
                 if self.signature is None:
-                    return f"(str.in_re {self._own('action', at)} {self._regular(matcher)})"
+                    return f"(str.in_re {self._own('action', at)} {regular(matcher)})"
                 test = predicate(matcher)
                 known = self.signature.actions.items()
                 return self._action_among(sorted(n for n, a in known if test(n) or any(map(test, a.kinds))), at)
@@ -194,7 +201,7 @@ class _Block:
                 among = _among(value, values)
                 return f"(not {among})" if negated else among
             case core.Matches(_, matcher, negated):
-                matches = f"(str.in_re {value} {self._regular(matcher)})"
+                matches = f"(str.in_re {value} {regular(matcher)})"
                 return f"(not {matches})" if negated else matches
             case core.Compares(reads, operator, number):
                 limit = _integer_limit(operator, number)
@@ -214,14 +221,6 @@ class _Block:
     def _with_kind(self, names: frozenset[str]) -> list[str]:
         assert self.signature is not None
         return sorted(n for n, action in self.signature.actions.items() if n in names or action.kinds & names)
-
-    def _regular(self, matcher: Matcher) -> str:
-        try:
-            return regular(matcher)
-        except Unsupported as error:
-            statement = self.statement
-            message = f"a regular expression of `{statement.name}` has no counterpart in SMT-LIB: {error}"
-            raise InputError([Diagnostic.of("VGL003", message, statement.source, statement.span)]) from None
 
     # --- the requirement ---
 

@@ -21,6 +21,8 @@ _UNITS = ((86_400_000_000, "d"), (3_600_000_000, "h"), (60_000_000, "m"), (1_000
 def because(failing: core.Test | core.NotC, event: Event, binding: Binding) -> str:
     """Why one condition does not hold of an event: "target is `mask.csr`, not `M`"."""
     match failing:
+        case core.Equals(f) | core.In(f) | core.Matches(f) | core.Compares(f) if not texts(f, event):
+            return f"carries no {f.name}"
         case core.ActionIn(names):
             return f"is {quoted(event.action)}, not {_one_of(names)}"
         case core.ActionMatches(matcher):
@@ -60,10 +62,7 @@ def _positive(body: core.Condition, event: Event) -> str:
 
 
 def _has(field: core.Reads, event: Event) -> str:
-    found = texts(field, event)
-    if not found:
-        return f"carries no {field.name}"
-    return f"{field.name} is {_one_of(found, 'and')}"
+    return f"{field.name} is {_one_of(texts(field, event), 'and')}"
 
 
 def _one_of(values: Iterable[str], word: str = "or") -> str:

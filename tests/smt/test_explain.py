@@ -1,0 +1,153 @@
+"""What an offence says: why, with which values, and what nearly met what was missing."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from vigil_lang.diagnostics import Source
+from vigil_lang.ingest import read_trace
+from vigil_lang.semantics.policy import read_policy
+from vigil_lang.smt.verify import verify
+
+if TYPE_CHECKING:
+    from vigil_lang.verdict import Offence
+
+
+def offences(form: str, *events: dict[str, object], notes: str = "") -> list[Offence]:
+    """The offences of one statement on a run of these events, named e1, e2, …"""
+    policy = read_policy(Source("p.vgl", f"{notes}\nstatement S: {form}"))
+    assert not policy.errors
+    lines = [json.dumps(event).encode() + b"\n" for event in events]
+    verdict = verify([policy], read_trace(lines, "run.jsonl", "vigil"))
+    return [offence for _, offence in verdict.offences()]
+
+
+def call(action: str, status: str = "ok", **args: object) -> dict[str, object]:
+    return {"action": action, "args": args, "status": status}
+
+
+def misses(offence: Offence) -> list[tuple[str, str]]:
+    return [(miss.event, miss.why) for miss in offence.near_misses]
+
+
+@pytest.mark.parametrize(
+    ("form", "events", "why"),
+    [
+        ("abs(rm())", [call("rm")], "`rm()` must not happen"),
+        ("prec(use(f = x), check(f = x))", [call("use", f="M")], "nothing earlier met `check(f = x)` with `x` = `M`"),
+        ("resp(use(), check())", [call("use")], "nothing later met `check()`"),
+        ("bresp[2](use(), check())", [call("use")], "nothing within 2 calls met `check()`"),
+        ("bresp[1](use(), check())", [call("use")], "nothing within 1 call met `check()`"),
+        ("bresp[90s](use(), check())", [call("use")], "nothing within 90s met `check()`"),
+        ("bresp[2h](use(), check())", [call("use")], "nothing within 2h met `check()`"),
+        ("rslv(use(), check())", [call("use")], "the run ended without `check()`"),
+        ("until(use(), check(), rm())", [call("use"), call("rm")], "`e2` met `rm()` before anything met `check()`"),
+        ("atmost[1](use(f = x))", [call("use", f="M")] * 2, "more than 1 call met `use(f = x)` with `x` = `M`"),
+        ("always (use() implies earlier check())", [call("use")], "`use() implies earlier check()` does not hold here"),
+    ],
+)
+def test_why_in_words(form: str, events: list[dict[str, object]], why: str) -> None:
+    (offence,) = offences(form, *events)
+    assert offence.why == offence.message == why
+
+
+def test_the_policys_own_message_with_its_variables() -> None:
+    notes = '@message("`{x}` came too early; {y} and {event} stay")'
+    (offence,) = offences("prec(use(f = x), check(f = x))", call("use", f="M"), notes=notes)
+    assert offence.message == "`M` came too early; {y} and {event} stay"
+
+
+def test_a_variable_that_nothing_fixes_stands_for_any_value() -> None:
+    (offence,) = offences("prec(use(), check(f = x))", call("check", f="M"), call("use"), notes='@message("not {x}")')
+    assert offence.bindings == {"x": None}
+    assert offence.message == "not any value"
+
+
+def test_until_names_the_forbidden_event_and_looks_for_the_resolver_in_between() -> None:
+    (offence,) = offences(
+        "until(lock(f = x), unlock(f = x), edit(f = x))",
+        call("unlock", f="a"),
+        call("lock", f="a"),
+        call("unlock", f="b"),
+        call("edit", f="a"),
+        call("unlock", f="a"),
+    )
+    assert (offence.event, offence.forbidden) == ("e2", "e4")
+    assert misses(offence) == [
+        ("e5", "meets `unlock(f = x)`, but only after `e4`"),
+        ("e3", "f is `b`, not `a`"),
+    ]
+
+
+def test_what_came_on_the_wrong_side_or_too_far_away() -> None:
+    (early,) = offences("prec(use(f = x), check(f = x))", call("use", f="M"), call("check", f="M"))
+    assert misses(early) == [("e2", "meets `check(f = x)`, but only after `e1`")]
+    (late,) = offences("resp(use(f = x), check(f = x))", call("check", f="M"), call("use", f="M"))
+    assert misses(late) == [("e1", "meets `check(f = x)`, but only before `e2`")]
+    (itself,) = offences("prec(use(), use())", call("use"))
+    assert misses(itself) == [("e1", "meets `use()` itself, but a strictly earlier event has to")]
+    (far, *_) = offences("bresp[1](use(), check())", call("use"), call("wait"), call("check"))
+    assert misses(far) == [("e3", "meets `check()`, but 2 calls away; the bound is 1")]
+
+
+def test_distances_in_time() -> None:
+    def at(second: str | None, action: str) -> dict[str, object]:
+        return {"action": action} | ({"time": f"2026-01-05T10:00:{second}Z"} if second else {})
+
+    (slow,) = offences("bresp[5s](use(), check())", at("00", "use"), at("07.5", "check"))
+    assert misses(slow) == [("e2", "meets `check()`, but 7500ms away; the bound is 5s")]
+    (timeless,) = offences("bresp[5s](use(), check())", at("00", "use"), at(None, "check"))
+    assert misses(timeless) == [("e2", "meets `check()`, but without a time, and the bound is 5s")]
+
+
+@pytest.mark.parametrize(
+    ("guard", "event", "why"),
+    [
+        ("check(f = x)", call("check", f="N"), "f is `N`, not `M`"),
+        ("check(f = x)", call("check", f=["N", "O"]), "f is `N` and `O`, not `M`"),
+        ("check(f = x)", call("check"), "carries no f"),
+        ("check(f = x and status = ok)", call("check", "error", f="M"), "its status is error, not ok"),
+        ("check(f = x and has g)", call("check", f="M"), "carries no g"),
+        ("check(f = x and g = 1)", call("check", f="M", g=2), "g is `2`, not `1`"),
+        ("check(f = x and g in {a, b})", call("check", f="M", g="c"), "g is `c`, not `a` or `b`"),
+        ("check(f = x and g not in {a, b})", call("check", f="M", g="a"), "g is `a`, which is excluded"),
+        ("check(f = x and g > 3)", call("check", f="M", g=2), "g is `2`, not > 3"),
+        ('check(f = x and g ~ "*.csr")', call("check", f="M", g="a"), "g is `a`, which does not match `*.csr`"),
+        ("check(f = x and g !~ /^a/i)", call("check", f="M", g="a"), "g is `a`, which matches `/^a/i`"),
+        ('check(f = x and g contains "z")', call("check", f="M", g="a"), "g does not contain `z`"),
+        ("check(g contains x)", call("check", g="N"), "g does not contain `M`"),
+        ("check(f = x and not g = 1)", call("check", f="M", g=1), "g is `1`, which is excluded"),
+        ("check(f = x and not has g)", call("check", f="M", g=1), "it carries g, which is excluded"),
+        ("check(f = x and not status = ok)", call("check", f="M"), "its status is ok, which is excluded"),
+        ("f = x and action = check", call("look", f="M"), "is `look`, not `check`"),
+        ('f = x and action ~ "ch*"', call("look", f="M"), "is `look`, which does not match `ch*`"),
+        ("f = x and not action = look", call("look", f="M"), "it is `look`, which is excluded"),
+        ("check(f = x) or look(f = x)", call("check", f="N"), "f is `N`, not `M`"),
+    ],
+)
+def test_what_kept_an_event_from_being_the_guard(guard: str, event: dict[str, object], why: str) -> None:
+    (offence,) = offences(f"prec(use(f = x), {guard})", event, call("use", f="M"))
+    assert ("e1", why) in misses(offence)
+
+
+@pytest.mark.parametrize(
+    ("guard", "event"),
+    [
+        ("check(f = x)", call("look", f="N")),  # another action that touched nothing of interest
+        ("check(f = x and g = 1)", call("check", f="N", g=2)),  # two things are wrong
+        ("check(f = x and not (g = 1 and h = 1))", call("check", f="M", g=1, h=1)),  # no one thing to name
+    ],
+)
+def test_what_is_no_near_miss(guard: str, event: dict[str, object]) -> None:
+    (offence,) = offences(f"prec(use(f = x), {guard})", event, call("use", f="M"))
+    assert misses(offence) == []
+
+
+def test_long_texts_are_cut_and_many_values_counted() -> None:
+    (offence,) = offences(
+        "prec(use(f = x), check(f = x))", call("check", f=["a", "b", "c", "d", "e"]), call("use", f="M" * 200)
+    )
+    assert misses(offence) == [("e1", f"f is `a`, `b`, `c` and 2 more, not `{'M' * 39}…{'M' * 39}`")]
