@@ -48,7 +48,7 @@ def _lines(statement: Statement, length: int, signature: Signature | None) -> li
     try:
         return _Block(statement, length, signature).lines()
     except Unsupported as error:
-        message = f"a text pattern of `{statement.name}` has no counterpart in SMT-LIB: {error}"
+        message = f"a text of `{statement.name}` has no counterpart in SMT-LIB: {error}"
         raise InputError([Diagnostic.of("VGL003", message, statement.source, statement.span)]) from None
 
 
