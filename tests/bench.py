@@ -23,16 +23,16 @@ from vigil_lang.trace import Event, Trace
 
 FORMS = (
     "abs(Bash(command ~ /rm -rf .*{i}/))",
-    "prec(Edit(file_path = x, status = ok), Read(file_path = x))",
-    "resp(Write(file_path = x and file_path ~ \"*{i}.py\"), Test(target = x))",
-    "bresp[20](Write(file_path = x), Read(file_path = x))",
-    "rslv(Test(target = x, status = error), Test(target = x, status = ok))",
-    "until(Read(file_path = x and file_path ~ \"*{i}.env\"), Ask(), Send())",
-    "atmost[500](Bash(command ~ \"git push{i}*\"))",
-    "prec(Send(), Ask()) after Read(file_path ~ \"*{i}\")",
-    "always (Edit(file_path = x) implies earlier[50] Read(file_path = x) or later Test(target = x))",
-    "prec(action in {{Write, Edit}} and file_path = x and not file_path ~ \"*.tmp\", Read(file_path = x))",
-)  # fmt: skip
+    'prec(Edit(file_path = x and file_path !~ "*.{i}" and status = ok), Read(file_path = x))',
+    'resp(Write(file_path = x and file_path ~ "*{i}.py"), Test(target = x))',
+    "bresp[20](Write(file_path = x and limit != {i}), Read(file_path = x))",
+    'rslv(Test(target = x and target !~ "{i}" and status = error), Test(target = x and status = ok))',
+    'until(Read(file_path ~ "*{i}.env"), Ask(), Send())',
+    'atmost[500](Bash(command ~ "git push{i}*"))',
+    'prec(Send(), Ask()) after Read(file_path ~ "*{i}")',
+    "always (Edit(file_path = x and limit != {i}) implies earlier[50] Read(file_path = x) or later Test(target = x))",
+    'prec(action in {{Write, Edit}} and file_path = x and not file_path ~ "*{i}.tmp", Read(file_path = x))',
+)
 
 
 def policy_text(statements: int) -> str:

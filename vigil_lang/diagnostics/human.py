@@ -25,12 +25,13 @@ _FIX_LINES = 6
 def print_findings(findings: Iterable[Diagnostic], console: Console, *, summary: bool = True) -> None:
     """Every finding with its excerpt and, below them, how many there are."""
     found = list(findings)
+    lines: list[Text] = []
     for finding in found:
-        for line in _finding(finding, console):
-            console.print(line)
-        console.print()
+        lines += [*_finding(finding, console), Text()]
     if summary and found:
-        console.print(Text(count(found), "bold"))
+        lines.append(Text(count(found), "bold"))
+    if lines:
+        console.print(Text("\n").join(lines))  # at once: each print asks the terminal anew what it can do
 
 
 def count(findings: Sequence[Diagnostic]) -> str:

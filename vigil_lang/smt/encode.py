@@ -171,13 +171,15 @@ class Encoding:
         if isinstance(body, core.Holds):
             leaf = self._leaf(body)
             own = leaf.key(binding)
-            items = [(at, self._fact(body, own, at)) for at in leaf.positions(own)]
+            positions = leaf.positions(own)
+            formulas = [self._fact(body, own, at) for at in positions]
             name = self._roles[id(body)]
         else:
             encoded = ((at, self._encode(body, at, binding)) for at in self._positions(body, binding))
-            items = [item for item in encoded if item[1] is not self.query.false]
+            kept = [item for item in encoded if item[1] is not self.query.false]
+            positions, formulas = [at for at, _ in kept], [formula for _, formula in kept]
             name = "body"
-        return Series(self.query, self.trace, self._ids, f"{name}{_values(key)}", items)
+        return Series(self.query, self.trace, self._ids, f"{name}{_values(key)}", positions, formulas)
 
     def _positions(self, body: core.Theta, binding: Key) -> list[int] | range:
         """A superset, ascending, of the events at which a body holds under a binding."""

@@ -105,7 +105,9 @@ class Instances:
         match theta:
             case core.Implies(left, right):
                 supporters = self._supporters(left, at)
-                return _join(supporters, self._refuters(right, at)) if supporters else []
+                if not supporters or isinstance(right, (core.Earlier, core.Later, core.Clear)):
+                    return supporters
+                return _join(supporters, self._refuters(right, at))
             case core.Not(body):
                 return self._supporters(body, at)
             case core.And(items):

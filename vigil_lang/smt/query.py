@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pysmt import operators as op
+from pysmt.fnode import FNode, FNodeContent
 from pysmt.formula import FormulaManager
 from pysmt.typing import BOOL, INT
 
@@ -25,6 +26,11 @@ class _Terms(FormulaManager):  # type: ignore[misc]
 
     Equal formulas are one object, so the constants are told by identity.
     """
+
+    def new_symbol(self, name: str, sort: Any) -> Formula:
+        """A symbol whose name no other has, so that there is no equal formula to look for."""
+        self._next_free_id += 1
+        return FNode(FNodeContent(op.SYMBOL, (), (name, sort)), self._next_free_id - 1)
 
     def _do_type_check(self, formula: Formula) -> None:
         pass
@@ -142,4 +148,4 @@ class Query:
 
     def _symbol(self, name: str, sort: Any) -> Formula:
         """A new symbol; a name that is taken gets a number."""
-        return self._terms.create_node(op.SYMBOL, (), (self._distinct(name), sort))
+        return self._terms.new_symbol(self._distinct(name), sort)

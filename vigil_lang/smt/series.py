@@ -17,17 +17,22 @@ if TYPE_CHECKING:
 class Series:
     """Positions with the body's formula at each; every answer is a formula of constant size over shared definitions."""
 
-    def __init__(self, query: Query, trace: Trace, ids: list[str], name: str, items: list[tuple[int, Formula]]) -> None:
-        """`ids` are the events' names in symbols."""
+    __slots__ = ("_blocks", "_calls", "_clears", "_ids", "_lowest", "_name", "_prefixes", "_query", "_suffixes",
+                 "_trace", "formulas", "positions")  # fmt: skip
+
+    def __init__(
+        self, query: Query, trace: Trace, ids: list[str], name: str, positions: list[int], formulas: list[Formula]
+    ) -> None:
+        """`ids` are the events' names in symbols. There is a series for each value: what few ask for is made late."""
         self._query = query
-        self._ids = ids
         self._trace = trace
+        self._ids = ids
         self._name = name
-        self.positions = [at for at, _ in items]
-        self.formulas = [formula for _, formula in items]
+        self.positions = positions
+        self.formulas = formulas
         self._prefixes: list[Formula] = [query.false]
-        self._suffixes: dict[int, Formula] = {len(items): query.false}
-        self._lowest_suffix = len(items)
+        self._suffixes: dict[int, Formula] | None = None
+        self._lowest = len(positions)
         self._blocks: dict[tuple[int, int], Formula] = {}
         self._clears: dict[int, _Clear] = {}
         self._calls: _Calls | None = None
@@ -49,8 +54,10 @@ class Series:
 
     def suffix(self, start: int) -> Formula:
         """Whether the body holds at a position of rank `start` or later."""
-        while self._lowest_suffix > start:
-            rank = self._lowest_suffix = self._lowest_suffix - 1
+        if self._suffixes is None:
+            self._suffixes = {len(self.positions): self._query.false}
+        while self._lowest > start:
+            rank = self._lowest = self._lowest - 1
             body = self._query.any([self.formulas[rank], self._suffixes[rank + 1]])
             self._suffixes[rank] = self._query.define(f"{self._name} from {self._id(rank)}", body)
         return self._suffixes[start]

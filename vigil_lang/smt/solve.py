@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import z3
 
+from vigil_lang.collector import collector_paused
 from vigil_lang.smt import script
 from vigil_lang.smt.symbols import Distinct, shown
 
@@ -50,6 +51,11 @@ def decide(encoding: Encoding, statement: str) -> Decision:
         SolverDisagrees: Z3's answer is not the one the facts determine.
     """
     started = time.perf_counter()
+    with collector_paused():
+        return _decide(encoding, statement, started)
+
+
+def _decide(encoding: Encoding, statement: str, started: float) -> Decision:
     query, events = encoding.query, encoding.trace.events
     goals = [query.all([formula for _, formula in c.cases]) for c in encoding.conditions]
     terms = [script.term(goal) for goal in goals]

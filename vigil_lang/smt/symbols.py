@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 _LIMIT = 60
+_PLAIN = re.compile(r"[ -\[\]-{}~]*").fullmatch
 
 
 def shown(text: str) -> str:
@@ -12,7 +15,7 @@ def shown(text: str) -> str:
     """
     if len(text) > _LIMIT:
         text = text[: _LIMIT - 1] + "…"
-    if text.isascii() and text.isprintable() and "|" not in text and "\\" not in text:
+    if _PLAIN(text):
         return text
     return "".join(_replaced(c) for c in text)
 
