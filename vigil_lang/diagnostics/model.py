@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from vigil_lang.diagnostics.codes import CODES
 
@@ -15,9 +15,8 @@ if TYPE_CHECKING:
 Severity = Literal["error", "warning", "info"]
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
-    """A half-open range of code point offsets into one source text."""
+class Span(NamedTuple):
+    """A half-open range of code point offsets into one source text. A tuple, because a tree has many."""
 
     start: int
     end: int

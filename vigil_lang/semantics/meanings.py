@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from msgspec import Struct
+
 from vigil_lang.trace.values import canonical, number
 
 if TYPE_CHECKING:
@@ -18,8 +20,7 @@ if TYPE_CHECKING:
 LiteralType: TypeAlias = Literal["text", "number", "bool"]
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(Struct, frozen=True):
     """One value: its canonical text, the type it was written with, and the glob it is after `~`."""
 
     text: str
@@ -27,22 +28,19 @@ class Text:
     glob: str
 
 
-@dataclass(frozen=True, slots=True)
-class TextSet:
+class TextSet(Struct, frozen=True):
     """A set of values."""
 
     texts: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Variable:
+class Variable(Struct, frozen=True):
     """A value variable of the statement."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Hole:
+class Hole(Struct, frozen=True):
     """A pattern's parameter while the pattern is checked by itself: it may stand for any single value."""
 
 
@@ -62,16 +60,14 @@ def described(meaning: Meaning) -> str:
             return "a variable"
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """A range of one source."""
 
     source: Source
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
+class Argument(Struct, frozen=True):
     """What a pattern's parameter stands for in one application; `place` and `text` are the term as it was written.
 
     A parameter handed on to another pattern keeps the place it came from.
