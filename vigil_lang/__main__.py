@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 
@@ -12,9 +13,16 @@ def main() -> None:
 
         print(f"vigil {__version__}")
         return
-    from vigil_lang.cli.main import run
+    try:
+        from vigil_lang.cli.main import run
 
-    sys.exit(run())
+        status = run()
+    except Exception as error:  # a broken installation must not look like a violation
+        if "VIGIL_DEBUG" in os.environ:
+            raise
+        print(f"vigil: internal error: {type(error).__name__}: {error!a}", file=sys.stderr)
+        status = 3
+    sys.exit(status)
 
 
 if __name__ == "__main__":

@@ -52,8 +52,9 @@ def write_text(path: str, text: str) -> None:
             _replace(Path(os.path.realpath(path)), text)
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        shown = "the result" if path == "-" else f"`{path}`"
         raise InputError(
-            [Diagnostic.of("VGL004", f"cannot write `{path}`: {reason.lower()}", Source(path, ""))]
+            [Diagnostic.of("VGL004", f"cannot write {shown}: {reason.lower()}", Source(path, ""))]
         ) from None
 
 

@@ -62,6 +62,7 @@ FIXED = [
     ("statement S: abs(!a)", "negation is written `not`", "statement S: abs(not a)"),
     ("statement S: always a -> b", "implication is written `implies`", "statement S: always a implies b"),
     ("statement S: always a => b", "implication is written `implies`", "statement S: always a implies b"),
+    ("statement S: abs(a => 3)", "at least is written `>=`", "statement S: abs(a >= 3)"),
     ("statement S: abs(a =~ /b/)", "matching is written `~`", "statement S: abs(a ~ /b/)"),
     ("statement S: abs(a <> 3)", "inequality is written `!=`", "statement S: abs(a != 3)"),
     ("statement S: precc(a, b)", "did you mean `prec`?", "statement S: prec(a, b)"),

@@ -9,6 +9,7 @@ from vigil_lang.diagnostics import Diagnostic, Edit, Fix
 from vigil_lang.diagnostics import nearest as nearest_of
 from vigil_lang.semantics.members import Member, member, members
 from vigil_lang.semantics.occurs import matches_any
+from vigil_lang.semantics.text import Glob, glob_parts
 from vigil_lang.syntax import tree
 from vigil_lang.trace.signature import type_of
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from vigil_lang.diagnostics import Severity
     from vigil_lang.semantics.conditions import Conditions
     from vigil_lang.semantics.meanings import Place, Scope
+    from vigil_lang.semantics.text import Matcher
     from vigil_lang.trace import Argument
 
 _NOUNS = {"text": "text", "number": "a number", "bool": "a truth value"}
@@ -131,6 +133,9 @@ def _pattern(
     operand: tree.Regex | tree.String | tree.Name, domain: Domain, scope: Scope, conditions: Conditions
 ) -> Iterator[Diagnostic]:
     matcher = conditions.terms.matcher(operand, scope)
+    if found := _whole_text(operand, matcher, domain, scope):
+        yield found
+        return
     values = domain.values
     if values is not None and not matches_any(matcher, values):
         one = None if isinstance(operand, tree.Regex) else member(operand, scope, conditions.terms)
@@ -138,6 +143,23 @@ def _pattern(
         shown = f"/{operand.raw}/" if isinstance(operand, tree.Regex) else one.text if one else ""
         message = f"no value of `{domain.field}` matches `{shown}`"
         yield Diagnostic.of("VGL406", message, place.source, place.span, help=_known(domain, nearest(shown, values)))
+
+
+def _whole_text(
+    operand: tree.Regex | tree.String | tree.Name, matcher: Matcher, domain: Domain, scope: Scope
+) -> Diagnostic | None:
+    """A glob without a wildcard where values contain it and none is it: a mistake also in what must not happen."""
+    values = domain.argument.values
+    if not isinstance(matcher, Glob) or values is None or matches_any(matcher, values):
+        return None
+    parts = glob_parts(matcher.pattern)
+    if len(parts) != 1 or parts[0][0] != "text" or not any(parts[0][1] in value for value in values):
+        return None
+    message = f"`{_short(parts[0][1])}` has no `*`, and no value of `{domain.field}` is just that"
+    starred = f'"*{operand.raw}*"' if isinstance(operand, tree.String) else None
+    fix = Fix(f"write `{_short(starred)}`", (Edit(operand.span, starred),)) if starred else None
+    hint = "a glob matches the whole text; `*` stands for any run of characters"
+    return Diagnostic.of("VGL406", message, scope.module.source, operand.span, help=hint, fix=fix)
 
 
 def _contained(

@@ -81,17 +81,21 @@ def member(term: tree.Term, scope: Scope, terms: Terms) -> Member | None:
 
 
 def members(union: tree.SetUnion, scope: Scope, terms: Terms) -> Iterator[Member]:
-    """The elements of a set, in order.
+    """The elements of a set, in order; those of a declared set once, however often it is joined.
 
     Raises:
         Failed: the set has no meaning.
     """
+    return _members(union, scope, terms, set())
+
+
+def _members(union: tree.SetUnion, scope: Scope, terms: Terms, seen: set[tuple[Module, str]]) -> Iterator[Member]:
     for part in union.parts:
         if isinstance(part, tree.SetLiteral):
             found = (element_of(element, scope, terms) for element in part.elements)
             yield from (one for one in found if one is not None)
         elif part.text not in scope.arguments:
-            yield from _named(part, scope, terms)
+            yield from _named(part, scope, terms, seen)
 
 
 def element_of(element: tree.Term, scope: Scope, terms: Terms) -> Member | None:
@@ -109,13 +113,14 @@ def element_of(element: tree.Term, scope: Scope, terms: Terms) -> Member | None:
     return member(element, scope, terms)
 
 
-def _named(name: tree.Name, scope: Scope, terms: Terms) -> Iterator[Member]:
+def _named(name: tree.Name, scope: Scope, terms: Terms, seen: set[tuple[Module, str]]) -> Iterator[Member]:
     found = scope.module.find(name.text)
-    if found is None:
+    if found is None or (found[0], name.text) in seen:
         return
+    seen.add((found[0], name.text))
     value = _shown(*found, terms)
     if isinstance(value, tree.SetUnion):
-        yield from members(value, Scope(found[0]), terms)
+        yield from _members(value, Scope(found[0]), terms, seen)
         return
     meaning = terms.term(name, scope)
     if isinstance(meaning, TextSet):

@@ -46,6 +46,8 @@ def read_policy(source: Source, params: Mapping[str, object] | None = None, *, r
 
     def report(finding: Diagnostic) -> None:
         # A pattern is lowered once for every use; what is wrong inside it is said once.
+        if finding.code == "VGL213" and any(d.code == "VGL213" for d in found.values()):
+            return  # what is built on it is too large as well
         found.setdefault((finding.code, finding.source.path, finding.span, finding.message), finding)
 
     loader = Loader(report)

@@ -95,7 +95,9 @@ def explain(source: Source, error: UnexpectedToken, body: Body) -> Diagnostic:
     found = body.tokens[at]
     foreign = body.terminals[at] == "UNKNOWN" and found.kind == "symbol" and len(found.text) == 1
     message = f"expected {_listed(accepted)}, found {_quoted(found.text)}"
-    hint, fix = _advice(found, body.tokens[at - 1] if at else None, accepted)
+    before = body.tokens[at - 1] if at else None
+    after = body.tokens[at + 1] if at + 1 < len(body.tokens) else None
+    hint, fix = _advice(found, before, after, accepted)
     return Diagnostic.of("VGL103" if foreign else "VGL101", message, source, found.span, help=hint, fix=fix)
 
 
@@ -140,9 +142,13 @@ def _quoted(text: str) -> str:
     return f"`{shown}`"
 
 
-def _advice(found: Token, before: Token | None, accepted: set[str]) -> tuple[str | None, Fix | None]:
+def _advice(
+    found: Token, before: Token | None, after: Token | None, accepted: set[str]
+) -> tuple[str | None, Fix | None]:
     if found.text in _MEANT:
         right, why = _MEANT[found.text]
+        if found.text == "=>" and after and after.kind == "number":
+            right, why = ">=", "at least is written `>=`"
         return why, Fix(f"write `{right.strip()}`", (Edit(found.span, right),))
     if before and before.text in ("action", "status") and found.text in _NEGATED_TESTS:
         return f"negate the whole condition: `not {before.text} …`", None

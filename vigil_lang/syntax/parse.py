@@ -75,7 +75,9 @@ def parse_with_tokens(source: Source) -> Lexed:
         file.doc = _doc_text([t for t in found if t.kind == "doc"])
     comments = tuple(tree.Comment(t.text.rstrip(), t.span) for t in found if t.kind in ("doc", "comment"))
     # Errors first: a file with errors must never look as if it had none.
-    kept = sorted(file.diagnostics, key=lambda d: d.severity != "error")[:MAX_FINDINGS]
+    hidden = {d.span for d in file.diagnostics if d.code == "VGL109"}
+    found_once = [d for d in file.diagnostics if d.code != "VGL103" or d.span not in hidden]
+    kept = sorted(found_once, key=lambda d: d.severity != "error")[:MAX_FINDINGS]
     ordered = tuple(sorted(kept, key=lambda d: d.span.start))
     return Lexed(Parsed(file.finish(comments), ordered), found, file.bodies)
 
