@@ -72,7 +72,10 @@ def lone_variables(policy: Policy, conditions: Conditions) -> Iterator[Diagnosti
         requirement = statement.requirement
         if not requirement.variables:
             continue
-        tests = (t for holds in core.conditions(requirement.theta) for t in core.tests(holds.condition))
+        # `atmost` and `rslv` join their trigger to itself; the scope stands twice in `atmost` and joins nothing.
+        scopes = {id(h): h for h in core.conditions(requirement.theta) if h.role == "scope"}
+        others = [h for h in core.conditions(requirement.theta) if h.role != "scope"]
+        tests = (t for holds in (*others, *scopes.values()) for t in core.tests(holds.condition))
         counts = Counter(t.variable for t in tests if isinstance(t, core.Equals | core.Contains))
         for variable in (x for x in requirement.variables if counts[x] == 1):
             conditions.start()
