@@ -5,16 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+import cvc5
 import pytest
 from hypothesis import given, settings
 
 from tests.differential.engines import by_denotation
 from tests.strategies.policies import policies, policy_of
 from tests.strategies.runs import runs, trace_of
+from vigil_lang.smt import smtlib
 from vigil_lang.smt.solve import evaluate
-
-cvc5 = pytest.importorskip("cvc5")
-smtlib = pytest.importorskip("vigil_lang.smt.smtlib")
 
 if TYPE_CHECKING:
     from collections.abc import Callable

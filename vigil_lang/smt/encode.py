@@ -1,8 +1,9 @@
-"""From a requirement and a run to a query whose size is linear in the run for every preset form.
+"""From a requirement and a run to a query whose size is linear in the run for preset forms.
 
 Instead of a disjunction over all earlier events at each event (Figure 5 read literally, quadratic), each condition
 and binding has one series of the events at which it holds, and "some earlier one" is a chain of definitions along it:
-`guard(M) by e9 = guard(M) by e4 ∨ guard(M)@e9`. See docs/adr/0002.
+`guard(M) by e9 = guard(M) by e4 ∨ guard(M)@e9`. See docs/adr/0002, also for the
+statements that stay quadratic: a variable under a negation that the trigger does not fix.
 """
 
 from __future__ import annotations
