@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from vigil_lang.diagnostics import Diagnostic, Source, apply_edits
-from vigil_lang.semantics.check import check_policy
+from vigil_lang.lint.check import check_policy
 from vigil_lang.semantics.policy import Policy, read_policy
 from vigil_lang.trace.signature_file import signature_from_json
 

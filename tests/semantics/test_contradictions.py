@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from semantics_support import codes, read
 
 from tests.strategies.core import conditions
+from vigil_lang.analysis.satisfiable import contradiction
+from vigil_lang.analysis.witness import obviously_satisfiable
+from vigil_lang.lint.check import check_policy
 from vigil_lang.semantics import core
-from vigil_lang.semantics.check import check_policy
 from vigil_lang.semantics.denotation import meets
-from vigil_lang.semantics.satisfiable import contradiction
 from vigil_lang.semantics.text import Expression, Glob
-from vigil_lang.semantics.witness import obviously_satisfiable
 from vigil_lang.trace import Event
 
 F = core.Reads("f")
@@ -85,7 +85,7 @@ def test_no_event_meets_a_contradiction(parts: list[core.Condition], seed: int) 
 def test_what_a_witness_proves_the_solver_does_not_deny(parts: list[core.Condition]) -> None:
     whole = core.AndC(tuple(parts))
     if obviously_satisfiable(whole):
-        from vigil_lang.semantics.satisfiable import _unsatisfiable
+        from vigil_lang.analysis.satisfiable import _unsatisfiable
 
         assert _unsatisfiable(parts, lists=False) is None
 
@@ -195,7 +195,7 @@ def test_ordinary_policies_need_no_solver() -> None:
     script = (
         "import sys\n"
         "from vigil_lang.diagnostics import Source\n"
-        "from vigil_lang.semantics.check import check_policy\n"
+        "from vigil_lang.lint.check import check_policy\n"
         "from vigil_lang.semantics.policy import read_policy\n"
         "policy = read_policy(Source('a.vgl', sys.stdin.read()))\n"
         "assert not [*policy.errors, *check_policy(policy)], check_policy(policy)\n"

@@ -7,7 +7,7 @@ import time
 import pytest
 from semantics_support import findings, read
 
-from vigil_lang.semantics.check import check_policy
+from vigil_lang.lint.check import check_policy
 from vigil_lang.semantics.conditions import MAX_CONDITIONS, MAX_NESTING, MAX_TOTAL
 from vigil_lang.semantics.terms import MAX_CHAIN
 from vigil_lang.trace import Event, Trace, observe

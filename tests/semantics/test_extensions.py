@@ -8,7 +8,7 @@ import pytest
 from semantics_support import read
 
 from vigil_lang.diagnostics import Source
-from vigil_lang.semantics.check import extensions
+from vigil_lang.semantics.extensions import uses
 from vigil_lang.semantics.policy import read_policy
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ USES = [
 @pytest.mark.parametrize(("form", "place", "what"), USES, ids=[what for _, _, what in USES])
 def test_a_use(form: str, place: str, what: str) -> None:
     text = "statement S: " + form.replace("«", "").replace("»", "")
-    (found,) = extensions(read(text))
+    (found,) = uses(read(text))
     assert found.code == "VGL501"
     assert found.message == f"{what} is an extension of the paper's language"
     assert text[found.span.start : found.span.end] == place
@@ -56,7 +56,7 @@ statement E: until(a(), b(), c())
 
 
 def test_the_papers_language_has_none() -> None:
-    assert extensions(read(CORE)) == []
+    assert uses(read(CORE)) == []
 
 
 def test_a_pattern_counts_once_where_it_is_declared_and_an_imported_one_where_it_is_applied(tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ def test_a_pattern_counts_once_where_it_is_declared_and_an_imported_one_where_it
         'statement S: prec(own, outer("a"))\n\nstatement T: prec(own, plain)\n\n'
         'statement U: always not earlier outer("b")'
     )
-    found = extensions(read_policy(Source(str(tmp_path / "main.vgl"), text)))
+    found = uses(read_policy(Source(str(tmp_path / "main.vgl"), text)))
     assert [(text[f.span.start : f.span.end], f.message.partition(" is an")[0]) for f in found] == [
         ("f > 1", "`>`"),
         ('outer("a")', "`or`, `not` in the pattern `outer`"),
@@ -78,7 +78,7 @@ def test_a_pattern_counts_once_where_it_is_declared_and_an_imported_one_where_it
 
 def test_each_use_counts() -> None:
     text = "statement S: atmost[2](a(f != 1 or g < 2) and not has h) after output = 3"
-    shown = [text[f.span.start : f.span.end] for f in extensions(read(text))]
+    shown = [text[f.span.start : f.span.end] for f in uses(read(text))]
     assert shown == [
         "atmost[2](a(f != 1 or g < 2) and not has h)",
         "f != 1",

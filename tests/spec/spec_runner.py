@@ -12,9 +12,9 @@ import pytest
 
 from vigil_lang.diagnostics import InputError, Source
 from vigil_lang.diagnostics.render import findings_json
+from vigil_lang.lint.check import check_policy
 from vigil_lang.runs import read_trace
 from vigil_lang.semantics import denotation
-from vigil_lang.semantics.check import check_policy
 from vigil_lang.semantics.policy import Policy, read_policy
 from vigil_lang.smt.encode import Encoding
 from vigil_lang.smt.smtlib import export

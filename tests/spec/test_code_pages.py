@@ -22,8 +22,9 @@ from spec_blocks import Block, blocks
 
 from vigil_lang.cli.main import run
 from vigil_lang.diagnostics import CODES, InputError, Source
+from vigil_lang.lint.check import check_policy
 from vigil_lang.runs import read_trace
-from vigil_lang.semantics.check import check_policy, extensions
+from vigil_lang.semantics.extensions import uses
 from vigil_lang.semantics.policy import read_policy
 from vigil_lang.signatures import read_signature
 from vigil_lang.syntax.format import format_text
@@ -99,7 +100,7 @@ def _codes(kind: str, page: Path, block: Block) -> set[str]:
         policy = read_policy(Source("policy.vgl", block.text))
         found = [*policy.diagnostics, *check_policy(policy, _signature(page))]
         if page.stem == "VGL501":
-            found += extensions(policy)
+            found += uses(policy)
         return {finding.code for finding in found}
     data = block.text.encode()
     try:

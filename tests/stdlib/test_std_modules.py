@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from vigil_lang.semantics.check import check_policy
+from vigil_lang.lint.check import check_policy
 from vigil_lang.semantics.modules import standard_modules
 from vigil_lang.semantics.policy import load_policy, policy_source
 from vigil_lang.syntax.format import format_text

@@ -55,7 +55,7 @@ def _command(policies: Sequence[Policy], runs: Sequence[str]) -> str:
 
 def _findings(policies: Sequence[Policy], signature: Signature) -> Iterator[Diagnostic]:
     """Findings against the signature. Standard modules are left out: they are made to fit many vocabularies."""
-    from vigil_lang.semantics.check import check_policy
+    from vigil_lang.lint.check import check_policy
     from vigil_lang.semantics.modules import is_shipped
 
     for policy in policies:

@@ -95,11 +95,12 @@ def command(
 def _check(
     path: str, values: Mapping[str, object], signature: Signature | None, *, core: bool
 ) -> tuple[Policy, list[Diagnostic]]:
-    from vigil_lang.semantics.check import check_policy, extensions
+    from vigil_lang.lint.check import check_policy
+    from vigil_lang.semantics.extensions import uses
     from vigil_lang.semantics.policy import policy_source, read_policy
 
     policy = read_policy(policy_source(path), values)
-    found = [*policy.diagnostics, *check_policy(policy, signature), *(extensions(policy) if core else ())]
+    found = [*policy.diagnostics, *check_policy(policy, signature), *(uses(policy) if core else ())]
     return policy, sorted(found, key=lambda f: (f.source.path != policy.path, f.source.path, f.span.start))
 
 

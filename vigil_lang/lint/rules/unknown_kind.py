@@ -6,20 +6,19 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, nearest
+from vigil_lang.lint.rule import Rule
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
+    from vigil_lang.lint.subject import Subject
     from vigil_lang.node import Node
-    from vigil_lang.semantics.policy import Policy
 
 
-def unknown_kinds(policy: Policy, known: Collection[str] = ()) -> Iterator[Diagnostic]:
-    """The names in a policy's own text that have a family of the vocabulary before their dot, and are no kind of it.
-
-    `known` are other names there are, those of a signature.
-    """
+def find(subject: Subject) -> Iterator[Diagnostic]:
+    """The names in a policy's own text that have a family of the vocabulary before their dot, and are no kind of it."""
+    policy = subject.policy
     names: list[tree.Name] = []
     for item in (*policy.module.own.values(), *(s.syntax for s in policy.statements)):
         if isinstance(item, tree.Pattern | tree.Statement):
@@ -27,6 +26,7 @@ def unknown_kinds(policy: Policy, known: Collection[str] = ()) -> Iterator[Diagn
     if not any("." in name.text for name in names):
         return
     kinds, families = _kinds()
+    known = subject.signature.names() if subject.signature is not None else ()
     for name in names:
         family, dot, _ = name.text.partition(".")
         if (
@@ -89,3 +89,6 @@ def _named(item: Node) -> list[tree.Name]:
             case tree.Diamond() as diamond:
                 waiting.append(diamond.body)
     return found
+
+
+RULE = Rule(("VGL308",), find, basic=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from vigil_lang.analysis.witness import obviously_satisfiable
 from vigil_lang.semantics import core
-from vigil_lang.semantics.witness import obviously_satisfiable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

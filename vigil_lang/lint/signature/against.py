@@ -6,18 +6,18 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from vigil_lang.analysis.occurs import Occurrence, matches_any
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, nearest
-from vigil_lang.semantics.domains import Domain, test_findings
-from vigil_lang.semantics.joins import Use, joins
+from vigil_lang.lint.signature.domains import Domain, test_findings
+from vigil_lang.lint.signature.joins import Use, joins
+from vigil_lang.lint.signature.members import Member, element_of, members
+from vigil_lang.lint.signature.vacuity import vacuous
 from vigil_lang.semantics.lower import parts
 from vigil_lang.semantics.meanings import Argument as Given
 from vigil_lang.semantics.meanings import Hole, Scope, Variable
-from vigil_lang.semantics.members import Member, element_of, members
 from vigil_lang.semantics.modules import is_shipped
-from vigil_lang.semantics.occurs import Occurrence, matches_any
 from vigil_lang.semantics.terms import Failed
 from vigil_lang.semantics.text import quote
-from vigil_lang.semantics.vacuity import vacuous
 from vigil_lang.syntax import tree
 from vigil_lang.syntax.print import to_text
 from vigil_lang.trace.signature import Argument

@@ -6,23 +6,24 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, TypeGuard
 
+from vigil_lang.analysis.satisfiable import contradiction
+from vigil_lang.analysis.witness import obviously_satisfiable
 from vigil_lang.diagnostics import Diagnostic, Note
+from vigil_lang.lint.rule import Rule
 from vigil_lang.semantics import core
 from vigil_lang.semantics.lower import parts
 from vigil_lang.semantics.meanings import Argument, Place, Scope, Variable
 from vigil_lang.semantics.modules import is_shipped
-from vigil_lang.semantics.satisfiable import contradiction
 from vigil_lang.semantics.terms import Failed
-from vigil_lang.semantics.witness import obviously_satisfiable
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from vigil_lang.diagnostics import Severity
+    from vigil_lang.lint.subject import Subject
     from vigil_lang.semantics.conditions import Conditions
     from vigil_lang.semantics.modules import Module
-    from vigil_lang.semantics.policy import Policy
 
 _FieldTest: TypeAlias = (
     core.Has | core.In | core.Matches | core.Compares | core.Equals | core.Contains | core.ContainsText
@@ -48,8 +49,9 @@ class Conjunct:
         return self.scope.place(self.expr.span)
 
 
-def contradictions(policy: Policy, conditions: Conditions) -> Iterator[Diagnostic]:
+def find(subject: Subject) -> Iterator[Diagnostic]:
     """Every condition of the policy's patterns and statements, and every alternative in one, that can never hold."""
+    policy, conditions = subject.policy, subject.conditions
     search = _Search(conditions, policy.module)
     for declaration in policy.module.own.values():
         if isinstance(declaration, tree.Pattern):
@@ -230,3 +232,6 @@ def _of_vocabulary(fault: list[Conjunct]) -> bool:
 
 def _may_be_list(test: core.Test) -> TypeGuard[_FieldTest]:
     return not isinstance(test, core.ActionIn | core.ActionMatches | core.StatusIs) and not test.field.output
+
+
+RULE = Rule(("VGL302",), find, basic=True)

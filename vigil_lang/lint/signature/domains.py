@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from vigil_lang.analysis.occurs import matches_any
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix
 from vigil_lang.diagnostics import nearest as nearest_of
-from vigil_lang.semantics.members import Member, member, members
-from vigil_lang.semantics.occurs import matches_any
+from vigil_lang.lint.signature.members import Member, member, members
 from vigil_lang.semantics.text import Glob, glob_parts
 from vigil_lang.syntax import tree
 from vigil_lang.trace.signature import type_of

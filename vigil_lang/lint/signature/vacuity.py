@@ -9,9 +9,9 @@ from vigil_lang.semantics import core
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
+    from vigil_lang.analysis.occurs import Occurrence
     from vigil_lang.diagnostics import Span
     from vigil_lang.semantics.lower import Statement
-    from vigil_lang.semantics.occurs import Occurrence
 
 _WANTED = {
     "prec": ("guard", "every trigger is a violation"),

@@ -1,0 +1,1 @@
+"""What is wrong with policies, found without judging a run: rules, and what decides which of them count where."""

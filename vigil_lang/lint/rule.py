@@ -1,0 +1,25 @@
+"""What a rule is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from vigil_lang.diagnostics import Diagnostic
+    from vigil_lang.lint.subject import Subject
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One thing to look for.
+
+    `codes` are those its findings have; severity and summary of each are in `diagnostics/codes.py`, its page in
+    `docs/codes/`, its cases in `tests/lint/rules/`. `basic` rules are part of `vigil check`.
+    """
+
+    codes: tuple[str, ...]
+    find: Callable[[Subject], Iterable[Diagnostic]]
+    basic: bool = False

@@ -1,0 +1,47 @@
+"""VGL304: statements that mean the same whatever the params are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from vigil_lang.analysis import alike
+from vigil_lang.diagnostics import Diagnostic, Note
+from vigil_lang.lint.rule import Rule
+from vigil_lang.semantics import core
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from vigil_lang.lint.subject import Subject
+    from vigil_lang.semantics.lower import Statement
+
+_COMPARED = 1_000
+"""Tests a statement may have to be compared with others."""
+
+
+def find(subject: Subject) -> Iterator[Diagnostic]:
+    """Statements that say what another says: one of them is idle, or says something unintended."""
+    policy = subject.policy
+    first: dict[object, Statement] = {}
+    marks = list(map(_ground, policy.statements))
+    shared = Counter(marks)
+    for statement, mark in zip(policy.statements, marks, strict=True):
+        if mark is None or shared[mark] == 1:
+            continue
+        other = first.setdefault((alike.key(statement.requirement.theta), statement.params), statement)
+        if other is not statement:
+            message = f"`{statement.name}` says the same as `{other.name}`"
+            note = Note("said here first", other.source, other.span)
+            yield Diagnostic.of("VGL304", message, statement.source, statement.span, notes=(note,))
+
+
+def _ground(statement: Statement) -> frozenset[core.Test] | None:
+    """The tests without variables: a cheap mark that statements which mean the same share. None for huge ones."""
+    tests = [t for holds in core.conditions(statement.requirement.theta) for t in core.tests(holds.condition)]
+    if len(tests) > _COMPARED:
+        return None
+    return frozenset(t for t in tests if not isinstance(t, core.Equals | core.Contains))
+
+
+RULE = Rule(("VGL304",), find, basic=True)

@@ -1,0 +1,1 @@
+"""A policy held against a signature Σ (rule `signature`)."""
