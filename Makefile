@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint types bench fmt fuzz clean
+.PHONY: demo test lint types bench fmt fuzz rule clean
 
 demo: $(READY)
 	@"$(BIN)/vigil" demo
@@ -42,6 +42,10 @@ $(READY): pyproject.toml
 	"$(BIN)/python" -m pip install --quiet --disable-pip-version-check --editable . --group dev
 	"$(BIN)/python" -m compileall -q vigil_lang
 	@touch "$@"
+
+# make rule CODE=VGL326 NAME=my_rule SUMMARY="what is wrong"
+rule: $(READY)
+	"$(BIN)/python" tests/lint/new_rule.py "$(CODE)" "$(NAME)" "$(SUMMARY)"
 
 clean:
 	rm -rf "$(VENV)" .mypy_cache .pytest_cache .ruff_cache .hypothesis htmlcov dist build

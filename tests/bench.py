@@ -20,14 +20,18 @@ from typing import TYPE_CHECKING, Any
 
 from vigil_lang.diagnostics import Source
 from vigil_lang.ingest import read_records
+from vigil_lang.lint.check import check_policy
 from vigil_lang.runs import load_trace, read_trace
 from vigil_lang.semantics.policy import load_policy, read_policy
 from vigil_lang.smt.encode import Encoding
 from vigil_lang.smt.solve import decide
+from vigil_lang.syntax.scan import tokens
 from vigil_lang.trace import Event, Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
+
+    from vigil_lang.semantics.policy import Policy
 
 ROOT = Path(__file__).parents[1]
 
@@ -45,9 +49,9 @@ FORMS = (
 )
 
 
-def policy_text(statements: int) -> str:
-    """Statements of every form, no two alike."""
-    bodies = (FORMS[i % len(FORMS)].format(i=i) for i in range(statements))
+def policy_text(statements: int, first: int = 0) -> str:
+    """Statements of every form, no two alike, nor like those that begin with another number."""
+    bodies = (FORMS[i % len(FORMS)].format(i=first + i) for i in range(statements))
     return "policy bench\n\n" + "\n".join(f"statement S{i}: {body}" for i, body in enumerate(bodies)) + "\n"
 
 
@@ -119,6 +123,8 @@ def main() -> None:
             row(f"vigil verify, 20 statements, {events:,} events", seconds, target, grown)
             before = seconds
         _stages(folder)
+        _linting(folder, *vigil)
+    _policies()
     _recordings()
     print("certificate of one value-bound prec with its minimal core, warm")
     policy = read_policy(Source("p.vgl", "statement R: prec(warp(transform = x, status = ok), validate(target = x))"))
@@ -162,6 +168,20 @@ def _example_calls() -> list[list[dict[str, Any]]]:
     return found
 
 
+def _policies(count: int = 500, statements: int = 20) -> None:
+    """Reading and checking many policies inside a warm process, beside what only cutting them into tokens takes."""
+    print("many policies, warm")
+    sources = [Source(f"p{n}.vgl", policy_text(statements, n * statements)) for n in range(count)]
+    scan = min(_seconds(partial(_drain, (tokens(s.text) for s in sources))) for _ in range(3))
+    what = f"{count} policies of {statements} statements"
+    row(f"tokens of {what}", scan)
+    policies: list[Policy] = []
+    read = _seconds(lambda: policies.extend(map(read_policy, sources)))
+    row(f"read {what}", read, 2.4, f"{read / scan:.0f} × their tokens")
+    check = _seconds(partial(_drain, map(check_policy, policies)))
+    row(f"check {what}", check, 0.9, f"{check / scan:.0f} × their tokens")
+
+
 def _recordings() -> None:
     """Reading and abstraction inside a warm process."""
     print("recordings, warm")
@@ -174,18 +194,36 @@ def _recordings() -> None:
     events = [json.dumps({"action": "Read", "args": {"path": f"/a/{n}"}, "output": "x" * 400}) for n in range(60_000)]
     for title, data in (("claude-code", many), ("vigil", [line.encode() + b"\n" for line in events])):
         megabytes = sum(map(len, data)) / 1e6
-        seconds = _seconds(partial(_drain, data))
+        seconds = _seconds(partial(_drain, read_records(data, "run.jsonl")))
         row(f"reader alone, {title}, {megabytes:.0f} MB", seconds, megabytes / 20, f"{megabytes / seconds:.0f} MB/s")
 
 
-def _drain(data: list[bytes]) -> None:
-    deque(read_records(data, "run.jsonl"), maxlen=0)
+def _drain(made: Iterable[object]) -> None:
+    deque(made, maxlen=0)
 
 
 def _seconds(work: Callable[[], object]) -> float:
     started = time.perf_counter()
     work()
     return time.perf_counter() - started
+
+
+def _linting(folder: Path, *vigil: str) -> None:
+    """Rows for a folder of policies: nothing known of it, nothing changed, one file changed."""
+    print("vigil lint, 500 policies of 20 statements, no runs")
+    policies = folder / "policies"
+    policies.mkdir()
+    for n in range(500):
+        (policies / f"p{n}.vgl").write_text(policy_text(20, 20 * n), encoding="utf-8")
+    lint = (*vigil, "lint", str(policies))
+    cold = process(*lint, "--no-cache", repeat=2)
+    row("nothing known", cold, 3.0)
+    process(*lint, repeat=1)
+    warm = process(*lint)
+    row("nothing changed", warm, 0.3, f"{cold / warm:.0f} × faster")
+    with (policies / "p7.vgl").open("a", encoding="utf-8") as file:
+        file.write("// changed\n")
+    row("one file changed", process(*lint, repeat=1))
 
 
 def _stages(folder: Path) -> None:

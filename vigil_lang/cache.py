@@ -13,7 +13,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-_LARGEST = 4_000_000
+_LARGEST = 16_000_000
 
 
 def read(name: str) -> str | None:

@@ -14,17 +14,25 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-def read_source(path: str) -> Source:
-    """A text file as a source; `-` is standard input.
+def read_source(path: str, limit: int | None = None) -> Source:
+    """A text file as a source; `-` is standard input. With a `limit`, in bytes, no more than that is ever read.
 
     Raises:
-        InputError: VGL001 when it cannot be read, VGL002 when it is not UTF-8.
+        InputError: VGL001 when it cannot be read, VGL002 when it is not UTF-8, VGL003 beyond the limit.
     """
     name = "<stdin>" if path == "-" else path
+    wanted = -1 if limit is None else limit + 1
     try:
-        raw = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+        if path == "-":
+            raw = sys.stdin.buffer.read(wanted)
+        else:
+            with Path(path).open("rb") as stream:
+                raw = stream.read(wanted)
     except (OSError, ValueError) as error:
         raise InputError([unreadable(name, error)]) from None
+    if limit is not None and len(raw) > limit:
+        message = f"the file has more than {limit:,} bytes"
+        raise InputError([Diagnostic.of("VGL003", message, Source(name, ""))]) from None
     try:
         return Source(name, raw.decode("utf-8"))
     except UnicodeDecodeError as error:

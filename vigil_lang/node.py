@@ -11,8 +11,11 @@ from typing import ClassVar
 from msgspec import Struct
 
 
-class Node(Struct, frozen=True, eq=False):
-    """An immutable record. Fields in `_ASIDE` say where a node came from and take no part in equality."""
+class Node(Struct, frozen=True, eq=False, gc=False):
+    """An immutable record. Fields in `_ASIDE` say where a node came from and take no part in equality.
+
+    The garbage collector is spared them: what cannot change is made of what was there before, never of itself.
+    """
 
     _ASIDE: ClassVar[frozenset[str]] = frozenset({"span"})
 

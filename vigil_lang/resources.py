@@ -5,15 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent
+_DOCS = ("codes", "vigil.schema.json")
 
 
 def resource(*parts: str) -> Path:
     """The path of a shipped file or folder, for example ``resource("grammar", "vigil.lark")``.
 
-    `codes` is the one folder whose place differs: `docs/codes` in a checkout.
+    The pages of codes and the schema of configurations are in `docs` in a checkout.
     """
     inside = _PACKAGE.joinpath(*parts)
     if inside.exists():
         return inside
-    beside = ("docs", *parts) if parts[0] == "codes" else parts
+    beside = ("docs", *parts) if parts[0] in _DOCS else parts
     return _PACKAGE.parent.joinpath(*beside)

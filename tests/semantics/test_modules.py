@@ -127,6 +127,20 @@ def test_standard_modules_are_found_by_name() -> None:
     assert load_policy("std.secrets").name == "std.secrets"
 
 
+def test_a_standard_module_is_read_once_and_what_is_used_of_it_known_by_policy() -> None:
+    used = read_policy(Source("<stdin>", 'use std.files: writes\n\nstatement S: abs(writes("a"))'))
+    unused = read_policy(Source("<stdin>", "use std.files: writes\n\nstatement S: abs(a())"))
+    assert used.module.imported["writes"][0] is unused.module.imported["writes"][0]
+    assert said(used) == []
+    assert said(unused) == ["VGL205 `writes` is imported and not used"]
+
+
+def test_what_is_wrong_with_the_use_of_a_standard_module_is_said_every_time() -> None:
+    for _ in range(2):
+        policy = read_policy(Source("<stdin>", "use std.files: writes\n\nstatement S: abs(writes(a()))"))
+        assert said(policy) == ["VGL209 pattern `writes` takes values or variables, not conditions"]
+
+
 @pytest.mark.parametrize("name", ["os.path", "std", "std.nothing", "std.project"])
 def test_other_modules_are_not(name: str) -> None:
     policy = read_policy(Source("<stdin>", f"use {name}\n\nstatement S: abs(a())"))

@@ -12,7 +12,8 @@ import pytest
 
 from vigil_lang.diagnostics import InputError, Source
 from vigil_lang.diagnostics.render import findings_json
-from vigil_lang.lint.check import check_policy
+from vigil_lang.lint.run import Plan, lint
+from vigil_lang.lint.select import ALL, Selection
 from vigil_lang.runs import read_trace
 from vigil_lang.semantics import denotation
 from vigil_lang.semantics.policy import Policy, read_policy
@@ -22,6 +23,8 @@ from vigil_lang.smt.solve import decide, evaluate
 from vigil_lang.smt.symbolic import export_symbolic
 from vigil_lang.smt.verify import verify
 from vigil_lang.syntax.format import format_text
+from vigil_lang.testing.judge import judge
+from vigil_lang.testing.read import read_tests
 from vigil_lang.trace import Event, Signature, Trace, observe
 from vigil_lang.trace.signature_file import signature_from_json, signature_to_json
 
@@ -88,7 +91,8 @@ def _policy(block: Block, folder: Path, params: Mapping[str, Any] | None = None)
 
 def _findings(block: Block, folder: Path, signature: Signature | None = None) -> list[Diagnostic]:
     policy = _policy(block, folder)
-    return [*policy.diagnostics, *check_policy(policy, signature)]
+    linted = lint(policy.module.source, Plan(Selection((ALL,)), signature=signature, basic=True))
+    return list(linted.findings)
 
 
 def _said(found: list[Diagnostic]) -> list[str]:
@@ -235,6 +239,19 @@ def _smt_block(block: Block, folder: Path) -> None:
     assert evaluate([block.text]).split()[0] in ("sat", "unsat")
 
 
+def _tests_block(block: Block, folder: Path) -> None:
+    """`tests`: what comes of the tests of the last file, and what is wrong with those that cannot be run."""
+    for earlier in block.before:
+        if earlier.kind == "vgl" and earlier.args[:1] == ("as",):
+            (folder / earlier.args[1]).write_text(earlier.text, encoding="utf-8")
+    read = read_tests(str(folder / block.last("vgl").args[1]))
+    lines = [f"{case.name}: {'passed' if judge(case, confirmed=True).passed else 'failed'}" for case in read.cases]
+    for finding in read.findings:
+        line, column = finding.source.position(finding.span.start)
+        lines.append(f"{line}:{column} {finding.code}")
+    assert "".join(f"{line}\n" for line in lines) == block.text
+
+
 def _toml_block(block: Block, folder: Path) -> None:  # noqa: ARG001
     tomllib.loads(block.text)
 
@@ -250,6 +267,7 @@ KINDS: dict[str, Callable[[Block, Path], None]] = {
     "findings": _findings_block,
     "json": _json_block,
     "smt2": _smt_block,
+    "tests": _tests_block,
     "toml": _toml_block,
     "trace": _trace_block,
     "verdict": _verdict_block,

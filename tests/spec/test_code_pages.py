@@ -1,9 +1,9 @@
 """Every diagnostic code has a page, and every example on it does what the page says.
 
 Blocks: `vgl wrong` has its page's code, and those named after `wrong`, and no other; `vgl right` has none. Both
-are held against the page's `json signature` or `jsonl run`. `jsonl wrong` and `jsonl right` are runs, `json wrong`
-and `json right` tool definitions or signatures. `vgl as NAME`, or of another kind, is a file for the blocks below
-it in its section; a `console` block is called beside them and prints just this.
+are held against the page's `json signature`, `jsonl run` and `jsonl benign`. `jsonl wrong` and `jsonl right` are
+runs, `json wrong` and `json right` tool definitions or signatures. `vgl as NAME`, or of another kind, is a file of
+that name; a `console` block is called beside those above it and prints just this.
 """
 
 from __future__ import annotations
@@ -15,29 +15,26 @@ import sys
 from contextlib import redirect_stderr, redirect_stdout
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from rule_cases import lay_out, plan_of, source
 from spec_blocks import Block, blocks
 
 from vigil_lang.cli.main import run
 from vigil_lang.diagnostics import CODES, InputError, Source
-from vigil_lang.lint.check import check_policy
+from vigil_lang.documents.coverage import uncited
+from vigil_lang.documents.library import Library
+from vigil_lang.lint.run import lint
 from vigil_lang.runs import read_trace
-from vigil_lang.semantics.extensions import uses
-from vigil_lang.semantics.policy import read_policy
 from vigil_lang.signatures import read_signature
 from vigil_lang.syntax.format import format_text
-
-if TYPE_CHECKING:
-    from vigil_lang.trace import Signature
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "codes"
 PAGES = sorted(FOLDER.glob("*.md"))
 BLOCKS = [(page, block) for page in PAGES for block in blocks(page)]
 
-ELSEWHERE = {"VGL901": "tests/cli/test_cli_verify.py"}
+ELSEWHERE = {"VGL901": "tests/cli/test_cli_verify.py", "VGL902": "tests/lint/test_lint_engine.py"}
 """Codes that no example can show, with the test that does."""
 
 
@@ -71,9 +68,9 @@ def test_the_examples_of_a_page_show_its_code(page: Path) -> None:
 @pytest.mark.parametrize(("page", "block"), BLOCKS, ids=lambda p: p.stem if isinstance(p, Path) else str(p))
 def test_block(page: Path, block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for earlier in block.before:
-        if earlier.args[:1] == ("as",):
-            (tmp_path / earlier.args[1]).write_text(earlier.text, encoding="utf-8")
+    if block.kind != "console":
+        lay_out(blocks(page), tmp_path)
+    lay_out(block.before, tmp_path)
     match block.kind, block.args:
         case "console", ():
             monkeypatch.setenv("COLUMNS", "100")
@@ -86,22 +83,20 @@ def test_block(page: Path, block: Block, tmp_path: Path, monkeypatch: pytest.Mon
             assert _codes(kind, page, block) == set()
             if kind == "vgl":
                 assert format_text(Source("policy.vgl", block.text)) == block.text
-        case (("vgl" | "jsonl" | "json"), ("as", _)):
+        case _, ("as", _):
             pass
-        case ("json", ("signature",)) | ("jsonl", ("run",)):
-            assert _signature(page) is not None
+        case ("json", ("signature",)) | ("jsonl", ("run" | "benign",)):
+            plan_of([block], page.stem)
         case _:
             raise AssertionError(f"{page.name}:{block.line}: no block is called `{block}`")
 
 
 def _codes(kind: str, page: Path, block: Block) -> set[str]:
     if kind == "vgl":
-        Path("policy.vgl").write_text(block.text, encoding="utf-8")
-        policy = read_policy(Source("policy.vgl", block.text))
-        found = [*policy.diagnostics, *check_policy(policy, _signature(page))]
-        if page.stem == "VGL501":
-            found += uses(policy)
-        return {finding.code for finding in found}
+        linted = lint(source(block.text, Path("policy.vgl")), plan_of(blocks(page), page.stem))
+        cites = [cite for s in linted.policy.statements for cite in s.metadata.cites]
+        beside = uncited([("policy.vgl", cites)], Library())[0] if page.stem == "VGL706" else []
+        return {finding.code for finding in (*linted.findings, *beside)}
     data = block.text.encode()
     try:
         if kind == "json":
@@ -111,14 +106,6 @@ def _codes(kind: str, page: Path, block: Block) -> set[str]:
     except InputError as error:
         return {finding.code for finding in error.diagnostics}
     return set()
-
-
-def _signature(page: Path) -> Signature | None:
-    """What the policies of a page are held against."""
-    for block in blocks(page):
-        if (block.kind, block.args) in (("json", ("signature",)), ("jsonl", ("run",))):
-            return read_signature(block.text.encode(), f"signature.{block.kind}")
-    return None
 
 
 def _replayed(text: str) -> str:

@@ -84,6 +84,56 @@ annotations = st.lists(
     st.builds(tree.Annotation, names, st.lists(strings | numbers | names, max_size=2).map(tuple)), max_size=2
 ).map(tuple)
 
+# No event is called `at`: after another event that is its time.
+_plain_names = st.sampled_from((*WORDS, "run", "expect", "test", "calls", "set", "violated", "with")).map(tree.Name)
+_names_or_strings = _plain_names | strings
+_element_names = _names_or_strings.filter(lambda name: name != tree.Name("true"))
+_arguments = st.deferred(lambda: st.builds(tree.Argument, _names_or_strings, values))
+values = st.recursive(
+    literals,
+    lambda inner: st.lists(inner | st.builds(tree.Argument, _element_names, inner), max_size=3).map(
+        lambda elements: tree.Composite(tuple(elements))
+    ),
+    max_leaves=4,
+)
+endings = st.one_of(
+    st.builds(tree.Ending, st.sampled_from(("ok", "error")), st.none() | strings),
+    st.builds(tree.Ending, st.none(), strings),
+)
+
+
+@st.composite
+def test_events(draw: st.DrawFn) -> tree.Event:
+    """An event of a test's run; one whose action is a string has an id."""
+    named = draw(st.booleans())
+    action = draw(_names_or_strings if named else _plain_names)
+    several = st.lists(_names_or_strings, max_size=2).map(tuple)
+    args = tuple(draw(st.lists(_arguments, max_size=3)))
+    time = draw(st.none() | st.sampled_from(("0s", "500ms", "30s", "1d")).map(tree.Bound))
+    return tree.Event(
+        draw(_plain_names) if named else None, action, args, draw(several), time, draw(st.none() | endings)
+    )
+
+
+_events = st.lists(test_events(), max_size=3).map(tuple)
+_groups = st.lists(test_events(), min_size=1, max_size=2).map(lambda e: tree.EventGroup(tuple(e)))
+_several_plain = st.lists(_plain_names, min_size=1, max_size=3).map(tuple)
+_bindings = st.lists(st.builds(tree.Binding, _plain_names, literals), max_size=2).map(tuple)
+clauses = st.one_of(
+    st.builds(tree.RunFile, strings),
+    st.builds(tree.RunEvents, st.lists(test_events() | _groups, max_size=3).map(tuple)),
+    st.builds(tree.RunCalls, st.none() | strings, _events),
+    st.builds(tree.Setting, names, sets | literals),
+    st.builds(tree.Expectation, _several_plain, st.sampled_from(("satisfied", "vacuous"))),
+    st.builds(
+        tree.Expectation,
+        _several_plain,
+        st.just("violated"),
+        st.lists(_names_or_strings, max_size=3).map(tuple),
+        _bindings,
+    ),
+)
+
 _modules = st.sampled_from(("std.files", "shared", ".sibling", "..dir.up", "use", ".let")).map(tree.Name)
 _several_names = st.lists(names, max_size=3).map(tuple)
 items = st.one_of(
@@ -99,6 +149,7 @@ items = st.one_of(
     ),
     st.builds(tree.Pattern, names, _several_names, expressions, annotations, docs),
     st.builds(tree.Statement, names, forms(), st.none() | expressions, annotations, docs),
+    st.builds(tree.TestCase, strings, st.lists(clauses, max_size=4).map(tuple), annotations, docs),
 )
 
 

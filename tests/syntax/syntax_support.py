@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from vigil_lang.diagnostics import Diagnostic, Source, apply_edits
 from vigil_lang.syntax import parse, tree
+from vigil_lang.syntax.build import Builder
+from vigil_lang.syntax.lalr import Token
+
+if TYPE_CHECKING:
+    import lark
 
 
 def source(text: str) -> Source:
@@ -30,6 +37,19 @@ def mended(text: str) -> str:
     found = only(text)
     assert found.fix is not None
     return apply_edits(text, found.fix.edits)
+
+
+class FromLark(Builder):
+    """The builder as Lark's own parser takes it: a terminal has a method too, which makes our token of Lark's."""
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.isupper():
+            raise AttributeError(name)
+        return _our_token
+
+
+def _our_token(token: lark.Token) -> Token:
+    return Token(token.type, str(token), token.start_pos or 0, token.end_pos or 0)
 
 
 def item_names(text: str) -> list[str]:

@@ -9,6 +9,7 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from vigil_lang.analysis.modest import asks_little
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets
 from vigil_lang.semantics.text import Glob, glob_parts, predicate
@@ -34,7 +35,13 @@ Owner: TypeAlias = tuple[Literal["argument", "output", "variable"], str]
 
 def obviously_satisfiable(condition: core.Condition) -> bool:
     """Whether some event without list-valued arguments is found to meet the condition under some binding."""
-    return any(_meets(condition, case) for case in _cases(condition, True))
+    return asks_little(condition) or guess(condition) is not None
+
+
+def guess(condition: core.Condition) -> Event | None:
+    """An event that meets the condition under some binding, if one is found."""
+    found = (_meeting(condition, case) for case in _cases(condition, True))
+    return next((event for event in found if event is not None), None)
 
 
 def _cases(condition: core.Condition, wanted: bool) -> list[list[Asked]]:
@@ -58,8 +65,8 @@ def _cases(condition: core.Condition, wanted: bool) -> list[list[Asked]]:
             return [[(condition, wanted)]]
 
 
-def _meets(condition: core.Condition, case: list[Asked]) -> bool:
-    """Whether the guess made from one case meets the condition."""
+def _meeting(condition: core.Condition, case: list[Asked]) -> Event | None:
+    """The guess made from one case, if it meets the condition."""
     names: list[str] = []
     status: Status = "unknown"
     asked: dict[Owner, list[Asked]] = {}
@@ -81,7 +88,8 @@ def _meets(condition: core.Condition, case: list[Asked]) -> bool:
     args: dict[str, tuple[str, ...]] = {name: (value[k, name],) for k, name in asked if k == "argument"}
     output = value.get(("output", ""))
     event = Event("e", names[0] if names else "", "e", args, status, output, tuple(names[1:]))
-    return meets(condition, event, {x: value.get(("variable", x)) for x in core.variables_of(condition)})
+    binding = {x: value.get(("variable", x)) for x in core.variables_of(condition)}
+    return event if meets(condition, event, binding) else None
 
 
 def _owner(field: core.Reads) -> Owner:
@@ -106,7 +114,7 @@ def _joined(asked: dict[Owner, list[Asked]]) -> list[set[Owner]]:
 def _value(fields: list[list[Asked]]) -> str:
     """The first candidate that makes the ground tests of some fields come out as wanted."""
     tests = [one for field in fields for one in field]
-    guesses = list(dict.fromkeys(text for test, wanted in tests if wanted for text in _candidates(test)))
+    guesses = list(dict.fromkeys(text for test, wanted in tests for text in _candidates(test, wanted)))
     guesses.sort(key=lambda text: not text)  # the empty text contains nothing
     ground = [(t, wanted) for t, wanted in tests if not isinstance(t, core.Equals | core.Contains)]
     for text in guesses[:_TRIED]:
@@ -124,12 +132,15 @@ def _holds(test: core.Test, text: str) -> bool:
             return meets(test, Event("e", "", "e", args, output=text), {})
 
 
-def _candidates(test: core.Test) -> Iterable[str]:
+def _candidates(test: core.Test, wanted: bool) -> Iterable[str]:
+    """Texts that may make one test come out as wanted. Of one value, `not k != v` is `k = v`."""
     match test:
-        case core.In(_, values, False):
+        case core.In(_, values, negated) if negated != wanted:
             return sorted(values)[:_GUESSES]
-        case core.Matches(_, matcher, False):
+        case core.Matches(_, matcher, negated) if negated != wanted:
             return _matching(matcher)
+        case _ if not wanted:
+            return ()
         case core.Compares(_, _, limit):
             return (canonical(limit - 1), canonical(limit), canonical(limit + 1))
         case core.ContainsText(_, text):

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from vigil_lang.cli.levels import fail_level_option, levels_from
 from vigil_lang.cli.params import check_settings, params_options, read_params
 from vigil_lang.cli.paths import complete, policy_paths, trace_paths
-from vigil_lang.cli.show import Format, output_options, show_findings
+from vigil_lang.cli.settings import config_option, settings_of
+from vigil_lang.cli.show import FORMATS, Format, output_options, show_findings, written
 from vigil_lang.diagnostics import InputError
 
 if TYPE_CHECKING:
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
     from vigil_lang.trace import Signature
 
 _CLEAN, _FINDINGS, _BAD_INPUT = 0, 1, 2
-_LEVELS = ("error", "warning", "info")
 
 
 @click.command("check")
@@ -43,14 +44,10 @@ _LEVELS = ("error", "warning", "info")
 )
 @click.option("--core", is_flag=True, help="Also report every use of an extension of the paper's language.")
 @params_options
-@click.option(
-    "--fail-level",
-    type=click.Choice([*_LEVELS, "never"]),
-    default="warning",
-    show_default=True,
-    help="The least severe finding that makes the status 1.",
-)
-@output_options("human", "concise", "json")
+@config_option
+@fail_level_option("warning", "finding")
+@click.option("-o", "--output", default="-", metavar="FILE", help="Where to write; standard output by default.")
+@output_options(*FORMATS)
 def command(
     policies: tuple[str, ...],
     signatures: tuple[str, ...],
@@ -58,16 +55,21 @@ def command(
     core: bool,
     settings: tuple[str, ...],
     params: str | None,
-    fail_level: str,
+    config: str | None,
+    isolated: bool,
+    fail_level: str | None,
+    output: str,
     format: Format,  # noqa: A002 - the option's name
 ) -> int:
     """Find what is wrong with policies: files, folders, globs, standard modules (std.secrets), or - for standard input.
 
     Exit status: 0 nothing reaches the fail level, 1 something does, 2 a file cannot be read.
     """  # fmt: skip
-    values = read_params(settings, params)
-    signature = _signature(signatures, runs)
-    paths = policy_paths(policies)
+    project = settings_of(config, isolated=isolated)
+    values = {**project.params, **read_params(settings, params)}
+    signature = _signature(signatures or project.signatures, runs or project.runs)
+    named = set(policies)
+    paths = [path for path in policy_paths(policies) if path in named or not project.excludes(path)]
     found: list[Diagnostic] = []
     checked: list[Policy] = []
     unreadable = False
@@ -83,25 +85,31 @@ def command(
     if not unreadable:
         check_settings(settings, checked)
     found = _distinct(found)
-    show_findings(found, format)
-    if format == "human" and not found:
-        click.echo(f"{len(paths)} {'policy' if len(paths) == 1 else 'policies'} checked, no findings")
-    if unreadable:
-        return _BAD_INPUT
-    reached = () if fail_level == "never" else _LEVELS[: _LEVELS.index(fail_level) + 1]
-    return _FINDINGS if any(f.severity in reached for f in found) else _CLEAN
+    levels = levels_from(fail_level, project.fail_level, format)
+    failed = any(f.severity in levels for f in found)
+    status = _BAD_INPUT if unreadable else _FINDINGS if failed else _CLEAN
+    with written(output) as target:
+        show_findings(found, format, target, files=paths, status=status)
+        if format == "human" and not found:
+            some = f"{len(paths)} {'policy' if len(paths) == 1 else 'policies'}"
+            print(f"{some} checked, no findings", file=target)
+    return status
 
 
 def _check(
     path: str, values: Mapping[str, object], signature: Signature | None, *, core: bool
 ) -> tuple[Policy, list[Diagnostic]]:
-    from vigil_lang.lint.check import check_policy
-    from vigil_lang.semantics.extensions import uses
-    from vigil_lang.semantics.policy import policy_source, read_policy
+    from vigil_lang.lint.run import Plan, lint
+    from vigil_lang.lint.select import ALL, Selection
+    from vigil_lang.semantics.policy import policy_source
 
-    policy = read_policy(policy_source(path), values)
-    found = [*policy.diagnostics, *check_policy(policy, signature), *(uses(policy) if core else ())]
-    return policy, sorted(found, key=lambda f: (f.source.path != policy.path, f.source.path, f.span.start))
+    linted = lint(policy_source(path), Plan(Selection((ALL,)), values, signature, basic=True))
+    if not core:
+        return linted.policy, list(linted.findings)
+    from vigil_lang.semantics.extensions import uses
+
+    found = [*linted.findings, *uses(linted.policy)]
+    return linted.policy, sorted(found, key=lambda f: (f.source.path != path, f.source.path, f.span.start))
 
 
 def _distinct(findings: Iterable[Diagnostic]) -> list[Diagnostic]:

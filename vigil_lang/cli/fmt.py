@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from vigil_lang.cli.difference import difference
 from vigil_lang.cli.paths import complete, policy_paths
 from vigil_lang.diagnostics import Diagnostic, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from vigil_lang.diagnostics import Source
     from vigil_lang.syntax.leaves import Spelling
 
 _CLEAN, _DIFFERENCES, _BAD_INPUT = 0, 1, 2
@@ -86,7 +84,7 @@ def _format(path: str, spelling: Spelling, tally: _Tally, *, check: bool, diff: 
     source = read_source(path)
     text = format_text(source, spelling=spelling)
     if diff:
-        _print("".join(_difference(source, text)))
+        _print(difference(source, text))
     elif check:
         if text != source.text:
             _print(f"would reformat {shown_path(source.path)}\n")
@@ -98,31 +96,6 @@ def _format(path: str, spelling: Spelling, tally: _Tally, *, check: bool, diff: 
         tally.same += 1
     else:
         tally.changed += 1
-
-
-def _difference(source: Source, text: str) -> Iterator[str]:
-    """A unified diff that `patch` takes, with colours where a person reads it."""
-    from difflib import unified_diff
-
-    from vigil_lang.cli.show import console
-    from vigil_lang.diagnostics.visible import shown_path
-
-    if text == source.text:
-        return
-    name = shown_path(source.path)
-    colours = {"-": "red", "+": "green", "@": "cyan"} if console().color_system else {}
-    lines = unified_diff(_lines(source.text), _lines(text), name, name)
-    for at, line in enumerate(lines):
-        styled = click.style(line.rstrip("\n"), bold=True) if at < 2 and colours else line.rstrip("\n")
-        if at > 1 and line[0] in colours:
-            styled = click.style(line.rstrip("\n"), fg=colours[line[0]])
-        yield f"{styled}\n" if line.endswith("\n") else f"{styled}\n\\ No newline at end of file\n"
-
-
-def _lines(text: str) -> list[str]:
-    """Lines as editors and `patch` count them, with their `\\n`."""
-    lines = text.split("\n")
-    return [f"{line}\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
 
 
 def _print(text: str) -> None:

@@ -22,7 +22,9 @@ VERBS = {
     "demo": "Judge the shipped example runs.",
     "explain": "Explain a diagnostic code.",
     "fmt": "Format policies.",
+    "lint": "Find all that is wrong with policies, as a project wants it.",
     "signature": "Print the vocabulary of runs or tool definitions.",
+    "test": "Test policies: expected verdicts on recorded and invented runs.",
     "verify": "Judge recorded runs by policies.",
 }
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 POLICIES = (".vgl",)
+TESTS = "_test.vgl"
 RUNS = (".jsonl", ".json", ".txt", ".traj", ".eval", ".log", ".gz")
 
 
@@ -26,6 +27,15 @@ def policy_paths(args: Iterable[str]) -> list[str]:
         InputError: VGL001 for an argument that stands for nothing.
     """
     return _once(path for arg in args for path in _expand(arg, POLICIES))
+
+
+def test_paths(args: Iterable[str]) -> list[str]:
+    """Files of tests in the order of the arguments, each once. Of a folder its `*_test.vgl`, however deep.
+
+    Raises:
+        InputError: VGL001 for an argument that stands for nothing.
+    """
+    return _once(path for arg in args for path in _expand(arg, (TESTS,)))
 
 
 def trace_paths(args: Iterable[str], *, definitions: bool = False) -> list[str]:
@@ -42,10 +52,12 @@ def trace_paths(args: Iterable[str], *, definitions: bool = False) -> list[str]:
 def split(args: Iterable[str]) -> tuple[list[str], list[str]]:
     """Policies and runs among mixed arguments: `*.vgl` and standard modules are policies, all else runs.
 
+    Of a folder its tests are left out: they are no policies to judge by.
+
     Raises:
         InputError: VGL001 for an argument that stands for nothing.
     """
-    found = _once(path for arg in args for path in _expand(arg, POLICIES + RUNS))
+    found = _once(path for arg in args for path in _expand(arg, POLICIES + RUNS) if path == arg or not _tests(path))
     policies = [path for path in found if path.endswith(POLICIES) or _is_module(path)]
     return policies, [path for path in found if path not in set(policies)]
 
@@ -70,7 +82,11 @@ def _expand(arg: str, suffixes: tuple[str, ...], *, definitions: bool = False) -
     if arg and Path(arg).is_dir():
         found = list(_below(arg, suffixes, definitions=definitions))
         if not found:
-            wanted = {POLICIES: "no policy (`*.vgl`)", RUNS: "no run in a known format"}
+            wanted = {
+                POLICIES: "no policy (`*.vgl`)",
+                RUNS: "no run in a known format",
+                (TESTS,): "no tests (`*_test.vgl`)",
+            }
             raise _nothing(arg, f"{wanted.get(suffixes, 'no policy and no run')} in `{arg}`")
         return found
     if os.path.lexists(arg):
@@ -121,6 +137,10 @@ def _is_meant(path: str, *, definitions: bool) -> bool:
 
         return is_definition(path) or is_run(path)
     return is_run(path)
+
+
+def _tests(path: str) -> bool:
+    return path.endswith(TESTS)
 
 
 def _once(paths: Iterable[str]) -> list[str]:

@@ -5,19 +5,31 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias
+from contextlib import contextmanager
+from io import StringIO
+from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from rich.console import Console
 
     from vigil_lang.diagnostics import Diagnostic
+    from vigil_lang.report.findings import Suppressed
+    from vigil_lang.report.model import Report
 
-Format: TypeAlias = Literal["human", "concise", "json"]
-FORMATS = ("human", "concise", "json")
+Format: TypeAlias = Literal[
+    "human", "concise", "json", "json-lines", "sarif", "github", "gitlab", "junit", "rdjson"
+]  # fmt: skip
+FORMATS: tuple[Format, ...] = (
+    "human", "concise", "json", "json-lines", "sarif", "github", "gitlab", "junit", "rdjson",
+)  # fmt: skip
+"""How findings and verdicts are written."""
+
+REPORTS = frozenset(FORMATS) - {"human", "concise", "json", "json-lines"}
+"""The formats that are made of everything at once, by `vigil_lang.report`."""
 
 
 class ToolFault(click.ClickException):
@@ -44,12 +56,26 @@ def show_findings(
     stream: IO[str] | None = None,
     *,
     summary: bool = True,
+    files: Sequence[str] = (),
+    status: int = 0,
+    suppressed: Sequence[Suppressed] = (),
 ) -> None:
-    """Write findings: `human` with excerpts, `concise` a line each, `json` one `vigil.findings/1` object.
+    """Write findings in one of `FORMATS`.
 
-    `summary` adds how many there are, for people. Raises OSError when the stream cannot be written.
+    `human` has excerpts, `concise` a line each, `json` is one `vigil.findings/1` object, `json-lines` an object of it a
+    line; the others are those of `vigil_lang.report`. `summary` adds how many there are, for people. What only some
+    formats tell: the `files` that were looked at, the verb's exit `status`, and findings that do not count.
+
+    Raises:
+        OSError: the stream cannot be written.
     """
     found = list(findings)
+    if format in REPORTS:
+        from vigil_lang.report.findings import findings_report
+
+        report = findings_report(found, verb=_verb(), files=files, status=status, suppressed=suppressed)
+        show_report(report, format, stream)
+        return
     if format == "human":
         if found:
             from vigil_lang.diagnostics.human import print_findings
@@ -58,9 +84,60 @@ def show_findings(
         return
     from vigil_lang.diagnostics import render
 
-    lines = [render.findings_json(found)] if format == "json" else map(render.concise, found)
+    if format == "concise":
+        stream = for_log(stream or sys.stdout)
+        lines: Iterable[str] = map(render.concise, found)
+    else:
+        lines = [render.findings_json(found)] if format == "json" else map(render.finding_json, found)
     for line in lines:
         print(line, file=stream or sys.stdout)
+
+
+def show_report(report: Report, format: Format, stream: IO[str] | None = None) -> None:  # noqa: A002
+    """Write a report in one of `REPORTS`; `github` also appends it to the summary of the job.
+
+    Raises:
+        OSError: the stream cannot be written.
+    """
+    from vigil_lang.report.write import write
+
+    (stream or sys.stdout).write(write(report, format))
+    path = os.environ.get("GITHUB_STEP_SUMMARY")
+    if format == "github" and path:
+        from vigil_lang.report.summary import append_summary
+
+        show_errors(append_summary(report, path))
+
+
+@contextmanager
+def written(output: str) -> Iterator[IO[str]]:
+    """The stream for a verb's result: standard output for `-`, else a file that is written whole at the end.
+
+    Raises:
+        InputError: VGL004, the file cannot be written; it is as it was.
+    """
+    if output == "-":
+        yield sys.stdout
+        return
+    from vigil_lang.files import write_text
+
+    saved = StringIO()
+    yield saved
+    write_text(output, saved.getvalue())
+
+
+def for_log(stream: IO[str]) -> IO[str]:
+    """The stream, or on GitHub one whose lines the runner does not take for commands."""
+    if not os.environ.get("GITHUB_ACTIONS"):
+        return stream
+    from vigil_lang.report.log import Log
+
+    return cast("IO[str]", Log(stream))
+
+
+def _verb() -> str:
+    context = click.get_current_context(silent=True)
+    return (context.info_name if context else None) or "check"
 
 
 def show_errors(findings: Iterable[Diagnostic]) -> None:
@@ -80,7 +157,7 @@ def console(stream: IO[str] | None = None) -> Console:
     if wanted is None and os.environ.get("NO_COLOR"):
         wanted = False
     return Screen(
-        file=stream or sys.stdout,
+        file=for_log(stream or sys.stdout),
         width=width(),
         force_terminal=wanted,
         color_system=None if wanted is False else "auto",

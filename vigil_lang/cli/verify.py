@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import sys
-from dataclasses import dataclass, replace
-from io import StringIO
+from dataclasses import dataclass, field, replace
 from typing import IO, TYPE_CHECKING, Any
 
 import click
 
 from vigil_lang.cli.judge import judge, load_policies
+from vigil_lang.cli.levels import fail_level_option, levels_from
 from vigil_lang.cli.params import check_settings, params_options, read_params
 from vigil_lang.cli.paths import complete, split
 from vigil_lang.cli.progress import steps
 from vigil_lang.cli.recordings import options_of, run_options
-from vigil_lang.cli.show import Format, console, output_options, show_errors
+from vigil_lang.cli.show import FORMATS, Format, console, output_options, show_errors, written
+from vigil_lang.cli.verdicts import Writer
 from vigil_lang.diagnostics import Diagnostic, InputError, Source, nearest
-from vigil_lang.files import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -32,11 +31,12 @@ _TOLD = 3
 
 @dataclass(slots=True)
 class _Tally:
-    """How the runs came out so far, and the vocabulary they show together."""
+    """How the runs came out so far, the levels of what they violate, and the vocabulary they show together."""
 
     safe: int = 0
     unsafe: int = 0
     broken: int = 0
+    violated: set[str] = field(default_factory=set)
     below_details: bool = False
     signature: Signature | None = None
 
@@ -47,8 +47,9 @@ class _Tally:
 @click.option("--statement", "names", multiple=True, metavar="NAME", help="Judge by this statement only (repeatable).")
 @click.option("--no-check", is_flag=True, help="Do not look for names that the runs do not know.")
 @run_options
+@fail_level_option("info", "violation")
 @click.option("-o", "--output", default="-", metavar="FILE", help="Where to write; standard output by default.")
-@output_options("human", "concise", "json")
+@output_options(*FORMATS)
 def command(
     paths: tuple[str, ...],
     settings: tuple[str, ...],
@@ -56,6 +57,7 @@ def command(
     names: tuple[str, ...],
     no_check: bool,
     source: str | None,
+    fail_level: str | None,
     output: str,
     format: Format,  # noqa: A002 - the option's name
     **how: Any,
@@ -65,22 +67,32 @@ def command(
     What ends in .vgl and standard modules (std.secrets) are policies, a folder gives its policies and its runs, and
     everything else is a run; - reads a run from standard input.
 
-    Exit status: 0 every run is safe, 1 some run breaks a statement, 2 something cannot be read.
+    Exit status: 0 no violation reaches the fail level, 1 some does, 2 something cannot be read.
     """
     policy_args, runs = split(paths)
     if not policy_args or not runs:
         missing, kept = ("policy", "run") if not policy_args else ("run", "policy")
         raise click.UsageError(f"There is no {missing} beside the {kept}: vigil verify rules.vgl run.jsonl")
-    policies = load_policies(policy_args, read_params(settings, params))
-    check_settings(settings, policies)
-    policies = _selected(policies, names)
-    saved = StringIO()
-    target = sys.stdout if output == "-" else saved
-    observe = format == "human" and not no_check
-    tally = _judge_all(policies, runs, target, format, observe=observe, source=source, options=options_of(**how))
-    if output != "-":
-        write_text(output, saved.getvalue())
-    return _BAD_INPUT if tally.broken else _FINDINGS if tally.unsafe else _CLEAN
+    values = read_params(settings, params)
+    reached = levels_from(fail_level, "info", format)
+    with written(output) as target:
+        writer = Writer(target, format)
+        try:
+            policies = load_policies(policy_args, values)
+        except InputError as error:
+            if not writer.at_the_end:
+                raise
+            show_errors(error.diagnostics)
+            writer.broken(error.diagnostics)
+            return writer.finish(_BAD_INPUT)
+        check_settings(settings, policies)
+        policies = _selected(policies, names)
+        observe = format == "human" and not no_check
+        tally = _judge_all(policies, runs, writer, observe=observe, source=source, options=options_of(**how))
+        if format == "human":
+            _conclude(tally, policies, runs, target)
+        failed = not tally.violated.isdisjoint(reached)
+        return writer.finish(_BAD_INPUT if tally.broken else _FINDINGS if failed else _CLEAN)
 
 
 def _selected(policies: Sequence[Policy], names: Sequence[str]) -> list[Policy]:
@@ -105,8 +117,7 @@ def _selected(policies: Sequence[Policy], names: Sequence[str]) -> list[Policy]:
 def _judge_all(
     policies: Sequence[Policy],
     runs: Sequence[str],
-    target: IO[str],
-    format: Format,  # noqa: A002 - the option's name
+    writer: Writer,
     *,
     observe: bool,
     source: str | None,
@@ -122,15 +133,15 @@ def _judge_all(
                 for trace in load_traces(path, format=source, options=options):
                     verdict = judge(policies, trace)
                     _count(tally, verdict, observe=observe)
+                    remarks = (*_doubts(trace), *_cut(verdict))
                     with progress.aside():
-                        show_errors((*_doubts(trace), *_cut(verdict)))
-                        _write(verdict, target, format, alone=len(runs) == 1 and not trace.run.one_of_many)
+                        show_errors(remarks)
+                        writer.add(verdict, remarks, alone=len(runs) == 1 and not trace.run.one_of_many)
             except InputError as error:
                 tally.broken += 1
                 with progress.aside():
                     show_errors(error.diagnostics)
-    if format == "human":
-        _conclude(tally, policies, runs, target)
+                writer.broken(error.diagnostics)
     return tally
 
 
@@ -138,6 +149,7 @@ def _count(tally: _Tally, verdict: Verdict, *, observe: bool) -> None:
     tally.below_details = verdict.verdict == "unsafe"
     if verdict.verdict == "unsafe":
         tally.unsafe += 1
+        tally.violated |= {s.statement.metadata.severity for s in verdict.statements if s.verdict == "violated"}
     else:
         tally.safe += 1
     if observe and verdict.trace.events:
@@ -177,23 +189,6 @@ def _cut(verdict: Verdict) -> Iterable[Diagnostic]:
             message = f"the verdict on `{found.name}` rests on output that was cut"
             help_text = f"of {some}; `--keep-output N` keeps more of it"
             yield Diagnostic.of("VGL608", message, Source(verdict.trace.run.path, ""), help=help_text)
-
-
-def _write(verdict: Verdict, target: IO[str], format: Format, *, alone: bool) -> None:  # noqa: A002
-    if format == "human":
-        from vigil_lang.verdict.human import print_verdict
-
-        print_verdict(verdict, console(target), alone=alone)
-    elif format == "json":
-        from vigil_lang.diagnostics.visible import safe_json
-
-        print(safe_json(verdict.to_json()), file=target)
-    else:
-        from vigil_lang.verdict.concise import lines
-
-        for line in lines(verdict):
-            print(line, file=target)
-    target.flush()
 
 
 def _conclude(tally: _Tally, policies: Sequence[Policy], runs: Sequence[str], target: IO[str]) -> None:

@@ -25,6 +25,11 @@ def findings_json(findings: Iterable[Diagnostic]) -> str:
     return safe_json({"schema": SCHEMA, "findings": [to_json(found) for found in findings]})
 
 
+def finding_json(found: Diagnostic) -> str:
+    """One finding in its published form, on one line."""
+    return safe_json(to_json(found))
+
+
 def to_json(found: Diagnostic) -> dict[str, Any]:
     """One finding in its published form; `help` and `fix` are null where there is none."""
     return {

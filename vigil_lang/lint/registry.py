@@ -9,8 +9,53 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from vigil_lang.lint.rule import Rule
 
-_BASIC = ("lone_variable", "contradiction", "duplicate", "placeholder", "unknown_kind", "signature")
-_FURTHER = ("extension",)
+_BASIC = (
+    "lone_variable",
+    "unfixed_variable",
+    "alike_variables",
+    "contradiction",
+    "duplicate",
+    "placeholder",
+    "unknown_kind",
+    "signature",
+    "tests",
+)
+_FURTHER = (
+    "extension",
+    # forms
+    "self_guard",
+    "restless_response",
+    "forbidden_resolver",
+    "unbreakable",
+    "two_actions",
+    "implied",
+    # conditions and the texts in them
+    "tautology",
+    "redundant",
+    "empty_regex",
+    "word_boundary",
+    "plain_glob",
+    "relative_path",
+    "any_text",
+    "operator_in_text",
+    "confusable",
+    # held against runs
+    "idle_bound",
+    "benign",
+    "unexercised",
+    # against the cited document
+    "limiting_word",
+    "named_value",
+    "temporal_word",
+    "missing_sentence",
+    "unread_document",
+    "weakened",
+    # house style
+    "naming",
+    "documented",
+    "sourced",
+    "order",
+)
 
 
 @cache

@@ -6,6 +6,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from vigil_lang.analysis.implies import Implications
+from vigil_lang.documents.library import Library
+from vigil_lang.lint.variables import unjoined
+from vigil_lang.lint.written import written
 from vigil_lang.semantics.conditions import Conditions
 from vigil_lang.semantics.meanings import Values
 
@@ -13,6 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from vigil_lang.diagnostics import Diagnostic
+    from vigil_lang.lint.source.cited import Cited
+    from vigil_lang.lint.variables import Unjoined
+    from vigil_lang.lint.written import Written
     from vigil_lang.semantics.policy import Policy
     from vigil_lang.trace import Signature, Trace
 
@@ -23,6 +30,7 @@ class Subject:
 
     `runs` are recordings the policy should have something to say about; None where none were given. `benign` are
     recordings in which nothing is wrong: at most the share `benign_threshold` of them may break a statement.
+    `documents` reads those that statements cite.
     """
 
     policy: Policy
@@ -30,11 +38,34 @@ class Subject:
     runs: Sequence[Trace] | None = field(default=None, repr=False)
     benign: Sequence[Trace] | None = field(default=None, repr=False)
     benign_threshold: float = 0.0
+    documents: Library = field(default_factory=Library, repr=False)
 
     @cached_property
     def conditions(self) -> Conditions:
         """Reads conditions of the policy; what has no meaning was reported when the policy was read."""
         return Conditions(Values(self.policy.params), _ignored)
+
+    @cached_property
+    def written(self) -> Written:
+        """The tests, calls and connectives of the policy's own text, gathered once for all rules."""
+        return written(self.policy)
+
+    @cached_property
+    def unjoined(self) -> list[Unjoined]:
+        """The statements with variables that join nothing."""
+        return unjoined(self.policy.statements)
+
+    @cached_property
+    def cited(self) -> Cited:
+        """The sentences that statements cite, gathered once for all rules."""
+        from vigil_lang.lint.source.cited import Cited  # late: most policies cite nothing
+
+        return Cited(self.policy)
+
+    @cached_property
+    def implications(self) -> Implications:
+        """Which conditions imply which, as far as that has been asked."""
+        return Implications()
 
 
 def _ignored(finding: Diagnostic) -> None:

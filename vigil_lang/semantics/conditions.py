@@ -95,6 +95,10 @@ class Conditions:
 
     def _condition(self, expr: tree.Expr, scope: Scope) -> core.Condition:
         match expr:
+            case tree.Test():
+                return self._test(expr, scope)
+            case tree.Apply():
+                return self._apply(expr, scope)
             case tree.And(items):
                 return core.AndC(self._all(items, scope))
             case tree.Or(items):
@@ -116,10 +120,6 @@ class Conditions:
                 return core.StatusIs(status)
             case tree.Has(name):
                 return core.Has(self.reads(name, scope))
-            case tree.Test():
-                return self._test(expr, scope)
-            case tree.Apply():
-                return self._apply(expr, scope)
 
     def _all(self, items: tuple[tree.Expr, ...], scope: Scope) -> tuple[core.Condition, ...]:
         found: list[core.Condition] = []
@@ -151,7 +151,7 @@ class Conditions:
             declared = None if isinstance(found[1], tree.Pattern) else self.terms.value_of(found[1], found[0])
             if isinstance(declared, TextSet):
                 self.terms.used.add((scope.module, name.text))
-                fix = Fix(f"write `action in {name.text}`", (Edit(test.span, f"action in {name.text}"),))
+                fix = Fix(f"write `action in {name.text}`", (Edit(test.span, f"action in {name.text}"),), safe=True)
                 message = f"`{name.text}` is a set; test it with `in`"
                 self.terms.fail("VGL209", message, scope.place(name.span), fix=fix)
         return self.terms.word(name, scope)
@@ -197,7 +197,7 @@ class Conditions:
             self.terms.reject("VGL209", f"`{test.operator}` takes one value, and `{{}}` is a set", operand, scope)
         word = "in" if test.operator == "=" else "not in"
         between = Span(test.field.span.end, operand.span.start)
-        fix = Fix(f"write `{word}`", (Edit(between, f" {word} "),))
+        fix = Fix(f"write `{word}`", (Edit(between, f" {word} "),), safe=True)
         self.terms.fail(
             "VGL209", f"`{operand.text}` is a set; test it with `{word}`", scope.place(operand.span), fix=fix
         )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 from vigil_lang.node import Node
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from decimal import Decimal
 
     from vigil_lang.diagnostics.model import Span
@@ -138,15 +139,20 @@ Bound: TypeAlias = Calls | Within | None
 class Holds(Node, frozen=True, eq=False):
     """A condition on the event at hand. `role` names it in messages and symbols (`trigger`, `guard`, …).
 
-    `label` is the condition as the policy wrote it; `span` where. Neither takes part in equality.
+    `written` is, or makes, the condition as the policy wrote it; `span` says where. Neither takes part in equality.
     """
 
-    _ASIDE: ClassVar[frozenset[str]] = frozenset({"label", "span"})
+    _ASIDE: ClassVar[frozenset[str]] = frozenset({"written", "span"})
 
     condition: Condition
     role: str = "condition"
-    label: str = ""
+    written: str | Callable[[], str] = ""
     span: Span | None = None
+
+    @property
+    def label(self) -> str:
+        """The condition as the policy wrote it; most are never shown, so few texts are made."""
+        return self.written if isinstance(self.written, str) else self.written()
 
 
 class Not(Node, frozen=True, eq=False):
@@ -221,26 +227,40 @@ class Requirement(Node, frozen=True, eq=False):
 
 def conditions(theta: Theta) -> list[Holds]:
     """The conditions of a body, left to right."""
+    found: list[Holds] = []
+    _collect_conditions(theta, found)
+    return found
+
+
+def _collect_conditions(theta: Theta, found: list[Holds]) -> None:
     match theta:
         case Holds():
-            return [theta]
-        case Not(body) | Earlier(body) | Later(body) | Repeated(_, body):
-            return conditions(body)
-        case And(items) | Or(items):
-            return [c for item in items for c in conditions(item)]
+            found.append(theta)
         case Implies(left, right) | Clear(left, right):
-            return conditions(left) + conditions(right)
+            _collect_conditions(left, found)
+            _collect_conditions(right, found)
+        case Earlier(body) | Later(body) | Not(body) | Repeated(_, body):
+            _collect_conditions(body, found)
+        case And(items) | Or(items):
+            for item in items:
+                _collect_conditions(item, found)
 
 
 def tests(condition: Condition) -> list[Test]:
     """The atomic tests of a condition, left to right."""
-    match condition:
-        case NotC(body):
-            return tests(body)
-        case AndC(items) | OrC(items):
-            return [t for item in items for t in tests(item)]
-        case _:
-            return [condition]
+    found: list[Test] = []
+    _collect_tests(condition, found)
+    return found
+
+
+def _collect_tests(condition: Condition, found: list[Test]) -> None:
+    if isinstance(condition, (AndC, OrC)):
+        for item in condition.items:
+            _collect_tests(item, found)
+    elif isinstance(condition, NotC):
+        _collect_tests(condition.body, found)
+    else:
+        found.append(condition)
 
 
 def variables_of(theta: Theta | Condition) -> tuple[str, ...]:

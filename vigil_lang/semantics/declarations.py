@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vigil_lang.diagnostics import Diagnostic
+from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Span
 from vigil_lang.semantics.meanings import Argument, Hole, Scope
 from vigil_lang.semantics.terms import Failed
 from vigil_lang.syntax import tree
@@ -12,7 +12,6 @@ from vigil_lang.syntax import tree
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from vigil_lang.diagnostics import Span
     from vigil_lang.semantics.conditions import Conditions
     from vigil_lang.semantics.modules import Module
 
@@ -51,19 +50,35 @@ def unused(conditions: Conditions, module: Module) -> Iterator[Diagnostic]:
         if name not in used:
             kind = type(declaration).__name__.lower()
             yield _unused(f"{kind} `{name}` is not used", module, declaration.name.span)
+    tested = any(isinstance(item, tree.TestCase) for item in module.file.items)  # what is used is under test
     for item in module.file.items:
-        if isinstance(item, tree.Use):
+        if isinstance(item, tree.Use) and not tested:
             yield from _unused_imports(item, module, used)
 
 
 def _unused_imports(use: tree.Use, module: Module, used: set[str]) -> Iterator[Diagnostic]:
     mine = [name for name, (_, _, by) in module.imported.items() if by is use]
-    if not use.names and mine and used.isdisjoint(mine):
-        yield _unused(f"nothing of `{use.module.text}` is used", module, use.module.span)
-    for name in use.names:
-        if name.text in mine and name.text not in used:
-            yield _unused(f"`{name.text}` is imported and not used", module, name.span)
+    idle = [name for name in use.names if name.text in mine and name.text not in used]
+    if mine and used.isdisjoint(mine) and len(idle) == len(use.names):
+        fix = Fix("delete it", (Edit(_line(use.span, module.source.text), ""),), safe=True)
+        if use.names:
+            for name in idle:
+                yield _unused(f"`{name.text}` is imported and not used", module, name.span, fix)
+        else:
+            yield _unused(f"nothing of `{use.module.text}` is used", module, use.module.span, fix)
+        return
+    for name in idle:
+        at = use.names.index(name)
+        span = Span(use.names[at - 1].span.end, name.span.end) if at else Span(name.span.start, use.names[1].span.start)
+        fix = Fix("delete it", (Edit(span, ""),), safe=True)
+        yield _unused(f"`{name.text}` is imported and not used", module, name.span, fix)
 
 
-def _unused(message: str, module: Module, span: Span) -> Diagnostic:
-    return Diagnostic.of("VGL205", message, module.source, span)
+def _line(span: Span, text: str) -> Span:
+    """A span with its line break, where it has the line to itself."""
+    starts = span.start == 0 or text[span.start - 1] == "\n"
+    return Span(span.start, span.end + 1) if starts and text[span.end : span.end + 1] == "\n" else span
+
+
+def _unused(message: str, module: Module, span: Span, fix: Fix | None = None) -> Diagnostic:
+    return Diagnostic.of("VGL205", message, module.source, span, fix=fix)

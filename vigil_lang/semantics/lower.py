@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic
@@ -118,7 +119,7 @@ class Lowering:
             condition = self.conditions.condition(expr, Scope(self.module))
         except Failed:
             self._failed, condition = True, _FALSE  # the statement's other conditions are checked all the same
-        return core.Holds(condition, role, to_text(expr), expr.span)
+        return core.Holds(condition, role, partial(to_text, expr), expr.span)
 
     def _temporal(self, expr: tree.Expr) -> core.Theta:
         """The body of `always`: maximal diamond-free parts become conditions."""

@@ -13,9 +13,12 @@ from vigil_lang.resources import resource
 from vigil_lang.syntax import Parsed, parse, tree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 Declaration = tree.Let | tree.Param | tree.Pattern
+
+TESTS = "_test.vgl"
+"""How the names of files with tests end."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +29,7 @@ class Module:
     file: tree.File
     own: dict[str, Declaration] = field(default_factory=dict)
     imported: dict[str, tuple[Module, Declaration, tree.Use]] = field(default_factory=dict)
+    uses: list[tuple[tree.Use, Module]] = field(default_factory=list)
 
     def find(self, name: str) -> tuple[Module, Declaration] | None:
         """The declaration a name refers to here, with the module it was written in."""
@@ -43,19 +47,54 @@ class Module:
 
 def standard_modules() -> list[str]:
     """The names of the standard library's modules, as `use` spells them."""
-    root = resource("stdlib", "std")
-    return sorted("std." + ".".join(p.relative_to(root).with_suffix("").parts) for p in root.rglob("*.vgl"))
+    return list(_standard_places())
 
 
 def is_standard(name: str) -> bool:
     """Whether a policy argument names a standard module (`std.secrets`)."""
-    return name.startswith("std.") and name in standard_modules()
+    return name.startswith("std.") and name in _standard_places()
+
+
+@cache
+def _standard_places() -> dict[str, Path]:
+    """The standard modules by name, and where they are."""
+    root = resource("stdlib", "std").resolve()
+    found = {"std." + ".".join(p.relative_to(root).with_suffix("").parts): p.resolve() for p in _modules(root)}
+    return dict(sorted(found.items()))
+
+
+def _modules(folder: Path) -> Iterator[Path]:
+    """The policies below a folder; tests of policies are none."""
+    return (path for path in folder.rglob("*.vgl") if not is_test_file(path.name))
+
+
+def is_test_file(path: str) -> bool:
+    """Whether a file holds tests, by its name."""
+    return path.endswith(TESTS)
+
+
+@cache
+def _standard_root() -> Path:
+    return resource("stdlib", "std").resolve()
+
+
+@cache
+def _standard_module(path: Path) -> Module | None:
+    """A standard module, read once for all policies that use it; None when there is something to say of it."""
+    found: list[Diagnostic] = []
+    loader = Loader(found.append)
+    loader.enter(path)
+    try:
+        module = loader.load(read_source(str(path)), _standard_root())
+    except InputError:
+        return None
+    return None if found else module
 
 
 @cache
 def is_shipped(path: str) -> bool:
     """Whether a file belongs to the standard library, which is not the user's to mend."""
-    return Path(path).resolve().is_relative_to(resource("stdlib", "std").resolve())
+    return Path(path).resolve().is_relative_to(_standard_root())
 
 
 def standard_path(name: str) -> Path:
@@ -73,6 +112,7 @@ class Loader:
         self._report = report
         self._loaded: dict[Path, Module | None] = {}
         self._active: list[Path] = []
+        self._in_library = False
 
     def load(self, source: Source, root: Path | None) -> Module:
         """The module of a source. `root` is the folder `use .name` starts from and may not leave."""
@@ -95,7 +135,7 @@ class Loader:
     def _declare(self, module: Module) -> None:
         statements: dict[str, tree.Statement] = {}
         for item in module.file.items:
-            if isinstance(item, tree.Use):
+            if isinstance(item, tree.Use | tree.TestCase):
                 continue
             table: dict[str, tree.Statement] | dict[str, Declaration]
             table = statements if isinstance(item, tree.Statement) else module.own
@@ -111,6 +151,7 @@ class Loader:
         used = self._find(module, use, root)
         if used is None:
             return
+        module.uses.append((use, used))
         for name in use.names:
             if name.text not in used.own:
                 near = nearest(name.text, used.own, 1)
@@ -143,6 +184,8 @@ class Loader:
             message = f"modules use each other: {chain}"
             self._report(Diagnostic.of("VGL212", message, source, use.module.span))
             return None
+        if not self._in_library and within == _standard_root() and (shared := _standard_module(path)) is not None:
+            return shared
         if path not in self._loaded:
             self._active.append(path)
             try:
@@ -157,13 +200,14 @@ class Loader:
     def enter(self, path: Path) -> None:
         """Name the file that loading starts from, so that a module which uses it is a cycle."""
         self._active.append(path)
+        self._in_library = path.is_relative_to(_standard_root())
 
     def _place(self, name: str, source: Source, root: Path | None) -> tuple[Path, Path] | _Missing:
         """(file, folder it may use), or why there is none."""
         if not name.startswith("."):
             if not is_standard(name):
                 return _Missing("VGL207", f"there is no module `{name}`", tuple(standard_modules()))
-            return standard_path(name).resolve(), resource("stdlib", "std").resolve()
+            return _standard_places()[name], _standard_root()
         if name.startswith(".."):
             return _Missing("VGL208", f"`{name}` would leave the project's folder")
         if root is None:
@@ -191,7 +235,8 @@ class _Missing:
 def _siblings(name: str, folder: Path) -> tuple[str, ...]:
     """The relative names of the modules in the folder where one was looked for."""
     before = name[: name.rindex(".") + 1]
-    return tuple(sorted(before + path.stem for path in folder.glob("*.vgl"))) if folder.is_dir() else ()
+    found = (path for path in folder.glob("*.vgl") if not is_test_file(path.name)) if folder.is_dir() else ()
+    return tuple(sorted(before + path.stem for path in found))
 
 
 def _list(names: list[str]) -> str:

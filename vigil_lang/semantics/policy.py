@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from vigil_lang.collector import collector_paused
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
 from vigil_lang.files import read_source
 from vigil_lang.semantics.lower import Lowering, Statement
 from vigil_lang.semantics.meanings import Values
-from vigil_lang.semantics.modules import Loader, Module, is_standard, standard_path
+from vigil_lang.semantics.modules import Loader, Module, is_standard, is_test_file, standard_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,8 +56,9 @@ def read_policy(source: Source, params: Mapping[str, object] | None = None, *, r
     if stored is not None:
         loader.enter(stored.resolve())
         root = (root or stored.parent).resolve()
-    module = loader.load(source, root)
-    statements = Lowering(module, Values(params or {}), report).statements()
+    with collector_paused():
+        module = loader.load(source, root)
+        statements = Lowering(module, Values(params or {}), report).statements()
     name = module.file.name.text if module.file.name else Path(source.path).stem
     ordered = sorted(found.values(), key=lambda d: (d.source.path != source.path, d.source.path, d.span.start))
     return Policy(source.path, name, tuple(statements), module, tuple(ordered), params or {})
@@ -66,9 +68,14 @@ def load_policy(path: str | Path, params: Mapping[str, object] | None = None) ->
     """A policy from a file, from standard input (`-`), or a standard module by its name (`std.secrets`).
 
     Raises:
-        InputError: it cannot be read, does not parse, or does not resolve.
+        InputError: it cannot be read, does not parse, or does not resolve; VGL610 for a file of tests.
     """
-    policy = read_policy(policy_source(str(path)), params)
+    source = policy_source(str(path))
+    if is_test_file(source.path):
+        message = "a file of tests is no policy to judge runs by"
+        help_text = f"`vigil test {path}` runs its tests"
+        raise InputError([Diagnostic.of("VGL610", message, Source(source.path, ""), help=help_text)])
+    policy = read_policy(source, params)
     if policy.errors:
         raise InputError(policy.errors)
     return policy

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 HIGHEST: Final = 0x10FFFF
@@ -49,9 +49,10 @@ Place: TypeAlias = Literal["text start", "text end", "line start", "line end", "
 
 @dataclass(frozen=True, slots=True)
 class Assertion:
-    """A test of the place between two characters."""
+    """A test of the place between two characters; `at` is where in the pattern it is written."""
 
     place: Place
+    at: int = field(default=-1, compare=False)
 
 
 Node: TypeAlias = One | Sequence | Choice | Repeat | Assertion

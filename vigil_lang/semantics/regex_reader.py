@@ -143,6 +143,7 @@ class _Reader:
 
     def _atom(self) -> Node | None:
         """One item of a sequence; None for flags that are set for what follows."""
+        at = self._at
         character = self._next()
         match character:
             case "(":
@@ -152,9 +153,9 @@ class _Reader:
             case ".":
                 return One(((0, HIGHEST),) if self._flags.dot_all else complement(((0x0A, 0x0A),)))
             case "^":
-                return Assertion("line start" if self._flags.many_lines else "text start")
+                return Assertion("line start" if self._flags.many_lines else "text start", at)
             case "$":
-                return Assertion("line end" if self._flags.many_lines else "text end")
+                return Assertion("line end" if self._flags.many_lines else "text end", at)
             case "\\":
                 return self._escape()
             case _:
@@ -188,7 +189,7 @@ class _Reader:
     def _escape(self) -> Node:
         character = self._next()
         if character in _ASSERTIONS:
-            return Assertion(_ASSERTIONS[character])
+            return Assertion(_ASSERTIONS[character], self._at - 2)
         if character.lower() in _PERL:
             return One(self._perl(character))
         return self._literal(self._escaped(character))

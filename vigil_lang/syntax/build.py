@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
-from lark import Token
 from msgspec.structs import replace
 
 from vigil_lang.diagnostics.model import Span
 from vigil_lang.syntax import tree
+from vigil_lang.syntax.lalr import Token
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,22 +17,26 @@ if TYPE_CHECKING:
 _SPELLING = {"∈": "in", "∉": "not in", "∼": "~", "≁": "!~", "≠": "!=", "≤": "<=", "≥": ">="}
 
 
+# A tree has many spans, and this makes one in half the time.
+_new = tuple.__new__
+
+
 def _at(token: Token) -> Span:
-    return Span(token.start_pos or 0, token.end_pos or 0)
+    return _new(Span, (token.start, token.end))
 
 
 def _over(first: Any, last: Any) -> Span:
-    start = _at(first) if isinstance(first, Token) else first.span
-    end = _at(last) if isinstance(last, Token) else last.span
-    return Span(start.start, end.end)
+    start = first.start if first.__class__ is Token else first.span[0]
+    end = last.end if last.__class__ is Token else last.span[1]
+    return _new(Span, (start, end))
 
 
 def _name(token: Token) -> tree.Name:
-    return tree.Name(str(token), _at(token))
+    return tree.Name(token.text, _new(Span, (token.start, token.end)))
 
 
 def _string(token: Token) -> tree.String:
-    return tree.String(str(token)[1:-1], _at(token))
+    return tree.String(token.text[1:-1], _new(Span, (token.start, token.end)))
 
 
 def _name_or_string(token: Token) -> tree.Name | tree.String:
@@ -60,11 +64,11 @@ class Builder:
 
     @_inline
     def number(self, token: Token) -> tree.Number:
-        return tree.Number(str(token), _at(token))
+        return tree.Number(token.text, _at(token))
 
     @_inline
     def boolean(self, token: Token) -> tree.Boolean:
-        return tree.Boolean(str(token) == "true", _at(token))
+        return tree.Boolean(token.text == "true", _at(token))
 
     @_inline
     def word(self, token: Token) -> tree.Name:
@@ -72,7 +76,7 @@ class Builder:
 
     @_inline
     def regex(self, token: Token) -> tree.Regex:
-        text = str(token)
+        text = token.text
         ignore_case = text.endswith("i")
         return tree.Regex(text[1 : -2 if ignore_case else -1], ignore_case, _at(token))
 
@@ -85,17 +89,17 @@ class Builder:
 
     @_inline
     def bound(self, token: Token) -> tree.Bound:
-        return tree.Bound(str(token), _at(token))
+        return tree.Bound(token.text, _at(token))
 
     # --- atoms ---
 
     @_inline
     def plain_field(self, token: Token) -> tree.Field:
-        return tree.Field(str(token), "argument", _at(token))
+        return tree.Field(token.text, "argument", _at(token))
 
     @_inline
     def quoted_field(self, token: Token) -> tree.Field:
-        return tree.Field(str(token)[1:-1], "argument", _at(token))
+        return tree.Field(token.text[1:-1], "argument", _at(token))
 
     @_inline
     def output_field(self, token: Token) -> tree.Field:
@@ -119,7 +123,7 @@ class Builder:
 
     @_inline
     def test(self, operator: Token, operand: Any) -> tuple[str, Any]:
-        return _SPELLING.get(str(operator), str(operator)), operand
+        return _SPELLING.get(operator.text, operator.text), operand
 
     @_inline
     def negated_test(self, _not: Token, _in: Token, operand: Any) -> tuple[str, Any]:
@@ -173,11 +177,11 @@ class Builder:
     # --- forms and items ---
 
     def plain_form(self, children: list[Any]) -> tree.Form:
-        name: Any = str(children[0])
+        name: Any = children[0].text
         return tree.Form(name, tuple(children[2:-1]), None, _over(children[0], children[-1]))
 
     def bounded_form(self, children: list[Any]) -> tree.Form:
-        name: Any = str(children[0])
+        name: Any = children[0].text
         return tree.Form(name, tuple(children[3:-1]), children[1], _over(children[0], children[-1]))
 
     @_inline
@@ -207,13 +211,92 @@ class Builder:
 
     @_inline
     def param(self, keyword: Token, name: Token, type_: Token, _eq: Any, default: Any) -> tree.Param:
-        kind: Any = str(type_)
+        kind: Any = type_.text
         return tree.Param(_name(name), kind, default, span=_over(keyword, default or type_))
 
     def pattern(self, children: list[Any]) -> tree.Pattern:
         keyword, name, *params, _eq, body = children
         names = tuple(_name(p) for p in params if p is not None and p.type == "NAME")
         return tree.Pattern(_name(name), names, body, span=_over(keyword, body))
+
+    # --- tests ---
+
+    def argument(self, children: list[Any]) -> tree.Argument:
+        name, _eq, value = children
+        return tree.Argument(name, value, name.span.to(value.span))
+
+    def composite(self, children: list[Any]) -> tree.Composite:
+        elements = tuple(c for c in children[1:-1] if c is not None)
+        return tree.Composite(elements, _over(children[0], children[-1]))
+
+    def kinds(self, children: list[Any]) -> tuple[tree.Name | tree.String, ...]:
+        return tuple(children)
+
+    @_inline
+    def moment(self, _when: Token, token: Token) -> tree.Bound:
+        return tree.Bound(token.text, _at(token))
+
+    def ending(self, children: list[Any]) -> tree.Ending:
+        arrow, first, *rest = children
+        if first.type == "STRING":
+            return tree.Ending(None, _string(first), _over(arrow, first))
+        output = rest[0] and _string(rest[0])
+        status: Any = "ok" if first.type == "OK" else "error"
+        return tree.Ending(status, output, _over(arrow, rest[0] or first))
+
+    def event(self, children: list[Any]) -> tree.Event:
+        label, action, _left, *inner, right, kinds, moment, ending = children
+        args = tuple(c for c in inner if c is not None)
+        last = ending or moment or (kinds and kinds[-1]) or right
+        return tree.Event(
+            label and _name(label),
+            _name_or_string(action),
+            args,
+            kinds or (),
+            moment,
+            ending,
+            _over(label or action, last),
+        )
+
+    def call(self, children: list[Any]) -> tree.EventGroup:
+        return tree.EventGroup(tuple(children[1:-1]), _over(children[0], children[-1]))
+
+    @_inline
+    def run_file(self, keyword: Token, path: Token) -> tree.RunFile:
+        return tree.RunFile(_string(path), _over(keyword, path))
+
+    def run_events(self, children: list[Any]) -> tree.RunEvents:
+        return tree.RunEvents(tuple(children[2:-1]), _over(children[0], children[-1]))
+
+    def run_calls(self, children: list[Any]) -> tree.RunCalls:
+        keyword, _in, folder, _left, *events, right = children
+        return tree.RunCalls(folder and _string(folder), tuple(events), _over(keyword, right))
+
+    @_inline
+    def setting(self, keyword: Token, name: Token, _eq: Token, value: Any) -> tree.Setting:
+        return tree.Setting(_name(name), value, _over(keyword, value))
+
+    def offenders(self, children: list[Any]) -> tuple[tree.Name | tree.String, ...]:
+        return tuple(children[1:])
+
+    def bindings(self, children: list[Any]) -> tuple[tree.Binding, ...]:
+        return tuple(children[1:])
+
+    @_inline
+    def binding(self, name: Token, _eq: Token, value: Any) -> tree.Binding:
+        return tree.Binding(_name(name), value, _over(name, value))
+
+    def expectation(self, children: list[Any]) -> tree.Expectation:
+        at = next(i for i, c in enumerate(children) if c.type in ("SATISFIED", "VACUOUS", "VIOLATED"))
+        verdict: Any = children[at].text
+        events, bindings = children[at + 1 :] or (None, None)
+        last = (bindings and bindings[-1]) or (events and events[-1]) or children[at]
+        names = tuple(map(_name, children[1:at]))
+        return tree.Expectation(names, verdict, events or (), bindings or (), _over(children[0], last))
+
+    def case(self, children: list[Any]) -> tree.TestCase:
+        keyword, name, _left, *clauses, right = children
+        return tree.TestCase(_string(name), tuple(clauses), span=_over(keyword, right))
 
     @_inline
     def statement(self, keyword: Token, name: Token, form: tree.Form, _after: Any, after: Any) -> tree.Statement:

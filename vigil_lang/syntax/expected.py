@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics.model import Diagnostic, Edit, Fix, Source, Span, nearest
-from vigil_lang.syntax.scan import ITEM_WORDS, Token
+from vigil_lang.syntax.scan import ITEM_WORDS, TEST, Token
 
 if TYPE_CHECKING:
-    from lark.exceptions import UnexpectedToken
-
+    from vigil_lang.syntax.lalr import Unexpected
     from vigil_lang.syntax.terminals import Body
 
 # Groups of terminals that have one name together; a group is used when all of it is acceptable.
@@ -26,7 +25,7 @@ _GROUPS: tuple[tuple[frozenset[str], str], ...] = (
 _GROUP_ALSO = {
     "a condition": frozenset({"STRING", "OUTPUT", "NUMBER", "TRUE", "FALSE", "RPAR"}),
     "a test (`=`, `in`, `~`, …)": frozenset({"NOT", "NOT_IN", "NOT_MATCH", "LE", "GT", "GE"}),
-    "an item": frozenset({"AT"}),
+    "an item": frozenset({"AT", "TEST"}),
 }
 _WORDS = {
     "NAME": "a name",
@@ -55,6 +54,13 @@ _WORDS = {
     "OR": "`or`",
     "IMPLIES": "`implies`",
     "AFTER": "`after`",
+    "RUN": "`run`",
+    "CALLS": "`calls`",
+    "SET": "`set`",
+    "EXPECT": "`expect`",
+    "ARROW": "`->`",
+    "WHEN": "`at`",
+    "INSIDE": "`in`",
     "$END": "the end of the item",
 }
 _ORDER = {word: at for at, word in enumerate(_WORDS.values())}
@@ -76,17 +82,18 @@ _HINTS = {
     "#": "a comment starts with `//`",
     ";": "nothing separates items but white space",
 }
+_CLAUSES = ("run", "calls", "set", "expect")
+_VERDICTS = ("satisfied", "violated", "vacuous")
 _FORMS = ("abs", "prec", "resp", "bresp", "rslv", "until", "atmost", "always")
 _NEGATED_TESTS = frozenset({"not", "!=", "!~", "∉", "≠", "≁"})
 _TESTS = frozenset({"in", "=", "!=", "~", "!~", "<", "<=", ">", ">=", "contains", "∈", "∼", "≤"}) | _NEGATED_TESTS
 _NOT_A_FIELD = frozenset({"action", "status", "has", "not", "earlier", "later"})
 
 
-def explain(source: Source, error: UnexpectedToken, body: Body) -> Diagnostic:
+def explain(source: Source, error: Unexpected, body: Body) -> Diagnostic:
     """The finding for a parse error inside one item."""
-    parser: Any = error.interactive_parser
-    accepted: set[str] = parser.accepts()
-    if error.token.type == "$END":
+    accepted = error.accepted
+    if error.at_end:
         end = body.tokens[-1].end
         message = f"expected {_listed(accepted)}, found the end of the item"
         return Diagnostic.of("VGL101", message, source, Span(end, end))
@@ -113,9 +120,9 @@ def unclosed(source: Source, token: Token) -> Diagnostic:
 
 def item_start(source: Source, token: Token) -> Diagnostic:
     """The finding for text that stands where an item should begin."""
-    words = "`policy`, `use`, `let`, `param`, `pattern` or `statement`"
+    words = "`policy`, `use`, `let`, `param`, `pattern`, `statement` or `test`"
     message = f"expected {words}, found {_quoted(token.text)}"
-    near = nearest(token.text, ITEM_WORDS, 1) if token.kind == "word" else []
+    near = nearest(token.text, ITEM_WORDS | {TEST}, 1) if token.kind == "word" else []
     fix = Fix(f"write `{near[0]}`", (Edit(token.span, near[0]),)) if near else None
     hint = f"did you mean `{near[0]}`?" if near else _HINTS.get(token.text)
     return Diagnostic.of("VGL101", message, source, token.span, help=hint, fix=fix)
@@ -138,8 +145,7 @@ def _word(terminal: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    shown = text if len(text) <= 40 else text[:37] + "…"
-    return f"`{shown}`"
+    return f"`{_short(text)}`"
 
 
 def _advice(
@@ -147,9 +153,11 @@ def _advice(
 ) -> tuple[str | None, Fix | None]:
     if found.text in _MEANT:
         right, why = _MEANT[found.text]
-        if found.text == "=>" and after and after.kind == "number":
+        if "ARROW" in accepted:
+            right, why = "->", "how an event ended is written `-> ok` or `-> error`"
+        elif found.text == "=>" and after and after.kind == "number":
             right, why = ">=", "at least is written `>=`"
-        return why, Fix(f"write `{right.strip()}`", (Edit(found.span, right),))
+        return why, Fix(f"write `{right.strip()}`", (Edit(found.span, right),), safe=True)
     if before and before.text in ("action", "status") and found.text in _NEGATED_TESTS:
         return f"negate the whole condition: `not {before.text} …`", None
     if before and before.text in _NOT_A_FIELD and found.text in _TESTS:
@@ -160,4 +168,16 @@ def _advice(
         return f"did you mean `{near[0]}`?", Fix(f"write `{near[0]}`", (Edit(found.span, near[0]),))
     if "OK" in accepted and found.kind in ("word", "string"):
         return 'a status is `ok` or `error`; an argument called status is written `"status"`', None
+    if "EXPECT" in accepted and found.kind == "word" and (near := nearest(found.text, _CLAUSES, 1)):
+        return f"did you mean `{near[0]}`?", Fix(f"write `{near[0]}`", (Edit(found.span, near[0]),))
+    if "VIOLATED" in accepted and found.kind == "word" and (near := nearest(found.text, _VERDICTS, 1)):
+        return f"did you mean `{near[0]}`?", Fix(f"write `{near[0]}`", (Edit(found.span, near[0]),))
+    if "TRUE" in accepted and "NAME" not in accepted and found.kind == "word":
+        return "text stands in double quotes", Fix(f'write `"{found.text}"`', (Edit(found.span, f'"{found.text}"'),))
+    if found.kind == "string" and after and after.text == "(" and "NAME" in accepted and "COLON" not in accepted:
+        return f"such a name follows an id: `e1: {_short(found.text)}(…)`", None
     return _HINTS.get(found.text), None
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 40 else text[:37] + "…"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics.model import Span
-from vigil_lang.syntax.scan import CLOSING, COMMENTS, ITEM_WORDS, OPENING
+from vigil_lang.syntax.scan import CLOSING, COMMENTS, ITEM_WORDS, OPENING, TEST
 
 if TYPE_CHECKING:
     from vigil_lang.syntax.scan import Token
@@ -20,6 +20,7 @@ _BEFORE_NAMES = frozenset(
 )
 # What a complete item cannot end with: another operand must follow.
 _WANTS_MORE = _BEFORE_NAMES | {"(", "[", "]", "{", "=", "¬", "∧", "∨", "⇒", "□", "◇⁻", "◇⁺", "◇-", "◇+"}
+_QUOTED = ("string", "unclosed")
 _AFTER_NAME = {"let": "=", "pattern": "=", "param": ":", "statement": ":"}
 
 
@@ -46,7 +47,8 @@ def segments(text: str, found: list[Token]) -> list[Segment]:
     Outside brackets two operands never stand side by side, so an item word after a complete operand begins
     an item, and any other word there at the very start of a line is text that belongs to none. Elsewhere an
     item word begins an item when it is first on its line and a name follows: a closing bracket that was
-    forgotten swallows no later item, and an argument may be called `pattern`.
+    forgotten swallows no later item, and an argument may be called `pattern`. `test` is an item word before
+    a string.
     """
     heads = _heads(text, found)
     first_code = next((i for i, t in enumerate(found) if t.kind not in COMMENTS), len(found))
@@ -56,7 +58,7 @@ def segments(text: str, found: list[Token]) -> list[Segment]:
     result: list[Segment] = []
     for (start, head), end in zip(heads, ends, strict=False):
         word = found[head].text
-        result.append(Segment(found[start:end], word if word in ITEM_WORDS else None, head - start))
+        result.append(Segment(found[start:end], word if word in ITEM_WORDS or word == TEST else None, head - start))
     return result
 
 
@@ -67,60 +69,46 @@ def _heads(text: str, found: list[Token]) -> list[tuple[int, int]]:
     depth = 0
     marked: int | None = None  # the first annotation since the last item's end
     lost = True  # whether what stands before belongs to no item
-    state = _State()
+    # Follows the tokens just closely enough to tell whether what was read could be a whole item. `complete`: it
+    # could. `named`: the next word is a name. `negates`: the last was the `not` of `not in`.
+    complete, named, negates = True, False, False
     for at, index in enumerate(code):
-        token = found[index]
+        kind, word, start, _ = found[index]
         begins = False
-        if token.text in ITEM_WORDS:
-            begins = depth == 0 and state.complete
-            begins = begins or (
+        if kind != "word":
+            if word == "@":
+                if marked is None and ((depth == 0 and complete) or _own_line(text, found, code, at)):
+                    marked = index
+            elif word in OPENING:
+                depth += 1
+            elif word in CLOSING:
+                depth = max(0, depth - 1)
+            complete, named, negates = word not in _WANTS_MORE, word in _BEFORE_NAMES, False
+            continue
+        if word == TEST and at + 1 < len(code) and found[code[at + 1]].kind in _QUOTED:
+            begins = (depth == 0 and complete) or _own_line(text, found, code, at)
+        elif word in ITEM_WORDS:
+            begins = (depth == 0 and complete) or (
                 _own_line(text, found, code, at) and _declares([found[i].text for i in code[at : at + 3]])
             )
-        elif token.kind == "word":
-            begins = depth == 0 and state.complete and not lost and text[token.start - 1] == "\n"
-            begins = begins and token.text not in _JOINS
-        elif token.text == "@":
-            fresh = depth == 0 and state.complete
-            if marked is None and (fresh or _own_line(text, found, code, at)):
-                marked = index
-        elif token.text in OPENING:
-            depth += 1
-        elif token.text in CLOSING:
-            depth = max(0, depth - 1)
+        elif depth == 0 and complete and not lost:
+            begins = text[start - 1] == "\n" and word not in _JOINS
         if begins:
             heads.append((_documented(text, found, index if marked is None else marked), index))
-            depth, marked, lost = 0, None, token.text not in ITEM_WORDS
-        state.take(token, head=begins and not lost)
+            depth, marked, lost = 0, None, word not in ITEM_WORDS and word != TEST
+        if begins and not lost:
+            complete, named, negates = False, True, False
+        elif named and word != "always":
+            complete, named, negates = True, False, False
+        elif word in _PREFIXES:
+            complete, named, negates = False, False, complete and word == "not"
+        elif word in _JOINS and (complete or negates):
+            complete, named, negates = False, word in ("in", "contains"), False
+        else:  # an operand; a connective with nothing before it to connect is one, called so
+            complete, named, negates = True, False, False
     if marked is not None:
         heads.append((_documented(text, found, marked), marked))
     return heads
-
-
-class _State:
-    """Follows the tokens just closely enough to tell whether what was read could be a whole item.
-
-    `complete`: it could. `named`: the next word is a name. `negates`: the last was the `not` of `not in`.
-    """
-
-    __slots__ = ("complete", "named", "negates")
-
-    def __init__(self) -> None:
-        self.complete, self.named, self.negates = True, False, False
-
-    def take(self, token: Token, *, head: bool) -> None:
-        text, complete, negates = token.text, self.complete, self.negates
-        self.negates = False
-        if head or token.kind != "word":
-            self.complete = not head and text not in _WANTS_MORE
-            self.named = head or text in _BEFORE_NAMES
-        elif self.named and text != "always":
-            self.complete, self.named = True, False
-        elif text in _PREFIXES:
-            self.complete, self.named, self.negates = False, False, complete and text == "not"
-        elif text in _JOINS and (complete or negates):
-            self.complete, self.named = False, text in ("in", "contains")
-        else:  # an operand; a connective with nothing before it to connect is one, called so
-            self.complete, self.named = True, False
 
 
 def _own_line(text: str, found: list[Token], code: list[int], at: int) -> bool:
@@ -132,7 +120,8 @@ def _declares(texts: list[str]) -> bool:
     word, name, after = (*texts, "", "")[:3]
     if not (name[:1].isalpha() or name[:1] == "_"):
         return word == "use" and name.startswith(".")
-    return after == _AFTER_NAME.get(word) or (name not in _JOINS and name not in ITEM_WORDS)
+    begins_item = name in ITEM_WORDS or (name == TEST and after[:1] == '"')
+    return after == _AFTER_NAME.get(word) or (name not in _JOINS and not begins_item)
 
 
 def _documented(text: str, found: list[Token], start: int) -> int:

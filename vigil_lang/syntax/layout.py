@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from vigil_lang.syntax.structure import CLOSING, Chain, Group, Run, Structure
+from vigil_lang.syntax.structure import CLOSING, Block, Chain, Group, Run, Structure
 
 if TYPE_CHECKING:
     from vigil_lang.syntax.leaves import Leaf
@@ -100,7 +100,8 @@ class _Page:
 
     def node(self, node: Node, base: int, hang: int, tail: int) -> None:
         """Write a part. `base` is how far the brackets in it are indented, `hang` its connectives."""
-        if self.fits(node.first, node.last, tail, base + INDENT):
+        blocked = isinstance(node, Run) and isinstance(node.parts[-1], Block)
+        if not blocked and self.fits(node.first, node.last, tail, base + INDENT):
             self.flat(node.first, node.last, base + INDENT)
         elif isinstance(node, Run):
             self._run(node, base, tail)
@@ -132,18 +133,27 @@ class _Page:
         rests: list[int] = []
         for part in reversed(run.parts):
             rests.append(tail)
-            leaf = self.leaves[part.first if isinstance(part, Group) else part]
-            if isinstance(part, Group) or leaf.terminal == "VBAR":
+            leaf = self.leaves[part if isinstance(part, int) else part.first]
+            breaks = isinstance(part, int) and self._breaks(part, run)
+            if not isinstance(part, int) or breaks:
                 tail = 0  # a line may break after the bracket opens, and before `|`
-            tail += leaf.space + len(leaf.text) if leaf.terminal != "VBAR" else 0
+            tail += leaf.space + len(leaf.text) if not breaks else 0
         for part in run.parts:
             rest = rests.pop()
             if isinstance(part, Group):
                 self._group(part, base, rest)
                 continue
-            if self.leaves[part].terminal == "VBAR" and not self.fits(part, part, rest, base + INDENT):
+            if isinstance(part, Block):
+                self._block(part, base)
+                continue
+            if self._breaks(part, run) and not self.fits(part, part, rest, base + INDENT):
                 self.newline(base + INDENT)
             self.leaf(part, base + INDENT)
+
+    def _breaks(self, index: int, run: Run) -> bool:
+        """Whether a line may break before a leaf: before `|`, and in what a test expects after a comma."""
+        listed = self.leaves[index - 1].terminal == "COMMA" and self.leaves[run.first].terminal == "EXPECT"
+        return listed or self.leaves[index].terminal == "VBAR"
 
     def _group(self, group: Group, base: int, tail: int) -> None:
         if self.fits(group.first, group.last, tail, base + INDENT):
@@ -165,6 +175,22 @@ class _Page:
             self.settle(self.leaves[group.last], inner, blanks=True)
             self.newline(base)
             self.leaf(group.last, base)
+
+    def _block(self, block: Block, base: int) -> None:
+        inner = base + INDENT
+        self.leaf(block.first, inner)
+        self._forget_blank(block.first + 1)
+        for part in block.parts:
+            self.newline(inner)
+            self.settle(self.leaves[part.first], inner, blanks=True)
+            self.node(part, inner, inner + INDENT, 0)
+        closing = self.leaves[block.last]
+        closing.blank = False
+        if block.parts or closing.above or self.ended:
+            self.newline(inner)
+            self.settle(closing, inner, blanks=True)
+            self.newline(base)
+        self.leaf(block.last, base)
 
     def _forget_blank(self, index: int) -> None:
         leaf = self.leaves[index]

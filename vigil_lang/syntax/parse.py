@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from vigil_lang.collector import collector_paused
 from vigil_lang.diagnostics.model import Diagnostic, Source, Span
 from vigil_lang.syntax import tree
+from vigil_lang.syntax.grammar import grammar
 from vigil_lang.syntax.items import Segment, segments
-from vigil_lang.syntax.scan import CLOSING, OPENING, Token, tokens
+from vigil_lang.syntax.lalr import Unexpected
+from vigil_lang.syntax.scan import CLOSING, COMMENTS, OPENING, Token, tokens
+from vigil_lang.syntax.terminals import Body
 
 if TYPE_CHECKING:
-    from vigil_lang.syntax.terminals import Body
+    from types import ModuleType
 
 MAX_CHARACTERS = 2_000_000
 MAX_TOKENS = 500_000
@@ -32,6 +36,7 @@ _PREFIXES = frozenset({"not", "¬", "earlier", "later", "◇⁻", "◇-", "◇�
 _IMPLIES = frozenset({"implies", "⇒"})
 _CONNECTIVES = frozenset({"and", "or", "∧", "∨"})
 _FRESH = frozenset({",", "after"})
+_NESTING = frozenset({*OPENING, *CLOSING, *_PREFIXES, *_IMPLIES, *_CONNECTIVES, *_FRESH})
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +62,8 @@ def parse(source: Source) -> Parsed:
     Items that do not parse are left out of `File.items`, listed in `File.broken`, and reported; after
     `MAX_FINDINGS` of them the rest counts as broken too.
     """
-    return parse_with_tokens(source).parsed
+    with collector_paused():
+        return parse_with_tokens(source).parsed
 
 
 def parse_with_tokens(source: Source) -> Lexed:
@@ -73,7 +79,7 @@ def parse_with_tokens(source: Source) -> Lexed:
         file.add(segment)
     if not cut:
         file.doc = _doc_text([t for t in found if t.kind == "doc"])
-    comments = tuple(tree.Comment(t.text.rstrip(), t.span) for t in found if t.kind in ("doc", "comment"))
+    comments = tuple([tree.Comment(t.text.rstrip(), t.span) for t in found if t.kind in COMMENTS])
     # Errors first: a file with errors must never look as if it had none.
     hidden = {d.span for d in file.diagnostics if d.code == "VGL109"}
     found_once = [d for d in file.diagnostics if d.code != "VGL103" or d.span not in hidden]
@@ -134,28 +140,20 @@ class _Assembly:
 
     def _node(self, segment: Segment, code: list[Token]) -> Any:
         """The tree of an item, or the finding that says why there is none."""
-        # Imported late: a good policy needs no words for errors, and a program that parses nothing needs no Lark.
-        from vigil_lang.syntax import expected
-
         head = segment.tokens[segment.head]
         if segment.keyword is None and head.text != "@":
-            return expected.item_start(self.source, head)
+            return _words_for_errors().item_start(self.source, head)
         if finding := _too_large(self.source, code):
             return finding
         for token in code:
             if token.kind == "unclosed":
-                return expected.unclosed(self.source, token)
-        from lark.exceptions import UnexpectedToken
-
-        from vigil_lang.syntax.grammar import grammar
-        from vigil_lang.syntax.terminals import Body
-
-        body: Any = Body(code)
+                return _words_for_errors().unclosed(self.source, token)
+        body = Body(code)
         self.bodies.append(body)
         try:
-            return grammar().parse(body, start="header" if segment.keyword == "policy" else "item")
-        except UnexpectedToken as error:
-            return expected.explain(self.source, error, body)
+            return grammar().parse(body, "header" if segment.keyword == "policy" else "item")
+        except Unexpected as error:
+            return _words_for_errors().explain(self.source, error, body)
 
     def _header(self, node: Any, doc: str | None, segment: Segment, first: bool) -> None:
         if not first:
@@ -191,17 +189,22 @@ class _Assembly:
         self.broken.append(segment.span)
 
 
+def _words_for_errors() -> ModuleType:
+    """Imported late: a good policy needs none."""
+    from vigil_lang.syntax import expected
+
+    return expected
+
+
 def _split_docs(segment: Segment) -> tuple[list[Token], list[Token], list[Token]]:
     """The documentation before an item, the item's own tokens, and documentation that stands among or after them."""
-    docs: list[Token] = []
-    code: list[Token] = []
-    misplaced: list[Token] = []
-    for token in segment.tokens:
-        if token.kind == "doc":
-            (misplaced if code else docs).append(token)
-        elif token.kind != "comment":
-            code.append(token)
-    return docs, code, misplaced
+    found = segment.tokens
+    code = [token for token in found if token.kind not in COMMENTS]
+    first = found.index(code[0])
+    docs = [token for token in found[:first] if token.kind == "doc"]
+    if first + len(code) == len(found):
+        return docs, code, []
+    return docs, code, [token for token in found[first:] if token.kind == "doc"]
 
 
 def _doc_text(docs: list[Token]) -> str | None:
@@ -220,6 +223,8 @@ def _too_large(source: Source, code: list[Token]) -> Diagnostic | None:
     enclosing: list[tuple[int, int]] = []
     for token in code:
         text = token.text
+        if text not in _NESTING:
+            continue
         if text in OPENING:
             enclosing.append((here, prefixes))
             outside += 1 + here + prefixes

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from vigil_lang.syntax import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 Node: TypeAlias = (
     tree.File
@@ -17,6 +20,11 @@ Node: TypeAlias = (
     | tree.SetUnion
     | tree.SetLiteral
     | tree.Bound
+    | tree.Clause
+    | tree.Event
+    | tree.EventGroup
+    | tree.Value
+    | tree.Argument
     | tree.Term
     | tree.Regex
 )
@@ -109,6 +117,16 @@ def _text(node: Node, spell: dict[str, str], place: int) -> str:
         case tree.Form(name, args, bound):
             ticks = f"[{bound.raw}]" if bound else ""
             return f"{name}{ticks}({_list(args, spell)})"
+        case tree.RunFile() | tree.RunEvents() | tree.RunCalls() | tree.Setting() | tree.Expectation():
+            return _clause(node, spell)
+        case tree.Event():
+            return _event(node, spell)
+        case tree.EventGroup(events):
+            return _block(events, spell)
+        case tree.Argument(name, value):
+            return f"{_text(name, spell, place)} = {_text(value, spell, place)}"
+        case tree.Composite(elements):
+            return f"{{{_list(elements, spell)}}}"
         case tree.Annotation(name, args):
             return f"@{name.text}({_list(args, spell)})" if args else f"@{name.text}"
         case tree.File():
@@ -125,7 +143,7 @@ def _prefix(mark: str) -> str:
     return mark if mark == "¬" else f"{mark} "
 
 
-def _list(nodes: tuple[tree.Expr | tree.Term, ...], spell: dict[str, str]) -> str:
+def _list(nodes: Sequence[Node], spell: dict[str, str]) -> str:
     return ", ".join([_text(node, spell, _IMPLIES) for node in nodes])
 
 
@@ -151,6 +169,45 @@ def _item(item: tree.Item, spell: dict[str, str]) -> str:
         case tree.Statement(name, form, after):
             scope = "" if after is None else f" after {_text(after, spell, _IMPLIES)}"
             return f"statement {name.text}: {_text(form, spell, _IMPLIES)}{scope}"
+        case tree.TestCase(name, clauses):
+            return f"test {_text(name, spell, _IMPLIES)} {_block(clauses, spell)}"
+
+
+# --- tests ---
+
+
+def _block(nodes: Sequence[Node], spell: dict[str, str]) -> str:
+    return f"{{ {' '.join([_text(node, spell, _IMPLIES) for node in nodes])} }}" if nodes else "{}"
+
+
+def _clause(clause: tree.Clause, spell: dict[str, str]) -> str:
+    match clause:
+        case tree.RunFile(path):
+            return f"run {_text(path, spell, _IMPLIES)}"
+        case tree.RunEvents(events):
+            return f"run {_block(events, spell)}"
+        case tree.RunCalls(cwd, events):
+            folder = "" if cwd is None else f"in {_text(cwd, spell, _IMPLIES)} "
+            return f"calls {folder}{_block(events, spell)}"
+        case tree.Setting(name, value):
+            return f"set {name.text} = {_text(value, spell, _IMPLIES)}"
+        case tree.Expectation(statements, verdict, events, bindings):
+            at = f" at {_list(events, spell)}" if events else ""
+            values = [f"{b.name.text} = {_text(b.value, spell, _IMPLIES)}" for b in bindings]
+            under = f" with {', '.join(values)}" if values else ""
+            return f"expect {_list(statements, spell)} {verdict}{at}{under}"
+
+
+def _event(event: tree.Event, spell: dict[str, str]) -> str:
+    label = "" if event.id is None else f"{event.id.text}: "
+    kinds = f": {_list(event.kinds, spell)}" if event.kinds else ""
+    time = "" if event.time is None else f" at {event.time.raw}"
+    text = f"{label}{_text(event.action, spell, _IMPLIES)}({_list(event.args, spell)}){kinds}{time}"
+    if event.ending is None:
+        return text
+    status, output = event.ending.status, event.ending.output
+    shown = [spell[status]] if status else []
+    return " ".join([text, "->", *shown, *([_text(output, spell, _IMPLIES)] if output else [])])
 
 
 def _before(doc: str | None, annotations: tuple[tree.Annotation, ...], spell: dict[str, str]) -> list[str]:

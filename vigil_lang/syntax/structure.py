@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from vigil_lang.syntax.leaves import Leaf
 
 # What joins operands, loosest first.
@@ -13,6 +15,7 @@ _LEVELS = ("AFTER", "IMPLIES", "OR", "AND")
 _JOINS = frozenset(_LEVELS)
 _OPENING = frozenset({"LPAR", "LBRACE"})
 CLOSING = frozenset({"RPAR", "RBRACE"})
+_CLAUSES = frozenset({"RUN", "CALLS", "SET", "EXPECT"})
 
 
 # Parts of an item, by the indices of their leaves; `last` is included.
@@ -34,7 +37,7 @@ class Run:
 
     first: int
     last: int
-    parts: list[int | Group]
+    parts: list[int | Group | Block]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,15 @@ class Chain:
     last: int
     operands: list[Node]
     operators: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Braces with a line for each part in them: a test, the events of a run."""
+
+    first: int
+    last: int
+    parts: list[Node]
 
 
 Node: TypeAlias = Run | Chain
@@ -64,6 +76,8 @@ class Structure:
                 return self._listing("LPAR")
             case "USE":
                 return self._listing("COLON")
+            case "TEST":
+                return self._headed(2, self._clause)
         return self._chain(0)
 
     def _terminal(self) -> str:
@@ -73,7 +87,7 @@ class Structure:
         """Two leaves and what they may list: `@name(…)`, `use module: …`."""
         first = self.at
         self.at += 2
-        parts: list[int | Group] = [first, first + 1]
+        parts: list[int | Group | Block] = [first, first + 1]
         if self._terminal() == opening:
             parts.append(self._group())
         return Run(first, self.at - 1, parts)
@@ -91,7 +105,7 @@ class Structure:
 
     def _run(self) -> Run:
         first = self.at
-        parts: list[int | Group] = []
+        parts: list[int | Group | Block] = []
         while (terminal := self._terminal()) not in _JOINS and terminal not in ("COMMA", "$END", *CLOSING):
             if terminal in _OPENING:
                 parts.append(self._group())
@@ -112,3 +126,68 @@ class Structure:
         closed = self._terminal() in CLOSING
         self.at += closed
         return Group(first, self.at - 1, elements, closed)
+
+    # --- tests ---
+
+    def _headed(self, words: int, line: Callable[[], Node]) -> Run:
+        """Some words and a block."""
+        first = self.at
+        self.at += words
+        parts: list[int | Group | Block] = [*range(first, self.at), self._block(line)]
+        return Run(first, self.at - 1, parts)
+
+    def _block(self, line: Callable[[], Node]) -> Block:
+        first = self.at
+        self.at += 1
+        parts = []
+        while self._terminal() not in ("$END", "RBRACE"):
+            parts.append(line())
+        self.at += 1
+        return Block(first, self.at - 1, parts)
+
+    def _clause(self) -> Node:
+        terminal, first = self._terminal(), self.at
+        words = 1
+        while terminal == "CALLS" and self.leaves[first + words].terminal in ("INSIDE", "STRING"):
+            words += 1
+        if terminal in ("RUN", "CALLS") and self.leaves[first + words].terminal == "LBRACE":
+            return self._headed(words, self._step)
+        self.at += 1
+        return self._rest(first)
+
+    def _step(self) -> Node:
+        """An event, or the steps of one call."""
+        first = self.at
+        if self._terminal() == "LBRACE":
+            return self._headed(0, self._step)
+        while self._terminal() != "LPAR":
+            self.at += 1
+        parts: list[int | Group | Block] = [*range(first, self.at), self._group()]
+        if self._terminal() == "COLON":
+            parts += self._through("COMMA")
+        if self._terminal() == "WHEN":
+            parts += self._take(2)
+        if self._terminal() == "ARROW":
+            plain = self.leaves[self.at + 1].terminal == "STRING"
+            parts += self._take(2)
+            if not plain and self._terminal() == "STRING":
+                parts += self._take(1)
+        return Run(first, self.at - 1, parts)
+
+    def _through(self, joint: str) -> list[int]:
+        """A mark, and names with a joint between them."""
+        taken = self._take(2)
+        while self._terminal() == joint:
+            taken += self._take(2)
+        return taken
+
+    def _take(self, number: int) -> list[int]:
+        self.at += number
+        return list(range(self.at - number, self.at))
+
+    def _rest(self, first: int) -> Run:
+        """Leaves and brackets up to the next clause."""
+        parts: list[int | Group | Block] = list(range(first, self.at))
+        while self._terminal() not in ("$END", "RBRACE", *_CLAUSES):
+            parts += [self._group()] if self._terminal() == "LBRACE" else self._take(1)
+        return Run(first, self.at - 1, parts)

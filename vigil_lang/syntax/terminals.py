@@ -1,4 +1,4 @@
-"""The lexer Lark is given: the scanner's tokens, each named by a terminal of the grammar.
+"""Which terminals of the grammar a token can be.
 
 A word is a keyword only where the grammar has a place for it: of the terminals that match a token whole, the
 first that the parser can take now names it.
@@ -7,22 +7,16 @@ first that the parser can take now names it.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
-
-from lark.lexer import Lexer, Token
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from lark.common import LexerConf
-    from lark.lexer import LexerState
+    from collections.abc import Iterable
 
     from vigil_lang.syntax import scan
 
 # A token that no terminal matches; no state of the parser accepts it.
 UNKNOWN = "UNKNOWN"
-_LONGEST_REMEMBERED = 40
+_NAME = "NAME"
 
 
 class Body:
@@ -35,33 +29,21 @@ class Body:
         self.terminals: list[str] = []
 
 
-class Terminals(Lexer):
-    """Lark's interface for a lexer that knows the parser's state."""
+class Terminals:
+    """The terminals of a grammar, as names and expressions, the preferred first."""
 
-    __future_interface__ = 2
+    def __init__(self, terminals: Iterable[tuple[str, str]]) -> None:
+        patterns = dict(terminals)
+        self._is_name = re.compile(patterns[_NAME]).fullmatch
+        # Most texts are names and nothing else: one look says so.
+        self._is_other = re.compile("|".join(f"(?:{p})" for n, p in patterns.items() if n != _NAME)).fullmatch
+        self._patterns = patterns
+        self._compiled: list[tuple[str, re.Pattern[str]]] = []
 
-    def __init__(self, conf: LexerConf) -> None:
-        # A higher priority wins, and any keyword wins over a name.
-        order = sorted(conf.terminals, key=lambda t: (-t.priority, t.name == "NAME"))
-        self._patterns = [
-            (t.name, re.compile(t.pattern.to_regexp()).fullmatch) for t in order if t.name not in conf.ignore
-        ]
-        self._named = lru_cache(maxsize=4096)(self._match)
-
-    def _match(self, text: str) -> tuple[str, ...]:
-        return tuple(name for name, match in self._patterns if match(text)) or (UNKNOWN,)
-
-    def lex(self, lexer_state: LexerState, parser_state: Any) -> Iterator[Token]:
-        body: Any = lexer_state.text
-        states, stack = parser_state.parse_conf.states, parser_state.state_stack
-        for kind, text, start, end in body.tokens:
-            if kind == "string":
-                name = "STRING"
-            else:
-                names = self._named(text) if len(text) < _LONGEST_REMEMBERED else self._match(text)
-                name = names[0]
-                if len(names) > 1:
-                    accepted = states[stack[-1]]
-                    name = next((n for n in names if n in accepted), name)
-            body.terminals.append(name)
-            yield Token(name, text, start, end_pos=end)
+    def matching(self, text: str) -> tuple[str, ...]:
+        """The terminals that match a text whole; `UNKNOWN` where none does."""
+        if not self._is_other(text):
+            return (_NAME,) if self._is_name(text) else (UNKNOWN,)
+        if not self._compiled:
+            self._compiled = [(name, re.compile(pattern)) for name, pattern in self._patterns.items()]
+        return tuple(name for name, pattern in self._compiled if pattern.fullmatch(text))

@@ -266,7 +266,117 @@ class Statement(Node, frozen=True, eq=False):
     span: Span = NOWHERE
 
 
-Item: TypeAlias = Use | Let | Param | Pattern | Statement
+# --- tests -------------------------------------------------------------------------------------------------
+
+
+class Argument(Node, frozen=True, eq=False):
+    """`name = value` of an event, or of an object among its values."""
+
+    name: Name | String
+    value: Value
+    span: Span = NOWHERE
+
+
+class Composite(Node, frozen=True, eq=False):
+    """`{1, 2}`, a list, or `{a = 1, b = 2}`, an object."""
+
+    elements: tuple[Value | Argument, ...]
+    span: Span = NOWHERE
+
+
+Value: TypeAlias = Literal_ | Composite
+
+
+class Ending(Node, frozen=True, eq=False):
+    """`-> ok "output"`: how a call ended, where that is said, and what it showed."""
+
+    status: Literal["ok", "error"] | None
+    output: String | None = None
+    span: Span = NOWHERE
+
+
+class Event(Node, frozen=True, eq=False):
+    """`id: action(name = value): kind at 30s -> ok "output"`; `time` is since the run's start, as written."""
+
+    id: Name | None
+    action: Name | String
+    args: tuple[Argument, ...]
+    kinds: tuple[Name | String, ...] = ()
+    time: Bound | None = None
+    ending: Ending | None = None
+    span: Span = NOWHERE
+
+
+class EventGroup(Node, frozen=True, eq=False):
+    """`{ … }` among the events of a run: the steps of one call."""
+
+    events: tuple[Event, ...]
+    span: Span = NOWHERE
+
+
+class RunFile(Node, frozen=True, eq=False):
+    """`run "violating.jsonl"`: a recording."""
+
+    path: String
+    span: Span = NOWHERE
+
+
+class RunEvents(Node, frozen=True, eq=False):
+    """`run { … }`: events as they are written."""
+
+    events: tuple[Event | EventGroup, ...]
+    span: Span = NOWHERE
+
+
+class RunCalls(Node, frozen=True, eq=False):
+    """`calls in "/home/ann" { … }`: calls as a harness records them, to be abstracted."""
+
+    cwd: String | None
+    events: tuple[Event, ...]
+    span: Span = NOWHERE
+
+
+class Setting(Node, frozen=True, eq=False):
+    """`set NAME = value`: a value for a `param`."""
+
+    name: Name
+    value: SetUnion | Literal_
+    span: Span = NOWHERE
+
+
+class Binding(Node, frozen=True, eq=False):
+    """`x = "M"`: the value of a variable under which an event offends."""
+
+    name: Name
+    value: Literal_
+    span: Span = NOWHERE
+
+
+class Expectation(Node, frozen=True, eq=False):
+    """`expect R3 violated at e5 with x = "M"`; without events it is violated at some event, whichever."""
+
+    statements: tuple[Name, ...]
+    verdict: Literal["satisfied", "violated", "vacuous"]
+    events: tuple[Name | String, ...] = ()
+    bindings: tuple[Binding, ...] = ()
+    span: Span = NOWHERE
+
+
+Given: TypeAlias = RunFile | RunEvents | RunCalls
+Clause: TypeAlias = Given | Setting | Expectation
+
+
+class TestCase(Node, frozen=True, eq=False):
+    """`test "name" { … }`: a run, and what it is expected to show."""
+
+    name: String
+    clauses: tuple[Clause, ...]
+    annotations: tuple[Annotation, ...] = ()
+    doc: str | None = None
+    span: Span = NOWHERE
+
+
+Item: TypeAlias = Use | Let | Param | Pattern | Statement | TestCase
 
 
 class Comment(Node, frozen=True, eq=False):

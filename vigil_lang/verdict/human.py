@@ -48,6 +48,18 @@ def print_verdict(verdict: Verdict, console: Console, *, alone: bool = True, in_
         console.print(_held(statement, column, console.width))
 
 
+def told(verdict: Verdict, console: Console, *, in_full: int = 1) -> Iterator[Text]:
+    """The statements one below the other: those that hold in a line, of those that are violated some offences."""
+    column = max((len(visible(s.name)) for s in verdict.statements), default=0)
+    for at, statement in enumerate(verdict.statements):
+        if statement.verdict == "violated":
+            if at:
+                yield Text()
+            yield from _violated(statement, verdict.trace, console, in_full)
+        else:
+            yield _held(statement, column, console.width)
+
+
 def headline(verdict: Verdict, *, column: int = 0) -> Text:
     """`unsafe  run.jsonl · 9 events · 1 of 4 statements violated`; the path stands in the same `column` in a list."""
     total = len(verdict.statements)

@@ -29,6 +29,7 @@ _FieldTest: TypeAlias = (
     core.Has | core.In | core.Matches | core.Compares | core.Equals | core.Contains | core.ContainsText
 )
 
+_CONNECTIVES = (core.AndC, core.OrC, core.NotC)
 
 MAX_DOUBTFUL = 20
 """Conditions of one policy that may take the solver as long as it is given, before no more are tried."""
@@ -57,29 +58,28 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
         if isinstance(declaration, tree.Pattern):
             yield from search.pattern(declaration, policy.module)
     for statement in policy.statements:
-        holds = core.conditions(statement.requirement.theta)
-        if not all(all(map(obviously_satisfiable, _alternatives(h.condition))) for h in holds):
+        if not all(_is_possible(h.condition) for h in core.conditions(statement.requirement.theta)):
             conditions.start()
             for part in parts(statement.syntax):
                 yield from search.condition(part.expr, Scope(policy.module))
 
 
-def _alternatives(condition: core.Condition) -> Iterator[core.Condition]:
-    """The condition, and whatever in it may be impossible while the whole is not."""
-    yield condition
-    yield from _beneath(condition)
+def _is_possible(condition: core.Condition) -> bool:
+    """Whether the condition can obviously hold, and so can whatever in it may be impossible while the whole is not."""
+    return obviously_satisfiable(condition) and _is_possible_beneath(condition)
 
 
-def _beneath(condition: core.Condition) -> Iterator[core.Condition]:
+def _is_possible_beneath(condition: core.Condition) -> bool:
     match condition:
-        case core.NotC(body):
-            yield from _alternatives(body)
-        case core.OrC(items):
-            for item in items:
-                yield from _alternatives(item)
         case core.AndC(items):
             for item in items:
-                yield from _beneath(item)
+                if isinstance(item, _CONNECTIVES) and not _is_possible_beneath(item):
+                    return False
+        case core.OrC(items):
+            return all(map(_is_possible, items))
+        case core.NotC(body):
+            return _is_possible(body)
+    return True
 
 
 class _Search:
@@ -109,7 +109,7 @@ class _Search:
         except Failed:
             return
         whole = core.AndC(tuple(c.condition for c in conjuncts))
-        if all(map(obviously_satisfiable, _alternatives(whole))):
+        if _is_possible(whole):
             return
         fixed = [c for c in conjuncts if not c.params]
         # What holds whatever the params are is found first: with params it might be blamed on them.

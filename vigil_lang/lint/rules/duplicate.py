@@ -24,7 +24,7 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
     """Statements that say what another says: one of them is idle, or says something unintended."""
     policy = subject.policy
     first: dict[object, Statement] = {}
-    marks = list(map(_ground, policy.statements))
+    marks = list(map(_mark, policy.statements))
     shared = Counter(marks)
     for statement, mark in zip(policy.statements, marks, strict=True):
         if mark is None or shared[mark] == 1:
@@ -36,12 +36,28 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
             yield Diagnostic.of("VGL304", message, statement.source, statement.span, notes=(note,))
 
 
-def _ground(statement: Statement) -> frozenset[core.Test] | None:
-    """The tests without variables: a cheap mark that statements which mean the same share. None for huge ones."""
+def _mark(statement: Statement) -> frozenset[object] | None:
+    """Something of each test: a cheap mark that statements which mean the same share. None for huge ones."""
     tests = [t for holds in core.conditions(statement.requirement.theta) for t in core.tests(holds.condition)]
     if len(tests) > _COMPARED:
         return None
-    return frozenset(t for t in tests if not isinstance(t, core.Equals | core.Contains))
+    return frozenset(map(_part, tests))
+
+
+def _part(test: core.Test) -> object:
+    match test:
+        case core.ActionIn(values) | core.In(_, values):
+            return values
+        case core.Matches(_, matcher) | core.ActionMatches(matcher):
+            return matcher.pattern
+        case core.StatusIs(status):
+            return status
+        case core.ContainsText(_, text):
+            return text
+        case core.Compares(_, _, limit):
+            return limit
+        case _:
+            return test.field.name
 
 
 RULE = Rule(("VGL304",), find, basic=True)

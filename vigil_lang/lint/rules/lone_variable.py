@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, nearest
 from vigil_lang.lint.rule import Rule
-from vigil_lang.semantics import core
 from vigil_lang.semantics.meanings import Text
 from vigil_lang.semantics.mentions import first_mention
 from vigil_lang.semantics.terms import Failed
@@ -18,28 +16,66 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from vigil_lang.lint.subject import Subject
+    from vigil_lang.lint.written import Operand
+    from vigil_lang.semantics import core
     from vigil_lang.semantics.conditions import Conditions
     from vigil_lang.semantics.meanings import Place
     from vigil_lang.semantics.policy import Policy
 
 
 def find(subject: Subject) -> Iterator[Diagnostic]:
-    """Variables that occur once."""
+    """Variables that occur once and may be any value there."""
     policy, conditions = subject.policy, subject.conditions
-    for statement in policy.statements:
-        requirement = statement.requirement
-        if not requirement.variables:
-            continue
-        # `atmost` and `rslv` join their trigger to itself; the scope stands twice in `atmost` and joins nothing.
-        scopes = {id(h): h for h in core.conditions(requirement.theta) if h.role == "scope"}
-        others = [h for h in core.conditions(requirement.theta) if h.role != "scope"]
-        tests = (t for holds in (*others, *scopes.values()) for t in core.tests(holds.condition))
-        counts = Counter(t.variable for t in tests if isinstance(t, core.Equals | core.Contains))
-        for variable in (x for x in requirement.variables if counts[x] == 1):
+    for found in subject.unjoined:
+        variables = found.statement.requirement.variables
+        for variable in found.lone:
             conditions.start()
-            place = first_mention(statement, variable, policy.module, conditions)
+            place = first_mention(found.statement, variable, policy.module, conditions)
             if place is not None:
-                yield _lone(variable, place, [x for x in requirement.variables if x != variable], conditions, policy)
+                yield _lone(variable, place, [x for x in variables if x != variable], conditions, policy)
+        for variable in found.counted:
+            if _is_text(variable, found.mentions[variable][0].test.field, subject):
+                conditions.start()
+                place = first_mention(found.statement, variable, policy.module, conditions)
+                if place is not None:
+                    yield _counted(variable, place)
+
+
+def _is_text(variable: str, reads: core.Reads, subject: Subject) -> bool:
+    """Whether a name is among the values of its field: in the signature, or elsewhere in the policy."""
+    if reads.output:
+        return False
+    if subject.signature is not None:
+        known = (action.args.get(reads.name) for action in subject.signature.actions.values())
+        if any(argument is not None and variable in (argument.values or ()) for argument in known):
+            return True
+    uses = (u.operand for u in subject.written.uses if u.field is not None and u.field.name == reads.name)
+    return any(variable in _texts(operand) for operand in uses)
+
+
+def _texts(operand: Operand) -> Iterator[str]:
+    """The texts that an operand is written with; a bare name in a set is one."""
+    match operand:
+        case tree.String(raw):
+            yield raw
+        case tree.SetUnion(parts):
+            for part in parts:
+                if isinstance(part, tree.SetLiteral):
+                    yield from (e.raw for e in part.elements if isinstance(e, tree.String))
+                    yield from (e.text for e in part.elements if isinstance(e, tree.Name))
+
+
+def _counted(variable: str, place: Place) -> Diagnostic:
+    written = place.source.text[place.span.start : place.span.end] == variable
+    wanted = quote(variable)
+    return Diagnostic.of(
+        "VGL301",
+        f"`{variable}` is a variable here, which stands for any value, and a text elsewhere",
+        place.source,
+        place.span,
+        help=f"a bare name is a variable; the text is written `{wanted}`",
+        fix=Fix(f"write `{wanted}`", (Edit(place.span, wanted),)) if written else None,
+    )
 
 
 def _lone(variable: str, place: Place, others: list[str], conditions: Conditions, policy: Policy) -> Diagnostic:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -14,13 +15,16 @@ if TYPE_CHECKING:
 
     from vigil_lang.lint.subject import Subject
     from vigil_lang.node import Node
+    from vigil_lang.semantics.lower import Statement
+
+_DOTTED = re.compile(r"\w\.\w")
 
 
 def find(subject: Subject) -> Iterator[Diagnostic]:
     """The names in a policy's own text that have a family of the vocabulary before their dot, and are no kind of it."""
     policy = subject.policy
     names: list[tree.Name] = []
-    for item in (*policy.module.own.values(), *(s.syntax for s in policy.statements)):
+    for item in (*policy.module.own.values(), *(s.syntax for s in policy.statements if _has_dotted_name(s))):
         if isinstance(item, tree.Pattern | tree.Statement):
             names += _named(item)
     if not any("." in name.text for name in names):
@@ -46,6 +50,12 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
             help=f"did you mean `{near[0]}`?" if near else f"kinds of `{family}`: {_listed(family, kinds)}",
             fix=Fix(f"write `{near[0]}`", (Edit(name.span, near[0]),)) if near else None,
         )
+
+
+def _has_dotted_name(statement: Statement) -> bool:
+    """Whether the text of a statement has something like one, also in a string: a tree takes longer to look through."""
+    form, after = statement.syntax.form, statement.syntax.after
+    return _DOTTED.search(statement.source.text, form.span.start, (after or form).span.end) is not None
 
 
 @cache

@@ -1,0 +1,105 @@
+"""Which sentences state an obligation: marked sentences, and what headings and leads make of items."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from vigil_lang.diagnostics import Source
+from vigil_lang.documents.obligations import demands, instructs, obligations
+from vigil_lang.documents.read import read_document
+
+MARKS = tomllib.loads((Path(__file__).parent / "marks.toml").read_text(encoding="utf-8"))
+
+
+def found(text: str) -> list[str]:
+    return [o.sentence.text for o in obligations(read_document(Source("SKILL.md", text)))]
+
+
+@pytest.mark.parametrize("text", MARKS["obliging"])
+def test_a_sentence_that_states_an_obligation(text: str) -> None:
+    assert len(found(text)) == 1
+
+
+@pytest.mark.parametrize("text", MARKS["describing"])
+def test_a_sentence_that_states_none(text: str) -> None:
+    assert found(text) == []
+
+
+def test_there_are_enough_marks_of_both_kinds() -> None:
+    assert min(len(set(MARKS["obliging"])), len(set(MARKS["describing"]))) >= 60
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("The archive must be signed.", "must"),
+        ("You must not push.", "must"),
+        ("**NEVER** push.", "never"),
+        ("Please do not push.", "please do not"),
+        ("Before scanning, refresh the list.", "before scanning, refresh"),
+        ("The archive is signed.", None),
+    ],
+)
+def test_the_word_that_demands(text: str, word: str | None) -> None:
+    (sentence,) = read_document(Source("SKILL.md", text)).sentences
+    assert demands(sentence.text) == word
+
+
+def test_to_instruct_is_not_to_demand() -> None:
+    assert instructs("Use `--json` for machines.")
+    assert instructs("Step 2: Run the tests.")
+    assert not instructs("The tool writes JSON.")
+
+
+ITEMS = """
+# Archives
+
+## Never
+
+- Delete a source
+- Overwrite an archive
+
+## Hard rules
+
+- Sign each archive.
+- Archives are files with one index each.
+- No spaces in names
+
+Always skip:
+
+- `node_modules/`
+
+Before writing the file:
+
+- Check the free space
+- Free space is shown by `df`
+
+## When to use
+
+- You have many files
+"""
+
+
+def test_headings_and_leads_make_obligations_of_items() -> None:
+    assert found(ITEMS) == [
+        "Delete a source",
+        "Overwrite an archive",
+        "Sign each archive.",
+        "No spaces in names",
+        "Always skip:",
+        "`node_modules/`",
+        "Check the free space",
+    ]
+
+
+def test_headings_code_and_front_matter_oblige_nobody() -> None:
+    text = "---\ndescription: You must load this first.\n---\n# Never do this\n```\nalways must never\n```\n"
+    assert found(text) == []
+
+
+def test_a_column_of_reasons_says_what_a_thing_is_good_for() -> None:
+    text = "| Step | Why it helps |\n|---|---|\n| Never skip the seed | Ensure equal runs |\n"
+    assert found(text) == ["Never skip the seed"]

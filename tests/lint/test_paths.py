@@ -1,0 +1,28 @@
+"""What keeps a text from being a path as events carry it."""
+
+from __future__ import annotations
+
+import pytest
+
+from vigil_lang.lint.paths import ROLES, fault_of
+from vigil_lang.trace.vocabulary import vocabulary
+
+
+def test_the_roles_are_the_vocabulary_s() -> None:
+    assert {role.name for role in vocabulary().roles.values() if role.type == "path"} == ROLES
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("src/*.py", "relative"), ("./a", "relative"), ("../a", "relative"), (".env", "relative"), ("a", "relative"),
+        ("~/.ssh/*", "home"), ("~ann/x", "home"), ("~", "home"),
+        ("/a//b", "not normal"), ("/a/./b", "not normal"), ("/a/../b", "not normal"), ("/a/", "not normal"),
+        ("/a/..", "not normal"), ("*/src/", "not normal"),
+        ("/", None), ("/a/b", None), ("*", None), ("*.py", None), ("*/src/*", None), ("?:/x", None), ("C:/x", None),
+        ("C:\\\\x", None), ("\\\\\\\\host\\\\x", None), ("https://a//b", None), ("$HOME/x", None), ("", None),
+        ("-", None),        ("/a/*/", None), ("/a/.hidden", None), ("/a/..b", None),
+    ],
+)  # fmt: skip
+def test_faults(text: str, fault: str | None) -> None:
+    assert fault_of(text) == fault

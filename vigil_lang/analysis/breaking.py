@@ -1,0 +1,72 @@
+"""Small runs that break a statement: what is not broken by one of them does not imply the statement."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from vigil_lang.analysis.witness import guess
+from vigil_lang.semantics import core
+from vigil_lang.semantics.denotation import satisfied
+from vigil_lang.trace.model import Trace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from vigil_lang.trace.model import Event
+
+_MOST: Final = 20
+"""Events of the longest run that is tried."""
+
+
+def breaking(requirement: core.Requirement, avoiding: core.Condition | None = None) -> Trace | None:
+    """A run of a few guessed events that breaks a requirement, if one is found.
+
+    The trigger is chosen so that it does not meet the condition to avoid, where there is one.
+    """
+    wanted = list(_asked(requirement.theta))
+    if not wanted or len(wanted) > _MOST:
+        return None
+    if avoiding is not None:
+        at = 1 if len(wanted) > 1 and isinstance(requirement.trigger, core.And) else 0
+        wanted[at] = core.AndC((wanted[at], core.NotC(avoiding)))
+    events: list[Event] = []
+    for at, condition in enumerate(wanted):
+        event = guess(condition)
+        if event is None:
+            return None
+        events.append(replace(event, id=f"e{at}", call=f"e{at}"))
+    run = Trace(tuple(events))
+    return None if satisfied(requirement, run) else run
+
+
+def _asked(theta: core.Theta) -> Iterator[core.Condition]:
+    """What the events of a run must meet, in order, that it may break a body of one of the usual shapes."""
+    match theta:
+        case core.Not(body):
+            yield from _met(body)
+        case core.Implies(left, core.Clear(_, forbidden)):
+            yield from _met(left)
+            yield from _met(forbidden)
+        case core.Implies(left, core.Not(core.Repeated(count, body))) if count < _MOST:
+            for _ in range(count):
+                yield from _met(body)
+            yield from _met(left)
+        case core.Implies(left, core.Holds(condition)):
+            for trigger in _met(left):
+                yield core.AndC((trigger, core.NotC(condition)))
+        case core.Implies(left, core.Or((core.Holds(resolution), _))):
+            for at, condition in enumerate(met := list(_met(left)), 1):
+                yield condition if at < len(met) else core.AndC((condition, core.NotC(resolution)))
+        case core.Implies(left, _):
+            yield from _met(left)
+
+
+def _met(theta: core.Theta) -> Iterator[core.Condition]:
+    """The conditions of a trigger, that of its scope first; nothing for another shape."""
+    match theta:
+        case core.Holds(condition):
+            yield condition
+        case core.And((core.Holds(condition), core.Earlier(core.Holds(scope)))):
+            yield scope
+            yield condition

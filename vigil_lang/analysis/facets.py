@@ -1,0 +1,195 @@
+"""What a conjunction asks for, field by field: a cheap look that tells most conditions apart without a solver."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+
+from vigil_lang.semantics import core
+from vigil_lang.semantics.denotation import meets
+from vigil_lang.semantics.text import Glob, glob_parts, predicate
+from vigil_lang.trace.model import Event
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from vigil_lang.semantics.text import Matcher
+
+FieldTest: TypeAlias = (
+    core.Has | core.In | core.Matches | core.Compares | core.Equals | core.Contains | core.ContainsText
+)
+_FIELD_TESTS = (core.Has, core.In, core.Matches, core.Compares, core.Equals, core.Contains, core.ContainsText)
+_OF_VARIABLES = (core.Equals, core.Contains)
+_LOWER: Final = {">", ">="}
+MAX_CONJUNCTS: Final = 200
+"""Conjuncts that are held against each other, each against each."""
+
+_ANY_RUN: Final = "\ufdd0"
+_ANY_CHARACTER: Final = "\ufdd1"
+
+
+class Facets(NamedTuple):
+    """The conjuncts of a condition, sorted.
+
+    `names` are those of which the action has one, None where any action will do; `fields` the tests by argument, None
+    for the output; `others` are the conjuncts that are no single test of one place, `loose` whether they may imply one.
+    Of a `large` condition nothing is said.
+    """
+
+    names: frozenset[str] | None
+    status: str | None
+    fields: dict[str | None, list[FieldTest]]
+    others: list[core.Condition]
+    loose: bool
+    large: bool = False
+
+
+def facets(condition: core.Condition) -> Facets:
+    """A condition's conjuncts, nested conjunctions taken apart; of several sets of names one is kept as such."""
+    names: frozenset[str] | None = None
+    status: str | None = None
+    fields: dict[str | None, list[FieldTest]] = {}
+    others: list[core.Condition] = []
+    waiting = [condition]
+    count = 0
+    while waiting:
+        count += 1
+        item = waiting.pop()
+        if isinstance(item, core.AndC):
+            waiting += item.items
+        elif isinstance(item, core.ActionIn) and names is None:
+            names = item.names
+        elif isinstance(item, _FIELD_TESTS):
+            fields.setdefault(None if item.field.output else item.field.name, []).append(item)
+        elif isinstance(item, core.StatusIs) and status is None:
+            status = item.status
+        else:
+            others.append(item)
+    loose = bool(others) and not all(map(_denies, others))
+    return Facets(names, status, fields, others, loose, count > MAX_CONJUNCTS)
+
+
+def _denies(condition: core.Condition) -> bool:
+    """Whether a condition says of one test that it fails."""
+    return isinstance(condition, core.NotC) and not isinstance(condition.body, core.NotC | core.AndC | core.OrC)
+
+
+def conceivable(left: Facets, right: Facets, *, renaming: bool = False) -> bool:
+    """Whether `left` may imply `right`; with `renaming`, after a choice of values for the variables of `right`.
+
+    A no overlooks a `left` that nothing meets, and tests that every value meets.
+    """
+    loose = left.loose
+    if left.large or right.large:
+        return False
+    if right.names is not None and not loose and (left.names is None or not left.names <= right.names):
+        return False
+    if right.status is not None and right.status != left.status and not loose:
+        return False
+    for field, tests in () if loose else right.fields.items():
+        known = left.fields.get(field)
+        if known is None:
+            return False
+        if renaming and any(isinstance(t, _OF_VARIABLES) for t in (*tests, *known)):
+            continue
+        if any(all(tells(k, test) is False for k in known) for test in tests):
+            return False
+    # A negated test of what `left` leaves open.
+    return bool(left.others) or all(_spoken_of(item, left) for item in right.others)
+
+
+def _spoken_of(condition: core.Condition, left: Facets) -> bool:
+    match condition:
+        case core.NotC(core.ActionIn() | core.ActionMatches()):
+            return left.names is not None
+        case core.NotC(core.StatusIs()):
+            return left.status is not None
+        case core.NotC(body) if isinstance(body, _FIELD_TESTS):
+            return (None if body.field.output else body.field.name) in left.fields
+        case core.NotC(core.AndC() | core.OrC()) | core.OrC():
+            return True
+        case core.ActionIn() | core.ActionMatches():
+            return left.names is not None
+        case _:
+            return True
+
+
+def tells(known: FieldTest, asked: FieldTest) -> bool | None:
+    """Whether a test of a field implies another of the same field, whatever its values; None where that is hard to say.
+
+    A yes is certain. A no overlooks tests that nothing meets, tests that every value meets, and what other tests of
+    the field add.
+    """
+    if isinstance(asked, core.Has):
+        return True
+    # By type first: this is asked of every two statements that speak of the same action.
+    match known:
+        case core.In(_, values, False):
+            if isinstance(asked, core.In) and not asked.negated:
+                return values <= asked.values
+            return not isinstance(asked, _OF_VARIABLES) and all(holds_of(asked, text) for text in values)
+        case core.In(_, values):
+            return asked.values <= values if isinstance(asked, core.In) and asked.negated else None
+        case core.Equals() | core.Contains():
+            return type(known) is type(asked) and known.variable == asked.variable
+        case core.Matches():
+            return _matching(known, asked)
+        case core.Compares():
+            return _comparing(known, asked) if isinstance(asked, core.Compares) else None
+        case core.ContainsText(_, text):
+            if isinstance(asked, core.ContainsText):
+                return bool(text) and bool(asked.text) and asked.text in text
+            return None if isinstance(asked, core.Matches) and text and holds_of(asked, text) else False
+        case _:
+            return False
+
+
+def _matching(known: core.Matches, asked: FieldTest) -> bool | None:
+    if isinstance(asked, core.Matches) and known.negated == asked.negated:
+        if known.matcher == asked.matcher:
+            return True
+        if isinstance(known.matcher, Glob) and isinstance(asked.matcher, Glob):
+            narrow, wide = (asked, known) if known.negated else (known, asked)
+            return _within(narrow.matcher.pattern, wide.matcher.pattern)
+    if isinstance(asked, _OF_VARIABLES):
+        return False
+    if known.negated:
+        return None
+    return None if all(holds_of(asked, text) for text in _samples(known.matcher)) else False
+
+
+def _comparing(known: core.Compares, asked: core.Compares) -> bool:
+    lower = known.operator in _LOWER
+    if lower != (asked.operator in _LOWER):
+        return False
+    if known.number == asked.number:
+        return len(known.operator) <= len(asked.operator)
+    return (known.number > asked.number) == lower
+
+
+def holds_of(test: FieldTest, text: str) -> bool:
+    """A test without variables, of one text."""
+    args: dict[str, tuple[str, ...]] = {} if test.field.output else {test.field.name: (text,)}
+    return meets(test, Event("e", "", "e", args, output=text), {})
+
+
+@lru_cache(maxsize=4096)
+def _within(narrow: str, wide: str) -> bool | None:
+    """Whether one glob matches all texts that another matches; None where that is hard to say.
+
+    It does if it matches the other with characters for wildcards that it does not have itself: then its own `*` stand
+    for them, and for whatever else may be there.
+    """
+    if "?" in wide or _ANY_RUN in wide or _ANY_CHARACTER in wide:
+        return None
+    wildcards = {"*": _ANY_RUN, "?": _ANY_CHARACTER}
+    return predicate(Glob(wide))("".join(wildcards.get(kind, text) for kind, text in glob_parts(narrow)))
+
+
+def _samples(matcher: Matcher) -> Iterable[str]:
+    """Texts that a glob matches; none for an expression, whose texts are not so cheap to guess."""
+    if not isinstance(matcher, Glob):
+        return ()
+    parts = glob_parts(matcher.pattern)
+    found = ["".join(text if kind == "text" else fill for kind, text in parts) for fill in ("a", "/0")]
+    return filter(predicate(matcher), found)

@@ -1,0 +1,113 @@
+"""The patterns by which a sentence demands something, and those by which it only seems to."""
+
+from __future__ import annotations
+
+import re
+
+from vigil_lang.documents.imperatives import IMPERATIVES
+
+
+def _any(*patterns: str) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
+
+
+_VERB = rf"(?:re-)?(?:{'|'.join(sorted(IMPERATIVES))})\b"
+_ADVERBS = r"(?:also|always|only|first|then|please|immediately|explicitly)"
+# Where a clause begins: nobody stands before its verb, so that the reader is meant.
+_BEGINS = rf"(?:^|[,:;—–(]\s*|\s-\s|\b(?:and|but|then|or|please|instead|so)\s+)(?:{_ADVERBS}\s+)*"
+_WHO = r"(?:you|agents?|the (?:agent|model|assistant|user|caller)|assistants?|models?)"
+_NOT = r"(?:not|isn['’]t|aren['’]t|never)"
+
+STRONG = (
+    re.compile(
+        r"\b(?:NEVER|ALWAYS|[Dd][Oo] NOT|DON['’]T|MUST|MANDATORY|REQUIRED|FORBIDDEN|PROHIBITED|STOP)\b(?!-)",
+    ),
+    _any(
+        r"\bmust(?:n['’]t)?\b(?!-|\s+(?:have\s+)?been\b)",
+        r"\bshall(?: not)?\b",
+        r"\bnever\b(?!-|\s+(?:mind|been|happens?|existed|got|seen))",
+        rf"(?:{_BEGINS}|\bto\s+|\bshould\s+|\b{_WHO}\s+|\bdo\s+)always\s+(?!returns?\b|true\b|false\b|the\b|an?\b)",
+        rf"{_BEGINS}(?:if [^,]{{1,120}}, )?(?:do not|don['’]t)\s+"
+        r"(?!have\b|exist\b|know\b(?!ingly)|see\b|need\b|worry\b|apply\b|matter\b)",
+        rf"\b{_WHO} (?:may|can|could|are|is) (?:not|only|never)\b",
+        r"\b(?:may|can) only\b",
+        r"\b(?:may not|cannot) be (?:used|shared|disclosed|changed|modified|deleted|removed|called|sent|stored|"
+        r"exceeded|combined|skipped)\b",
+        rf"\b{_NOT} (?:be )?(?:allowed|permitted|acceptable|authori[sz]ed)\b",
+        r"\b(?:forbidden|prohibited|disallowed|obligatory|mandatory|compulsory|non-negotiable|not negotiable)\b",
+        r"\b(?:is|are|be) (?:strictly |always |also |explicitly )?required\b",
+        r"^required\s*[:—–-]\s*\w|\(required\)",
+        r"\brequires? (?:[\w-]+ ){0,3}?(?:approval|confirmation|consent|permission|sign-off|review|authori[sz]ation|"
+        r"validation|verification|a human)\b",
+        rf"\b(?:{_WHO}|users?|customers?|callers?|operators?|it|they) needs? to\b|\bneeds? to be\b",
+        rf"\b(?:{_WHO}|it|they|this|these|user|files?|changes?)\s+(?:have|has) to\b|\bha(?:s|ve) to be\b",
+        rf"{_BEGINS}(?:ensure|make (?:absolutely )?sure|be sure|make certain|take care|guarantee|confirm that|"
+        r"verify that|check that)\b",
+        r"\bonly (?:after|once)\b|\bonly ever\b|\bunder no circumstances\b|\bat all times\b|\bwithout exception\b",
+        r"\bno exceptions\b",
+        rf"{_BEGINS}(?:refuse|abort|halt|stop and ask|escalate)\b",
+        r"\bno \w[\w /-]{0,40} without\b|^no\b[^.]{0,80}\b(?:allowed|permitted|unless|until)\b",
+    ),
+)
+"""What makes a sentence an obligation by itself, once `MERE` is taken out of it."""
+
+MERE = _any(
+    r"\bmust-\w+|\b(?:if|or) (?:you|we|they|it) (?:absolutely )?(?:must|need to|have to)\b",
+    r"\b(?:do not|don['’]t|does not|doesn['’]t|did not|won['’]t|will not|never|no longer|no|may|might|would|without|as|"
+    r"when(?:ever)? you|if (?:you|the user|they|we))\s+(?:need|needs|have|has|having|needing)\s+to\b",
+    r"^never [a-z]+(?<!s)s\b|\bthere is no need\b",
+    rf"\b(?:{_NOT}|if|as|when|where|no longer) (?:be )?(?:strictly )?required\b",
+    r"\b(?:not|isn['’]t|if) (?:\w+ )?(?:mandatory|obligatory|forbidden)\b|\bnot only once\b",
+    r"\bto (?:ensure|make sure|verify that|guarantee)\b|\b(?:has|have|had|was|were|i|we|['’]ve) never\b",
+    r"\b(?:what|why|how|when|where|whether|things|everything|which|who) (?:\w+ ){0,4}?"
+    r"(?:must|needs? to|has to|have to)\b",
+    r"\b(?:as|that|who|which|users?|people|they|these|those|we|i|it)\s+(?:often |usually |sometimes )?"
+    r"(?:do not|don['’]t)\b",
+    r"\b(?:they|these|those|which|it)\b[^.;:]{0,120}\b(?:but|and) (?:do not|don['’]t)\b",
+    r"\b(?:who|that|which) never\b",
+    r"(?<!\bis )(?<!\bare )(?<!\bbe )\brequired (?:reading|by|for|fields?|arguments?|parameters?|"
+    r"tools?|inputs?|columns?|packages?)\b",
+)
+"""Phrases with such a word that demand nothing: `you do not need to`, `if required`, `what must be known`."""
+
+_FIRST = (
+    r"(?:before|prior to|after|once|at the (?:end|start|beginning)\b|upon|immediately after|"
+    r"when (?:done|finished|complete))"
+)
+_HALT = r"(?:stop|abort|halt|refuse|reject|escalate)"
+ORDER = _any(
+    rf"^{_FIRST}[^,:]{{0,160}}[,:]\s+(?:\w+ly |also |always |then |first )?{_VERB}",
+    rf"^(?:\w+ly |first,? |then,? |always )?{_VERB}(?!:)[^.]{{0,200}}?\b"
+    r"(?:before|prior to|after (?:each|every|any|\w+ing))\b",
+    rf"^{_VERB}[^.]{{0,160}}\bonly (?:if|when|with|from|via|through|for|in|on|as)\b|^only {_VERB}|^{_VERB} only\b",
+    rf"\bif [^,]{{1,160}},\s+(?:{_HALT}|roll back)\b|^{_HALT}\b[^.]{{0,80}}\b(?:if|when|until)\b",
+    rf"^{_VERB}[^.]{{0,200}}\b(?:unless|until the user|without (?:asking|confirmation|approval|permission))\b",
+)
+"""An order or a condition on an instruction: `Before X, do Y`."""
+
+CALLOUT = _any(
+    r"^(?:critical|important|mandatory|warning|caution|danger|security|rule|hard rule)\b(?: rule| note)?\s*[:!—–-]"
+)
+INSTRUCTS = _any(rf"^(?:only |always |first |please |then |\w+ly )?{_VERB}")
+
+BINDING = _any(
+    r"^\W*(?:never|do not|don['’]?ts?|always|must(?: not)?)(?: [\w'’-]+){0,2}\W*$",
+    r"\b(?:never|do not|don['’]ts?|always|must(?: not| never)?|not allowed)\W*$",
+    r"\bmust be (?:followed|observed|met|satisfied|respected)\b|\b(?:prohibited|forbidden|non-negotiables?)\b",
+)
+"""A heading or lead that makes an obligation of every item under it."""
+
+RULES = _any(
+    r"\b(?:rules?|constraints|guardrails|mandatory|hard (?:limits|requirements)|obligations|strict requirements)\b"
+    r"(?!-)",
+    r"^(?:before|prior to|after|once|when done|at the (?:end|start))\b.*:$",
+)
+"""One that makes an obligation of every item that tells somebody to do something."""
+
+NOT_BINDING = _any(
+    r"\bwhen (?:to|not to)\b|\brules? of thumb",
+    r"\brule(?:set)? (?:syntax|format|files?|name|id|options?|examples?)\b",
+)
+REASONS = _any(r"why|benefit|purpose|effect|impact|cause|problem|symptom|rationale")
+BENEFIT = _any(r"ensure|make|be sure|needs?|guarantee|check|verify|confirm")
+RESTRICTS = _any(r"^(?:no|only)\b|\b(?:should|only|may not)\b")

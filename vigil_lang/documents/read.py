@@ -1,0 +1,60 @@
+"""From a document's text to its sentences."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from vigil_lang.diagnostics import Source, Span
+from vigil_lang.documents.blocks import Block, blocks
+from vigil_lang.documents.inline import plain
+from vigil_lang.documents.model import Document, Sentence
+from vigil_lang.documents.split import split
+
+if TYPE_CHECKING:
+    from vigil_lang.documents.model import Kind
+
+
+def read_document(source: Source) -> Document:
+    """The sentences of a Markdown or plain text document. Any text can be read, in linear time."""
+    sentences: list[Sentence] = []
+    texts: list[tuple[str, int | None]] = []
+    last: dict[Block, str] = {}
+    for block in blocks(source):
+        if block.kind == "code":
+            texts.append(("\n".join(source.text[p.start : p.end] for p in block.pieces), None))
+            continue
+        lead = last.get(block.lead, "") if block.lead else ""
+        for sentence in _sentences(source, block, block.kind, lead if lead.endswith(":") else ""):
+            texts.append((sentence.text, len(sentences)))
+            sentences.append(sentence)
+            last[block] = sentence.text
+    return Document(source, tuple(sentences), tuple(texts))
+
+
+def _sentences(source: Source, block: Block, kind: Kind, lead: str) -> list[Sentence]:
+    text = plain(source.text, block.pieces)
+    found = []
+    for start, end in _whole(text.text) if kind == "heading" else split(text.text):
+        span = Span(text.place(start), text.place(end - 1) + 1)
+        found.append(Sentence(text.text[start:end], kind, span, block.headings, lead))
+    return found
+
+
+def _whole(text: str) -> list[tuple[int, int]]:
+    return [(0, len(text))] if text else []
+
+
+_MARKED = re.compile(r"[*_\[\]<>&\\|#~\x00-\x1f\xa0]|  |^\s*(?:[-+•]|\(?\w{1,9}[.)])\s|^\s*-{3}")
+
+
+def is_plain(text: str) -> bool:
+    """Whether a short text has nothing of Markdown but code quotes, so that it can be taken as it is."""
+    return _MARKED.search(text) is None and "``" not in text
+
+
+def sentences_of(text: str) -> tuple[str, ...]:
+    """The sentences of a short text, such as a citation."""
+    if is_plain(text):
+        return tuple(text[start:end] for start, end in split(text))
+    return tuple(sentence.text for sentence in read_document(Source("", text)).sentences)

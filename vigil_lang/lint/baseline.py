@@ -1,0 +1,80 @@
+"""A baseline: the findings a project has when it begins to lint, which are let pass while new ones are not."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from vigil_lang.diagnostics import Diagnostic, InputError, Source
+from vigil_lang.files import read_source, write_text
+from vigil_lang.report.fingerprint import fingerprints
+from vigil_lang.report.paths import Places
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SCHEMA = "vigil.baseline/1"
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Findings that are new, those the baseline knows, and how many it knows of these files that are gone."""
+
+    new: tuple[Diagnostic, ...]
+    known: tuple[Diagnostic, ...]
+    gone: int
+
+
+def compare(findings: Sequence[Diagnostic], paths: Sequence[str], baseline: str) -> Compared:
+    """Hold the findings of some files against a baseline.
+
+    Raises:
+        InputError: the baseline cannot be read or is none (VGL009).
+    """
+    places = Places.now()
+    files = {places.in_root(path) for path in paths}
+    left = {mark for mark, entry in _read(baseline).items() if entry["file"] in files}
+    new: list[Diagnostic] = []
+    known: list[Diagnostic] = []
+    for finding, mark in zip(findings, fingerprints(findings, places.in_root), strict=True):
+        (known if mark in left else new).append(finding)
+        left.discard(mark)
+    return Compared(tuple(new), tuple(known), len(left))
+
+
+def update(findings: Sequence[Diagnostic], paths: Sequence[str], baseline: str) -> None:
+    """Write a baseline that knows all findings; what it knew of other files stays.
+
+    Raises:
+        InputError: the old one is none, or the new one cannot be written.
+    """
+    places = Places.now()
+    files = {places.in_root(path) for path in paths}
+    entries = {m: e for m, e in _read(baseline).items() if e["file"] not in files} if os.path.lexists(baseline) else {}
+    for finding, mark in zip(findings, fingerprints(findings, places.in_root), strict=True):
+        entries[mark] = {"file": places.in_root(finding.source.path), "code": finding.code, "message": finding.message}
+    ordered = dict(sorted(entries.items(), key=lambda item: (item[1]["file"], item[1]["code"], item[0])))
+    write_text(baseline, json.dumps({"schema": SCHEMA, "findings": ordered}, indent=2) + "\n")
+
+
+def _read(path: str) -> dict[str, dict[str, Any]]:
+    source = read_source(path)
+    try:
+        data = json.loads(source.text)
+    except (ValueError, RecursionError):
+        raise _not_one(source, "the baseline is no valid JSON") from None
+    match data:
+        case {"schema": "vigil.baseline/1", "findings": dict(entries)} if all(map(_is_entry, entries.values())):
+            return entries
+    raise _not_one(source, f"this is no baseline: it lacks `{SCHEMA}` or its findings")
+
+
+def _is_entry(entry: object) -> bool:
+    return isinstance(entry, dict) and isinstance(entry.get("file"), str)
+
+
+def _not_one(source: Source, message: str) -> InputError:
+    help_text = "`vigil lint --update-baseline` writes one"
+    return InputError([Diagnostic.of("VGL009", message, Source(source.path, ""), help=help_text)])

@@ -1,0 +1,106 @@
+"""Fixes applied: what is safe changes no meaning, and no fix may break what was whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from vigil_lang.analysis import alike
+from vigil_lang.diagnostics import Edit, Source, apply_edits
+from vigil_lang.lint.run import lint
+from vigil_lang.semantics.policy import read_policy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from vigil_lang.diagnostics import Diagnostic
+    from vigil_lang.lint.run import Plan
+    from vigil_lang.semantics.policy import Policy
+
+MAX_ROUNDS = 20
+"""A fix may be what another one waits for; two may undo each other for ever."""
+
+_Mark: TypeAlias = tuple[str, str, tuple[Edit, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """A policy's text with fixes applied, and the findings these were for."""
+
+    source: Source
+    applied: tuple[Diagnostic, ...]
+
+
+def mend(source: Source, plan: Plan, *, unsafe: bool = False) -> Mended:
+    """Apply the fixes of a policy's findings, again until there are none, those that are safe first."""
+    applied: list[Diagnostic] = []
+    refused: set[_Mark] = set()
+    for _ in range(MAX_ROUNDS):
+        linted = lint(source, plan)
+        offered = [f for f in linted.findings if _changes(f, source) and _mark(f) not in refused]
+        safe = [f for f in offered if f.fix and f.fix.safe]
+        chosen = _apart(safe or (offered if unsafe else []))
+        if not chosen:
+            break
+        after = _applied(source, chosen)
+        if _sound(linted.policy, after, plan, safe=bool(safe)):
+            source, applied = after, applied + chosen
+            continue
+        # Together they do harm: one at a time shows which of them does.
+        for finding in chosen:
+            after = _applied(source, [finding])
+            if _sound(linted.policy, after, plan, safe=bool(safe)):
+                source = after
+                applied.append(finding)
+                break
+            refused.add(_mark(finding))
+    return Mended(source, tuple(applied))
+
+
+def _changes(finding: Diagnostic, source: Source) -> bool:
+    """Whether a finding has a fix that changes this text."""
+    edits = finding.fix.edits if finding.fix and finding.source is source else ()
+    return any(source.text[edit.span.start : edit.span.end] != edit.text for edit in edits)
+
+
+def _mark(finding: Diagnostic) -> _Mark:
+    return finding.code, finding.message, finding.fix.edits if finding.fix else ()
+
+
+def _apart(findings: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """The findings whose fixes do not touch each other, the first of those that do."""
+    chosen: list[Diagnostic] = []
+    taken: list[Edit] = []
+    for finding in findings:
+        edits = finding.fix.edits if finding.fix else ()
+        if not any(_touch(edit, other) for edit in edits for other in taken):
+            chosen.append(finding)
+            taken += edits
+    return chosen
+
+
+def _touch(one: Edit, other: Edit) -> bool:
+    return one.span.start <= other.span.end and other.span.start <= one.span.end
+
+
+def _applied(source: Source, findings: Sequence[Diagnostic]) -> Source:
+    edits = [edit for finding in findings if finding.fix for edit in finding.fix.edits]
+    return Source(source.path, apply_edits(source.text, edits))
+
+
+def _sound(before: Policy, after: Source, plan: Plan, *, safe: bool) -> bool:
+    """Whether a text still says all that it said: no new errors, every statement there and, if `safe`, unchanged."""
+    policy = read_policy(after, plan.params)
+    if len(policy.errors) > len(before.errors) or len(policy.module.file.broken) > len(before.module.file.broken):
+        return False
+    if not {s.name for s in before.statements} <= {s.name for s in policy.statements}:
+        return False
+    return not safe or _meaning(before).items() <= _meaning(policy).items()
+
+
+def _meaning(policy: Policy) -> dict[str, object]:
+    """What each statement asks for, and what happens where it is broken."""
+    return {
+        s.name: (alike.key(s.requirement.theta), s.metadata.severity, s.metadata.on_violation, s.metadata.message)
+        for s in policy.statements
+    }

@@ -1,0 +1,222 @@
+"""VGL322: statements that another one of the policy says already, and more."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from vigil_lang.analysis import alike
+from vigil_lang.analysis.breaking import breaking
+from vigil_lang.analysis.entails import entails, valid
+from vigil_lang.analysis.facets import Facets, conceivable
+from vigil_lang.analysis.tableau import within
+from vigil_lang.diagnostics import Diagnostic, Note
+from vigil_lang.lint.obligations import triggering
+from vigil_lang.lint.rule import Rule
+from vigil_lang.semantics import core
+from vigil_lang.semantics.denotation import satisfied
+from vigil_lang.semantics.metadata import LEVELS, REACTIONS
+from vigil_lang.syntax import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from vigil_lang.analysis.implies import Implications
+    from vigil_lang.lint.subject import Subject
+    from vigil_lang.semantics.lower import Statement
+    from vigil_lang.trace import Trace
+
+_MAX_PAIRS: Final = 1_000
+"""Pairs of statements of one policy that are looked at closely."""
+
+_MAX_LOOKS: Final = 20_000
+"""Pairs that are looked at in passing."""
+
+_STRONGER: Final = {
+    "abs": ("abs",),
+    "prec": ("prec",),
+    "resp": ("resp", "bresp"),
+    "bresp": ("bresp",),
+    "rslv": ("rslv", "resp", "bresp"),
+    "until": ("until",),
+    "atmost": ("atmost",),
+    "always": ("prec", "resp", "bresp", "rslv", "until", "atmost"),
+}
+"""The forms that may say what a form says, besides `abs` and `always`, which may say anything."""
+
+
+class Sides(NamedTuple):
+    """What a statement looks at: its trigger (None where it has no plain one), what else may not occur, its guard."""
+
+    statement: Statement
+    trigger: Facets | None
+    others: list[Facets]
+    guard: Facets | None
+    scope: Facets | None
+
+
+def find(subject: Subject) -> Iterator[Diagnostic]:
+    """Statements that are idle beside another one that is reported at least as severely.
+
+    Those that rest on params are left out: with other values they may say something. In a file of tests statements
+    are there to be tried, not to be kept.
+    """
+    if any(isinstance(item, tree.TestCase) for item in subject.policy.module.file.items):
+        return
+    odd = {id(found.statement) for found in subject.unjoined if found.amiss}  # they say something else than they should
+    statements = [s for s in subject.policy.statements if not s.params and id(s) not in odd]
+    if len(statements) < 2:
+        return
+    sides = [_sides(s, subject.implications) for s in statements]
+    said: set[str] = set()
+    runs: dict[int, Trace | None] = {}
+    for mine, theirs in islice(_pairs(sides), _MAX_PAIRS):
+        one, other = mine.statement, theirs.statement
+        if other.name in said or one.name in said or not _as_severe(one, other):
+            continue
+        if id(other) not in runs:
+            runs[id(other)] = breaking(other.requirement)
+        if _told_apart(mine, theirs, runs[id(other)]):
+            continue
+        if _implied(mine, theirs, subject.implications):
+            said.add(other.name)
+            yield Diagnostic.of(
+                "VGL322",
+                f"`{other.name}` says nothing that `{one.name}` does not say already",
+                other.source,
+                other.span,
+                help="leave it out, or say what it adds",
+                notes=(Note("said here", one.source, one.span),),
+            )
+
+
+def _told_apart(one: Sides, other: Sides, run: Trace | None) -> bool:
+    """Whether a run is at hand that keeps the first and breaks the second: cheaper than to look for a proof in vain."""
+    requirement = one.statement.requirement
+    if run is not None and satisfied(requirement, run):
+        return True
+    trigger = _trigger(one.statement)
+    if trigger is None:
+        return False
+    run = breaking(other.statement.requirement, trigger.condition)
+    return run is not None and satisfied(requirement, run)
+
+
+def _sides(statement: Statement, known: Implications) -> Sides:
+    theta, trigger = statement.requirement.theta, _trigger(statement)
+    others: list[Facets] = []
+    guard = scope = None
+    for holds in core.conditions(theta):
+        role = holds.role
+        if holds is trigger:
+            continue
+        if role == "scope":
+            scope = known.facets(holds.condition)
+        elif role in ("guard", "response", "resolver"):
+            guard = known.facets(holds.condition)
+        elif role in ("forbidden", "condition"):
+            others.append(known.facets(holds.condition))
+    return Sides(statement, None if trigger is None else known.facets(trigger.condition), others, guard, scope)
+
+
+def _trigger(statement: Statement) -> core.Holds | None:
+    """What puts a statement to the test, or what `abs` forbids."""
+    match statement.requirement.theta:
+        case core.Implies(left, _):
+            return triggering(left)
+        case core.Not(body):
+            return triggering(body)
+        case _:
+            return None
+
+
+def _pairs(sides: list[Sides]) -> Iterator[tuple[Sides, Sides]]:
+    """Pairs of which the first may say what the second says: found by their forms and the actions they speak of."""
+    by_name: dict[tuple[str, str], list[Sides]] = {}
+    by_form: dict[str, list[Sides]] = {}  # those that name no action
+    for one in sides:
+        form = one.statement.form
+        if one.trigger is None or one.trigger.names is None:
+            by_form.setdefault(form, []).append(one)
+        else:
+            for name in one.trigger.names:
+                by_name.setdefault((form, name), []).append(one)
+    looks = 0
+    for other in sides:
+        if looks > _MAX_LOOKS:
+            return
+        asked = other.statement.form
+        hits = _hits(other)
+        for form in (*_STRONGER[asked], *(("abs", "always") if asked != "abs" else ("always",))):
+            found = {id(one): one for one in by_form.get(form, ())}
+            for hit in hits:
+                if hit.names:
+                    found.update((id(one), one) for one in by_name.get((form, min(hit.names)), ()))
+                elif hit.loose:
+                    found.update((id(one), one) for (f, _), each in by_name.items() if f == form for one in each)
+            looks += len(found)
+            for one in found.values():
+                if one is not other and _conceivable(one, other, hits):
+                    yield one, other
+
+
+def _hits(sides: Sides) -> list[Facets]:
+    """What a statement is put to the test or broken by."""
+    return [hit for hit in (sides.trigger, *sides.others) if hit is not None]
+
+
+def _conceivable(one: Sides, other: Sides, hits: list[Facets]) -> bool:
+    """Whether the first may say what the second says, at a look."""
+    form, asked = one.statement.form, other.statement.form
+    if one.trigger is None:
+        return form == "always"
+    if one.scope is not None and asked != "always" and not _as_wide(other.scope, one.scope):
+        return False
+    if form in ("abs", "always") or asked == "always":
+        return any(conceivable(hit, one.trigger, renaming=True) for hit in hits)
+    if other.trigger is None or not conceivable(other.trigger, one.trigger, renaming=True):
+        return False
+    if one.guard is not None and other.guard is not None and not conceivable(one.guard, other.guard, renaming=True):
+        return False
+    return _as_tight(one.statement.requirement.theta, other.statement.requirement.theta)
+
+
+def _as_wide(narrow: Facets | None, wide: Facets) -> bool:
+    """Whether what comes after one event may come after another, as far as a look can tell."""
+    return narrow is not None and conceivable(narrow, wide, renaming=True)
+
+
+def _as_tight(one: core.Theta, other: core.Theta) -> bool:
+    """Whether the bound of one form is no looser than that of another."""
+    match one, other:
+        case core.Implies(_, core.Later(_, bound)), core.Implies(_, core.Later(_, limit)):
+            return within(bound, limit)
+        case core.Implies(_, core.Not(core.Repeated(count))), core.Implies(_, core.Not(core.Repeated(limit))):
+            return count <= limit
+        case _:
+            return True
+
+
+def _as_severe(one: Statement, other: Statement) -> bool:
+    """Whether breaking the first has no milder consequences than breaking the second."""
+    mine, theirs = one.metadata, other.metadata
+    return LEVELS.index(mine.severity) <= LEVELS.index(theirs.severity) and REACTIONS.index(
+        mine.on_violation
+    ) <= REACTIONS.index(theirs.on_violation)
+
+
+def _implied(one: Sides, other: Sides, known: Implications) -> bool:
+    mine, theirs = one.statement.requirement, other.statement.requirement
+    if not entails(mine, theirs, known):
+        return False
+    # What says nothing by itself, and what says just the same, are found as such.
+    conditions = [h.condition for h in core.conditions(theirs.theta)]
+    if any(known.impossible((c,)) for c in conditions):
+        return False
+    if (other.scope is not None or other.statement.form in ("rslv", "always")) and valid(theirs, known):
+        return False
+    mutual = one.statement.form == other.statement.form and _conceivable(other, one, _hits(one))
+    return not mutual or alike.key(mine.theta) != alike.key(theirs.theta)
+
+
+RULE = Rule(("VGL322",), find)

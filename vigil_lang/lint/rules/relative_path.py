@@ -1,0 +1,85 @@
+"""VGL319: paths and globs that no absolute path matches: `src/*.py`, `~/.ssh/*`, `/etc/`."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Span
+from vigil_lang.lint.paths import ROLES, amiss, fault_of, regex_amiss
+from vigil_lang.lint.rule import Rule
+from vigil_lang.lint.texts import glob, texts, value
+from vigil_lang.semantics.text import quote
+from vigil_lang.syntax import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from vigil_lang.lint.paths import Fault
+    from vigil_lang.lint.subject import Subject
+    from vigil_lang.lint.written import Use
+
+_NAMES = ROLES | {"file_path", "notebook_path"}
+_HELP: dict[Fault, str] = {
+    "relative": "the paths of events are absolute: begin with `/`, or with `*/` for any directory",
+    "home": "a call may as well name such a file by its absolute path; `*/` in place of `~/` matches both",
+    "not normal": "the paths of events have no `//`, no `/./` or `/../`, and no `/` at the end",
+}
+_START = re.compile(r"(?:~[^/]*/|\.{1,2}/)+")
+
+
+def find(subject: Subject) -> Iterator[Diagnostic]:
+    """The texts and expressions that miss the paths they are held against."""
+    source = subject.policy.module.source
+    for use in subject.written.uses:
+        if use.field is None or use.field.name not in _NAMES or use.operator == "contains":
+            continue
+        if isinstance(use.operand, tree.Regex):
+            if regex_amiss(use, use.operand, subject):
+                message = "no absolute path matches this regular expression"
+                yield Diagnostic.of("VGL319", message, source, use.operand.span, help=_HELP["relative"])
+            continue
+        for string in texts(use.operand):
+            text = glob(string) if "~" in use.operator else value(string)
+            if text is None:
+                continue
+            fault = amiss(use, text, subject)
+            if fault is not None:
+                message = f"no absolute path matches `{text}`" if fault != "home" else f"`{text}` misses absolute paths"
+                fix = _fix(use, string, text)
+                yield Diagnostic.of("VGL319", message, source, string.span, help=_HELP[fault], fix=fix)
+
+
+def _fix(use: Use, string: tree.String, text: str) -> Fix | None:
+    """The path in any directory, where it was relative; else as it is written without what events never have."""
+    rest = _normal(text)
+    if not rest.strip("*?/"):
+        return None
+    if fault_of(rest) is None:
+        return Fix(f"write `{quote(rest)}`", (Edit(string.span, _quoted(rest, use)),))
+    if "~" in use.operator:
+        return Fix(f'write `"*/{rest}"`', (Edit(string.span, _quoted(f"*/{rest}", use)),))
+    if use.through is None and use.field is not None and use.operator in ("=", "!="):
+        escaped = re.sub(r"[*?\\]", r"\\\g<0>", rest)
+        written = f"{'~' if use.operator == '=' else '!~'} {_glob_literal(f'*/{escaped}')}"
+        return Fix(f"write `{written}`", (Edit(Span(use.field.span.end, string.span.end), f" {written}"),))
+    return None
+
+
+def _normal(text: str) -> str:
+    """Without what normalising takes out of a path, and without what stands for a directory at its beginning."""
+    found = _START.sub("", text, count=1) if _START.match(text) else text
+    found = re.sub(r"(?:/\.)+(?=/|$)", "", found)
+    return re.sub(r"/{2,}", "/", found).rstrip("/") or "/"
+
+
+def _quoted(text: str, use: Use) -> str:
+    return _glob_literal(text) if "~" in use.operator else quote(text)
+
+
+def _glob_literal(glob: str) -> str:
+    """A string literal that denotes a glob: `\\*` is written as it is."""
+    return re.sub(r"\\\\([*?\\])", r"\\\1", quote(glob))
+
+
+RULE = Rule(("VGL319",), find)

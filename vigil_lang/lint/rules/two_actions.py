@@ -1,0 +1,201 @@
+"""VGL315: conditions that want two actions of one event: `Bash() and Read()`, or `Write() implies Skill()`."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from itertools import islice
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Note, Span
+from vigil_lang.lint.rule import Rule
+from vigil_lang.semantics import core
+from vigil_lang.semantics.meanings import Argument, Scope, Variable
+from vigil_lang.semantics.terms import Failed
+from vigil_lang.syntax import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from vigil_lang.lint.subject import Subject
+    from vigil_lang.lint.written import Item
+    from vigil_lang.semantics.lower import Statement
+    from vigil_lang.semantics.modules import Module
+    from vigil_lang.trace import Signature
+
+
+_MAX_PARTS: Final = 50
+"""Parts of one conjunction that are held against each other."""
+
+
+class Named(NamedTuple):
+    """A part of a conjunction that has an event be one of some actions."""
+
+    names: frozenset[str]
+    span: Span
+
+
+def find(subject: Subject) -> Iterator[Diagnostic]:
+    """Events that would have to be two actions, neither of which is a kind that other actions may have.
+
+    Kinds of the vocabulary have a dot; without a signature, other names with a dot are taken for kinds, too.
+    """
+    module = subject.policy.module
+    for item, expr, _ in subject.written.conjunctions:
+        if _several(expr):
+            parts = list(islice(_named(expr, _scope(item, module), subject), _MAX_PARTS))
+            clash = next(((a, b) for n, b in enumerate(parts) for a in parts[:n] if _clash(a, b, subject)), None)
+            if clash is not None:
+                yield _conjunction(*clash, subject)
+    for statement in subject.policy.statements:
+        if statement.form == "always" and not statement.params:
+            yield from _implications(statement.requirement.theta, statement, subject)
+
+
+# --- conjunctions ----------------------------------------------------------------------------------------------
+
+
+def _several(expr: tree.Expr) -> bool:
+    """Whether more than one part may name actions: most calls have tests for arguments, and need no second look."""
+    return _naming(expr) > 1
+
+
+def _naming(expr: tree.Expr | tree.Literal_) -> int:
+    match expr:
+        case tree.And(items):
+            return sum(map(_naming, items))
+        case tree.Apply(_, args):
+            return 1 + (sum(map(_naming, args)) if args else 0)
+        case tree.ActionIn() | tree.ActionIs() | tree.Or():
+            return 1
+        case _:
+            return 0
+
+
+def _named(expr: tree.Expr, scope: Scope, subject: Subject) -> Iterator[Named]:
+    """The parts of a conjunction that name actions, a call's name and arguments apart."""
+    match expr:
+        case tree.And(items):
+            for item in items:
+                yield from _named(item, scope, subject)
+        case tree.Apply(name, args) if args and subject.conditions.pattern_of(expr, scope) is None:
+            with suppress(Failed):
+                yield Named(frozenset({subject.conditions.called(expr, scope)}), name.span)
+            for arg in args:
+                if not isinstance(arg, tree.String | tree.Number | tree.Boolean):
+                    yield from _named(arg, scope, subject)
+        case tree.Apply() | tree.ActionIn() | tree.ActionIs() | tree.Or():
+            subject.conditions.start()
+            with suppress(Failed):
+                names = names_of(subject.conditions.condition(expr, scope))
+                if not subject.conditions.terms.params:  # what an operator may set otherwise is no fault
+                    yield from _naming_all(names, expr.span)
+
+
+def _scope(item: Item, module: Module) -> Scope:
+    if not isinstance(item, tree.Pattern):
+        return Scope(module)
+    scope = Scope(module)
+    free = {p.text: Argument(Variable(p.text), scope.place(p.span), p.text) for p in item.params}
+    return Scope(module, free, ((module, item.name.text),))
+
+
+def names_of(condition: core.Condition) -> frozenset[str] | None:
+    """Names of which every event that meets the condition has one; None where it leaves the action open."""
+    match condition:
+        case core.ActionIn(names):
+            return names
+        case core.AndC(items):
+            return next((found for item in items if (found := names_of(item)) is not None), None)
+        case core.OrC(items) if items:
+            each = [found for item in items if (found := names_of(item)) is not None]
+            return frozenset[str]().union(*each) if len(each) == len(items) else None
+        case _:
+            return None
+
+
+def _naming_all(names: frozenset[str] | None, span: Span) -> Iterator[Named]:
+    if names:
+        yield Named(names, span)
+
+
+def _clash(one: Named, other: Named, subject: Subject) -> bool:
+    return one.names.isdisjoint(other.names) and not _together(one.names, other.names, subject.signature)
+
+
+def _together(one: frozenset[str], other: frozenset[str], signature: Signature | None) -> bool:
+    """Whether an event may have a name of each: where one is a kind, or an action of the signature has both."""
+    names = one | other
+    if any("." in name for name in names):
+        return True
+    if signature is None:
+        return False
+    kinds = frozenset[str]().union(*(action.kinds for action in signature.actions.values()))
+    return not kinds.isdisjoint(names)
+
+
+def _conjunction(one: Named, other: Named, subject: Subject) -> Diagnostic:
+    source = subject.policy.module.source
+    return Diagnostic.of(
+        "VGL315",
+        f"one event cannot be both {_shown(one.names)} and {_shown(other.names)}",
+        source,
+        other.span,
+        help="write `or` if either will do; what comes before or after is the business of `prec`, `resp` and `always`",
+        notes=(Note("together with this", source, one.span),),
+    )
+
+
+def _shown(names: frozenset[str]) -> str:
+    first = [f"`{name}`" for name in sorted(names)[:3]]
+    return " or ".join(first if len(names) <= 3 else [*first[:2], "another"])
+
+
+# --- implications ----------------------------------------------------------------------------------------------
+
+
+def _implications(theta: core.Theta, statement: Statement, subject: Subject) -> Iterator[Diagnostic]:
+    """Where something is asked of the event at hand that another event was meant for."""
+    match theta:
+        case core.Implies(left, right):
+            one = _asked(left)
+            for wanted in right.items if isinstance(right, core.And) else (right,):
+                other = _asked(wanted)
+                if one is not None and other is not None and _clash(one, other, subject):
+                    yield _implication(one, other, statement)
+            yield from _implications(left, statement, subject)
+            yield from _implications(right, statement, subject)
+        case core.Not(body) | core.Earlier(body) | core.Later(body):
+            yield from _implications(body, statement, subject)
+        case core.And(items) | core.Or(items):
+            for item in items:
+                yield from _implications(item, statement, subject)
+
+
+def _asked(theta: core.Theta) -> Named | None:
+    """The actions of one event that a body asks for at the event at hand."""
+    match theta:
+        case core.Holds(condition, _, _, Span() as span):
+            return next(_naming_all(names_of(condition), span), None)
+        case core.And(items):
+            return next((found for item in items if (found := _asked(item)) is not None), None)
+        case _:
+            return None
+
+
+def _implication(one: Named, other: Named, statement: Statement) -> Diagnostic:
+    text = statement.source.text[other.span.start : other.span.end]
+    bare = text.startswith("(") or not (" and " in text or " or " in text or "∧" in text or "∨" in text)
+    before, after = Span(other.span.start, other.span.start), Span(other.span.end, other.span.end)
+    edits = (Edit(before, "earlier "),) if bare else (Edit(before, "earlier ("), Edit(after, ")"))
+    return Diagnostic.of(
+        "VGL315",
+        f"the event that is {_shown(one.names)} would have to be {_shown(other.names)} as well",
+        statement.source,
+        other.span,
+        help="an event before it is `earlier …`, one after it `later …`",
+        fix=Fix("write `earlier`", edits),
+        notes=(Note("the same event", statement.source, one.span),),
+    )
+
+
+RULE = Rule(("VGL315",), find)

@@ -1,0 +1,130 @@
+"""One policy linted: every rule that is asked for, none of which can silence another."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from vigil_lang.diagnostics import CODES, Diagnostic, Span
+from vigil_lang.documents.library import Library
+from vigil_lang.lint.registry import all_rules, basic_rules
+from vigil_lang.lint.select import INVENTORY, Selection
+from vigil_lang.lint.subject import Subject
+from vigil_lang.lint.suppress import suppressed
+from vigil_lang.semantics.modules import is_shipped
+from vigil_lang.semantics.policy import read_policy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from vigil_lang.diagnostics import Source
+    from vigil_lang.lint.rule import Rule
+    from vigil_lang.semantics.modules import Module
+    from vigil_lang.semantics.policy import Policy
+    from vigil_lang.trace import Signature, Trace
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What policies are linted by. `runs`, `benign` and the threshold are as in `Subject`.
+
+    `basic`: only by the rules of `vigil check`.
+    """
+
+    selection: Selection = field(default_factory=Selection)
+    params: Mapping[str, object] = field(default_factory=dict)
+    signature: Signature | None = field(default=None, repr=False)
+    runs: Sequence[Trace] | None = field(default=None, repr=False)
+    benign: Sequence[Trace] | None = field(default=None, repr=False)
+    benign_threshold: float = 0.0
+    inline_ignores: bool = True
+    documents: Library = field(default_factory=Library, repr=False)
+    basic: bool = False
+
+    def rules(self) -> Sequence[Rule]:
+        """The rules that are asked for."""
+        rules = basic_rules() if self.basic else all_rules()
+        return [rule for rule in rules if any(map(self.selection.counts, rule.codes))]
+
+
+@dataclass(frozen=True)
+class Linted:
+    """What came of one policy: its findings in order, and those that comments in it suppress.
+
+    `needs` are the paths of the other files that this rests on.
+    """
+
+    policy: Policy
+    findings: tuple[Diagnostic, ...]
+    suppressed: tuple[Diagnostic, ...] = ()
+    needs: tuple[str, ...] = ()
+
+
+def lint(source: Source, plan: Plan) -> Linted:
+    """Lint one policy; the findings of modules it uses that are not shipped are among its own."""
+    policy = read_policy(source, plan.params)
+    subject = Subject(policy, plan.signature, plan.runs, plan.benign, plan.benign_threshold, plan.documents.afresh())
+    looked_for = _looked_for(plan)
+    found = _distinct([*policy.diagnostics, *(f for rule in plan.rules() for f in _found(rule, subject))])
+    kept: list[Diagnostic] = []
+    silent: list[Diagnostic] = []
+    modules = _modules(policy.module)
+    for module in modules:
+        own = [f for f in found if f.source is module.source]
+        if plan.inline_ignores:
+            own, away = suppressed(module.file, own, looked_for)
+            silent += plan.selection.applied(away, module.source.path)
+        kept += plan.selection.applied(own, module.source.path)
+    elsewhere = [f for f in found if all(f.source is not module.source for module in modules)]
+    kept += plan.selection.applied(elsewhere, "")
+    kept.sort(key=lambda f: (f.source.path != policy.path, f.source.path, f.span.start, f.code))
+    return Linted(policy, tuple(kept), tuple(silent), tuple(dict.fromkeys(_needs(subject, modules))))
+
+
+def _found(rule: Rule, subject: Subject) -> Iterator[Diagnostic]:
+    """A rule's findings; its failure is one, too."""
+    try:
+        yield from rule.find(subject)
+    except Exception as error:
+        if os.environ.get("VIGIL_DEBUG"):
+            raise
+        name = rule.find.__module__.rpartition(".")[2]
+        message = f"the rule `{name}` failed: {type(error).__name__}: {error}"
+        help_text = "this is a fault in vigil; VIGIL_DEBUG=1 shows the traceback. The other rules were applied"
+        yield Diagnostic.of("VGL902", message, subject.policy.module.source, help=help_text)
+
+
+def _distinct(findings: Iterable[Diagnostic]) -> list[Diagnostic]:
+    once: dict[tuple[str, str, Span], Diagnostic] = {}
+    for finding in findings:
+        once.setdefault((finding.code, finding.source.path, finding.span), finding)
+    return list(once.values())
+
+
+def _modules(module: Module) -> list[Module]:
+    """A module and those it uses."""
+    found, pending = [module], [module]
+    while pending:
+        for used, _, _ in pending.pop().imported.values():
+            if all(used is not other for other in found):
+                found.append(used)
+                pending.append(used)
+    return found
+
+
+def _needs(subject: Subject, modules: Iterable[Module]) -> Iterator[str]:
+    """The modules that are not shipped, and the documents that statements cite."""
+    yield from (m.source.path for m in modules if not is_shipped(m.source.path))
+    yield from subject.documents.looked_at
+
+
+def _looked_for(plan: Plan) -> Callable[[str], bool]:
+    """Whether a code, or one with a prefix, could have been found."""
+    idle = {INVENTORY, "VGL706"}
+    idle |= set() if plan.signature else {code for code in CODES if code.startswith("VGL4")}
+    idle |= set() if plan.runs else {"VGL321", "VGL332"}
+    idle |= set() if plan.benign else {"VGL331"}
+    if plan.basic:
+        idle |= {code for rule in all_rules() if not rule.basic for code in rule.codes}
+    return lambda prefix: any(c.startswith(prefix) and c not in idle and plan.selection.counts(c) for c in CODES)

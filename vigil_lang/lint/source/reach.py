@@ -1,0 +1,203 @@
+"""What a statement says, as far as a word of its sentence can have a counterpart there."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from vigil_lang.lint.source.declared import declared_names
+from vigil_lang.semantics import core
+from vigil_lang.semantics.text import Glob, predicate
+
+if TYPE_CHECKING:
+    from vigil_lang.semantics.lower import Statement
+    from vigil_lang.semantics.modules import Module
+    from vigil_lang.semantics.text import Matcher
+
+_CLASSES = re.compile(r"\\[bBAzZsSdDwW]|\(\?[a-zA-Z]*:?|\\x\{?[0-9A-Fa-f]+\}?")
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+
+
+def parts_of(text: str) -> list[str]:
+    """The words a name or a value is made of: `file_path`, `warpAffine` and `glm3.nml` have two each."""
+    return [part.lower() for part in _PART.findall(text)]
+
+
+@dataclass(slots=True)
+class Reach:
+    """The texts of a statement, its patterns expanded.
+
+    `actions` names actions; `names` are those the policy gives (patterns, sets, params, variables); `tested` are
+    arguments and the values, globs and regular expressions they are held against. Documentation is no part of it.
+    """
+
+    actions: list[str] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    tested: list[str] = field(default_factory=list)
+    matchers: list[Matcher] = field(default_factory=list)
+    bounds: list[core.Calls | core.Within] = field(default_factory=list)
+    tests: int = 0
+    negated: bool = False
+    compared: bool = False
+    status: bool = False
+    earlier: bool = False
+    later: bool = False
+
+    def all_texts(self) -> list[str]:
+        """Actions, names and what is tested."""
+        return [*self.actions, *self.names, *self.tested]
+
+
+@dataclass
+class StatementReach:
+    """The reach of one statement, each view of it made when first asked for."""
+
+    statement: Statement
+    module: Module
+
+    @cached_property
+    def whole(self) -> Reach:
+        """All of it."""
+        found = Reach()
+        _theta(self.statement.requirement.theta, found)
+        form = self.statement.syntax.form
+        roots = (*form.args, self.statement.syntax.after)
+        found.names += declared_names([root for root in roots if root is not None], self.module)
+        return found
+
+    @cached_property
+    def text(self) -> str:
+        """Everything in it, in lower case."""
+        return "\n".join(self.whole.all_texts()).lower()
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The words of everything in it."""
+        return frozenset(part for text in self.whole.all_texts() for part in parts_of(text))
+
+    @cached_property
+    def tested(self) -> frozenset[str]:
+        """The words of its arguments and of what these are held against."""
+        return frozenset(part for text in self.whole.tested for part in parts_of(text))
+
+    @cached_property
+    def numbers(self) -> frozenset[Decimal]:
+        """Every number in it."""
+        found = (_decimal(n) for text in self.whole.all_texts() for n in _NUMBER.findall(text))
+        return frozenset(n for n in found if n is not None) | {
+            Decimal(bound.count) for bound in self.whole.bounds if isinstance(bound, core.Calls)
+        }
+
+    @cached_property
+    def parts(self) -> tuple[frozenset[str], ...]:
+        """The words of each condition of the form, in order."""
+        found = []
+        holds = {h.span: h for h in core.conditions(self.statement.requirement.theta)}
+        for arg in self.statement.syntax.form.args:
+            one = Reach(names=declared_names([arg], self.module))
+            if arg.span in holds:
+                _condition(holds[arg.span].condition, one)
+            found.append(frozenset(part for text in one.all_texts() for part in parts_of(text)))
+        return tuple(found)
+
+    @property
+    def has_second_condition(self) -> bool:
+        """Whether it tells cases apart: by an order, a negation, or more than an action with one test."""
+        whole = self.whole
+        form = self.statement.form
+        return form not in ("abs", "atmost") or whole.earlier or whole.later or whole.negated or whole.tests > 2
+
+    def matches(self, text: str) -> bool:
+        """Whether a pattern in it that does not match everything matches the text."""
+        for matcher in self.whole.matchers:
+            try:
+                accepts = predicate(matcher)
+            except ValueError:
+                continue
+            if accepts(text) and not accepts("") and not accepts("\x01"):
+                return True
+        return False
+
+
+def _decimal(text: str) -> Decimal | None:
+    try:
+        return Decimal(text[:40]).normalize()
+    except InvalidOperation:
+        return None
+
+
+def _theta(theta: core.Theta, found: Reach) -> None:
+    match theta:
+        case core.Holds(condition):
+            _condition(condition, found)
+        case core.Not(body):
+            found.negated |= not isinstance(body, core.Holds | core.And | core.Repeated)
+            _theta(body, found)
+        case core.Earlier(body, bound) | core.Later(body, bound):
+            found.earlier |= isinstance(theta, core.Earlier)
+            found.later |= isinstance(theta, core.Later)
+            if bound is not None:
+                found.bounds.append(bound)
+            _theta(body, found)
+        case core.Repeated(count, body):
+            found.bounds.append(core.Calls(count))
+            _theta(body, found)
+        case core.And(items) | core.Or(items):
+            for item in items:
+                _theta(item, found)
+        case core.Implies(left, right):
+            _theta(left, found)
+            _theta(right, found)
+        case core.Clear(left, right):
+            found.later = True
+            _theta(left, found)
+            _theta(right, found)
+
+
+def _condition(condition: core.Condition, found: Reach) -> None:
+    match condition:
+        case core.AndC(items) | core.OrC(items):
+            for item in items:
+                _condition(item, found)
+            return
+        case core.NotC(body):
+            found.negated = True
+            _condition(body, found)
+            return
+    found.tests += 1
+    match condition:
+        case core.ActionIn(names):
+            found.actions += sorted(names)
+        case core.ActionMatches(matcher):
+            found.actions.append(literal(matcher))
+        case core.StatusIs(status):
+            found.status = True
+            found.tested += ("status", status)
+        case core.Has(reads):
+            found.tested.append(reads.name)
+        case core.In(reads, values, negated):
+            found.negated |= negated
+            found.tested += (reads.name, *sorted(values))
+        case core.Matches(reads, matcher, negated):
+            found.negated |= negated
+            found.matchers.append(matcher)
+            found.tested += (reads.name, literal(matcher))
+        case core.Compares(reads, _, number):
+            found.compared = True
+            found.tested += (reads.name, str(number))
+        case core.Equals(reads, variable) | core.Contains(reads, variable):
+            found.tested.append(reads.name)
+            found.names.append(variable)
+        case core.ContainsText(reads, text):
+            found.tested += (reads.name, text)
+
+
+def literal(matcher: Matcher) -> str:
+    """A glob or regular expression with its signs taken away, as far as they hide what it is about."""
+    if isinstance(matcher, Glob):
+        return matcher.pattern
+    return re.sub(r"\\(.)", r"\1", _CLASSES.sub(" ", matcher.pattern))

@@ -1,0 +1,122 @@
+"""Numbers, versions and names of a cited sentence that nothing in the statement contains."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from decimal import Decimal
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from vigil_lang.diagnostics import Diagnostic
+from vigil_lang.documents.constraints import constraints
+from vigil_lang.documents.lexicon import NEGATION
+from vigil_lang.documents.passages import quoted_words
+from vigil_lang.lint.source.reach import StatementReach, parts_of
+from vigil_lang.semantics import core
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from vigil_lang.documents.constraints import Number
+    from vigil_lang.lint.source.citations import Citation
+    from vigil_lang.lint.subject import Subject
+
+_SECONDS = {"ms": "0.001", "s": "1", "m": "60", "h": "3600", "d": "86400", "w": "604800"}
+_TIME = re.compile(r"(?:ms|millisecond|s|sec|second|m|min|minute|h|hr|hour|d|day|week)s?")
+_BYTES = re.compile(r"([kmgt])(i?)b(?:ytes?)?$")
+_COUNTING = re.compile(r"(?:more|less|fewer) than|at least|at most|up to|over|exceed|above|below|within", re.IGNORECASE)
+_OFTEN = frozenset({"times", "time", "retries", "attempt", "attempts", "try", "tries"})
+_CLAUSE = re.compile(r"[;—–]| - |, (?=use |but |instead )")
+
+
+def find(subject: Subject) -> Iterator[Diagnostic]:
+    """What a sentence names or counts and no statement that cites it does."""
+    groups: dict[tuple[str, ...], list[Citation]] = defaultdict(list)
+    for citation in subject.cited.citations:
+        if any(map(_asked, citation.sentences)):
+            groups[quoted_words(citation.text)].append(citation)
+    for group in groups.values():
+        reaches = [subject.cited.reach(c.statement) for c in group]
+        for citation, reach in zip(group, reaches, strict=True):
+            others = [r for r in reaches if r.statement is not citation.statement]
+            yield from _find(citation, reach, others)
+
+
+def _asked(sentence: str) -> bool:
+    found = constraints(sentence)
+    return bool(found.names or found.numbers)
+
+
+def _find(citation: Citation, reach: StatementReach, others: list[StatementReach]) -> Iterator[Diagnostic]:
+    # What one of several statements about a sentence holds, the others need not hold as well.
+    names = dict.fromkeys(n for s in citation.sentences for n in _names(s, citation.statement.form))
+    if missing := [name for name in names if not any(_has_name(name, r) for r in (reach, *others))]:
+        yield _finding(citation, missing, "contains it" if len(missing) == 1 else "contains them")
+    for number in dict.fromkeys(n for s in citation.sentences for n in constraints(s).numbers):
+        if not any(_has_number(number, r) for r in (reach, *others)):
+            yield _finding(citation, [number.word], f"has the number {number.value}")
+
+
+def _finding(citation: Citation, words: list[str], lacks: str) -> Diagnostic:
+    shown = ", ".join(f"`{word}`" for word in words[:4]) + (", …" if len(words) > 4 else "")
+    return Diagnostic.of(
+        "VGL702",
+        f"the sentence says {shown}, and nothing in `{citation.statement.name}` {lacks}",
+        citation.statement.source,
+        citation.place(words[0]),
+        help="test for it, or cite only the part of the sentence that the statement enforces",
+    )
+
+
+@lru_cache(maxsize=4096)
+def _names(sentence: str, form: str) -> tuple[str, ...]:
+    """The names a statement should hold: one that forbids holds what is forbidden, not what is to be done instead."""
+    if form not in ("abs", "atmost"):
+        return constraints(sentence).names
+    return tuple(n for part in _CLAUSE.split(sentence) if NEGATION.search(part) for n in constraints(part).names)
+
+
+def _has_name(name: str, reach: StatementReach) -> bool:
+    parts = [part for part in parts_of(name) if len(part) > 1 or part.isdigit()]
+    # A statement may be called after what it is about, but `cancelled` alone is most often its verdict.
+    text = f"{reach.text}\n{reach.statement.name.lower()}" if len(parts) > 1 else reach.text
+    return name.lower() in text or all(part in text for part in parts) or reach.matches(name)
+
+
+def _has_number(number: Number, reach: StatementReach) -> bool:
+    value = Decimal(number.value)
+    if value in (0, 1):
+        return True
+    counted = _COUNTING.match(number.word) is not None
+    whole = reach.whole
+    if (counted or number.unit in _OFTEN) and not (whole.compared or whole.bounds or reach.numbers):
+        return True  # VGL701 and VGL703 speak of what counts nothing at all
+    values = _readings(value, number.unit) | ({value - 1, value + 1} if counted else set())
+    if values & reach.numbers or reach.matches(number.value):
+        return True
+    spelled = number.word.split()[0].lower() if number.word[:1].isalpha() else number.value
+    if re.search(rf"(?<![\w.]){re.escape(spelled)}(?![\w.])", reach.text):
+        return True
+    seconds = _SECONDS.get(_unit(number.unit))
+    waits = [bound.microseconds for bound in whole.bounds if isinstance(bound, core.Within)]
+    return seconds is not None and value * Decimal(seconds) * 1_000_000 in waits
+
+
+def _unit(word: str) -> str:
+    """The first letter of a unit of time (`ms` for milliseconds), empty for another unit."""
+    found = _TIME.fullmatch(word)
+    return "" if found is None else "ms" if word in ("ms", "millisecond", "milliseconds") else word[0]
+
+
+def _readings(value: Decimal, unit: str) -> set[Decimal]:
+    """A number as it may be written: 20 MB as 20000000, 50% as 0.5, 10 minutes as 600."""
+    found = {value}
+    if (size := _BYTES.match(unit)) is not None:
+        power = "kmgt".index(size[1]) + 1
+        found |= {value * 1000**power, value * 1024**power}
+    elif unit in ("%", "percent"):
+        found.add(value / 100)
+    elif (seconds := _SECONDS.get(_unit(unit))) is not None:
+        found |= {value * Decimal(seconds), value * Decimal(seconds) * 1000}
+    return {number.normalize() for number in found}

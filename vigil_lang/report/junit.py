@@ -1,0 +1,162 @@
+"""JUnit XML, as GitLab, Jenkins and most other CI systems read it: suites of cases, each passed unless it says more."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from vigil_lang.diagnostics.visible import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from vigil_lang.report.model import Place, Report, Result
+    from vigil_lang.report.paths import Places
+
+# XML 1.0 has no way to write these, not even as a reference; `visible` knows the others.
+_NO_XML = re.compile("[\ufffe\uffff]")
+_MARKUP = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;"})
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why a case did not pass: one line, what kind of problem it is, and the whole story."""
+
+    message: str
+    text: str = ""
+    type: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One test. `file` is relative to the repository, `line` counts from 1, `seconds` is how long it took.
+
+    `failure`: what was tested is wrong; `error`: it could not be tested; `skipped`: why it was not.
+    """
+
+    name: str
+    classname: str = ""
+    file: str | None = None
+    line: int | None = None
+    seconds: float | None = None
+    failure: Problem | None = None
+    error: Problem | None = None
+    skipped: str | None = None
+    output: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """The tests of one file or one run."""
+
+    name: str
+    cases: Sequence[Case] = field(default_factory=tuple)
+    file: str | None = None
+
+
+def junit_xml(suites: Iterable[Suite], name: str = "vigil") -> str:
+    """The document, one element a line, whatever the texts hold: what XML or a terminal cannot take is written out."""
+    every = list(suites)
+    cases = [case for suite in every for case in suite.cases]
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', f"<testsuites{_attributes(name=name, **_sums(cases))}>"]
+    for suite in every:
+        head = _attributes(name=suite.name, **_sums(suite.cases), file=suite.file)
+        lines.append(f"  <testsuite{head}>")
+        for case in suite.cases:
+            lines += _case(case)
+        lines.append("  </testsuite>")
+    lines.append("</testsuites>")
+    return "\n".join(lines) + "\n"
+
+
+def _sums(cases: Sequence[Case]) -> dict[str, str]:
+    return {
+        "tests": str(len(cases)),
+        "failures": str(sum(case.failure is not None for case in cases)),
+        "errors": str(sum(case.error is not None for case in cases)),
+        "skipped": str(sum(case.skipped is not None for case in cases)),
+        "time": _seconds(sum(case.seconds or 0.0 for case in cases)),
+    }
+
+
+def _case(case: Case) -> Iterator[str]:
+    head = _attributes(
+        name=case.name,
+        classname=case.classname,
+        file=case.file,
+        line=None if case.line is None else str(case.line),
+        time=None if case.seconds is None else _seconds(case.seconds),
+    )
+    inner = [
+        *_problem("failure", case.failure),
+        *_problem("error", case.error),
+        *([] if case.skipped is None else [f"      <skipped{_attributes(message=case.skipped)}/>"]),
+        *([] if case.output is None else [f"      <system-out>{_text(case.output)}</system-out>"]),
+    ]
+    if not inner:
+        yield f"    <testcase{head}/>"
+        return
+    yield f"    <testcase{head}>"
+    yield from inner
+    yield "    </testcase>"
+
+
+def _problem(element: str, problem: Problem | None) -> Iterator[str]:
+    if problem is not None:
+        head = _attributes(message=problem.message, type=problem.type or None)
+        yield f"      <{element}{head}>{_text(problem.text)}</{element}>"
+
+
+def _attributes(**values: str | None) -> str:
+    return "".join(f' {name}="{_text(value, one_line=True)}"' for name, value in values.items() if value is not None)
+
+
+def _text(text: str, *, one_line: bool = False) -> str:
+    """A text as XML takes it. Line breaks are kept, except in attributes, whose readers turn them into spaces."""
+    shown = visible(text) if one_line else "\n".join(map(visible, text.replace("\r\n", "\n").split("\n")))
+    return _NO_XML.sub(lambda match: f"\\u{{{ord(match[0]):x}}}", shown).translate(_MARKUP)
+
+
+def _seconds(seconds: float) -> str:
+    return f"{max(seconds, 0.0):.3f}"
+
+
+# --- reports -----------------------------------------------------------------------------------------------
+
+
+def render(report: Report) -> str:
+    """The suites of the report; where it has none, one for each file, with a case for each finding in it."""
+    return junit_xml(_suites(report) if report.suites is None else report.suites, f"vigil {report.verb}")
+
+
+def _suites(report: Report) -> Iterator[Suite]:
+    found: dict[str, list[Result]] = {report.places.in_root(path): [] for path in report.files}
+    for result in report.counted:
+        found.setdefault(report.places.in_root(result.place.path), []).append(result)
+    for path, results in found.items():
+        cases = [_finding(result, report.places) for result in results]
+        yield Suite(path, cases or [Case("no findings", path, path)], path)
+
+
+def _finding(result: Result, places: Places) -> Case:
+    """A finding as a case that fails; one that only informs passes, with what it says as its output."""
+    path, line = places.in_root(result.place.path), result.place.line
+    where = _where(result.place, places)
+    name = f"{result.rule.id} at {where.removeprefix(f'{path}:')}" if line is not None else result.rule.id
+    told = [f"{where}: {result.rule.id} {result.message}"]
+    told += [f"help: {result.help}"] if result.help else []
+    told += [f"{_where(place, places)}: {message}" for message, place in result.notes]
+    text = "\n".join(told)
+    if result.level == "info":
+        return Case(name, path, path, line, output=text)
+    return Case(name, path, path, line, failure=Problem(result.message, text, result.level))
+
+
+def _where(place: Place, places: Places) -> str:
+    found = place.range()
+    path = places.in_root(place.path)
+    if found is not None:
+        (line, column), _ = found
+        return f"{path}:{line}:{column}"
+    return path if place.line is None else f"{path}:{place.line}"

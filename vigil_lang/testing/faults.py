@@ -1,0 +1,58 @@
+"""What is wrong with the tests of one file, as it is found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Span, nearest
+from vigil_lang.semantics.text import ESCAPE_HELP, BadEscape, unescape
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from vigil_lang.diagnostics import Note, Source
+    from vigil_lang.syntax import tree
+
+_LISTED = 8
+_LONGEST = 80
+
+
+def short(name: str) -> str:
+    """A name as a message quotes it; one may be a megabyte long."""
+    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
+
+
+@dataclass
+class Faults:
+    """The findings about one file's tests."""
+
+    source: Source
+    found: list[Diagnostic] = field(default_factory=list)
+
+    def add(self, message: str, span: Span, help_text: str | None = None, *, notes: tuple[Note, ...] = ()) -> None:
+        """A test is not valid (VGL610)."""
+        self.found.append(Diagnostic.of("VGL610", message, self.source, span, help=help_text, notes=notes))
+
+    def unknown(self, message: str, name: str, span: Span, known: Iterable[str], *, quoted: bool = False) -> None:
+        """Something is named that is not there; the nearest name is offered, or else those that there are."""
+        names = list(dict.fromkeys(known))
+        near = nearest(name, names, 1)
+        if near:
+            written = f'"{near[0]}"' if quoted else near[0]
+            fix = Fix(f"write `{written}`", (Edit(span, written),))
+            help_text = f"did you mean `{near[0]}`?"
+            self.found.append(Diagnostic.of("VGL610", message, self.source, span, help=help_text, fix=fix))
+            return
+        listed = ", ".join(f"`{n}`" for n in names[:_LISTED]) + (", …" if names[_LISTED:] else "")
+        self.add(message, span, f"there is {listed}" if names else None)
+
+    def text(self, string: tree.String) -> str | None:
+        """The text of a string; an unknown escape (VGL106) is reported."""
+        try:
+            return unescape(string.raw)
+        except BadEscape as error:
+            start = string.span.start + 1 + error.offset
+            span = Span(start, start + error.length)
+            self.found.append(Diagnostic.of("VGL106", str(error), self.source, span, help=ESCAPE_HELP))
+            return None

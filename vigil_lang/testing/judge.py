@@ -1,0 +1,110 @@
+"""Judging a test: what its run makes of each statement it names, held against what it expects."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from vigil_lang.smt.encode import Encoding
+from vigil_lang.smt.leaves import Matching
+from vigil_lang.testing.model import Answer, Failure, Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from vigil_lang.semantics.lower import Statement
+    from vigil_lang.semantics.policy import Policy
+    from vigil_lang.testing.model import Case, Expected
+    from vigil_lang.trace import Trace
+
+_TOLD = 5
+
+
+def judge(case: Case, policies: Iterable[Policy] | None = None, *, confirmed: bool = False) -> Outcome:
+    """Run one test, on other policies than its own where they are given (a mutant has the path of its original).
+
+    The facts of a run decide every statement; `confirmed` has the solver say so too, as `vigil verify` does.
+
+    Raises:
+        SolverDisagrees: Z3 did not confirm an answer; a fault of this program.
+    """
+    started = time.perf_counter()
+    statements = {(p.path, s.name): s for p in (case.policies if policies is None else policies) for s in p.statements}
+    matching = Matching(case.trace)
+    answers: dict[tuple[str, str], Answer] = {}
+    failures = []
+    for expected in case.expected:
+        key = (expected.policy, expected.statement)
+        if key not in statements:
+            failures.append(Failure(expected, f"there is no statement `{expected.statement}`", expected.span))
+            continue
+        if key not in answers:
+            answers[key] = answer(statements[key], case.trace, matching, confirmed=confirmed)
+        message = mismatch(expected, answers[key], case.trace)
+        if message is not None:
+            failures.append(Failure(expected, message, expected.span))
+    return Outcome(case, tuple(failures), time.perf_counter() - started)
+
+
+def answer(statement: Statement, trace: Trace, matching: Matching | None = None, *, confirmed: bool = False) -> Answer:
+    """What a run makes of a statement; `matching` may be shared by statements on the same run.
+
+    Raises:
+        SolverDisagrees: with `confirmed`, where Z3 says otherwise.
+    """
+    encoding = Encoding(statement.requirement, trace, matching or Matching(trace), name=statement.name)
+    names = statement.requirement.variables
+    rank = {value: at for at, value in enumerate(trace.values)}
+    offending = []
+    for condition in encoding.conditions:
+        failing = [key for key, formula in condition.cases if not encoding.query.value(formula)]
+        if failing:
+            failing.sort(key=lambda key: [-1 if v is None else rank[v] for v in key])
+            offending.append((condition.event, tuple(dict(zip(names, key, strict=True)) for key in failing)))
+    if confirmed:
+        from vigil_lang.smt.solve import decide
+
+        decide(encoding, statement.name)
+    return Answer(tuple(sorted(offending, key=lambda found: found[0])), bool(offending) or encoding.exercised())
+
+
+def mismatch(expected: Expected, found: Answer, trace: Trace) -> str | None:
+    """Why an answer is not the expected one, in words; None where it is."""
+    ids = [trace.events[index].id for index, _ in found.offending]
+    name = expected.statement
+    if expected.verdict != "violated":
+        if ids:
+            return f"`{name}` is violated at {_listed(ids)}, not {expected.verdict}"
+        if expected.verdict == "vacuous" and found.exercised:
+            return f"`{name}` is satisfied, but not vacuously: something puts it to the test"
+        return None
+    if not ids:
+        return f"`{name}` is satisfied{'' if found.exercised else ' vacuously'}, not violated"
+    if expected.events is not None and set(expected.events) != set(ids):
+        return f"`{name}` is violated at {_listed(ids)}, not at {_listed(expected.events)}"
+    return _unbound(expected, found, ids) if expected.bindings else None
+
+
+def _unbound(expected: Expected, found: Answer, ids: Sequence[str]) -> str | None:
+    """Which event does not offend under the expected values; without named events one that does is enough."""
+    wanted = expected.bindings
+    fits = [any(all(b.get(x) == v for x, v in wanted) for b in bindings) for _, bindings in found.offending]
+    if all(fits) or (expected.events is None and any(fits)):
+        return None
+    at = fits.index(False)
+    told = "; ".join(_values(binding) for binding in found.offending[at][1][:_TOLD])
+    return f"`{expected.statement}` is violated at `{ids[at]}` with {told}, not with {_values(dict(wanted))}"
+
+
+def _values(binding: dict[str, str | None]) -> str:
+    return ", ".join(f"{x} = {'any other value' if v is None else f'`{v}`'}" for x, v in binding.items())
+
+
+def _listed(ids: Sequence[str]) -> str:
+    return ", ".join(_some(ids))
+
+
+def _some(ids: Sequence[str]) -> Iterator[str]:
+    yield from (f"`{event}`" for event in ids[:_TOLD])
+    if len(ids) > _TOLD:
+        yield f"{len(ids) - _TOLD} more"

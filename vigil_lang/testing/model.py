@@ -1,0 +1,82 @@
+"""What a test of policies is, and what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from vigil_lang.diagnostics import Source, Span
+    from vigil_lang.semantics.policy import Policy
+    from vigil_lang.trace import Trace
+
+Judged: TypeAlias = Literal["satisfied", "violated", "vacuous"]
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a test expects of one statement.
+
+    `policy` is the path of the statement's policy. `events` are exactly the offending ones, None where any will do;
+    `bindings` are values of variables under which each of them offends. `span` is the statement's name in the test.
+    """
+
+    policy: str
+    statement: str
+    verdict: Judged
+    events: tuple[str, ...] | None
+    bindings: tuple[tuple[str, str], ...]
+    span: Span
+
+
+@dataclass(frozen=True)
+class Case:
+    """One `test`: policies, already with the values it sets, a run, and what is expected.
+
+    `span` is the test's name in `source`; `path` the test file's; `doc` its documentation.
+    """
+
+    path: str
+    name: str
+    span: Span
+    source: Source = field(repr=False)
+    policies: tuple[Policy, ...] = field(repr=False)
+    trace: Trace = field(repr=False)
+    expected: tuple[Expected, ...]
+    doc: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a run makes of one statement.
+
+    `offending` has, for each event at fault in run order, its index and every binding under which it offends, the one
+    that a verdict reports first; None stands for any value the run does not carry. `exercised`: something put the
+    statement to the test.
+    """
+
+    offending: tuple[tuple[int, tuple[dict[str, str | None], ...]], ...]
+    exercised: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An expectation that was not met, said in words. `span` is in the test's source."""
+
+    expected: Expected
+    message: str
+    span: Span
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A test that was run: it passed when there are no failures."""
+
+    case: Case
+    failures: tuple[Failure, ...]
+    seconds: float
+
+    @property
+    def passed(self) -> bool:
+        """Whether every expectation was met."""
+        return not self.failures

@@ -1,0 +1,83 @@
+"""The policies that a file of tests is about, with the values each test sets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vigil_lang.diagnostics import InputError
+from vigil_lang.files import read_source
+from vigil_lang.semantics.modules import TESTS
+from vigil_lang.semantics.policy import read_policy
+from vigil_lang.syntax import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from vigil_lang.diagnostics import Diagnostic, Source
+    from vigil_lang.semantics.lower import Statement
+    from vigil_lang.semantics.modules import Module
+    from vigil_lang.semantics.policy import Policy
+
+
+@dataclass
+class Subjects:
+    """The policies under test in one file, read anew for other values of their params."""
+
+    own: Policy
+    """The test file itself."""
+    _read: dict[str, tuple[Policy, ...]] = field(default_factory=dict)
+
+    def sources(self) -> list[Source]:
+        """What holds the statements under test: the file itself, what it uses whole, else its namesake."""
+        module = self.own.module
+        found = [module.source] if any(isinstance(item, tree.Statement) for item in module.file.items) else []
+        found += [used.source for use, used in module.uses if not use.names and used.source not in found]
+        namesake = Path(module.source.path.removesuffix(TESTS) + ".vgl")
+        if not found and module.source.path.endswith(TESTS) and namesake.is_file():
+            found.append(read_source(str(namesake)))
+        return found
+
+    def policies(self, values: Mapping[str, object]) -> tuple[Policy, ...]:
+        """The policies, with the statements that resolve under some values."""
+        key = repr(sorted(values.items()))
+        if key not in self._read:
+            self._read[key] = tuple(read_policy(source, values) for source in self.sources())
+        return self._read[key]
+
+    def errors(self) -> list[Diagnostic]:
+        """What keeps the policies that are not the file itself from being tested."""
+        try:
+            policies = self.policies({})
+        except InputError as error:
+            return list(error.diagnostics)
+        own = self.own.path
+        return [e for p in policies if p.path != own for e in p.errors if e.code != "VGL210"]
+
+    def params(self) -> dict[str, tree.Param]:
+        """The params that a test may set, those of used modules too."""
+        found: dict[str, tree.Param] = {}
+        for policy in (self.own, *self.policies({})):
+            for module in _modules(policy.module):
+                found.update((n, d) for n, d in module.own.items() if isinstance(d, tree.Param))
+        return found
+
+
+def statements(policies: tuple[Policy, ...]) -> Iterator[tuple[str, Policy, Statement]]:
+    """Every statement by the names a test may call it: its own, and that with its policy's before it."""
+    for policy in policies:
+        for statement in policy.statements:
+            yield statement.name, policy, statement
+            yield f"{policy.name}.{statement.name}", policy, statement
+
+
+def _modules(module: Module) -> Iterator[Module]:
+    seen: list[Module] = []
+    pending = [module]
+    while pending:
+        current = pending.pop()
+        if current not in seen:
+            seen.append(current)
+            pending += [used for _, used in current.uses]
+    yield from seen

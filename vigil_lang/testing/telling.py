@@ -1,0 +1,243 @@
+"""Runs that tell two requirements apart: invented, short, and judged as any run is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import chain, islice, product
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from vigil_lang.semantics import core
+from vigil_lang.smt.encode import Encoding
+from vigil_lang.smt.leaves import Matching
+from vigil_lang.testing.samples import near_misses, samples, values_for
+from vigil_lang.trace.model import Event, Trace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from vigil_lang.semantics.denotation import Binding
+
+Line: TypeAlias = tuple[Event, ...]
+
+MAX_EVENTS: Final = 2_500
+"""Events of the runs tried for one pair."""
+
+MAX_TESTS: Final = 200
+MAX_VARIABLES: Final = 5
+"""Statements with more of them are not searched: each run would take too long."""
+
+_MORE: Final = 600
+"""Events of runs tried for a verdict that differs once a run is known of which only the events at fault do."""
+
+_POOL: Final = 12
+_LONGEST: Final = 60
+"""Repetitions or calls in between that a bound may ask for."""
+
+_SECOND: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """A run of which two requirements say different things: the indices of the events at fault, by each."""
+
+    trace: Trace
+    before: tuple[int, ...]
+    after: tuple[int, ...]
+
+
+Verdict: TypeAlias = Telling | Literal["same", "unknown"]
+
+
+def tell(before: core.Requirement, after: core.Requirement, most: int = MAX_EVENTS) -> Verdict:
+    """A run that tells the requirements apart; `same` where the solver says there is none, else `unknown`.
+
+    `most` is how many events all runs that are tried may have.
+    """
+    tests = sum(len(core.tests(h.condition)) for h in core.conditions(before.theta))
+    if tests > MAX_TESTS or len(before.variables) > MAX_VARIABLES:
+        return "unknown"
+    pairs = _changed(before.theta, after.theta)
+    found = _Search(before, after, pairs, most).found()
+    if found is None and pairs and all(_same(one, two) for one, two in pairs):
+        return "same"
+    return found or "unknown"
+
+
+def _changed(before: core.Theta, after: core.Theta) -> list[tuple[core.Condition, core.Condition]] | None:
+    """The conditions that differ where the bodies are built alike; None where they are not."""
+    one, two = core.conditions(before), core.conditions(after)
+    if _shape(before) != _shape(after) or len(one) != len(two):
+        return None
+    pairs = ((a.condition, b.condition) for a, b in zip(one, two, strict=True))
+    return list(dict.fromkeys(pair for pair in pairs if pair[0] != pair[1]))
+
+
+def _shape(theta: core.Theta) -> object:
+    match theta:
+        case core.Holds():
+            return "holds"
+        case core.Not(body):
+            return "not", _shape(body)
+        case core.And(items) | core.Or(items):
+            return type(theta).__name__, *map(_shape, items)
+        case core.Implies(left, right) | core.Clear(left, right):
+            return type(theta).__name__, _shape(left), _shape(right)
+        case core.Earlier(body, bound) | core.Later(body, bound):
+            return type(theta).__name__, bound, _shape(body)
+        case core.Repeated(count, body):
+            return "repeated", count, _shape(body)
+
+
+def _same(one: core.Condition, two: core.Condition) -> bool:
+    """Whether the solver is certain that no event tells two conditions apart."""
+    from vigil_lang.analysis.satisfiable import contradiction  # imports the solver
+
+    both = ((one, core.NotC(two)), (core.NotC(one), two))
+    return all((found := contradiction(pair)) is not None and not found.only_lists for pair in both)
+
+
+class _Search:
+    """Short runs made of events that the conditions suggest, shortest first."""
+
+    def __init__(
+        self,
+        before: core.Requirement,
+        after: core.Requirement,
+        pairs: list[tuple[core.Condition, core.Condition]] | None,
+        most: int,
+    ) -> None:
+        self.before, self.after = before, after
+        variables = tuple(dict.fromkeys((*before.variables, *after.variables)))
+        self._holds = list(dict.fromkeys((*core.conditions(before.theta), *core.conditions(after.theta))))
+        tests = [t for h in self._holds for t in core.tests(h.condition)]
+        values = {x: values_for(x, tests) for x in variables}
+        self._named: list[Binding] = [{x: values[x][at] for x in variables} for at in (0, 1)[: len(variables) + 1]]
+        self._left = most
+        self._telling = self._where_they_differ(pairs) if pairs else []
+        self._pool = self._events()
+
+    def found(self) -> Telling | None:
+        """The first run of which the verdicts differ, else of which the events at fault do."""
+        second: Telling | None = None
+        for line in self._lines():
+            for trace in self._timed(line):
+                self._left -= 1 + len(trace.events)
+                if self._left < 0:
+                    return second
+                told = self._compared(trace)
+                if told is None:
+                    continue
+                if bool(told.before) != bool(told.after):
+                    return told
+                if second is None:
+                    second = told
+                    self._left = min(self._left, _MORE)
+        return second
+
+    def _compared(self, trace: Trace) -> Telling | None:
+        matching = Matching(trace)
+        before, after = (_offending(requirement, matching) for requirement in (self.before, self.after))
+        return Telling(trace, before, after) if before != after else None
+
+    # --- events ---
+
+    def _where_they_differ(self, pairs: Iterable[tuple[core.Condition, core.Condition]]) -> list[Event]:
+        found: list[Event] = []
+        for one, two in pairs:
+            for binding in self._named:
+                found += islice(samples(core.AndC((one, core.NotC(two))), binding), 3)
+                found += islice(samples(core.AndC((two, core.NotC(one))), binding), 3)
+        return _distinct(found)[: _POOL // 2]
+
+    def _events(self) -> list[Event]:
+        met = (event for b in self._named for h in self._holds for event in islice(samples(h.condition, b), 2))
+        missed = (e for b in self._named[:1] for h in self._holds for e in islice(near_misses(h.condition, b), 4))
+        return _distinct(chain(self._telling, met, missed))[:_POOL]
+
+    # --- runs ---
+
+    def _lines(self) -> Iterator[Line]:
+        prefixes = self._prefixes()
+        for length in (1, 2, 3):
+            for prefix in prefixes:
+                for chosen in product(self._pool, repeat=length):
+                    # Where conditions differ, a run without an event that shows it says the same of both.
+                    if not self._telling or any(event in self._telling for event in (*prefix, *chosen)):
+                        yield (*prefix, *chosen)
+                        yield from self._stretched(prefix, chosen)
+
+    def _prefixes(self) -> list[Line]:
+        """What may have to come first: the event that a scope waits for, as many calls as are allowed."""
+        found: list[Line] = [()]
+        scopes = [h for h in self._holds if h.role == "scope"]
+        if scopes:
+            found += [(event,) for event in islice(samples(scopes[0].condition, self._named[0]), 1)]
+        for count in dict.fromkeys(_repetitions(self.before.theta) + _repetitions(self.after.theta)):
+            if 1 < count <= _LONGEST:
+                triggers = [h for h in self._holds if h.role == "trigger"]
+                events = [*islice(samples(triggers[0].condition, self._named[0]), 1)] if triggers else []
+                found += [(*start, *[event] * (count - 1)) for event in events for start in tuple(found)]
+        return found
+
+    def _stretched(self, prefix: Line, chosen: Line) -> Iterator[Line]:
+        """Calls between the first and the second event, as many as some bound counts."""
+        if len(chosen) != 2:
+            return
+        filler = Event("e", "other", "e", status="ok")
+        limits = self._limits(core.Calls)
+        for count in dict.fromkeys(n for limit in limits for n in (limit - 1, limit)):
+            if 0 < count <= _LONGEST:
+                yield (*prefix, chosen[0], *[filler] * count, chosen[1])
+
+    def _limits(self, kind: type[core.Calls] | type[core.Within]) -> list[int]:
+        bounds = [b for theta in (self.before.theta, self.after.theta) for b in _bounds(theta) if isinstance(b, kind)]
+        return sorted({b.count if isinstance(b, core.Calls) else b.microseconds for b in bounds})
+
+    def _timed(self, line: Line) -> Iterator[Trace]:
+        """The run, and where a bound is a time, with every event as much later than the one before."""
+        gaps: Sequence[int | None] = self._limits(core.Within) or [None]
+        for gap in gaps if gaps == [None] else [*gaps, gaps[-1] + _SECOND]:  # type: ignore[operator]
+            yield Trace(
+                tuple(
+                    replace(e, id=f"e{at + 1}", call=f"e{at + 1}", time=None if gap is None else at * gap)
+                    for at, e in enumerate(line)
+                )
+            )
+
+
+def _offending(requirement: core.Requirement, matching: Matching) -> tuple[int, ...]:
+    encoding = Encoding(requirement, matching.trace, matching)
+    met = ((c.event, all(encoding.query.value(formula) for _, formula in c.cases)) for c in encoding.conditions)
+    return tuple(sorted(at for at, holds in met if not holds))
+
+
+def _distinct(events: Iterable[Event]) -> list[Event]:
+    return list({repr((e.action, e.kinds, e.args, e.status, e.output)): e for e in events}.values())
+
+
+def _bounds(theta: core.Theta) -> list[core.Bound]:
+    match theta:
+        case core.Earlier(body, bound) | core.Later(body, bound):
+            return [bound, *_bounds(body)]
+        case core.Not(body) | core.Repeated(_, body):
+            return _bounds(body)
+        case core.And(items) | core.Or(items):
+            return [b for item in items for b in _bounds(item)]
+        case core.Implies(left, right) | core.Clear(left, right):
+            return _bounds(left) + _bounds(right)
+        case _:
+            return []
+
+
+def _repetitions(theta: core.Theta) -> list[int]:
+    match theta:
+        case core.Repeated(count, body):
+            return [count, *_repetitions(body)]
+        case core.Not(body) | core.Earlier(body) | core.Later(body):
+            return _repetitions(body)
+        case core.And(items) | core.Or(items):
+            return [n for item in items for n in _repetitions(item)]
+        case core.Implies(left, right) | core.Clear(left, right):
+            return _repetitions(left) + _repetitions(right)
+        case _:
+            return []
