@@ -268,3 +268,33 @@ def test_watching_lints_again_when_a_file_changes(place: Path) -> None:
             assert process.wait(timeout=10) == 1
         finally:
             process.kill()
+
+
+@pytest.mark.usefixtures("place")
+class TestOtherVerbs:
+    """What the configuration says holds for every verb that it concerns."""
+
+    def test_params_are_those_of_the_configuration(self, vigil: Vigil) -> None:
+        policy = "param most: number = 6\n\nstatement R0: abs(deploy(n > most))\n"
+        put(a_vgl=policy, run_jsonl='{"action":"deploy","args":{"n":5}}\n')
+        assert vigil("verify", "a.vgl", "run.jsonl").status == 0
+        put(vigil_toml="params = {most = 4}\n")
+        assert vigil("verify", "a.vgl", "run.jsonl").status == 1
+        assert vigil("verify", "a.vgl", "run.jsonl", "--set", "most=5").status == 0
+        assert vigil("verify", "a.vgl", "run.jsonl", "--isolated").status == 0
+        script = vigil("compile", "a.vgl", "--length", "1").out
+        assert script != vigil("compile", "a.vgl", "--length", "1", "--isolated").out
+
+    def test_the_formatter_spells_and_passes_over_as_it_is_told(self, vigil: Vigil) -> None:
+        text = "statement R0: always (a() implies earlier b())\n"
+        put(a_vgl=text, vendor__a_vgl=text, vigil_toml='exclude = ["vendor/"]\n\n[fmt]\nspelling = "unicode"\n')
+        assert vigil("fmt").status == 0
+        assert "◇⁻" in Path("a.vgl").read_text(encoding="utf-8")
+        assert Path("vendor/a.vgl").read_text(encoding="utf-8") == text
+        assert vigil("fmt", "--ascii", "a.vgl").status == 0
+        assert "earlier" in Path("a.vgl").read_text(encoding="utf-8")
+
+    def test_checking_and_testing_pass_over_what_is_excluded(self, vigil: Vigil) -> None:
+        put(vendor__a_vgl=LONE, vendor__a_test_vgl="", b_vgl=CLEAN, vigil_toml='exclude = ["vendor/"]\n')
+        assert vigil("check", ".").status == 0
+        assert vigil("check", "vendor/a.vgl").status == 1

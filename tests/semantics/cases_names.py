@@ -161,11 +161,13 @@ CASES = [
         "VGL205",
         "use «std.files»\n\nstatement S: abs(write())",
         "nothing of `std.files` is used",
+        fixed="\nstatement S: abs(write())",
     ),
     Case(
         "VGL205",
         'use std.files: reads, «writes»\n\nstatement S: abs(reads("a"))',
         "`writes` is imported and not used",
+        fixed='use std.files: reads\n\nstatement S: abs(reads("a"))',
     ),
     Case(
         "VGL206",

@@ -37,7 +37,7 @@ def test_the_policy_is_right_and_formatted() -> None:
 SCREENS = [block for block in blocks("console") if block.count("$ ") == 1]
 
 
-@pytest.mark.parametrize(("block", "status"), list(zip(SCREENS, [1, 0, 0], strict=True)))
+@pytest.mark.parametrize(("block", "status"), list(zip(SCREENS, [1, 0, 1, 0], strict=True)))
 def test_the_screen_is_what_the_command_prints(block: str, status: int, capsys: pytest.CaptureFixture[str]) -> None:
     command, _, screen = block.partition("\n")
     assert run(command.removeprefix("$ vigil ").split()) == status

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from vigil_lang.cli.recordings import options_of, run_options
+from vigil_lang.cli.settings import config_option, settings_of
 from vigil_lang.files import write_text
 
 
@@ -19,6 +20,7 @@ from vigil_lang.files import write_text
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A value for a `param`.")
 @click.option("--params", metavar="FILE.toml", help="Values for `param` declarations.")
 @run_options
+@config_option
 @click.option("-o", "--output", default="-", metavar="FILE", help="Where to write; standard output by default.")
 def command(
     policy: str,
@@ -29,6 +31,8 @@ def command(
     settings: tuple[str, ...],
     params: str | None,
     source: str | None,
+    config: str | None,
+    isolated: bool,
     output: str,
     **how: Any,
 ) -> None:
@@ -46,7 +50,8 @@ def command(
     from vigil_lang.semantics.policy import load_policy
     from vigil_lang.signatures import load_signature
 
-    loaded = load_policy(policy, read_params(settings, params))
+    project = settings_of(config, isolated=isolated)
+    loaded = load_policy(policy, {**project.params, **read_params(settings, params)})
     chosen = [s for s in loaded.statements if not names or s.name in names]
     if unknown := set(names) - {s.name for s in chosen}:
         known = ", ".join(f"'{s.name}'" for s in loaded.statements)

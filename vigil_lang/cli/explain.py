@@ -15,13 +15,15 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 _GROUPS = {
-    "0": "files",
+    "0": "files, configuration and comments",
     "1": "syntax",
     "2": "names and modules",
-    "3": "conditions by themselves",
+    "3": "conditions and statements by themselves",
     "4": "policies against a signature",
     "5": "extensions of the paper's language",
-    "6": "runs and signatures",
+    "6": "runs, signatures and tests",
+    "7": "policies against what they cite",
+    "8": "house style",
     "9": "the tool itself",
 }
 

@@ -10,6 +10,7 @@ import click
 
 from vigil_lang.cli.difference import difference
 from vigil_lang.cli.paths import complete, policy_paths
+from vigil_lang.cli.settings import config_option, settings_of
 from vigil_lang.diagnostics import Diagnostic, InputError
 
 if TYPE_CHECKING:
@@ -23,7 +24,10 @@ _CLEAN, _DIFFERENCES, _BAD_INPUT = 0, 1, 2
 @click.option("--check", is_flag=True, help="Write nothing; list the files that would change.")
 @click.option("--diff", is_flag=True, help="Write nothing; show what would change.")
 @click.option("--unicode/--ascii", "symbols", default=None, help="Respell the operators: ◇⁻ ∧ ∈, or earlier and in.")
-def command(paths: tuple[str, ...], check: bool, diff: bool, symbols: bool | None) -> int:
+@config_option
+def command(
+    paths: tuple[str, ...], check: bool, diff: bool, symbols: bool | None, config: str | None, isolated: bool
+) -> int:
     """Format policies in place: files, folders (all their *.vgl), globs, or - for standard input to output.
 
     Without a PATH it formats the working directory. Only white space changes, and the spelling of operators when asked
@@ -33,9 +37,12 @@ def command(paths: tuple[str, ...], check: bool, diff: bool, symbols: bool | Non
     """
     from vigil_lang.syntax.format import FormatError
 
-    spelling: Spelling = "keep" if symbols is None else "unicode" if symbols else "ascii"
+    project = settings_of(config, isolated=isolated)
+    spelling: Spelling = project.fmt.spelling if symbols is None else "unicode" if symbols else "ascii"
     tally = _Tally()
     for path in policy_paths(paths or (".",)):
+        if path not in paths and project.excludes(path):
+            continue
         try:
             _format(path, spelling, tally, check=check, diff=diff)
         except InputError as error:

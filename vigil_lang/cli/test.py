@@ -63,8 +63,10 @@ def command(
     """
     from vigil_lang.testing.session import collect
 
-    settings = settings_of(config, isolated=isolated).test
-    session = collect([os.path.normpath(path) for path in test_paths(paths or settings.paths or (".",))], wanted)
+    project = settings_of(config, isolated=isolated)
+    settings = project.test
+    found = map(os.path.normpath, test_paths(paths or settings.paths or (".",)))
+    session = collect([path for path in found if path in paths or not project.excludes(path)], wanted)
     if wanted.strip() and not session.cases and not session.findings:
         raise click.UsageError(f"-k: no test's name fits '{wanted}'.")
     saved = StringIO()

@@ -13,6 +13,7 @@ from vigil_lang.cli.params import check_settings, params_options, read_params
 from vigil_lang.cli.paths import complete, split
 from vigil_lang.cli.progress import steps
 from vigil_lang.cli.recordings import options_of, run_options
+from vigil_lang.cli.settings import config_option, settings_of
 from vigil_lang.cli.show import FORMATS, Format, console, output_options, show_errors, written
 from vigil_lang.cli.verdicts import Writer
 from vigil_lang.diagnostics import Diagnostic, InputError, Source, nearest
@@ -47,6 +48,7 @@ class _Tally:
 @click.option("--statement", "names", multiple=True, metavar="NAME", help="Judge by this statement only (repeatable).")
 @click.option("--no-check", is_flag=True, help="Do not look for names that the runs do not know.")
 @run_options
+@config_option
 @fail_level_option("info", "violation")
 @click.option("-o", "--output", default="-", metavar="FILE", help="Where to write; standard output by default.")
 @output_options(*FORMATS)
@@ -57,6 +59,8 @@ def command(
     names: tuple[str, ...],
     no_check: bool,
     source: str | None,
+    config: str | None,
+    isolated: bool,
     fail_level: str | None,
     output: str,
     format: Format,  # noqa: A002 - the option's name
@@ -73,7 +77,7 @@ def command(
     if not policy_args or not runs:
         missing, kept = ("policy", "run") if not policy_args else ("run", "policy")
         raise click.UsageError(f"There is no {missing} beside the {kept}: vigil verify rules.vgl run.jsonl")
-    values = read_params(settings, params)
+    values = {**settings_of(config, isolated=isolated).params, **read_params(settings, params)}
     reached = levels_from(fail_level, "info", format)
     with written(output) as target:
         writer = Writer(target, format)

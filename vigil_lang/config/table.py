@@ -49,7 +49,12 @@ KEYS = (
         "Tool definitions or saved signatures that say which actions and arguments there are.",
         '["tools.json"]',
     ),
-    Key("params", "params", "Values for `param` declarations; `--params` and `--set` win over them.", "{max_rate = 6}"),
+    Key(
+        "params",
+        "params",
+        "Values for `param` declarations; `--params` and `--set` win over them. Tests set their own.",
+        "{max_rate = 6}",
+    ),
     Key("exclude", "globs", "Files and folders that are passed over when a folder is searched.", '["vendor/"]'),
     Key(
         "fail-level",

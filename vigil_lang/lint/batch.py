@@ -120,9 +120,7 @@ def _work(path: str, plan: Plan) -> _Work:
         encode(linted.findings),
         encode(linted.suppressed),
         cites,
-        lasting=path != "-"
-        and not is_test_file(path)
-        and all(f.code not in _MISSING for f in linted.policy.diagnostics),
+        lasting=alone and all(f.code not in _MISSING for f in linted.policy.diagnostics),
     )
     return path, entry, (source,)
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from msgspec import Struct
 
+from vigil_lang.diagnostics import Source, Span
 from vigil_lang.trace.values import canonical, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from vigil_lang.diagnostics import Source, Span
     from vigil_lang.semantics.modules import Module
     from vigil_lang.syntax import tree
 
