@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -45,7 +46,7 @@ def test_the_action_has_the_inputs_that_its_recipe_gives() -> None:
 def test_the_hooks_exist() -> None:
     hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
     (repository,) = yaml.safe_load(RECIPES[".pre-commit-config.yaml"])["repos"]
-    assert {hook["id"] for hook in repository["hooks"]} == {hook["id"] for hook in hooks}
+    assert {hook["id"] for hook in repository["hooks"]} == {hook["id"] for hook in hooks} - {"vigil-check"}
 
 
 def replayed(lines: list[str], folder: Path, temporary: Path, installed: Path) -> list[int]:
@@ -78,9 +79,21 @@ def test_github_without_the_action_on_mended_policies(mended: Path, temporary: P
     assert set(replayed(plain_lines(), mended, temporary, installed)) == {0}
 
 
+def whole(lines: list[str], folder: Path, temporary: Path, installed: Path) -> subprocess.CompletedProcess[str]:
+    """A script as GitLab runs it: in one shell, which ends at the first line that fails."""
+    environment = surroundings(folder, temporary)
+    environment["PATH"] = f"{installed}:{environment['PATH']}"
+    script = "\n".join(["set -eo pipefail", *lines])
+    return subprocess.run(
+        ["bash", "-c", script], cwd=folder, env=environment, check=False, capture_output=True, text=True, timeout=300
+    )
+
+
 def test_gitlab(sample: Path, temporary: Path, installed: Path) -> None:
     job = gitlab()
-    assert replayed(job["script"], sample, temporary, installed) == [0, 0, 1, 1, 1]
+    done = whole(job["script"], sample, temporary, installed)
+    assert done.returncode == 1
+    assert "warning[VGL701]" in done.stdout
     reports = job["artifacts"]["reports"]
     found = json.loads((sample / reports["codequality"]).read_text(encoding="utf-8"))
     assert {entry["location"]["path"] for entry in found} == {"policies/office.vgl"}
@@ -90,5 +103,15 @@ def test_gitlab(sample: Path, temporary: Path, installed: Path) -> None:
 
 def test_gitlab_on_mended_policies(mended: Path, temporary: Path, installed: Path) -> None:
     job = gitlab()
-    assert set(replayed(job["script"], mended, temporary, installed)) == {0}
+    done = whole(job["script"], mended, temporary, installed)
+    assert done.returncode == 0, done.stdout
     assert json.loads((mended / job["artifacts"]["reports"]["codequality"]).read_text(encoding="utf-8")) == []
+
+
+def test_gitlab_fails_where_only_a_test_or_a_run_does(mended: Path, temporary: Path, installed: Path) -> None:
+    tests = next((mended / "policies").glob("*_test.vgl"))
+    text = re.sub(r" violated( at .*)?$", " satisfied", tests.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    tests.write_text(text, encoding="utf-8")
+    done = whole(gitlab()["script"], mended, temporary, installed)
+    assert done.returncode == 1
+    assert "no findings" in done.stdout

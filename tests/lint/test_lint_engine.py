@@ -271,6 +271,16 @@ def test_what_cannot_be_read_is_not_remembered(cached: Path) -> None:
     assert [f.code for f in result.findings] == ["VGL301"]
 
 
+def test_a_file_whose_name_is_no_text_is_linted(cached: Path) -> None:
+    path = cached / "\udce9.vgl"
+    try:
+        path.write_text(LONE, encoding="utf-8")
+    except OSError:
+        pytest.skip("the file system takes no such name")
+    (result,) = lint_files([str(path)], Plan, Store(""))
+    assert [f.code for f in result.findings] == ["VGL301"]
+
+
 # --- fixes -------------------------------------------------------------------------------------------------
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
+from vigil_lang.analysis.modest import asks_little, unmarked
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets
 from vigil_lang.semantics.text import Glob, glob_parts, predicate
@@ -91,11 +92,55 @@ def conceivable(left: Facets, right: Facets, *, renaming: bool = False) -> bool:
         if known is None:
             return False
         if renaming and any(isinstance(t, _OF_VARIABLES) for t in (*tests, *known)):
+            if any(_met_without(left, known, test) for test in tests):
+                return False
             continue
         if any(all(tells(k, test) is False for k in known) for test in tests):
             return False
     # A negated test of what `left` leaves open.
-    return bool(left.others) or all(_spoken_of(item, left) for item in right.others)
+    return (bool(left.others) or all(_spoken_of(item, left) for item in right.others)) and not any(
+        _met_besides(left, item) for item in right.others
+    )
+
+
+def _met_without(left: Facets, known: list[FieldTest], asked: FieldTest) -> bool:
+    """Whether an argument that is a list meets all tests of some, which may name variables, and not another one.
+
+    Each is met by a value of its own that does not meet the other one; so is what all variables stand for.
+    """
+    if left.others or None in left.fields or isinstance(asked, (core.Has, *_OF_VARIABLES)):
+        return False
+    for test in known:
+        if isinstance(test, core.Contains | core.ContainsText):
+            return False
+        if not isinstance(test, core.Equals) and tells(test, asked) is not False:
+            return False
+    return not all(holds_of(asked, text) for text in _rather_not(asked) if text)
+
+
+def _rather_not(test: FieldTest) -> Iterable[str]:
+    """Texts that may not meet a test."""
+    match test:
+        case core.Matches(_, matcher, True):
+            return _samples(matcher)
+        case core.In(_, values, True):
+            return values
+        case _:
+            return "a", _ANY_RUN
+
+
+def _met_besides(left: Facets, condition: core.Condition) -> bool:
+    """Whether a list that meets `left` may have one more value, one that a condition says it does not have."""
+    if left.loose or not isinstance(condition, core.NotC):
+        return False
+    body = condition.body
+    if not isinstance(body, core.In | core.Matches | core.Compares) or body.field.output or not asks_little(body):
+        return False
+    denied = [item.body for item in left.others if isinstance(item, core.NotC)]
+    beside = [test for test in denied if isinstance(test, _FIELD_TESTS) and test.field == body.field]
+    return not beside or (
+        len(beside) == 1 and not isinstance(beside[0], _OF_VARIABLES) and tells(body, beside[0]) is False
+    )
 
 
 def _spoken_of(condition: core.Condition, left: Facets) -> bool:
@@ -187,9 +232,16 @@ def _within(narrow: str, wide: str) -> bool | None:
 
 
 def _samples(matcher: Matcher) -> Iterable[str]:
-    """Texts that a glob matches; none for an expression, whose texts are not so cheap to guess."""
+    """Texts that a pattern matches; none for an expression whose texts are not so cheap to guess."""
     if not isinstance(matcher, Glob):
-        return ()
+        return _plain_sample(matcher)
     parts = glob_parts(matcher.pattern)
     found = ["".join(text if kind == "text" else fill for kind, text in parts) for fill in ("a", "/0")]
     return filter(predicate(matcher), found)
+
+
+@lru_cache(maxsize=4096)
+def _plain_sample(matcher: Matcher) -> tuple[str, ...]:
+    """An expression without the marks of a word in it, where that is a text it matches."""
+    text = unmarked(matcher.pattern)
+    return (text,) if predicate(matcher)(text) else ()

@@ -65,9 +65,10 @@ class Implications:
             return None
         if plainly_impossible(key):  # found sooner than looked up
             return True
-        if key not in self._impossible:
-            self._impossible[key] = self._decided(key)
-        return self._impossible[key]
+        answer = self._impossible.get(key, "not asked")  # hashing a key takes a while: once
+        if answer == "not asked":
+            answer = self._impossible[key] = self._decided(key)
+        return answer
 
     def _decided(self, conjuncts: tuple[core.Condition, ...]) -> bool | None:
         if obviously_satisfiable(core.AndC(conjuncts)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ _VALUE, _SAME, _PART, _ABSENT = 1, 2, 4, 8
 
 _OF_A_FIELD = (core.Has, core.In, core.Matches, core.Compares, core.Equals, core.Contains, core.ContainsText)
 _TRIED = ("", "a", "0", " ")
+_MARKS = re.compile(r"\\b|[\\^$()]")
 
 
 def asks_little(condition: core.Condition) -> bool:
@@ -94,5 +96,9 @@ def _has_example(matcher: Matcher, negated: bool) -> bool:
     if isinstance(matcher, Glob):
         return not negated or matcher.pattern.strip("*") != ""
     test = predicate(matcher)
-    words = "".join(c for c in matcher.pattern.replace("\\b", "") if c not in "\\^$()")
-    return any(test(text) != negated for text in (words, *_TRIED))
+    return any(test(text) != negated for text in (unmarked(matcher.pattern), *_TRIED))
+
+
+def unmarked(pattern: str) -> str:
+    """What an expression that is little more than a word has besides the marks it is written with."""
+    return _MARKS.sub("", pattern)

@@ -5,11 +5,10 @@ A guess is checked against the denotation, so a yes is certain; a no only says t
 
 from __future__ import annotations
 
-import re
 from itertools import islice
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from vigil_lang.analysis.modest import asks_little
+from vigil_lang.analysis.modest import asks_little, unmarked
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets
 from vigil_lang.semantics.text import Glob, glob_parts, predicate
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
 
 _GUESSES = 8
 _TRIED = 32
-_MARKS = re.compile(r"\\b|[\\^$()]")
-"""What an expression that is little more than a word is written with besides the word."""
 
 Asked: TypeAlias = tuple[core.Test, bool]
 """A test that is to hold or to fail."""
@@ -154,7 +151,7 @@ def _matching(matcher: Matcher) -> list[str]:
     if isinstance(matcher, Glob):
         parts = glob_parts(matcher.pattern)
         return ["".join(text if kind == "text" else fill for kind, text in parts) for fill in ("a", "", "0", "aa")]
-    text = _MARKS.sub("", matcher.pattern)
+    text = unmarked(matcher.pattern)
     if not predicate(matcher)(text):
         # Imported late: the simple guess is right for most expressions.
         from vigil_lang.semantics import regex

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 import click
 
+from vigil_lang.cli.against import against_options, once, traces, vocabulary
 from vigil_lang.cli.levels import fail_level_option, levels_from
 from vigil_lang.cli.params import check_settings, params_options, read_params
-from vigil_lang.cli.paths import complete, policy_paths, trace_paths
+from vigil_lang.cli.paths import complete, policy_paths
 from vigil_lang.cli.settings import config_option, settings_of
 from vigil_lang.cli.show import FORMATS, Format, output_options, show_findings, written
 from vigil_lang.diagnostics import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from vigil_lang.diagnostics import Diagnostic
     from vigil_lang.semantics.policy import Policy
@@ -26,22 +26,7 @@ _CLEAN, _FINDINGS, _BAD_INPUT = 0, 1, 2
 
 @click.command("check")
 @click.argument("policies", metavar="POLICY...", nargs=-1, required=True, shell_complete=complete)
-@click.option(
-    "--signature",
-    "signatures",
-    multiple=True,
-    metavar="FILE",
-    shell_complete=complete,
-    help="Tool definitions or a saved signature to check names against (repeatable).",
-)
-@click.option(
-    "--trace",
-    "runs",
-    multiple=True,
-    metavar="RUN",
-    shell_complete=complete,
-    help="A run whose vocabulary to check names against (repeatable; a folder gives all its runs).",
-)
+@against_options
 @click.option("--core", is_flag=True, help="Also report every use of an extension of the paper's language.")
 @params_options
 @config_option
@@ -67,7 +52,7 @@ def command(
     """  # fmt: skip
     project = settings_of(config, isolated=isolated)
     values = {**project.params, **read_params(settings, params)}
-    signature = _signature(signatures or project.signatures, runs or project.runs)
+    signature = vocabulary(signatures or project.signatures, traces(runs or project.runs))
     named = set(policies)
     paths = [path for path in policy_paths(policies) if path in named or not project.excludes(path)]
     found: list[Diagnostic] = []
@@ -84,7 +69,7 @@ def command(
             found += findings
     if not unreadable:
         check_settings(settings, checked)
-    found = _distinct(found)
+    found = list(once(found))
     levels = levels_from(fail_level, project.fail_level, format)
     failed = any(f.severity in levels for f in found)
     status = _BAD_INPUT if unreadable else _FINDINGS if failed else _CLEAN
@@ -110,25 +95,3 @@ def _check(
 
     found = [*linted.findings, *uses(linted.policy)]
     return linted.policy, sorted(found, key=lambda f: (f.source.path != path, f.source.path, f.span.start))
-
-
-def _distinct(findings: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Each finding once: what is wrong with a module is found again with every policy that uses it."""
-    seen: dict[object, Diagnostic] = {}
-    for found in findings:
-        seen.setdefault((found.code, os.path.realpath(found.source.path), found.span, found.message), found)
-    return list(seen.values())
-
-
-def _signature(signatures: Iterable[str], runs: Iterable[str]) -> Signature | None:
-    """What the given files and runs allow together; None when there are none."""
-    if not signatures and not runs:
-        return None
-    from vigil_lang.runs import load_traces
-    from vigil_lang.signatures import load_signature
-    from vigil_lang.trace import merge, observe
-
-    parts = [load_signature(path) for path in signatures]
-    if runs:
-        parts.append(observe(trace for path in trace_paths(runs) for trace in load_traces(path)))
-    return merge(*parts)

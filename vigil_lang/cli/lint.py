@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from vigil_lang.cli.against import against_options
 from vigil_lang.cli.levels import fail_level_option
 from vigil_lang.cli.linting import Linting, Options, Outcome
 from vigil_lang.cli.params import params_options
@@ -35,14 +36,7 @@ _TICK = 0.4
 @click.option("--fix", is_flag=True, help="Apply fixes that change no meaning, and show what is left.")
 @click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: apply those that may change it, too.")
 @click.option("--diff", is_flag=True, help="Write nothing; show what fixes would change.")
-@click.option(
-    "--trace",
-    "runs",
-    multiple=True,
-    metavar="RUN",
-    shell_complete=complete,
-    help="A run that the policies should have something to say about (repeatable; a folder gives all its runs).",
-)
+@against_options
 @click.option(
     "--benign",
     multiple=True,
@@ -52,14 +46,6 @@ _TICK = 0.4
 )
 @click.option(
     "--benign-threshold", type=click.FloatRange(0, 1), help="The share of benign runs a statement may fire on; 0."
-)
-@click.option(
-    "--signature",
-    "signatures",
-    multiple=True,
-    metavar="FILE",
-    shell_complete=complete,
-    help="Tool definitions or a saved signature to check names against (repeatable).",
 )
 @click.option("--obligations", is_flag=True, help="Also find what cited documents ask for and no statement cites.")
 @click.option(

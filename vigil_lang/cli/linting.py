@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
+from vigil_lang.cli.against import once, traces, vocabulary
 from vigil_lang.cli.levels import levels_from
 from vigil_lang.cli.params import check_settings, read_params
 from vigil_lang.cli.paths import policy_paths, trace_paths
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from vigil_lang.lint.run import Plan
     from vigil_lang.lint.select import Selection
     from vigil_lang.lint.store import Store
-    from vigil_lang.trace import Signature, Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,11 +112,11 @@ class Linting:
         if self._plan is None:
             from vigil_lang.lint.run import Plan
 
-            runs, benign = _traces(self._runs), _traces(self._benign)
+            runs, benign = traces(self._runs), traces(self._benign)
             self._plan = Plan(
                 self._selection(),
                 self._values,
-                _signature(self._signatures, runs),
+                vocabulary(self._signatures, runs),
                 runs or None,
                 benign or None,
                 self._threshold,
@@ -148,8 +147,8 @@ class Linting:
         mended = sum(self._mend(path) for path in paths) if self.options.fix else 0
         results = lint_files(paths, self.plan, self._store(), self.options.jobs)
         uncited, figures = self._uncited(results)
-        found = _once((*(f for result in results for f in result.findings), *uncited))
-        ignored = _once(f for result in results for f in result.suppressed)
+        found = once((*(f for result in results for f in result.findings), *uncited))
+        ignored = once(f for result in results for f in result.suppressed)
         unreadable = any(result.unreadable for result in results)
         if self._baseline is None:
             return Outcome(found, paths, unreadable, ignored, mended=mended, coverage=figures)
@@ -245,30 +244,3 @@ def _codes(given: Iterable[str]) -> tuple[str, ...]:
             hint = f" Did you mean '{near[0]}'?" if near else " `vigil explain` lists them."
             raise click.UsageError(f"There is no code '{code}'.{hint}")
     return codes
-
-
-def _traces(args: Sequence[str]) -> list[Trace]:
-    if not args:
-        return []
-    from vigil_lang.runs import load_traces
-
-    return [trace for path in trace_paths(args) for trace in load_traces(path)]
-
-
-def _signature(paths: Iterable[str], runs: Sequence[Trace]) -> Signature | None:
-    """What the given signatures and runs allow together; None when there are none."""
-    if not paths and not runs:
-        return None
-    from vigil_lang.signatures import load_signature
-    from vigil_lang.trace import merge, observe
-
-    parts = [load_signature(path) for path in paths]
-    return merge(*parts, *([observe(runs)] if runs else ()))
-
-
-def _once(findings: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """Each finding once: what is wrong with a module is found again with every policy that uses it."""
-    seen: dict[object, Diagnostic] = {}
-    for found in findings:
-        seen.setdefault((found.code, os.path.realpath(found.source.path), found.span, found.message), found)
-    return tuple(seen.values())

@@ -28,6 +28,11 @@ class Row:
     text: str
 
 
+def cells(shown: str) -> int:
+    """The terminal cells that a text fit for a terminal takes."""
+    return len(shown) if shown.isascii() else cell_len(shown)
+
+
 def excerpt(source: Source, span: Span, room: int, mark: str = "^") -> list[Row]:
     """The lines of a span, at most `room` cells wide; marks of `mark` stand exactly below what it covers."""
     first, column = source.position(span.start)
@@ -66,9 +71,13 @@ def _fit(line: str, start: int, end: int, room: int) -> tuple[str, int, int]:
     end = max(start, min(end, len(line)))
     # What is further away than `room` code points cannot be shown; a line may be megabytes long.
     begin, stop = max(0, start - room), min(len(line), max(end, start + 1) + room, start + 2 * room)
-    parts = [TAB if char == "\t" else visible(char) for char in line[begin:stop]]
+    piece = line[begin:stop]
     low, high = start - begin, min(end, stop) - begin
-    sizes = [cell_len(part) for part in parts]
+    if piece.isascii() and piece.isprintable():
+        parts, sizes = list(piece), [1] * len(piece)
+    else:
+        parts = [TAB if char == "\t" else visible(char) for char in piece]
+        sizes = [cells(part) for part in parts]
     left, right = 0, len(parts)
     if begin > 0 or stop < len(line) or sum(sizes) > room:
         left, right = _window(sizes, low, high, room - 2)
@@ -76,7 +85,7 @@ def _fit(line: str, start: int, end: int, room: int) -> tuple[str, int, int]:
     head = ("…" if begin + left > 0 else "") + "".join(parts[left:low])
     marked = "".join(parts[low:high])
     tail = "".join(parts[high:right]) + ("…" if begin + right < len(line) else "")
-    return head + marked + tail, cell_len(head), max(1, cell_len(head + marked) - cell_len(head))
+    return head + marked + tail, cells(head), max(1, cells(head + marked) - cells(head))
 
 
 def _window(sizes: list[int], low: int, high: int, room: int) -> tuple[int, int]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from bisect import bisect_right
+from typing import TYPE_CHECKING, TypeAlias
 
+from rich.cells import set_cell_size
 from rich.text import Text
 
-from vigil_lang.diagnostics.excerpt import TAB, excerpt
+from vigil_lang.diagnostics.excerpt import TAB, cells, excerpt
 from vigil_lang.diagnostics.model import apply_edits
 from vigil_lang.diagnostics.visible import shown_path, visible
 
@@ -21,17 +23,26 @@ STYLES = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}
 _FRAME = "blue"
 _FIX_LINES = 6
 
+Line: TypeAlias = "list[tuple[str, str]]"
+"""A line as texts with their styles: there may be hundreds of thousands, and few are shown in colours."""
+
 
 def print_findings(findings: Iterable[Diagnostic], console: Console, *, summary: bool = True) -> None:
     """Every finding with its excerpt and, below them, how many there are."""
     found = list(findings)
-    lines: list[Text] = []
+    width = console.width  # asks the terminal
+    lines: list[Line] = []
     for finding in found:
-        lines += [*_finding(finding, console), Text()]
+        lines += [*_finding(finding, console, width), []]
     if summary and found:
-        lines.append(Text(count(found), "bold"))
-    if lines:
-        console.print(Text("\n").join(lines))  # at once: each print asks the terminal anew what it can do
+        lines.append([(count(found), "bold")])
+    if not lines:
+        return
+    if console.color_system is None:
+        console.file.write("\n".join(["".join([text for text, _ in line]) for line in lines]) + "\n")
+        console.file.flush()
+    else:  # at once: each print asks the terminal anew what it can do
+        console.print(Text("\n").join(Text.assemble(*line) for line in lines))
 
 
 def count(findings: Sequence[Diagnostic]) -> str:
@@ -52,61 +63,80 @@ def hanging(
         yield Text.assemble(head if n == 0 else " " * head.cell_len, line)
 
 
-def _finding(found: Diagnostic, console: Console) -> Iterator[Text]:
+def _finding(found: Diagnostic, console: Console, width: int) -> Iterator[Line]:
     style = STYLES[found.severity]
     places = [(found.source, found.span), *((note.source, note.span) for note in found.notes)]
-    gutter = max(len(str(source.position(span.end)[0])) for source, span in places)
-    head = Text.assemble((f"{found.severity}[{found.code}]", style), (": ", "bold"))
-    yield from hanging(console, head, found.message, "bold", width=max(console.width, 60))
+    gutter = max([len(str(source.position(span.end)[0])) for source, span in places])
+    head = [(f"{found.severity}[{found.code}]", style), (": ", "bold")]
+    yield from _beside(console, head, found.message, max(width, 60), "bold")
     if found.source.text or f"`{found.source.path}`" not in found.message:
-        yield from _place(found.source, found.span, gutter, console, style)
+        yield from _place(found.source, found.span, gutter, width, style)
     pad = " " * (gutter + 1)
     if found.help:
-        yield from hanging(console, Text.assemble((f"{pad}= ", _FRAME), ("help: ", "bold")), found.help)
+        yield from _beside(console, [(f"{pad}= ", _FRAME), ("help: ", "bold")], found.help, width)
     if found.fix:
-        yield from _fix(found.source, found.fix, pad, console)
+        head = [(f"{pad}= ", _FRAME), ("fix: ", "bold")]
+        title = found.fix.title + ("" if found.fix.safe else " (may change what the policy means)")
+        yield from _beside(console, head, title, width)
+        yield from _difference(found.source, found.fix, pad, width)
     for note in found.notes:
-        yield from hanging(console, Text("note: ", "bold green"), note.message)
-        yield from _place(note.source, note.span, gutter, console, "bold green", "-")
+        yield from _beside(console, [("note: ", "bold green")], note.message, width)
+        yield from _place(note.source, note.span, gutter, width, "bold green", "-")
 
 
-def _place(source: Source, span: Span, gutter: int, console: Console, style: str, mark: str = "^") -> Iterator[Text]:
+def _beside(console: Console, head: Line, text: str, width: int, style: str = "") -> Iterator[Line]:
+    """What `hanging` yields; most texts fit beside the head."""
+    shown, used = visible(text), sum([cells(part) for part, _ in head])
+    if cells(shown) <= max(width - used, 20):
+        yield [*head, (shown.rstrip(), style)]
+        return
+    for n, line in enumerate(Text(shown).wrap(console, max(width - used, 20))):
+        yield [*(head if n == 0 else [(" " * used, "")]), (line.plain.rstrip(), style)]
+
+
+def _place(source: Source, span: Span, gutter: int, width: int, style: str, mark: str = "^") -> Iterator[Line]:
     line, column = source.position(span.start)
     where = f"{shown_path(source.path)}:{line}:{column}" if source.text else shown_path(source.path)
-    yield Text.assemble((f"{' ' * gutter}--> ", _FRAME), where)
+    yield [(f"{' ' * gutter}--> ", _FRAME), (where, "")]
     if not source.text:
         return
-    yield Text(f"{' ' * gutter} |", _FRAME)
-    for row in excerpt(source, span, max(console.width - gutter - 3, 20), mark):
+    yield [(f"{' ' * gutter} |", _FRAME)]
+    for row in excerpt(source, span, max(width - gutter - 3, 20), mark):
         number = "" if row.number is None else str(row.number)
-        shown = Text.assemble((f"{number:>{gutter}} | ", _FRAME), (row.bar, style))
-        shown.append(row.text, style if row.number is None else "")
-        shown.rstrip()
-        yield shown
+        yield _stripped(
+            [(f"{number:>{gutter}} | ", _FRAME), (row.bar, style), (row.text, style if row.number is None else "")]
+        )
 
 
-def _fix(source: Source, fix: Fix, pad: str, console: Console) -> Iterator[Text]:
-    """The fix's title and, as a small diff, the lines it changes."""
-    head = Text.assemble((f"{pad}= ", _FRAME), ("fix: ", "bold"))
-    yield from hanging(console, head, fix.title + ("" if fix.safe else " (may change what the policy means)"))
+def _stripped(line: Line) -> Line:
+    """A line without the white space at its end."""
+    while line:
+        text, style = line.pop()
+        if kept := text.rstrip():
+            return [*line, (kept, style)]
+    return line
+
+
+def _difference(source: Source, fix: Fix, pad: str, width: int) -> Iterator[Line]:
+    """As a small diff, the lines a fix changes."""
     before, after = _changed(source, fix)
     if len(before) + len(after) > _FIX_LINES:
         return
     for sign, style, lines in (("-", "red", before), ("+", "green", after)):
         for line in lines:
-            shown = Text(f"{pad}  {sign} {visible(line.replace(chr(9), TAB))}", style)
-            shown.truncate(console.width, overflow="ellipsis")
-            yield shown
+            shown = f"{pad}  {sign} {visible(line.replace(chr(9), TAB))}"
+            yield [(shown if cells(shown) <= width else f"{set_cell_size(shown, width - 1)}…", style)]
 
 
 def _changed(source: Source, fix: Fix) -> tuple[list[str], list[str]]:
     """The lines that the edits touch, as they are and as they would be."""
     old = source.text.split("\n")
     new = apply_edits(source.text, fix.edits).split("\n")
-    head = 0
+    touched = [bisect_right(source.line_starts, at) for edit in fix.edits for at in edit.span]
+    head = min(touched, default=1) - 1
     while head < min(len(old), len(new)) and old[head] == new[head]:
         head += 1
-    tail = 0
+    tail = min(len(old) - max(touched, default=0), len(old) - head, len(new) - head)
     while tail < min(len(old), len(new)) - head and old[-1 - tail] == new[-1 - tail]:
         tail += 1
     return old[head : len(old) - tail], new[head : len(new) - tail]

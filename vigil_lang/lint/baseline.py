@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
@@ -60,7 +60,11 @@ def update(findings: Sequence[Diagnostic], paths: Sequence[str], baseline: str) 
 
 
 def _read(path: str) -> dict[str, dict[str, Any]]:
-    source = read_source(path)
+    try:
+        source = read_source(path)
+    except InputError as error:
+        help_text = "`vigil lint --update-baseline` writes one"
+        raise InputError([replace(found, help=help_text) for found in error.diagnostics]) from None
     try:
         data = json.loads(source.text)
     except (ValueError, RecursionError):
@@ -76,5 +80,5 @@ def _is_entry(entry: object) -> bool:
 
 
 def _not_one(source: Source, message: str) -> InputError:
-    help_text = "`vigil lint --update-baseline` writes one"
+    help_text = "delete it, and `vigil lint --update-baseline` writes one"
     return InputError([Diagnostic.of("VGL009", message, Source(source.path, ""), help=help_text)])

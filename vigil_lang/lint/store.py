@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -86,7 +87,8 @@ class Store:
     def save(self) -> None:
         """Write what is new, if anything is."""
         if self._changed:
-            cache.write(self._name, msgspec.json.encode((self._made_by, self._entries)).decode())
+            with suppress(UnicodeEncodeError):  # a file's name that is no text cannot be written down
+                cache.write(self._name, msgspec.json.encode((self._made_by, self._entries)).decode())
 
 
 def digest(data: bytes) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Span, nearest
-from vigil_lang.semantics.text import ESCAPE_HELP, BadEscape, unescape
+from vigil_lang.semantics.text import ESCAPE_HELP, BadEscape, quote, unescape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,7 +39,7 @@ class Faults:
         names = list(dict.fromkeys(known))
         near = nearest(name, names, 1)
         if near:
-            written = f'"{near[0]}"' if quoted else near[0]
+            written = quote(near[0]) if quoted else near[0]
             fix = Fix(f"write `{written}`", (Edit(span, written),))
             help_text = f"did you mean `{near[0]}`?"
             self.found.append(Diagnostic.of("VGL610", message, self.source, span, help=help_text, fix=fix))

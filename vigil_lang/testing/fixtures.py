@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import InputError, Note
+from vigil_lang.semantics.text import quote
 from vigil_lang.testing.faults import short
 
 if TYPE_CHECKING:
@@ -15,6 +18,8 @@ if TYPE_CHECKING:
     from vigil_lang.trace import Trace
 
 _MARKS = (".git", "pyproject.toml", "vigil.toml")
+_TRIED = 16
+"""Places in a name at which it may end and the run's begin."""
 
 
 def project(folder: Path) -> Path:
@@ -24,7 +29,7 @@ def project(folder: Path) -> Path:
 
 @dataclass(frozen=True)
 class Fixtures:
-    """Recordings by their files; those of several runs hold each by its name."""
+    """Recordings by their files, read once."""
 
     _read: dict[Path, list[Trace] | InputError] = field(default_factory=dict)
 
@@ -34,49 +39,75 @@ class Fixtures:
         None when it cannot be had, which is then reported.
         """
         try:
-            found = self._traces(name, span, faults)
+            return self._trace(name, span, faults)
         except (OSError, ValueError, RuntimeError) as error:  # a NUL in a path, a link that leads to itself
             reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
             faults.add(f"`{short(name)}` cannot be read: {reason.lower()}", span)
             return None
-        if isinstance(found, InputError):
-            self._broken(name, span, found.diagnostics[0], faults)
-            return None
-        if found is None:
-            return None
-        wanted = name.rpartition("#")[2] if "#" in name else ""
-        if len(found) == 1 or wanted:
-            chosen = [t for t in found if len(found) == 1 or t.run.path.endswith(f"#{wanted}")]
-            if chosen:
-                return chosen[0]
-            names = [f"{name.rpartition('#')[0]}#{t.run.path.rpartition('#')[2]}" for t in found]
-            faults.unknown(f"the recording has no run `{wanted}`", name, span, names, quoted=True)
-            return None
-        one = found[0].run.path.rpartition("#")[2]
-        faults.add(f"`{short(name)}` holds {len(found)} runs", span, f'name one of them: `run "{name}#{one}"`')
-        return None
 
-    def _traces(self, name: str, span: Span, faults: Faults) -> list[Trace] | InputError | None:
+    def _trace(self, name: str, span: Span, faults: Faults) -> Trace | None:
         folder = Path(faults.source.path).resolve().parent
-        place = (folder / name).resolve()
-        if not place.exists() and "#" in name:
-            place = (folder / name.rpartition("#")[0]).resolve()
+        if not name:
+            faults.unknown("the run's file has no name", name, span, _beside(folder, ""), quoted=True)
+            return None
+        file, run = _split(folder, name)
+        place = (folder / file).resolve()
         if not place.is_relative_to(project(folder)):
-            faults.add(f"`{short(name)}` leads out of the project's folder", span)
+            faults.add(f"`{short(file)}` leads out of the project's folder", span)
             return None
         if not place.is_file():
-            what = "is a folder, not a run" if place.is_dir() else "does not exist"
-            inside = place if place.is_dir() else place.parent
-            before = f"{name.rstrip('/')}/" if place.is_dir() else name[: name.rfind("/") + 1]
-            faults.unknown(f"`{short(name)}` {what}", name, span, _beside(inside, before), quoted=True)
+            is_folder = place.is_dir()
+            what = "is a folder, not a run" if is_folder else "is no file" if place.exists() else "does not exist"
+            before = f"{file.rstrip('/')}/" if is_folder else file[: file.rfind("/") + 1]
+            beside = _beside(place if is_folder else place.parent, before)
+            faults.unknown(f"`{short(file)}` {what}", file, span, beside, quoted=True)
             return None
         if place not in self._read:
             self._read[place] = _load(place)
-        return self._read[place]
+        found = self._read[place]
+        if isinstance(found, InputError):
+            _broken(file, span, found.diagnostics[0], faults)
+            return None
+        chosen = _chosen(found, file, run, span, faults)
+        if chosen is not None and not chosen.events:
+            faults.add(f"`{short(name)}` holds no events", span, "a run without events is `run { }`")
+            return None
+        return chosen
 
-    def _broken(self, name: str, span: Span, why: Diagnostic, faults: Faults) -> None:
-        notes = (Note(why.message, why.source, why.span),) if why.source.text else ()
-        faults.add(f"`{short(name)}` is no run: {why.message}", span, why.help, notes=notes)
+
+def _split(folder: Path, name: str) -> tuple[str, str | None]:
+    """The file that is named, and the run behind a `#`; both may have one in their names."""
+    marks = (at for at in range(len(name) - 1, 0, -1) if name[at] == "#")
+    ends = [len(name), *islice(marks, _TRIED)]
+    end = next((end for end in ends if _is_file(folder / name[:end])), ends[:2][-1])
+    return name[:end], None if end == len(name) else name[end + 1 :]
+
+
+def _is_file(place: Path) -> bool:
+    with suppress(OSError):  # longer than a file's name can be
+        return place.is_file()
+    return False
+
+
+def _chosen(found: list[Trace], file: str, run: str | None, span: Span, faults: Faults) -> Trace | None:
+    """The run of a name, which must be the only one of it, or the only run; a run without a name has its number."""
+    names = [trace.run.name or str(number) for number, trace in enumerate(found, 1)]
+    if run is None and len(found) > 1:
+        help_text = f"name one of them: `run {quote(f'{file}#{names[0]}')}`"
+        faults.add(f"`{short(file)}` holds {len(found)} runs", span, help_text)
+        return None
+    chosen = [trace for trace, name in zip(found, names, strict=True) if run in (None, name)]
+    if not chosen:
+        known = [f"{file}#{name}" for name in names]
+        faults.unknown(f"the recording has no run `{short(run or '')}`", f"{file}#{run}", span, known, quoted=True)
+    elif len(chosen) > 1:
+        faults.add(f"the recording has {len(chosen)} runs `{short(run or '')}`", span, "each run needs its own name")
+    return chosen[0] if len(chosen) == 1 else None
+
+
+def _broken(name: str, span: Span, why: Diagnostic, faults: Faults) -> None:
+    notes = (Note(why.message, why.source, why.span),) if why.source.text else ()
+    faults.add(f"`{short(name)}` is no run: {why.message}", span, why.help, notes=notes)
 
 
 def _load(place: Path) -> list[Trace] | InputError:
@@ -93,4 +124,6 @@ def _beside(folder: Path, before: str) -> list[str]:
     endings = (".jsonl", ".json", ".txt", ".traj", ".eval", ".log", ".gz")
     if not folder.is_dir():
         return []
-    return sorted(before + p.name for p in folder.iterdir() if p.name.endswith(endings))
+    inside = project(folder)
+    files = (p for p in folder.iterdir() if p.name.endswith(endings) and p.is_file())
+    return sorted(before + p.name for p in files if p.resolve().is_relative_to(inside))

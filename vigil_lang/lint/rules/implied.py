@@ -9,6 +9,7 @@ from vigil_lang.analysis import alike
 from vigil_lang.analysis.breaking import breaking
 from vigil_lang.analysis.entails import entails, valid
 from vigil_lang.analysis.facets import Facets, conceivable
+from vigil_lang.analysis.implies import plainly_impossible
 from vigil_lang.analysis.tableau import within
 from vigil_lang.diagnostics import Diagnostic, Note
 from vigil_lang.lint.obligations import triggering
@@ -95,10 +96,10 @@ def _told_apart(one: Sides, other: Sides, run: Trace | None) -> bool:
     requirement = one.statement.requirement
     if run is not None and satisfied(requirement, run):
         return True
-    trigger = _trigger(one.statement)
-    if trigger is None:
+    mine, theirs = _trigger(one.statement), _trigger(other.statement)
+    if mine is None or (theirs is not None and plainly_impossible((theirs.condition, core.NotC(mine.condition)))):
         return False
-    run = breaking(other.statement.requirement, trigger.condition)
+    run = breaking(other.statement.requirement, mine.condition)
     return run is not None and satisfied(requirement, run)
 
 

@@ -96,7 +96,7 @@ def _has_number(number: Number, reach: StatementReach) -> bool:
     if values & reach.numbers or reach.matches(number.value):
         return True
     spelled = number.word.split()[0].lower() if number.word[:1].isalpha() else number.value
-    if re.search(rf"(?<![\w.]){re.escape(spelled)}(?![\w.])", reach.text):
+    if spelled in reach.text and re.search(rf"(?<![\w.]){re.escape(spelled)}(?![\w.])", reach.text):
         return True
     seconds = _SECONDS.get(_unit(number.unit))
     waits = [bound.microseconds for bound in whole.bounds if isinstance(bound, core.Within)]

@@ -1,0 +1,51 @@
+"""What fixes do to every policy that the rules' cases and pages hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from rule_cases import lay_out, plan_of, source, unmarked
+from spec_blocks import Block, blocks
+
+from vigil_lang.analysis import alike
+from vigil_lang.diagnostics import Source
+from vigil_lang.lint.fixing import mend
+from vigil_lang.semantics.policy import Policy, read_policy
+
+ROOT = Path(__file__).parents[2]
+PAGES = [*sorted((ROOT / "tests/lint/rules").glob("*.md")), *sorted((ROOT / "docs/codes").glob("VGL[1-8]*.md"))]
+CASES = [
+    (page, block)
+    for page in PAGES
+    for block in blocks(page)
+    if block.kind == "vgl" and block.args[:1] != ("as",) and page.stem != "VGL213"
+]
+
+
+def meanings(policy: Policy) -> dict[str, object]:
+    return {s.name: (alike.key(s.requirement.theta), s.metadata) for s in policy.statements}
+
+
+@pytest.mark.parametrize(
+    ("page", "block"), CASES, ids=lambda p: f"{p.parent.name}-{p.stem}" if isinstance(p, Path) else str(p)
+)
+def test_fixes(page: Path, block: Block, tmp_path: Path) -> None:
+    found = blocks(page)
+    lay_out(found, tmp_path)
+    lay_out(block.before, tmp_path)
+    before = source(unmarked(block.text), tmp_path / "policy.vgl")
+    plan = plan_of(found, page.stem)
+    policy = read_policy(before)
+
+    safe = mend(before, plan)
+    after = read_policy(Source(before.path, safe.source.text))
+    assert meanings(policy).items() <= meanings(after).items()
+    assert len(after.errors) <= len(policy.errors)
+    assert all(f.fix and f.fix.safe for f in safe.applied)
+
+    every = mend(before, plan, unsafe=True)
+    after = read_policy(Source(before.path, every.source.text))
+    assert len(after.errors) <= len(policy.errors)
+    assert {s.name for s in policy.statements} <= {s.name for s in after.statements}
+    assert mend(every.source, plan, unsafe=True).source.text == every.source.text

@@ -1,0 +1,95 @@
+"""What tests of one text can come to together, so that a solver needs to know nothing of patterns."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import combinations, islice
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+
+from vigil_lang.semantics.automaton import TooMuch, found_together
+from vigil_lang.semantics.regex import HIGHEST, Assertion, Choice, One, Repeat, Sequence, Unsupported
+from vigil_lang.semantics.regex_reader import read
+from vigil_lang.semantics.text import Expression, Glob, glob_parts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from vigil_lang.semantics.regex import Node
+
+_MOST: Final = 50_000
+"""Steps of the search for what all tests come to together."""
+
+_MOST_OF_TWO: Final = 5_000
+_PAIRS: Final = 200
+"""Where that is too much, as many pairs of tests are looked at."""
+
+_OUTCOMES: Final = 64
+"""Outcomes of all tests together, beyond which pairs of them say nearly as much."""
+
+
+class Part(NamedTuple):
+    """The texts with a certain one inside."""
+
+    text: str
+
+
+Texts: TypeAlias = Glob | Expression | Part | frozenset[str]
+"""The texts that a test is met by: those that match, those with a part, or some."""
+
+
+class Outcomes(NamedTuple):
+    """Tests by position, and all that they can come to."""
+
+    tests: tuple[int, ...]
+    each: tuple[tuple[bool, ...], ...]
+
+
+def outcomes(tests: list[Texts]) -> Iterator[Outcomes]:
+    """What is certain of the tests of any one text: each of these holds, and some may be missing."""
+    known: dict[int, Node] = {}
+    for at, test in enumerate(tests):
+        try:
+            known[at] = _node(test)
+        except Unsupported:
+            continue
+    if not known:
+        return
+    found = _found(tuple(known.values()), _MOST)
+    if found is not None and len(found) <= _OUTCOMES:
+        if len(found) < 1 << len(known):
+            yield Outcomes(tuple(known), found)
+        return
+    for one, other in islice(combinations(known, 2), _PAIRS):
+        found = _found((known[one], known[other]), _MOST_OF_TWO)
+        if found is not None and len(found) < 4:
+            yield Outcomes((one, other), found)
+
+
+@lru_cache(maxsize=4096)
+def _found(nodes: tuple[Node, ...], most: int) -> tuple[tuple[bool, ...], ...] | None:
+    try:
+        return tuple(sorted(found_together(nodes, most)))
+    except (TooMuch, Unsupported):
+        return None
+
+
+@lru_cache(maxsize=4096)
+def _node(test: Texts) -> Node:
+    """The texts as an expression that is found in just these."""
+    match test:
+        case Expression(pattern, ignore_case):
+            return read(pattern, ignore_case=ignore_case)
+        case Part(text):
+            return _spelled(text)
+        case Glob(pattern):
+            any_one = One(((0, HIGHEST),))
+            wildcards: dict[str, Node] = {"?": any_one, "*": Repeat(any_one, 0, None)}
+            parts = tuple([wildcards.get(kind) or _spelled(text) for kind, text in glob_parts(pattern)])
+            return Sequence((Assertion("text start"), *parts, Assertion("text end")))
+        case _:
+            words = Choice(tuple(map(_spelled, sorted(test))))
+            return Sequence((Assertion("text start"), words, Assertion("text end")))
+
+
+def _spelled(text: str) -> Node:
+    return Sequence(tuple([One(((ord(c), ord(c)),)) for c in text]))
