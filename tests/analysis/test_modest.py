@@ -9,7 +9,7 @@ from hypothesis import given, settings
 
 from tests.strategies import core as strategies
 from vigil_lang.analysis.modest import asks_little
-from vigil_lang.analysis.satisfiable import _unsatisfiable
+from vigil_lang.analysis.satisfiable import _core
 from vigil_lang.semantics import core
 from vigil_lang.semantics.text import Expression, Glob
 
@@ -21,7 +21,7 @@ A = core.In(F, frozenset({"a"}))
 @given(strategies.conditions(("x", "y")))
 def test_the_solver_finds_nothing_against_it(condition: core.Condition) -> None:
     if asks_little(condition):
-        assert _unsatisfiable([condition], lists=False) is None
+        assert not isinstance(_core([condition], lists=False), tuple)
 
 
 LITTLE = [
@@ -39,7 +39,7 @@ LITTLE = [
 @pytest.mark.parametrize("condition", LITTLE, ids=range(len(LITTLE)))
 def test_little(condition: core.Condition) -> None:
     assert asks_little(condition)
-    assert _unsatisfiable([condition], lists=False) is None
+    assert not isinstance(_core([condition], lists=False), tuple)
 
 
 IMPOSSIBLE = [
@@ -62,4 +62,4 @@ IMPOSSIBLE = [
 @pytest.mark.parametrize("condition", IMPOSSIBLE, ids=range(len(IMPOSSIBLE)))
 def test_what_cannot_be_met(condition: core.Condition) -> None:
     assert not asks_little(condition)
-    assert _unsatisfiable([condition], lists=False) is not None
+    assert isinstance(_core([condition], lists=False), tuple)

@@ -91,6 +91,13 @@ class TestFinding:
         assert '+statement R0: abs(deploy(env = "production"))' in result.out
         assert vigil("lint", "-", "--fix", stdin=LONE.encode()).status == 2
 
+    def test_the_command_line_comes_before_the_file(self, vigil: Vigil) -> None:
+        put(a_vgl=LONE, vigil_toml='[lint]\nignore = ["VGL301"]\n')
+        assert vigil("lint", "a.vgl").status == 0
+        assert vigil("lint", "a.vgl", "--select", "VGL301").status == 1
+        assert vigil("lint", "a.vgl", "--extend-select", "VGL301").status == 1
+        assert vigil("lint", "a.vgl", "--select", "VGL301", "--ignore", "VGL301").status == 0
+
     def test_runs_give_the_vocabulary(self, vigil: Vigil) -> None:
         put(
             a_vgl="statement R0: prec(deploy(), run_test())\n", runs__run_jsonl=RUN + RUN.replace("deploy", "run_tests")
@@ -152,6 +159,7 @@ class TestFixing:
             ["--fix", "--update-baseline", "--baseline", "b"],
             ["--watch", "--fix"],
             ["--update-baseline"],
+            ["--statistics", "--format", "sarif"],
             ["--isolated", "--config", "x.toml"],
         ],
     )
@@ -298,3 +306,6 @@ class TestOtherVerbs:
         put(vendor__a_vgl=LONE, vendor__a_test_vgl="", b_vgl=CLEAN, vigil_toml='exclude = ["vendor/"]\n')
         assert vigil("check", ".").status == 0
         assert vigil("check", "vendor/a.vgl").status == 1
+        put(runs__run_jsonl=RUN)
+        assert "vendor" not in vigil("verify", ".", "--format", "json").out
+        assert vigil("verify", "vendor", "runs").status == 2

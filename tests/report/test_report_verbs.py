@@ -201,8 +201,12 @@ def test_two_policies_of_one_name_have_rules_of_their_own(vigil: Vigil, write: W
     one, two = (write(f"{folder}/p.vgl", "statement A: abs(ship())\n") for folder in "ab")
     run = sarif_run(vigil("verify", one, two, RUN, "--format", "sarif").out)
     ids = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
-    assert ids == ["p/A", "b/p.vgl/A"]
+    assert ids == ["a/p.vgl/A", "b/p.vgl/A"]
     assert [result["ruleId"] for result in run["results"]] == ids
+    # What one is called does not depend on whether the other is broken, nor on which comes first.
+    one.write_text("statement A: abs(sink())\n", encoding="utf-8")
+    run = sarif_run(vigil("verify", two, one, RUN, "--format", "sarif").out)
+    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == ["b/p.vgl/A"]
 
 
 # --- the cost ----------------------------------------------------------------------------------------------

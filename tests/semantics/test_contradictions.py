@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
+from decimal import Decimal
 from itertools import product
 
 import pytest
@@ -13,12 +14,13 @@ from hypothesis import strategies as st
 from semantics_support import codes, read
 
 from tests.strategies.core import conditions
-from vigil_lang.analysis.satisfiable import contradiction
+from vigil_lang.analysis.satisfiable import Contradiction, contradiction
 from vigil_lang.analysis.witness import obviously_satisfiable
 from vigil_lang.lint.check import check_policy
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets
 from vigil_lang.semantics.text import Expression, Glob
+from vigil_lang.smt import solve
 from vigil_lang.trace import Event
 
 F = core.Reads("f")
@@ -85,9 +87,9 @@ def test_no_event_meets_a_contradiction(parts: list[core.Condition], seed: int) 
 def test_what_a_witness_proves_the_solver_does_not_deny(parts: list[core.Condition]) -> None:
     whole = core.AndC(tuple(parts))
     if obviously_satisfiable(whole):
-        from vigil_lang.analysis.satisfiable import _unsatisfiable
+        from vigil_lang.analysis.satisfiable import _core
 
-        assert _unsatisfiable(parts, lists=False) is None
+        assert not isinstance(_core(parts, lists=False), tuple)
 
 
 @_slow
@@ -115,7 +117,13 @@ IMPOSSIBLE = [
     [core.NotC(matches(Glob("*"))), core.Equals(F, "x")],
     [core.Has(F), core.NotC(core.Has(F))],
     [core.NotC(core.Has(F)), core.NotC(core.NotC(core.Equals(F, "x")))],
-    # What has no counterpart in the theory of strings still contradicts its own negation.
+    [matches(Expression(r"\bgit push\b.*\bmain\b")), core.NotC(matches(Expression(r"\bgit push\b")))],
+    [matches(Expression(r"(ab|ba\b){1,3}")), core.NotC(matches(Expression("[ab]{2}")))],
+    [matches(Expression("^(a|b)$")), core.NotC(core.In(F, frozenset("ab")))],
+    [core.In(F, frozenset("ab")), core.NotC(matches(Expression("^[ab]$")))],
+    [core.ContainsText(F, "ab"), core.NotC(matches(Glob("*a*")))],
+    [core.Compares(F, ">", Decimal(5)), core.NotC(matches(Expression("[0-9]")))],
+    # What is not read still contradicts its own negation.
     [matches(Expression(r"\pL")), core.NotC(matches(Expression(r"\pL")))],
     [core.In(F, frozenset({"\U00030000"})), core.NotC(core.In(F, frozenset({"\U00030000"})))],
 ]
@@ -126,6 +134,18 @@ def test_impossible(parts: list[core.Condition]) -> None:
     found = contradiction(parts)
     assert found is not None
     assert not found.only_lists
+
+
+@pytest.mark.parametrize("answer", ["unknown", "sat", "unsat"])
+def test_only_lists_is_said_where_the_solver_has_a_list(answer: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def of_lists(lines: list[str]) -> tuple[str, tuple[str, ...]]:
+        lists = any("f0_some f0_here)" in line and "(=>" in line for line in lines)
+        return (answer, ("c0",) if answer == "unsat" else ()) if lists else ("unsat", ("c0", "c1"))
+
+    monkeypatch.setattr(solve, "answer_and_core", of_lists)
+    found = contradiction([core.In(F, frozenset("a")), core.In(F, frozenset("b"))])
+    expected = {"unknown": None, "sat": Contradiction((0, 1), only_lists=True), "unsat": Contradiction((0,))}
+    assert found == expected[answer]
 
 
 POSSIBLE = [

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from vigil_lang.testing.judge import judge
 from vigil_lang.testing.read import Suite, read_tests
 
 if TYPE_CHECKING:
@@ -94,6 +95,32 @@ def test_a_param_has_another_value_in_one_test_only(project: Path) -> None:
     assert [case.policies[0].params for case in found.cases] == [{"limit": 3}, {}]
 
 
+def test_policies_may_have_params_of_one_name(project: Path) -> None:
+    for name in ("one", "two"):
+        text = (
+            f"policy {name}\nparam lim: number = 3\npattern big = action = {name} and n > lim\nstatement S: abs(big)\n"
+        )
+        (project / f"{name}.vgl").write_text(text, encoding="utf-8")
+    expected = "expect one.S violated expect two.S satisfied"
+    test = f'use .one\nuse .two\ntest "t" {{ set lim = 1 run {{ one(n = 2) two(n = 1) }} {expected} }}'
+    found = read(project, test)
+    assert found.findings == ()
+    assert judge(found.cases[0]).passed
+    clash = read(project, f"{test}\nstatement own: abs(big)\n")
+    assert {f.message for f in clash.findings} == {
+        "`lim` is imported from `.one` and from `.two`",
+        "`big` is imported from `.one` and from `.two`",
+    }
+
+
+def test_a_value_is_of_the_type_of_every_param_of_its_name(project: Path) -> None:
+    for name, kind in (("one", "number = 3"), ("two", 'text = "3"')):
+        text = f"policy {name}\nparam lim: {kind}\nstatement {name}: abs(a(n = lim))\n"
+        (project / f"{name}.vgl").write_text(text, encoding="utf-8")
+    test = 'use .one\nuse .two\ntest "t" { set lim = 1 run {} expect one, two satisfied }'
+    assert said(read(project, test)) == [("1", "param `lim` is a text, not a number", None)]
+
+
 # --- what is wrong -----------------------------------------------------------------------------------------
 
 
@@ -106,6 +133,14 @@ def test_a_param_has_another_value_in_one_test_only(project: Path) -> None:
         ('run "run.jsonl" expect R1 violated at e1, e1', ("e1", "`e1` is named twice", None)),
         ('run "run.jsonl" expect R1 violated with y = 1', ("y", "`R1` has no variable `y`", "there is `x`")),
         ('run "run.jsonl" expect R1 violated with x = 1, x = 2', ("x", "`x` has two values", None)),
+        (
+            "run { { x() y() } z() } expect R1 violated at e1.3",
+            ("e1.3", "the run has no event `e1.3`", "there is `e1.1`, `e1.2`"),
+        ),
+        (
+            "run {} expect R0 vacuous",
+            ("R0", "`R0` is never vacuous: it has no trigger", "a run that keeps it makes it `satisfied`"),
+        ),
         ('run "run.jsonl" expect R1, R1 violated', ("R1", "`R1` is expected twice", None)),
         (
             'run "rum.jsonl" expect R1 violated',
@@ -181,22 +216,16 @@ def test_what_is_wrong_in_a_run_is_shown_there(project: Path) -> None:
     assert finding.notes[0].source.position(finding.notes[0].span.start)[0] == 2
 
 
-def test_one_run_of_several(project: Path) -> None:
-    lines = ['{"vigil_trace":1,"run":"monday"}', '{"action":"check"}', '{"vigil_trace":1,"run":"tuesday"}', RUN.strip()]
-    (project / "runs.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    assert len(read(project, body('run "runs.jsonl#tuesday" expect R1 violated at e1')).cases) == 1
-    assert said(read(project, body('run "runs.jsonl" expect R1 violated'))) == [
-        ('"runs.jsonl"', "`runs.jsonl` holds 2 runs", 'name one of them: `run "runs.jsonl#monday"`')
-    ]
-    assert said(read(project, body('run "runs.jsonl#monda" expect R1 violated'))) == [
-        ('"runs.jsonl#monda"', "the recording has no run `monda`", "did you mean `runs.jsonl#monday`?")
-    ]
-
-
 def test_two_tests_of_one_name(project: Path) -> None:
     found = read(project, 'test "t" { run {} expect R1 vacuous }\ntest "t" { run {} expect R0 satisfied }')
     assert [f.message for f in found.findings] == ["two tests have this name"]
     assert len(found.cases) == 1
+
+
+@pytest.mark.parametrize("name", ["", "  "])
+def test_a_test_has_a_name(project: Path, name: str) -> None:
+    found = read(project, f'test "{name}" {{ run {{}} expect R1 vacuous }}')
+    assert said(found) == [(f'"{name}"', "the test has no name", "say what it shows")]
 
 
 def test_a_broken_test_hides_no_other(project: Path) -> None:

@@ -41,6 +41,10 @@ class _Asked:
         self.joins: list[tuple[str, str]] = []
         self.status: str | None = None
 
+    def has(self, field: core.Reads) -> bool:
+        """Whether a field is to be there, by what was asked so far."""
+        return bool(self.fields.get(f"\0{field.name}" if field.output else field.name, 0) & ~_ABSENT)
+
     def takes(self, field: core.Reads, use: int, beside: int) -> bool:
         """Add what is asked of a field; whether that goes with what was."""
         name = f"\0{field.name}" if field.output else field.name
@@ -86,6 +90,8 @@ def _is_modest(condition: core.Condition, asked: _Asked) -> bool:
             return _has_example(matcher, False)
         case core.OrC(items):
             return bool(items) and _is_modest(items[0], asked)
+        case core.NotC(core.Matches(field, matcher, negated)) if asked.has(field):
+            return _has_example(matcher, not negated) and asked.takes(field, _VALUE, _SAME)
         case core.NotC(body):
             return isinstance(body, _OF_A_FIELD) and asked.takes(body.field, _ABSENT, _ABSENT)
 

@@ -14,13 +14,11 @@ if TYPE_CHECKING:
 MAX_TESTS: Final = 400
 """Tests in a condition, beyond which it is not put to the solver."""
 
-_HEAD = (
+_HEAD: Final = (
     "(set-option :produce-unsat-cores true)",
     "(set-option :smt.core.minimize true)",
-    # A count of Z3's steps, so that the answer does not depend on how busy the machine is. Some of what it does
-    # with regular expressions is not counted: the seconds are for those.
+    # A count of Z3's steps, so that the answer does not depend on how busy the machine is.
     "(set-option :rlimit 200000)",
-    "(set-option :timeout 1000)",
 )
 
 
@@ -43,24 +41,22 @@ def contradiction(conjuncts: Sequence[core.Condition]) -> Contradiction | None:
     whole = core.AndC(tuple(conjuncts))
     if obviously_satisfiable(whole) or len(core.tests(whole)) > MAX_TESTS:
         return None
-    single = _unsatisfiable(conjuncts, lists=False)
-    if single is None:
+    single = _core(conjuncts, lists=False)
+    if not isinstance(single, tuple):
         return None
-    listed = _unsatisfiable(conjuncts, lists=True)
-    return Contradiction(single, only_lists=True) if listed is None else Contradiction(listed)
+    listed = _core(conjuncts, lists=True)
+    if isinstance(listed, tuple):
+        return Contradiction(listed)
+    return Contradiction(single, only_lists=True) if listed == "sat" else None
 
 
-def _unsatisfiable(conjuncts: Sequence[core.Condition], *, lists: bool) -> tuple[int, ...] | None:
-    """The unsatisfiable core as positions; None where Z3 does not say `unsat`."""
+def _core(conjuncts: Sequence[core.Condition], *, lists: bool) -> tuple[int, ...] | str:
+    """The positions of an unsatisfiable core; where it is none, what Z3 says instead, `sat` or `unknown`."""
     from vigil_lang.smt.event import meeting
-    from vigil_lang.smt.solve import evaluate
+    from vigil_lang.smt.solve import answer_and_core
 
     lines = meeting(conjuncts, lists=lists)
     if lines is None:
-        return None
-    script = [*_HEAD, *lines, "(check-sat)"]
-    if evaluate(script) != "unsat":
-        return None
-    # Asked for a core after any other answer, Z3 complains; what is unsatisfiable is quickly found so once more.
-    _, _, names = evaluate([*script, "(get-unsat-core)"]).partition("\n")
-    return tuple(sorted(int(name[1:]) for name in names.strip("()").split()))
+        return "unknown"
+    answer, names = answer_and_core([*_HEAD, *lines])
+    return tuple(sorted(int(name[1:]) for name in names)) if answer == "unsat" else answer

@@ -85,6 +85,8 @@ def command(config: str | None, isolated: bool, watch: bool, **given: Any) -> in
 def _refuse_contradictions(options: Options, *, watch: bool) -> None:
     if options.unsafe_fixes and not (options.fix or options.diff):
         raise click.UsageError("--unsafe-fixes goes with --fix or --diff.")
+    if options.statistics and options.format in REPORTS:
+        raise click.UsageError(f"--statistics is no report: it goes without --format {options.format}.")
     if options.fix and options.diff:
         raise click.UsageError("--fix changes files and --diff does not: choose one.")
     if options.fix and options.update_baseline:

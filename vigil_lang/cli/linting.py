@@ -128,9 +128,11 @@ class Linting:
         from vigil_lang.lint.select import Selection
 
         lint, options = self._settings.lint, self.options
+        chosen, further = _codes(options.select), _codes(options.extend_select)
+        away = (code for code in lint.ignore if code not in (*chosen, *further))  # the command line comes first
         return Selection(
-            (*(_codes(options.select) or lint.select), *lint.extend_select, *_codes(options.extend_select)),
-            (*lint.ignore, *_codes(options.ignore)),
+            (*(chosen or lint.select), *lint.extend_select, *further),
+            (*away, *_codes(options.ignore)),
             lint.per_file_ignores,
             lint.severity,
             str(self._settings.folder),

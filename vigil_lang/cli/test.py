@@ -54,19 +54,25 @@ def command(
     output: str,
     format: str,  # noqa: A002 - the option's name
 ) -> int:
-    """Run the tests of policies: files called *_test.vgl, and folders with all of them.
+    """Run the tests of policies: files called *_test.vgl, folders with all of them, and standard modules.
 
     Without a PATH it runs those below the working directory. With -o the result goes to a file, and what people read
     still to the screen.
 
     Exit status: 0 every test passed, 1 some failed, too little is covered or a mutant survived, 2 a test is not valid.
     """
+    from vigil_lang.testing.choice import chooser
     from vigil_lang.testing.session import collect
 
+    try:
+        fits = chooser(wanted)
+    except ValueError as error:
+        raise click.UsageError(f"-k: {error}.") from error
     project = settings_of(config, isolated=isolated)
     settings = project.test
+    paths = tuple(map(_place, paths))
     found = map(os.path.normpath, test_paths(paths or settings.paths or (".",)))
-    session = collect([path for path in found if path in paths or not project.excludes(path)], wanted)
+    session = collect([path for path in found if path in paths or not project.excludes(path)], fits)
     if wanted.strip() and not session.cases and not session.findings:
         raise click.UsageError(f"-k: no test's name fits '{wanted}'.")
     saved = StringIO()
@@ -78,7 +84,7 @@ def command(
     if coverage_shown or coverage_html or coverage_json or fail_under is not None:
         from vigil_lang.testing.coverage import measure
 
-        coverage = measure(session.cases, session.policies)
+        coverage = measure([outcome.case for outcome in session.outcomes], session.policies)
     mutation: Mutation | None = None
     if mutated and not session.failed:
         from vigil_lang.testing.mutate import mutate
@@ -102,6 +108,13 @@ def command(
     if session.findings:
         return _BAD_INPUT
     return _FAILED if session.failed or notes else _CLEAN
+
+
+def _place(path: str) -> str:
+    """Where the tests of a standard module are (`std.guard`); any other path as it is."""
+    from vigil_lang.semantics.modules import TESTS, is_standard, standard_path
+
+    return f"{str(standard_path(path)).removesuffix('.vgl')}{TESTS}" if is_standard(path) else path
 
 
 def _run_all(session: Session, screen: IO[str], *, exitfirst: bool, verbose: bool) -> None:
@@ -137,6 +150,8 @@ def _notes(
         yield "MUTANTS", f"no test notices {mutation.survived} changes of the policies"
     if mutated and session.failed:
         yield "MUTANTS", "none were tried: tests that fail notice nothing"
+    elif mutated and session.findings:
+        yield "MUTANTS", "tests that could not be run noticed nothing: some would not survive them"
 
 
 def _show(

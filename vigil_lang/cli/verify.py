@@ -73,11 +73,14 @@ def command(
 
     Exit status: 0 no violation reaches the fail level, 1 some does, 2 something cannot be read.
     """
-    policy_args, runs = split(paths)
+    project = settings_of(config, isolated=isolated)
+    policy_args, runs = (
+        [path for path in found if path in paths or not project.excludes(path)] for found in split(paths)
+    )
     if not policy_args or not runs:
         missing, kept = ("policy", "run") if not policy_args else ("run", "policy")
         raise click.UsageError(f"There is no {missing} beside the {kept}: vigil verify rules.vgl run.jsonl")
-    values = {**settings_of(config, isolated=isolated).params, **read_params(settings, params)}
+    values = {**project.params, **read_params(settings, params)}
     reached = levels_from(fail_level, "info", format)
     with written(output) as target:
         writer = Writer(target, format)

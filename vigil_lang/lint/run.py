@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import CODES, Diagnostic, Span
@@ -42,6 +43,7 @@ class Plan:
     documents: Library = field(default_factory=Library, repr=False)
     basic: bool = False
 
+    @cached_property
     def rules(self) -> Sequence[Rule]:
         """The rules that are asked for."""
         rules = basic_rules() if self.basic else all_rules()
@@ -66,7 +68,7 @@ def lint(source: Source, plan: Plan) -> Linted:
     policy = read_policy(source, plan.params)
     subject = Subject(policy, plan.signature, plan.runs, plan.benign, plan.benign_threshold, plan.documents.afresh())
     looked_for = _looked_for(plan)
-    found = _distinct([*policy.diagnostics, *(f for rule in plan.rules() for f in _found(rule, subject))])
+    found = _distinct([*policy.diagnostics, *(f for rule in plan.rules for f in _found(rule, subject))])
     kept: list[Diagnostic] = []
     silent: list[Diagnostic] = []
     modules = _modules(policy.module)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -61,7 +62,8 @@ class Selection:
         return finding if level == finding.severity else replace(finding, severity=level)
 
 
-def _fit(code: str, prefixes: Iterable[str]) -> int:
+@lru_cache(maxsize=1024)
+def _fit(code: str, prefixes: tuple[str, ...]) -> int:
     """The length of the longest prefix of a code, 0 where there is none; `ALL` is the shortest."""
     found = (_length(code, prefix) for prefix in prefixes)
     return max(found, default=0)

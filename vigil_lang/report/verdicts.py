@@ -37,7 +37,6 @@ class Verdicts:
         self._steps = steps
         self._places = Places.now()
         self._rules: dict[tuple[str, str], Rule] = {}
-        self._ids: set[str] = set()
         self._seen: Counter[tuple[str, str, str]] = Counter()
         self._results: list[Result] = []
         self._suites: list[Suite] = []
@@ -90,10 +89,9 @@ class Verdicts:
     def _new_rule(self, found: StatementVerdict, verdict: Verdict) -> Rule:
         statement = found.statement
         policy = next(p.name for p in verdict.policies if p.path == found.policy)
+        if sum(p.name == policy for p in verdict.policies) > 1:  # their files have different names
+            policy = self._places.in_root(found.policy)
         name = f"{policy}/{found.name}"
-        if name in self._ids:  # two policies may have one name; their files have not
-            name = f"{self._places.in_root(found.policy)}/{found.name}"
-        self._ids.add(name)
         level = statement.metadata.severity
         summary = _one_line(statement.metadata.doc) or f"the statement {found.name}"
         tags = ("security", "policy", found.form)

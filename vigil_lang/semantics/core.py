@@ -233,17 +233,19 @@ def conditions(theta: Theta) -> list[Holds]:
 
 
 def _collect_conditions(theta: Theta, found: list[Holds]) -> None:
-    match theta:
-        case Holds():
-            found.append(theta)
-        case Implies(left, right) | Clear(left, right):
-            _collect_conditions(left, found)
-            _collect_conditions(right, found)
-        case Earlier(body) | Later(body) | Not(body) | Repeated(_, body):
-            _collect_conditions(body, found)
-        case And(items) | Or(items):
-            for item in items:
-                _collect_conditions(item, found)
+    if isinstance(theta, Holds):
+        found.append(theta)
+    elif isinstance(theta, Implies):
+        _collect_conditions(theta.left, found)
+        _collect_conditions(theta.right, found)
+    elif isinstance(theta, (And, Or)):
+        for item in theta.items:
+            _collect_conditions(item, found)
+    elif isinstance(theta, Clear):
+        _collect_conditions(theta.resolver, found)
+        _collect_conditions(theta.forbidden, found)
+    else:
+        _collect_conditions(theta.body, found)
 
 
 def tests(condition: Condition) -> list[Test]:

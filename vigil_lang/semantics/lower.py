@@ -65,6 +65,7 @@ class Lowering:
         self.module = module
         self.report = report
         self.conditions = Conditions(values, report)
+        self._scope = Scope(module)
         self._failed = False
 
     def statements(self) -> list[Statement]:
@@ -116,7 +117,7 @@ class Lowering:
 
     def _holds(self, expr: tree.Expr, role: str) -> core.Holds:
         try:
-            condition = self.conditions.condition(expr, Scope(self.module))
+            condition = self.conditions.condition(expr, self._scope)
         except Failed:
             self._failed, condition = True, _FALSE  # the statement's other conditions are checked all the same
         return core.Holds(condition, role, partial(to_text, expr), expr.span)

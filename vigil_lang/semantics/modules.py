@@ -162,7 +162,7 @@ class Loader:
         wanted = [n.text for n in use.names if n.text in used.own] if use.names else list(used.own)
         for text in wanted:
             other = module.imported.get(text)
-            if other is not None and other[0] is not used:
+            if other is not None and other[0] is not used and not _only_tests(module):
                 message = f"`{text}` is imported from `{other[2].module.text}` and from `{use.module.text}`"
                 note = Note("the other import", module.source, other[2].span)
                 self._report(Diagnostic.of("VGL202", message, module.source, use.span, notes=(note,)))
@@ -221,6 +221,12 @@ class Loader:
             message = f"there is no module `{name}`: `{'/'.join(name[1:].split('.'))}.vgl` does not exist"
             return _Missing("VGL207", message, _siblings(name, written.parent))
         return path, root
+
+
+def _only_tests(module: Module) -> bool:
+    """Whether nothing in a file refers to what it imports: it uses modules for their statements to be tested."""
+    items = module.file.items
+    return is_test_file(module.source.path) and all(isinstance(item, tree.Use | tree.TestCase) for item in items)
 
 
 @dataclass(frozen=True, slots=True)

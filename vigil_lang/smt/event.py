@@ -1,8 +1,9 @@
-"""One event, as much of it as a condition can see, for the solver to choose over the theory of strings.
+"""One event, as much of it as a condition can see, for the solver to choose.
 
 A list makes an argument several texts. As many elements as tests can be asked to hold at once are enough: a test
-that must fail is only made easier by leaving elements out. What strings cannot express stays uninterpreted, so the
-encoding may have events that do not exist, and lacks none that does.
+that must fail is only made easier by leaving elements out. Patterns are uninterpreted: what the solver needs to know
+of them, which can be met together and which texts meet them, is worked out before and given to it. So the encoding
+may have events that do not exist, and lacks none that does.
 """
 
 from __future__ import annotations
@@ -13,15 +14,16 @@ from typing import TYPE_CHECKING, TypeAlias
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets
 from vigil_lang.semantics.regex import Unsupported
-from vigil_lang.semantics.text import Glob, glob_parts
-from vigil_lang.smt.strings import literal, regular
+from vigil_lang.semantics.text import Expression, Glob, glob_parts, predicate
+from vigil_lang.smt.outcomes import Part, outcomes
+from vigil_lang.smt.strings import literal
 from vigil_lang.trace.model import Event
 from vigil_lang.trace.values import number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from vigil_lang.semantics.text import Matcher
+    from vigil_lang.smt.outcomes import Texts
 
 MAX_ELEMENTS = 8
 """Elements an argument may need; every test is tried on every one of them."""
@@ -29,12 +31,7 @@ MAX_ELEMENTS = 8
 Place: TypeAlias = core.Reads | None
 """Where a test looks: a field, or (None) the names of the action."""
 
-_SIGN = '(re.opt (re.union (str.to_re "+") (str.to_re "-")))'
-_DIGITS = '(re.+ (re.range "0" "9"))'
-_DECIMAL = (
-    f'(re.++ {_SIGN} {_DIGITS} (re.opt (re.++ (str.to_re ".") {_DIGITS}))'
-    f' (re.opt (re.++ (re.union (str.to_re "e") (str.to_re "E")) {_SIGN} {_DIGITS})))'
-)
+_DECIMAL = Expression(r"^[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$")
 
 
 def meeting(conjuncts: Sequence[core.Condition], *, lists: bool) -> list[str] | None:
@@ -85,11 +82,13 @@ class _Event:
     counts: dict[Place, int]
     lists: bool
     _opaque: dict[object, str] = field(default_factory=dict)
+    _told: dict[Texts, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._symbol = {test: f"t{at}" for at, test in enumerate(self.tests)}
         self._names = {place: f"f{at}" for at, place in enumerate(self.counts)}
         self._variables = {x: f"x{at}" for at, x in enumerate(core.variables_of(core.AndC(tuple(self.tests))))}
+        self._parts = any(isinstance(t, core.Contains) for t in self.tests)
         self._kept = _representatives(self.tests, sum(self.counts.values()) + len(self._variables))
         limits = [t.number for t in self.tests if isinstance(t, core.Compares)]
         named = {text for test in self.tests for text in _texts(test)} if limits else set()
@@ -115,12 +114,17 @@ class _Event:
     def lines(self) -> list[str]:
         """Declarations of every symbol, with what an event is and what each test says of it."""
         defined = [f"(define-fun {symbol} () Bool {self._test(test)})" for test, symbol in self._symbol.items()]
+        numbers = list(self._numbers()) if self._rank else []
+        together = list(self._together())
+        facts = list(self._facts())
         return [
             "(declare-const is_ok Bool) (declare-const is_error Bool) (assert (not (and is_ok is_error)))",
             *(f"(declare-const {x} String)" for x in self._variables.values()),
             *(line for place in self.counts for line in self._declared(place)),
-            *(self._numbers() if self._rank else ()),
-            *(f"(declare-fun {p} (String) Bool)" for p in self._opaque.values()),
+            *(f"(declare-fun {p} (String) Bool)" for p in (*self._opaque.values(), *self._told.values())),
+            *numbers,
+            *facts,
+            *together,
             *defined,
         ]
 
@@ -152,7 +156,43 @@ class _Event:
                 yield f"(assert (and (is_number {shown}) (= (number {shown}) {self._rank[value]}.0)))"
         compared = {t.field for t in self.tests if isinstance(t, core.Compares)}
         for element in (e for place in self.counts if place in compared for e in self._elements(place)):
-            yield f"(assert (=> (is_number {element}) (str.in_re {element} {_DECIMAL})))"
+            yield f"(assert (=> (is_number {element}) {self._are(_DECIMAL, element)}))"
+
+    def _facts(self) -> Iterator[str]:
+        """What patterns say of the texts that have a name of their own."""
+        for text in sorted(self._kept):
+            try:
+                shown = literal(text)
+            except Unsupported:
+                continue
+            for texts, name in self._told.items():
+                holds = f"({name} {shown})"
+                yield f"(assert {holds if _is_in(text, texts) else f'(not {holds})'})"
+
+    def _together(self) -> Iterator[str]:
+        """What the tests of one text can come to. Texts that a variable may make the same are looked at as one."""
+        joined = {_place(t) for t in self.tests if isinstance(t, core.Equals | core.Contains)}
+        groups = [[place] for place in self.counts if place not in joined]
+        for group in (groups + [list(joined)]) if joined else groups:
+            asked = [texts for t in self.tests if _place(t) in group for texts in self._asked(t)]
+            tests = list(dict.fromkeys(asked))
+            elements = [element for place in group for element in self._elements(place)]
+            for found in outcomes(tests):
+                for element in elements:
+                    terms = [self._are(tests[at], element) for at in found.tests]
+                    yield f"(assert {_any_of(found.each, terms)})"
+
+    def _asked(self, test: core.Test) -> Iterator[Texts]:
+        """The texts that a test asks for."""
+        match test:
+            case core.In(_, values) | core.ActionIn(values) if kept := self._kept.intersection(values):
+                yield kept
+            case core.Matches(_, matcher) | core.ActionMatches(matcher):
+                yield _texts_of(matcher)
+            case core.ContainsText(_, part) if part:
+                yield Part(part)
+            case core.Compares():
+                yield _DECIMAL
 
     # --- tests ---
 
@@ -171,9 +211,9 @@ class _Event:
             case core.ActionIn(names):
                 return self._among(text, names)
             case core.Matches(_, matcher, negated):
-                return self._unless(negated, self._matches(text, matcher))
+                return self._unless(negated, self._are(_texts_of(matcher), text))
             case core.ActionMatches(matcher):
-                return self._matches(text, matcher)
+                return self._are(_texts_of(matcher), text)
             case core.Compares(_, operator, limit):
                 return f"(and (is_number {text}) ({operator} (number {text}) {self._rank[limit]}.0))"
             case core.Equals(_, x):
@@ -181,7 +221,7 @@ class _Event:
             case core.Contains(_, x):
                 return f'(and (not (= {self._variables[x]} "")) (str.contains {text} {self._variables[x]}))'
             case core.ContainsText(_, part):
-                return self._exactly(test, text, lambda: f"(str.contains {text} {literal(part)})") if part else "false"
+                return self._are(Part(part), text) if part else "false"
             case _:
                 raise AssertionError(test)
 
@@ -194,8 +234,15 @@ class _Event:
     def _is(self, text: str, value: str) -> str:
         return self._exactly(value, text, lambda: f"(= {text} {literal(value)})")
 
-    def _matches(self, text: str, matcher: Matcher) -> str:
-        return self._exactly(matcher, text, lambda: f"(str.in_re {text} {regular(matcher)})")
+    def _are(self, texts: Texts, text: str) -> str:
+        """Whether a text is one of some."""
+        match texts:
+            case frozenset():
+                return self._among(text, texts)
+            case Part(part) if self._parts:
+                return self._exactly(texts, text, lambda: f"(str.contains {text} {literal(part)})")
+            case _:
+                return f"({self._told.setdefault(texts, f'm{len(self._told)}')} {text})"
 
     def _exactly(self, meaning: object, text: str, spelled: Callable[[], str]) -> str:
         """The term, or where strings have none an uninterpreted test of the text, the same for the same meaning."""
@@ -203,6 +250,37 @@ class _Event:
             return spelled()
         except Unsupported:
             return f"({self._opaque.setdefault(meaning, f'p{len(self._opaque)}')} {text})"
+
+
+def _texts_of(matcher: Glob | Expression) -> Texts:
+    """What a pattern matches; a glob without a wildcard is one text, `*a*` says what is inside."""
+    if not isinstance(matcher, Glob):
+        return matcher
+    match glob_parts(matcher.pattern):
+        case ():
+            return frozenset({""})
+        case (("text", text),):
+            return frozenset({text})
+        case (("*", _), ("text", part), ("*", _)):
+            return Part(part)
+        case _:
+            return matcher
+
+
+def _is_in(text: str, texts: Texts) -> bool:
+    match texts:
+        case Part(part):
+            return part in text
+        case frozenset():
+            return text in texts
+        case _:
+            return predicate(texts)(text)
+
+
+def _any_of(each: Iterable[tuple[bool, ...]], terms: Sequence[str]) -> str:
+    """That some terms come to one of several outcomes."""
+    signed = [[t if holds else f"(not {t})" for t, holds in zip(terms, one, strict=True)] for one in each]
+    return "(or " + " ".join(f"(and {' '.join(one)})" for one in signed) + ")"
 
 
 def _representatives(tests: Sequence[core.Test], most: int) -> frozenset[str]:
@@ -232,8 +310,8 @@ def _texts(test: core.Test) -> Iterable[str]:
     match test:
         case core.In(_, values) | core.ActionIn(values):
             return values
-        case core.Matches(_, Glob(pattern)):
-            parts = glob_parts(pattern)
-            return ["".join(text for _, text in parts)] if all(kind == "text" for kind, _ in parts) else []
+        case core.Matches(_, matcher) | core.ActionMatches(matcher):
+            texts = _texts_of(matcher)
+            return texts if isinstance(texts, frozenset) else ()
         case _:
             return ()

@@ -86,6 +86,17 @@ def evaluate(lines: list[str]) -> str:
     return _answer(z3.Context(), "\n".join(lines))
 
 
+def answer_and_core(lines: list[str]) -> tuple[str, tuple[str, ...]]:
+    """What Z3 says of a script in a context of its own, and the names in the core where that is `unsat`."""
+    context = z3.Context()
+    answer = _answer(context, "\n".join([*lines, "(check-sat)"]))
+    return answer, _names(_answer(context, "(get-unsat-core)")) if answer == "unsat" else ()
+
+
+def _names(core: str) -> tuple[str, ...]:
+    return tuple(symbol.strip("|") for symbol in _SYMBOL.findall(core))
+
+
 def _z3(text: str) -> str:
     """What Z3 prints for some commands. Each thread has one context: making one takes longer than most queries."""
     if not hasattr(_own, "context"):
@@ -123,8 +134,7 @@ class Session:
         self._unread = ["(pop 1)"]
         if answer not in ("sat", "unsat", "unknown"):
             raise SolverDisagrees(f"Z3 answered: {answer[:200]}")
-        core = _z3("(get-unsat-core)") if answer == "unsat" else ""
-        return answer, tuple(symbol.strip("|") for symbol in _SYMBOL.findall(core))
+        return answer, _names(_z3("(get-unsat-core)")) if answer == "unsat" else ()
 
 
 def _first_bindings(

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from vigil_lang.semantics.modules import is_shipped
 from vigil_lang.smt.leaves import Matching
-from vigil_lang.testing.watched import PartKind, Point, Seen, Watched
+from vigil_lang.testing.points import PartKind, Point, Seen
+from vigil_lang.testing.watched import Watched
 from vigil_lang.testing.written import Place, Reader
 
 if TYPE_CHECKING:

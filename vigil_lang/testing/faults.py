@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Span, nearest
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 _LISTED = 8
 _LONGEST = 80
+_EXPONENT = 10_000
+"""As for numbers in a policy."""
 
 
 def short(name: str) -> str:
@@ -46,6 +49,17 @@ class Faults:
             return
         listed = ", ".join(f"`{n}`" for n in names[:_LISTED]) + (", …" if names[_LISTED:] else "")
         self.add(message, span, f"there is {listed}" if names else None)
+
+    def number(self, raw: str, span: Span) -> Decimal | None:
+        """A number as written; one that is too large to be written out is reported."""
+        try:
+            value = Decimal(raw)
+        except ArithmeticError:  # an exponent of twenty digits
+            value = Decimal("Infinity")
+        if value.is_finite() and abs(value.adjusted()) <= _EXPONENT:
+            return value
+        self.add(f"`{short(raw)}` is out of range", span)
+        return None
 
     def text(self, string: tree.String) -> str | None:
         """The text of a string; an unknown escape (VGL106) is reported."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
@@ -25,6 +26,12 @@ _TRIED = 16
 def project(folder: Path) -> Path:
     """The folder a project is in: the nearest one upwards that has a mark of one, else the folder itself."""
     return next((p for p in (folder, *folder.parents) if any((p / mark).exists() for mark in _MARKS)), folder)
+
+
+def leads_out(file: Path) -> bool:
+    """Whether a file is a link out of the project it is in."""
+    target = Path(os.path.realpath(file))  # a link that leads to itself is no error here
+    return file.is_symlink() and not target.is_relative_to(project(file.parent.resolve()))
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
+from vigil_lang.abstraction.paths import resolve
 from vigil_lang.diagnostics import Note
 from vigil_lang.syntax import tree
 from vigil_lang.trace import Event, Run, Trace
@@ -14,6 +14,7 @@ from vigil_lang.trace.values import flatten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from decimal import Decimal
 
     from vigil_lang.diagnostics import Span
     from vigil_lang.testing.faults import Faults
@@ -42,6 +43,8 @@ class _Reader:
         if isinstance(given, tree.RunEvents):
             return Trace(tuple(self._events(given)), self.run)
         cwd = None if given.cwd is None else self.faults.text(given.cwd)
+        if given.cwd is not None and cwd is not None and resolve(cwd, None) is None:
+            self.faults.add("the folder is not absolute, and not below `~/`", given.cwd.span)
         return self._abstracted(given, replace(self.run, cwd=cwd))
 
     # --- events as they are ---
@@ -123,10 +126,8 @@ class _Reader:
                 return self._args(tuple(named))
 
     def _number(self, raw: str, span: Span) -> int | Decimal:
-        try:
-            number = Decimal(raw)
-        except InvalidOperation:  # an exponent of twenty digits
-            self.faults.add(f"`{raw}` is out of range", span)
+        number = self.faults.number(raw, span)
+        if number is None:
             return 0
         return int(raw) if raw.lstrip("-").isdigit() and len(raw) < 20 else number
 
@@ -152,6 +153,10 @@ class _Reader:
                 self.faults.add(str(error), item.span)
                 return None
         events = [_renamed(event, names) for event in abstraction.rest()]
+        for event in events:
+            if event.id != event.call and event.id in self.ids:
+                note = Note(f"the call with the step `{event.id}`", self.faults.source, self.ids[event.call])
+                self.faults.add(f"two events are called `{event.id}`", self.ids[event.id], notes=(note,))
         return Trace(tuple(events), abstraction.finished_run)
 
     def _records(self, item: tree.Event, key: str) -> Iterator[Record]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.smt.encode import Encoding
 from vigil_lang.smt.leaves import Matching
+from vigil_lang.testing.fixed import at_fault
 from vigil_lang.testing.model import Answer, Failure, Outcome
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def judge(case: Case, policies: Iterable[Policy] | None = None, *, confirmed: bo
             continue
         if key not in answers:
             answers[key] = answer(statements[key], case.trace, matching, confirmed=confirmed)
-        message = mismatch(expected, answers[key], case.trace)
+        message = mismatch(statements[key], expected, answers[key], case.trace)
         if message is not None:
             failures.append(Failure(expected, message, expected.span))
     return Outcome(case, tuple(failures), time.perf_counter() - started)
@@ -68,8 +69,8 @@ def answer(statement: Statement, trace: Trace, matching: Matching | None = None,
     return Answer(tuple(sorted(offending, key=lambda found: found[0])), bool(offending) or encoding.exercised())
 
 
-def mismatch(expected: Expected, found: Answer, trace: Trace) -> str | None:
-    """Why an answer is not the expected one, in words; None where it is."""
+def mismatch(statement: Statement, expected: Expected, found: Answer, trace: Trace) -> str | None:
+    """Why a statement's answer is not the expected one, in words; None where it is."""
     ids = [trace.events[index].id for index, _ in found.offending]
     name = expected.statement
     if expected.verdict != "violated":
@@ -82,18 +83,19 @@ def mismatch(expected: Expected, found: Answer, trace: Trace) -> str | None:
         return f"`{name}` is satisfied{'' if found.exercised else ' vacuously'}, not violated"
     if expected.events is not None and set(expected.events) != set(ids):
         return f"`{name}` is violated at {_listed(ids)}, not at {_listed(expected.events)}"
-    return _unbound(expected, found, ids) if expected.bindings else None
+    return _unbound(statement, expected, found, trace) if expected.bindings else None
 
 
-def _unbound(expected: Expected, found: Answer, ids: Sequence[str]) -> str | None:
+def _unbound(statement: Statement, expected: Expected, found: Answer, trace: Trace) -> str | None:
     """Which event does not offend under the expected values; without named events one that does is enough."""
-    wanted = expected.bindings
-    fits = [any(all(b.get(x) == v for x, v in wanted) for b in bindings) for _, bindings in found.offending]
-    if all(fits) or (expected.events is None and any(fits)):
+    offending = [index for index, _ in found.offending]
+    fits = at_fault(statement.requirement, dict(expected.bindings), trace)
+    if fits.issuperset(offending) or (expected.events is None and not fits.isdisjoint(offending)):
         return None
-    at = fits.index(False)
-    told = "; ".join(_values(binding) for binding in found.offending[at][1][:_TOLD])
-    return f"`{expected.statement}` is violated at `{ids[at]}` with {told}, not with {_values(dict(wanted))}"
+    index, bindings = next((index, bindings) for index, bindings in found.offending if index not in fits)
+    told = "; ".join(_values(binding) for binding in bindings[:_TOLD])
+    wanted = _values(dict(expected.bindings))
+    return f"`{expected.statement}` is violated at `{trace.events[index].id}` with {told}, not with {wanted}"
 
 
 def _values(binding: dict[str, str | None]) -> str:

@@ -186,7 +186,9 @@ class _Making:
             self._left -= sum(subject.size for subject in resting)
             if self._left < 0:
                 return
-            mutated = ((subject.with_parts(meanings), subject.size) for subject in resting)
+            mutated = [(subject.with_parts(meanings), subject.size) for subject in resting]
+            if any(m is None for m, _ in mutated):
+                continue  # the file would be no policy: it is one source that changes, for all its statements
             kept = tuple([m for m, size in mutated if m is not None and self._differs(m, size)])
             if kept:
                 yield Mutant(change.source, change.edits, change.told, change.missing, kept)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from itertools import chain, count
 from typing import TYPE_CHECKING, Final
@@ -35,18 +36,14 @@ class Survivor:
     """A mutant that no test notices.
 
     `telling` is a run that a test could have, None where none was found; `name` what such a test may be called: no
-    other test is, unless it has the same run.
+    other test is, unless it has the same run. `statement` is what the test calls the statement that the run is for.
     """
 
     mutant: Mutant
     by: Mutated
+    statement: str
     telling: Telling | None = None
     name: str = ""
-
-    @property
-    def statement(self) -> str:
-        """The name of the statement that the run is for."""
-        return self.by.statement.name
 
 
 @dataclass(frozen=True)
@@ -100,9 +97,9 @@ def mutate(cases: Sequence[Case], policies: Iterable[Policy] = (), *, limit: int
     survivors: list[Survivor] = []
     doubtful: list[Survivor] = []
     equivalent: list[Mutant] = []
-    search = _Search(case.name for case in cases)
+    search = _Search((case.name for case in cases), trial.policies)
     for at, mutant in enumerate(alive):
-        found = search.survivor(mutant) if at < _SEARCHES else Survivor(mutant, mutant.mutated[0])
+        found = search.survivor(mutant) if at < _SEARCHES else search.unsought(mutant)
         if found is None:
             equivalent.append(mutant)
         else:
@@ -114,8 +111,10 @@ def mutate(cases: Sequence[Case], policies: Iterable[Policy] = (), *, limit: int
 class _Search:
     """Runs that tell survivors apart, each with the name of a test."""
 
-    def __init__(self, names: Iterable[str]) -> None:
+    def __init__(self, names: Iterable[str], policies: Iterable[Policy]) -> None:
+        """`names` are those of tests; of `policies` all that are under test."""
         self._taken = set(names)
+        self._statements = Counter(name for _, name in {(p.path, s.name) for p in policies for s in p.statements})
         self._proposed: dict[int, list[tuple[Telling, str]]] = {}
         self._in_vain = 0
 
@@ -125,7 +124,7 @@ class _Search:
             # A run that tells an earlier mutant of the statement apart may do for this one too.
             for telling, name in self._proposed.get(id(by.statement), ()):
                 if bool(answer(by.mutant, telling.trace).offending) != bool(telling.before):
-                    return Survivor(mutant, by, telling, name)
+                    return Survivor(mutant, by, self._called(by), telling, name)
         unknown: Mutated | None = None
         for by in mutant.mutated:
             most = MAX_EVENTS if self._in_vain < _IN_VAIN else MAX_EVENTS // 10
@@ -133,17 +132,27 @@ class _Search:
             if isinstance(told, Telling):
                 name = self._name(by, told)
                 self._proposed.setdefault(id(by.statement), []).append((told, name))
-                return Survivor(mutant, by, told, name)
+                return Survivor(mutant, by, self._called(by), told, name)
             if told == "unknown":
                 self._in_vain += 1
                 unknown = unknown or by
-        return Survivor(mutant, unknown) if unknown else None
+        return Survivor(mutant, unknown, self._called(unknown)) if unknown else None
+
+    def unsought(self, mutant: Mutant) -> Survivor:
+        """A survivor for which no run is looked for."""
+        by = mutant.mutated[0]
+        return Survivor(mutant, by, self._called(by))
+
+    def _called(self, by: Mutated) -> str:
+        """What a test calls the statement: with its policy's name where another policy has one of that name."""
+        name = by.statement.name
+        return f"{by.policy.name}.{name}" if self._statements[name] > 1 else name
 
     def _name(self, by: Mutated, telling: Telling) -> str:
         """The event that the policy and the mutant disagree on, and a number if that was told before."""
         at = min({*telling.before} ^ {*telling.after}, default=0)
         event = event_text(telling.trace.events[at]).replace('"', "")
-        plain = f"{by.statement.name} {'forbids' if at in telling.before else 'allows'} {event}"
+        plain = f"{self._called(by)} {'forbids' if at in telling.before else 'allows'} {event}"
         name = next(n for n in chain((plain,), (f"{plain} ({k})" for k in count(2))) if n not in self._taken)
         self._taken.add(name)
         return name
@@ -193,7 +202,8 @@ class _Trial:
             for tried in self._tried.get((id(mutated.policy), mutated.statement.name), ()):
                 self._left -= len(tried.case.trace) + 1
                 found = answer(mutated.mutant, tried.case.trace, tried.matching)
-                if any(mismatch(expected, found, tried.case.trace) is not None for expected in tried.met):
+                trace = tried.case.trace
+                if any(mismatch(mutated.mutant, expected, found, trace) is not None for expected in tried.met):
                     return True
         return False
 
@@ -214,6 +224,6 @@ class _Trial:
             if policy is None or statement is None:
                 continue
             found = answer(statement, case.trace, matching)
-            met = [e for e in expectations if mismatch(e, found, case.trace) is None]
+            met = [e for e in expectations if mismatch(statement, e, found, case.trace) is None]
             if met:
                 self._tried.setdefault((id(policy), name), []).append(_Tried(case, matching, met))

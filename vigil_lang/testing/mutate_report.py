@@ -47,7 +47,8 @@ def print_mutation(mutation: Mutation, console: Console) -> None:
 def headline(mutation: Mutation) -> Text:
     """`41 of 50 mutants noticed (82 %) · 7 survived, 2 named by no test · 1 maybe the same`."""
     total = len(mutation.killed) + mutation.survived
-    text = Text(f"{len(mutation.killed)} of {total} mutants noticed ({mutation.percent:.0f} %)", "bold")
+    score = f"{len(mutation.killed)} of {total} mutants noticed ({int(mutation.percent)} %)"
+    text = Text(score if total else "no mutants to notice", "bold")
     facts = (
         (len(mutation.survivors), "survived"),
         (len(mutation.untested), "of statements that no test names"),

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from decimal import Decimal
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vigil_lang.diagnostics import Note, Span
+from vigil_lang.diagnostics import Diagnostic, InputError, Note, Source, Span
 from vigil_lang.files import read_source
 from vigil_lang.semantics.modules import is_test_file
 from vigil_lang.semantics.policy import read_policy
 from vigil_lang.syntax import tree
 from vigil_lang.testing.faults import Faults
-from vigil_lang.testing.fixtures import Fixtures
+from vigil_lang.testing.fixtures import Fixtures, leads_out
 from vigil_lang.testing.inline import written_run
 from vigil_lang.testing.model import Case, Expected
 from vigil_lang.testing.subjects import Subjects, statements
@@ -21,7 +21,6 @@ from vigil_lang.trace.values import canonical
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from vigil_lang.diagnostics import Diagnostic, Source
     from vigil_lang.semantics.lower import Statement
     from vigil_lang.semantics.policy import Policy
     from vigil_lang.trace import Trace
@@ -44,8 +43,13 @@ def read_tests(path: str, fixtures: Fixtures | None = None) -> Suite:
     """The tests of a file. `fixtures` may be shared by several files.
 
     Raises:
-        InputError: it cannot be read.
+        InputError: it cannot be read, is a pipe, or is a link out of its project.
     """
+    place = Path(path)
+    if place.exists() and not place.is_file() and not place.is_dir():
+        raise InputError([Diagnostic.of("VGL001", f"`{path}` is no file", Source(path, ""))])
+    if leads_out(place):
+        raise InputError([Diagnostic.of("VGL610", "the file leads out of the project's folder", Source(path, ""))])
     source = read_source(path)
     own = read_policy(source)
     broken = own.module.file.broken
@@ -86,7 +90,9 @@ class _Reader:
         faults = self.faults
         before = len(faults.found)
         name = faults.text(test.name) or ""
-        if name in self.names:
+        if not name.strip():
+            faults.add("the test has no name", test.name.span, "say what it shows")
+        elif name in self.names:
             note = Note("the first one", faults.source, self.names[name].name.span)
             faults.add("two tests have this name", test.name.span, notes=(note,))
         self.names.setdefault(name, test)
@@ -138,11 +144,12 @@ class _Reader:
                     values[name.text] = value
         return values
 
-    def _fits(self, param: tree.Param, value: object, setting: tree.Setting) -> bool:
+    def _fits(self, params: list[tree.Param], value: object, setting: tree.Setting) -> bool:
         written = {str: "text", bool: "bool", list: "set"}.get(type(value), "number")
-        if written != param.type:
-            self.faults.add(f"param `{param.name.text}` is a {param.type}, not a {written}", setting.value.span)
-        return written == param.type
+        other = next((param.type for param in params if param.type != written), None)
+        if other is not None:
+            self.faults.add(f"param `{setting.name.text}` is a {other}, not a {written}", setting.value.span)
+        return other is None
 
     def _value(self, setting: tree.Setting) -> object:
         match setting.value:
@@ -153,7 +160,7 @@ class _Reader:
                         self.faults.add(f"`{part.text}` is no value: write the values out", part.span)
                         return None
                     values += [self._literal(e) for e in part.elements]
-                return values
+                return None if None in values else values
             case value:
                 return self._literal(value)
 
@@ -166,7 +173,7 @@ class _Reader:
             case tree.Boolean(truth):
                 return truth
             case tree.Number(raw):
-                return Decimal(raw)
+                return self.faults.number(raw, term.span)
 
     # --- what is expected ---
 
@@ -188,6 +195,9 @@ class _Reader:
                 if key in found:
                     note = Note("the other time", self.faults.source, found[key].span)
                     self.faults.add(f"`{name.text}` is expected twice", name.span, notes=(note,))
+                if expectation.verdict == "vacuous" and statement.requirement.trigger is None:
+                    message = f"`{name.text}` is never vacuous: it has no trigger"
+                    self.faults.add(message, name.span, "a run that keeps it makes it `satisfied`")
                 bindings = self._bindings(expectation, statement)
                 found[key] = Expected(*key, expectation.verdict, events, bindings, name.span)
         return tuple(found.values())
@@ -221,8 +231,10 @@ class _Reader:
             if name is None or trace is None:
                 continue
             if name not in trace.index_of:
+                steps = [i for i in trace.index_of if "." in name and i.startswith(f"{name.rpartition('.')[0]}.")]
+                known = steps or trace.index_of
                 quoted = isinstance(event, tree.String)
-                self.faults.unknown(f"the run has no event `{name}`", name, event.span, trace.index_of, quoted=quoted)
+                self.faults.unknown(f"the run has no event `{name}`", name, event.span, known, quoted=quoted)
             elif name in names:
                 self.faults.add(f"`{name}` is named twice", event.span)
             names.append(name)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
+from vigil_lang.semantics.modules import TESTS, is_test_file
 from vigil_lang.testing.fixtures import Fixtures
 from vigil_lang.testing.judge import judge
 from vigil_lang.testing.read import Suite, read_tests
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from vigil_lang.semantics.policy import Policy
     from vigil_lang.testing.model import Case, Outcome
@@ -65,8 +65,8 @@ class Session:
         return list({policy.path: policy for file in self.files for policy in file.policies}.values())
 
 
-def collect(paths: Sequence[str], wanted: str = "") -> Session:
-    """The tests of some files whose names fit an expression, not yet run; a file at fault does not stop the others."""
+def collect(paths: Sequence[str], fits: Callable[[str], bool]) -> Session:
+    """The tests of some files whose names fit, not yet run; a file at fault does not stop the others."""
     session, fixtures = Session(), Fixtures()
     for path in paths:
         try:
@@ -74,7 +74,7 @@ def collect(paths: Sequence[str], wanted: str = "") -> Session:
         except InputError as error:
             session.files.append(FileResult(path, error.diagnostics))
             continue
-        chosen = tuple(case for case in read.cases if fits(f"{path}::{case.name}", wanted))
+        chosen = tuple(case for case in read.cases if fits(f"{path}::{case.name}"))
         session.deselected += len(read.cases) - len(chosen)
         session.files.append(FileResult(path, _told(read), chosen, read.policies))
     return session
@@ -97,21 +97,10 @@ def run(session: Session, *, first_failure: bool = False) -> Iterator[tuple[File
                 return
 
 
-def fits(name: str, wanted: str) -> bool:
-    """Whether a test's name fits an expression: parts of names under `not`, `and`, `or`, tightest first."""
-    name = name.lower()
-    return not wanted.strip() or any(
-        all(_has(name, term) for term in re.split(r"\s+and\s+", part)) for part in re.split(r"\s+or\s+", wanted.lower())
-    )
-
-
-def _has(name: str, term: str) -> bool:
-    negated = re.match(r"\s*not\s+", term)
-    return (term[negated.end() :].strip() not in name) if negated else term.strip() in name
-
-
 def _told(read: Suite) -> tuple[Diagnostic, ...]:
     if read.cases or read.findings:
         return read.findings
-    message = "the file holds no tests"
-    return (Diagnostic.of("VGL610", message, Source(read.source.path, ""), help='write `test "…" { … }`'),)
+    path = read.source.path
+    beside = f"{path.removesuffix('.vgl')}{TESTS}"
+    help_text = 'write `test "…" { … }`' if is_test_file(path) else f"the tests of a policy stand beside it: `{beside}`"
+    return (Diagnostic.of("VGL610", "the file holds no tests", Source(path, ""), help=help_text),)

@@ -11,6 +11,7 @@ from vigil_lang.files import read_source
 from vigil_lang.semantics.modules import TESTS
 from vigil_lang.semantics.policy import read_policy
 from vigil_lang.syntax import tree
+from vigil_lang.testing.fixtures import leads_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -35,7 +36,7 @@ class Subjects:
         found = [module.source] if any(isinstance(item, tree.Statement) for item in module.file.items) else []
         found += [used.source for use, used in module.uses if not use.names and used.source not in found]
         namesake = Path(module.source.path.removesuffix(TESTS) + ".vgl")
-        if not found and module.source.path.endswith(TESTS) and namesake.is_file():
+        if not found and module.source.path.endswith(TESTS) and namesake.is_file() and not leads_out(namesake):
             found.append(read_source(str(namesake)))
         return found
 
@@ -55,12 +56,14 @@ class Subjects:
         own = self.own.path
         return [e for p in policies if p.path != own for e in p.errors if e.code != "VGL210"]
 
-    def params(self) -> dict[str, tree.Param]:
-        """The params that a test may set, those of used modules too."""
-        found: dict[str, tree.Param] = {}
+    def params(self) -> dict[str, list[tree.Param]]:
+        """The params that a test may set, those of used modules too; policies may share a name."""
+        found: dict[str, list[tree.Param]] = {}
         for policy in (self.own, *self.policies({})):
             for module in _modules(policy.module):
-                found.update((n, d) for n, d in module.own.items() if isinstance(d, tree.Param))
+                for name, declared in module.own.items():
+                    if isinstance(declared, tree.Param):
+                        found.setdefault(name, []).append(declared)
         return found
 
 

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from itertools import islice, product
-from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets, texts
 from vigil_lang.smt.leaves import compiled
+from vigil_lang.testing.carriers import certain
 from vigil_lang.testing.judge import answer
+from vigil_lang.testing.operands import operands
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from vigil_lang.diagnostics import Source, Span
     from vigil_lang.semantics.denotation import Binding
     from vigil_lang.semantics.lower import Statement
     from vigil_lang.smt.leaves import Check, Matching
+    from vigil_lang.testing.points import PartKind, Point, Points, Seen
     from vigil_lang.testing.written import Reader, Written
     from vigil_lang.trace import Event, Trace
-
-PartKind: TypeAlias = Literal["statement", "condition", "pattern", "disjunct", "conjunct"]
-Seen: TypeAlias = Literal["satisfied", "violated", "exercised", "true", "false", "decides"]
-"""`decides`: the conjunct is false while the others beside it hold, so that it alone makes the difference."""
 
 _LIVE: Final = 64
 """Bindings that put a statement to the test, of one run."""
@@ -37,32 +34,6 @@ _OPERANDS: Final[dict[str, PartKind]] = {
     "or": "disjunct",
     "pattern": "pattern",
 }
-
-
-@dataclass(slots=True)
-class Point:
-    """A place in a source, what should be seen of it, and what was seen so far."""
-
-    kind: PartKind
-    source: Source
-    span: Span
-    wanted: set[Seen] = field(default_factory=set)
-    seen: set[Seen] = field(default_factory=set)
-
-    @property
-    def done(self) -> bool:
-        """Whether everything was seen."""
-        return self.wanted <= self.seen
-
-
-class Points(Protocol):
-    """Where points are kept: the same for one place, whichever statement leads there."""
-
-    def point(self, kind: PartKind, source: Source, span: Span, wanted: set[Seen]) -> Point:
-        """The point at a place, at which so much more should be seen."""
-
-    def spend(self, work: int) -> bool:
-        """Whether there is still time to try so many conditions."""
 
 
 class Watched:
@@ -82,6 +53,7 @@ class Watched:
         given = {x for holds, _ in conditions if holds.span in giving for x in core.variables_of(holds.condition)}
         self._giving: list[_Condition] = []
         self._others: list[_Condition] = []
+        self._operands = operands(statement, points)
         for holds, written in conditions:
             gives = holds.span in giving
             (self._giving if gives else self._others).append(_Condition(written, points, set() if gives else given))
@@ -93,6 +65,8 @@ class Watched:
             self._point.seen |= {"violated", "exercised"}
         elif found.exercised and trace.events:
             self._point.seen |= {"satisfied", "exercised"}
+        for operand in self._operands:
+            operand.run(trace, matching, self._points)
         if all(c.done for c in (*self._giving, *self._others)):
             return
         self._lend(trace)
@@ -130,7 +104,7 @@ class _Condition:
         self._tests = core.tests(written.condition)
         equal = [t for t in self._tests if isinstance(t, core.Equals)]
         self.carriers = {x: [t.field for t in equal if t.variable == x] for x in self.variables}
-        self._givers = {x for x in self.variables if x not in given and len(self.carriers[x]) == 1}
+        self._certain = {(field, x) for field, x in certain(written.condition) if x not in given}
         self.lent: dict[str, list[str]] = {}
         self._size = max(1, len(self._tests))
         self._made: list[Point] = []
@@ -190,7 +164,7 @@ class _Condition:
         match item.condition:
             case core.ActionIn() | core.ActionMatches():
                 return set()  # whether other actions carry the same arguments need not be shown
-            case core.Equals(_, x) if x in self._givers:
+            case core.Equals(field, x) if (field, x) in self._certain:
                 return set()  # it holds of every value there is
             case _:
                 return {"decides"}

@@ -133,7 +133,7 @@ def _trigger(statement: Statement) -> core.Holds | None:
 
 def _pairs(sides: list[Sides]) -> Iterator[tuple[Sides, Sides]]:
     """Pairs of which the first may say what the second says: found by their forms and the actions they speak of."""
-    by_name: dict[tuple[str, str], list[Sides]] = {}
+    by_name: dict[tuple[str, str], dict[int, Sides]] = {}
     by_form: dict[str, list[Sides]] = {}  # those that name no action
     for one in sides:
         form = one.statement.form
@@ -141,7 +141,7 @@ def _pairs(sides: list[Sides]) -> Iterator[tuple[Sides, Sides]]:
             by_form.setdefault(form, []).append(one)
         else:
             for name in one.trigger.names:
-                by_name.setdefault((form, name), []).append(one)
+                by_name.setdefault((form, name), {})[id(one)] = one
     looks = 0
     for other in sides:
         if looks > _MAX_LOOKS:
@@ -152,9 +152,9 @@ def _pairs(sides: list[Sides]) -> Iterator[tuple[Sides, Sides]]:
             found = {id(one): one for one in by_form.get(form, ())}
             for hit in hits:
                 if hit.names:
-                    found.update((id(one), one) for one in by_name.get((form, min(hit.names)), ()))
+                    found.update(by_name.get((form, min(hit.names)), ()))
                 elif hit.loose:
-                    found.update((id(one), one) for (f, _), each in by_name.items() if f == form for one in each)
+                    found.update(one for (f, _), each in by_name.items() if f == form for one in each.items())
             looks += len(found)
             for one in found.values():
                 if one is not other and _conceivable(one, other, hits):

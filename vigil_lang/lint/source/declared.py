@@ -20,6 +20,13 @@ def declared_names(roots: Iterable[tree.Expr], module: Module) -> list[str]:
     while waiting:
         node, where = waiting.pop()
         match node:
+            case tree.Test(_, _, tree.Name() as name):
+                _follow(name, where, found, seen, waiting)
+            case tree.ActionIn(names) | tree.Test(_, _, tree.SetUnion() as names):
+                for part in names.parts:
+                    _follow(part, where, found, seen, waiting)
+            case tree.Test():
+                pass
             case tree.Apply(name, args):
                 waiting += [(arg, where) for arg in args or ()]
                 _follow(name, where, found, seen, waiting)
@@ -29,10 +36,7 @@ def declared_names(roots: Iterable[tree.Expr], module: Module) -> list[str]:
                 waiting.append((body, where))
             case tree.Implies(left, right):
                 waiting += ((left, where), (right, where))
-            case tree.ActionIn(names) | tree.Test(_, _, tree.SetUnion() as names):
-                for part in names.parts:
-                    _follow(part, where, found, seen, waiting)
-            case tree.Test(_, _, tree.Name() as name) | tree.ActionMatches(tree.Name() as name):
+            case tree.ActionMatches(tree.Name() as name):
                 _follow(name, where, found, seen, waiting)
     return list(found)
 

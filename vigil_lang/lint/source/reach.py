@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from vigil_lang.lint.source.declared import declared_names
@@ -22,9 +22,10 @@ _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
-def parts_of(text: str) -> list[str]:
+@lru_cache(maxsize=4096)
+def parts_of(text: str) -> tuple[str, ...]:
     """The words a name or a value is made of: `file_path`, `warpAffine` and `glm3.nml` have two each."""
-    return [part.lower() for part in _PART.findall(text)]
+    return tuple(part.lower() for part in _PART.findall(text))
 
 
 @dataclass(slots=True)
@@ -123,6 +124,7 @@ class StatementReach:
         return False
 
 
+@lru_cache(maxsize=4096)
 def _decimal(text: str) -> Decimal | None:
     try:
         return Decimal(text[:40]).normalize()

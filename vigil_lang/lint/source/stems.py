@@ -22,6 +22,7 @@ _COMMON = listed(
 )
 
 
+@lru_cache(maxsize=4096)
 def stems(text: str) -> frozenset[str]:
     """The words of a text that say what it is about."""
     return frozenset(_WORD.findall(text.lower())) - _COMMON

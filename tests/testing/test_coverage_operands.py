@@ -1,0 +1,83 @@
+"""Coverage of what `and` and `or` join in the body of `always`, and of joins that cannot fail."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.testing.policies_under_test import under_test
+from vigil_lang.testing.coverage import measure
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def missing(folder: Path, policy: str, *tests: str) -> list[str]:
+    """`earlier b(): true` for everything that runs, each with what `S` is then, do not show."""
+    written = "\n".join(
+        f'test "{number}" {{ run {{ {run} }} expect S {verdict} }}'
+        for number, (run, _, verdict) in enumerate(test.partition(": ") for test in tests)
+    )
+    found = under_test(folder, policy, written)
+    coverage = measure(found.cases, found.policies)
+    return [f"{part.text}: {seen}" for file in coverage.files for part in file.parts for seen in part.missing]
+
+
+EITHER = "statement S: always a() implies (earlier b() or later c())"
+BOTH = "statement S: always ship(o = x) implies (earlier pay(o = x) and earlier check(o = x))"
+INNER = "statement S: always stop() implies earlier (begin(n = x) and earlier[2] ask(n = x))"
+FORBIDDEN = "statement S: always not (release() and earlier fail())"
+
+
+@pytest.mark.parametrize(
+    ("policy", "tests", "unseen"),
+    [
+        (EITHER, ["a() c() b(): satisfied", "a(): violated"], ["earlier b(): true"]),
+        (EITHER, ["b() a(): satisfied", "a(): violated"], ["later c(): true", "c(): true"]),
+        (EITHER, ["a() c(): satisfied", "b() a(): satisfied", "a(): violated"], []),
+        (EITHER, ["b() a() c(): satisfied"], ["S: violated", "earlier b(): false", "later c(): false"]),
+        (
+            BOTH,
+            ["pay(o = 1) check(o = 1) ship(o = 1): satisfied", "pay(o = 1) check(o = 2) ship(o = 1): violated"],
+            ["earlier pay(o = x): decides"],
+        ),
+        (
+            BOTH,
+            [
+                "pay(o = 1) check(o = 1) ship(o = 1): satisfied",
+                "pay(o = 1) check(o = 2) ship(o = 1): violated",
+                "pay(o = 2) check(o = 1) ship(o = 1): violated",
+            ],
+            [],
+        ),
+        (
+            INNER,
+            ["ask(n = 1) begin(n = 1) stop(): satisfied", "stop(): violated"],
+            ["earlier[2] ask(n = x): decides"],
+        ),
+        (INNER, ["ask(n = 1) begin(n = 1) stop(): satisfied", "ask(n = 2) begin(n = 1) stop(): violated"], []),
+        (FORBIDDEN, ["fail() release(): violated", "release() other(): satisfied"], []),
+    ],
+)
+def test_operands_of_a_temporal_body(tmp_path: Path, policy: str, tests: list[str], unseen: list[str]) -> None:
+    assert missing(tmp_path, policy, *tests) == unseen
+
+
+@pytest.mark.parametrize(
+    ("writes", "demanded"),
+    [
+        ("put(k = x) or set(k = x)", []),
+        ("put(k = x) or set(name = x)", []),
+        ("copy(k = x) or copy(name = x)", ["k = x: decides", "name = x: decides"]),
+        ("action in {put, set} and (k = x or name = x)", []),
+    ],
+)
+def test_only_a_join_that_some_call_can_fail_must_fail(tmp_path: Path, writes: str, demanded: list[str]) -> None:
+    policy = f"pattern w(x) = {writes}\nstatement S: prec(w(x), chk(k = x))"
+    names = [name for name in ("put", "set", "copy") if name in writes]
+    # One call carries both arguments, as seldom as that may be; only `copy` is asked for different ones.
+    runs = [f"chk(k = 1) {name}({key} = 1) other(): satisfied" for name in names for key in ("k", "name")]
+    runs += [f"chk(k = 2) {name}(k = 1) {name}(name = 1) other(k = 1): violated" for name in names]
+    unseen = missing(tmp_path, policy, *runs)
+    assert [u for u in unseen if u.endswith("= x: decides") and not u.startswith("chk")] == demanded

@@ -1,0 +1,52 @@
+"""Expected bindings: whether an event is at fault under them, though the run's verdict names others."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from tests.strategies.policies import policies, policy_of
+from tests.strategies.runs import runs, trace_of
+from tests.testing.policies_under_test import under_test
+from vigil_lang.semantics.denotation import bindings, holds
+from vigil_lang.testing.fixed import at_fault
+from vigil_lang.testing.judge import judge
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.strategies.runs import Line
+
+
+@given(text=policies(), lines=runs(max_size=4))
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+def test_a_given_value_is_one_of_a_binding_by_the_denotation(text: str, lines: list[Line]) -> None:
+    requirement, trace = policy_of(text).statements[0].requirement, trace_of(lines)
+    for variable in requirement.variables:
+        for value in islice(trace.values, 4):
+            wanted = {
+                at
+                for at in range(len(trace))
+                for binding in bindings(requirement, trace)
+                if binding[variable] == value and not holds(requirement.theta, trace, at, binding)
+            }
+            assert at_fault(requirement, {variable: value}, trace) == wanted
+
+
+@pytest.mark.parametrize(
+    ("expected", "message"),
+    [
+        ("violated at e2 with x = 3", None),  # the trigger says nothing of x: every value fails, 3 among them
+        ("violated with x = 3", None),
+        ("violated with x = 4", "`T` is violated at `e2` with x = any other value, not with x = `4`"),
+        ("violated with x = 5", "`T` is violated at `e2` with x = any other value, not with x = `5`"),
+    ],
+)
+def test_a_value_that_makes_no_difference_is_one_too(tmp_path: Path, expected: str, message: str | None) -> None:
+    policy = "statement T: prec(use(), chk(k = x))"
+    run = "run { other(k = 3) use() }" if "5" not in expected else "run { chk(k = 5) use() }"
+    found = under_test(tmp_path, policy, f'test "t" {{ {run} expect T {expected} }}')
+    assert [f.message for f in judge(found.cases[0]).failures] == ([message] if message else [])
