@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,7 +13,7 @@ from vigil_lang.diagnostics import InputError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cli_support import Write
+    from cli_support import Vigil, Write
 
 
 @pytest.fixture
@@ -117,3 +118,12 @@ def test_completion_offers_standard_modules_and_leaves_files_to_the_shell() -> N
     assert ("std.files", "plain") in offered("std.")
     assert offered("std.zzz") == [("std.zzz", "file")]
     assert offered("exa") == [("exa", "file")]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+def test_a_pipe_in_a_folder_is_passed_over(vigil: Vigil, write: Write) -> None:
+    folder = write("a.vgl").parent
+    os.mkfifo(folder / "b.vgl")
+    os.mkfifo(folder / "b_test.vgl")
+    assert vigil("lint", folder, "--no-cache").status == 0
+    assert vigil("check", folder).status == 0

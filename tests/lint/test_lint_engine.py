@@ -249,6 +249,20 @@ def test_a_used_module_and_a_missing_one_are_looked_at_again(cached: Path, worke
     assert found() == ["VGL207", "VGL201"]
 
 
+def test_a_module_that_lacked_a_name_is_looked_at_again(cached: Path) -> None:
+    shared, main = cached / "shared.vgl", cached / "main.vgl"
+    main.write_text("use .shared: risky\n\nstatement R0: abs(risky)\n", encoding="utf-8")
+    shared.write_text('pattern harmless = deploy(env = "live")\n', encoding="utf-8")
+
+    def found() -> list[str]:
+        (result,) = lint_files([str(main)], Plan, Store(""))
+        return [f.code for f in result.findings]
+
+    assert found() == ["VGL201", "VGL201"]
+    shared.write_text('pattern risky = deploy(env = "live")\n', encoding="utf-8")
+    assert found() == []
+
+
 def test_a_damaged_or_foreign_cache_is_no_cache(cached: Path) -> None:
     paths = policies(cached, 3)
     first = lint_files(paths, Plan, Store(""))
@@ -376,6 +390,25 @@ def test_updating_for_some_files_keeps_the_others(tmp_path: Path, monkeypatch: p
     update([], ["a.vgl"], "base.json")
     files = {entry["file"] for entry in json.loads(Path("base.json").read_text(encoding="utf-8"))["findings"].values()}
     assert files == {"b.vgl"}
+
+
+def test_codes_that_were_not_looked_for_stay_in_the_baseline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = [Diagnostic.of(code, "x", Source("a.vgl", LONE), Span(0, 3)) for code in ("VGL301", "VGL318")]
+    update(found, ["a.vgl"], "base.json")
+    update(found[1:], ["a.vgl"], "base.json", Selection(("VGL318",)).counts)
+    compared = compare(found, ["a.vgl"], "base.json")
+    assert (compared.new, compared.gone) == ((), 0)
+    assert compare(found[1:], ["a.vgl"], "base.json", Selection(("VGL318",)).counts).gone == 0
+
+
+def test_a_baseline_holds_wherever_one_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "sub").mkdir()
+    monkeypatch.chdir(tmp_path)
+    update([Diagnostic.of("VGL301", "x", Source("sub/a.vgl", LONE), Span(0, 3))], ["sub/a.vgl"], "base.json")
+    monkeypatch.chdir(tmp_path / "sub")
+    compared = compare([Diagnostic.of("VGL301", "x", Source("a.vgl", LONE), Span(0, 3))], ["a.vgl"], "../base.json")
+    assert (compared.new, compared.gone) == ((), 0)
 
 
 @pytest.mark.parametrize(

@@ -145,3 +145,15 @@ def test_a_huge_policy_takes_its_time_and_no_more() -> None:
     assert time.perf_counter() - started < 20
     assert found
     assert not complete
+
+
+def test_a_mutant_is_a_policy() -> None:
+    policy = """\
+pattern P(x) = k = x
+statement S: abs(a(P("v")))
+statement T: prec(b(P(y)), c(P(y)))
+"""
+    made, _ = mutants([policy_of(policy)])
+    assert made
+    for mutant in made:
+        assert not read_policy(Source("p.vgl", mutant.text)).errors, mutant.text

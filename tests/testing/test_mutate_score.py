@@ -75,6 +75,33 @@ def test_what_the_tests_do_not_notice_survives(tmp_path: Path) -> None:
     assert 35 < mutation.percent < 36
 
 
+def test_a_proposed_test_says_whose_statement_it_means(tmp_path: Path) -> None:
+    one = "policy one\nstatement R0: abs(pay(amount > 3))\nstatement R1: abs(get(n > 3))\n"
+    two = "policy two\nstatement R0: prec(ship(o = x), pay(o = x))\n"
+    tests = """\
+    use .one
+    use .two
+    test "a" {
+        run { pay(amount = 1001) }
+        expect one.R0 violated
+        expect two.R0 vacuous
+        expect R1 satisfied
+    }
+    """
+    found = under_test(tmp_path, "", tests, one=one, two=two)
+    survivors = mutate(found.cases, found.policies).survivors
+    assert {s.statement for s in survivors} == {"one.R0", "two.R0", "R1"}
+    new = "\n".join("\n".join(proposed(s)) for s in {s.name: s for s in survivors}.values())
+    more = under_test(tmp_path, "", f"{tests}\n{new}", one=one, two=two)
+    assert all(judge(case).passed for case in more.cases)
+    assert not mutate(more.cases, more.policies).survivors
+
+
+def test_nothing_to_notice_is_no_success(tmp_path: Path) -> None:
+    found = under_test(tmp_path, "", "")
+    assert text_of(mutate(found.cases, found.policies)) == "no mutants to notice\n"
+
+
 def test_the_proposed_tests_notice_every_survivor(tmp_path: Path) -> None:
     found = under_test(tmp_path, DASHCAM, WEAK)
     survivors = mutate(found.cases, found.policies).survivors

@@ -142,3 +142,44 @@ def test_a_test_is_printed_on_one_line_that_reads_the_same() -> None:
     )
     (item,) = parse(Source("a_test.vgl", text)).file.items
     assert to_text(item) == text
+
+
+def broken(given: str) -> list[tuple[str, str]]:
+    """(what is underlined, what is said) of a run that is not valid."""
+    source = Source("a_test.vgl", f'test "t" {{ {given} }}')
+    (test,) = parse(source).file.items
+    assert isinstance(test, tree.TestCase)
+    (clause,) = test.clauses
+    assert isinstance(clause, tree.RunEvents | tree.RunCalls)
+    faults = Faults(source)
+    assert written_run(clause, "a_test.vgl: t", faults) is None
+    return [(source.text[f.span.start : f.span.end], f.message) for f in faults.found]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        'e2.1: Bash(command = "ls a") -> ok Bash(command = "rm b") -> ok',
+        'Bash(command = "rm b && ls") -> ok e1.1: Bash(command = "ls a") -> ok',
+        'save: Bash(command = "rm b") -> ok save.1: Bash(command = "ls a") -> ok',
+    ],
+)
+def test_no_call_goes_by_the_name_of_a_step(given: str) -> None:
+    (name,) = {name for name in ("e2.1", "e1.1", "save.1") if f"{name}:" in given}
+    assert broken(f"calls {{ {given} }}") == [(name, f"two events are called `{name}`")]
+
+
+@pytest.mark.parametrize("folder", ["r", "./r", "", "../r"])
+def test_calls_start_in_a_folder_that_is_known(folder: str) -> None:
+    said = "the folder is not absolute, and not below `~/`"
+    assert broken(f'calls in "{folder}" {{ Bash(command = "rm a") -> ok }}') == [(f'"{folder}"', said)]
+
+
+@pytest.mark.parametrize("folder", ["/r", "~/r", "C:\\\\r"])
+def test_calls_start_in_a_folder(folder: str) -> None:
+    assert trace(f'calls in "{folder}" {{ Bash(command = "rm a") -> ok }}').run.cwd
+
+
+def test_numbers_are_those_of_a_policy() -> None:
+    assert broken("run { x(a = 1e10001) }") == [("1e10001", "`1e10001` is out of range")]
+    assert event("x(a = 1e20)").args == {"a": ("100000000000000000000",)}

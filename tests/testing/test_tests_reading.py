@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
 
+from vigil_lang.diagnostics import InputError
 from vigil_lang.testing.judge import judge
 from vigil_lang.testing.read import Suite, read_tests
 
@@ -179,6 +181,9 @@ def test_a_value_is_of_the_type_of_every_param_of_its_name(project: Path) -> Non
         ("run { e2: x() x() } expect R1 vacuous", ("x", "two events are called `e2`", None)),
         ("run { x(a = 1, a = 2) } expect R1 vacuous", ("a", "the argument `a` is given twice", None)),
         ("run { x(a = 1e99999999999999999999) } expect R1 vacuous", ("1e99999999999999999999", "…", None)),
+        ("run {} expect R1 violated with x = 1e99999999999999999999", ("1e99999999999999999999", "…", None)),
+        ("set limit = 1e99999999999999999999 run {} expect R1 vacuous", ("1e99999999999999999999", "…", None)),
+        ("set limit = {1e99999999999999999999} run {} expect R1 vacuous", ("1e99999999999999999999", "…", None)),
         ("run { x(a = {1, b = 2}) } expect R1 vacuous", ("{1, b = 2}", "…", None)),
         ("run { x() at 99999999d } expect R1 vacuous", ("99999999d", "no run is a million days long", None)),
         ("calls { x(): file.read } expect R1 vacuous", ("file.read", "…", None)),
@@ -200,6 +205,27 @@ def test_a_link_out_of_the_project_is_not_followed(project: Path, tmp_path_facto
     (project / "link.jsonl").symlink_to(outside)
     (finding,) = read(project, body('run "link.jsonl" expect R1 violated')).findings
     assert finding.message == "`link.jsonl` leads out of the project's folder"
+
+
+def test_a_file_of_tests_is_no_pipe(project: Path) -> None:
+    os.mkfifo(project / "pipe_test.vgl")
+    with pytest.raises(InputError) as caught:
+        read_tests(str(project / "pipe_test.vgl"))
+    assert caught.value.diagnostics[0].code == "VGL001"
+
+
+def test_links_out_of_the_project_are_not_read(project: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    outside = tmp_path_factory.mktemp("outside")
+    (outside / "secret.vgl").write_text("statement R9: abs(a())\n", encoding="utf-8")
+    (project / "link_test.vgl").symlink_to(outside / "secret.vgl")
+    (project / "loop_test.vgl").symlink_to(project / "loop_test.vgl")
+    for name, code in (("link", "VGL610"), ("loop", "VGL001")):
+        with pytest.raises(InputError) as caught:
+            read_tests(str(project / f"{name}_test.vgl"))
+        assert caught.value.diagnostics[0].code == code
+    (project / "name.vgl").symlink_to(outside / "secret.vgl")
+    (finding,) = read(project, body("run {} expect R9 satisfied"), "name_test.vgl").findings
+    assert finding.message == "there is no statement `R9`"
 
 
 def test_the_run_of_another_folder_of_the_project(project: Path) -> None:

@@ -64,10 +64,11 @@ class Implications:
             return None
         if plainly_impossible(key):  # found sooner than looked up
             return True
-        answer = self._impossible.get(key, "not asked")  # hashing a key takes a while: once
-        if answer == "not asked":
+        try:
+            return self._impossible[key]  # hashing a key takes a while
+        except KeyError:
             answer = self._impossible[key] = self._decided(key)
-        return answer
+            return answer
 
     def _decided(self, conjuncts: tuple[core.Condition, ...]) -> bool | None:
         if obviously_satisfiable(core.AndC(conjuncts)):

@@ -89,8 +89,10 @@ def _refuse_contradictions(options: Options, *, watch: bool) -> None:
         raise click.UsageError(f"--statistics is no report: it goes without --format {options.format}.")
     if options.fix and options.diff:
         raise click.UsageError("--fix changes files and --diff does not: choose one.")
-    if options.fix and options.update_baseline:
-        raise click.UsageError("--update-baseline keeps what is found and --fix mends it: choose one.")
+    if (options.fix or options.diff) and options.update_baseline:
+        raise click.UsageError("--update-baseline keeps what is found, --fix and --diff mend it: choose one.")
+    if "ALL" in (code.strip().upper() for text in options.ignore for code in text.split(",")):
+        raise click.UsageError("--ignore ALL would leave nothing to look for.")
     if "-" in options.paths and (options.fix or options.update_baseline):
         raise click.UsageError("Standard input can neither be mended nor have a baseline; --diff shows its fixes.")
     if watch and (options.fix or options.diff or options.update_baseline or "-" in options.paths):

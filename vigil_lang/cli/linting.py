@@ -156,9 +156,10 @@ class Linting:
             return Outcome(found, paths, unreadable, ignored, mended=mended, coverage=figures)
         from vigil_lang.lint import baseline
 
+        counts = self._selection().counts
         if self.options.update_baseline:
-            baseline.update(found, paths, self._baseline)
-        compared = baseline.compare(found, paths, self._baseline)
+            baseline.update(found, paths, self._baseline, counts)
+        compared = baseline.compare(found, paths, self._baseline, counts)
         return Outcome(compared.new, paths, unreadable, ignored, compared.known, compared.gone, mended, figures)
 
     def _uncited(self, results: Iterable[Result]) -> tuple[list[Diagnostic], Sequence[Coverage]]:
@@ -239,7 +240,7 @@ def _codes(given: Iterable[str]) -> tuple[str, ...]:
     from vigil_lang.diagnostics import CODES, nearest
     from vigil_lang.lint.select import is_selector
 
-    codes = tuple(code for text in given for part in text.split(",") if (code := part.strip().upper()))
+    codes = tuple(part.strip().upper() for text in given for part in text.split(","))
     for code in codes:
         if not is_selector(code):
             near = nearest(code, CODES, 1)

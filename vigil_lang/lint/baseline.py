@@ -13,7 +13,7 @@ from vigil_lang.report.fingerprint import fingerprints
 from vigil_lang.report.paths import Places
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 SCHEMA = "vigil.baseline/1"
 
@@ -27,15 +27,17 @@ class Compared:
     gone: int
 
 
-def compare(findings: Sequence[Diagnostic], paths: Sequence[str], baseline: str) -> Compared:
-    """Hold the findings of some files against a baseline.
+def compare(
+    findings: Sequence[Diagnostic], paths: Sequence[str], baseline: str, counts: Callable[[str], bool] = bool
+) -> Compared:
+    """Hold the findings of some files against a baseline. `counts` tells the codes that were looked for.
 
     Raises:
         InputError: the baseline cannot be read or is none (VGL009).
     """
-    places = Places.now()
+    places = Places.around(baseline)
     files = {places.in_root(path) for path in paths}
-    left = {mark for mark, entry in _read(baseline).items() if entry["file"] in files}
+    left = {mark for mark, entry in _read(baseline).items() if entry["file"] in files and counts(entry["code"])}
     new: list[Diagnostic] = []
     known: list[Diagnostic] = []
     for finding, mark in zip(findings, fingerprints(findings, places.in_root), strict=True):
@@ -44,15 +46,18 @@ def compare(findings: Sequence[Diagnostic], paths: Sequence[str], baseline: str)
     return Compared(tuple(new), tuple(known), len(left))
 
 
-def update(findings: Sequence[Diagnostic], paths: Sequence[str], baseline: str) -> None:
-    """Write a baseline that knows all findings; what it knew of other files stays.
+def update(
+    findings: Sequence[Diagnostic], paths: Sequence[str], baseline: str, counts: Callable[[str], bool] = bool
+) -> None:
+    """Write a baseline that knows all findings; what it knew of other files, and of codes that do not count, stays.
 
     Raises:
         InputError: the old one is none, or the new one cannot be written.
     """
-    places = Places.now()
+    places = Places.around(baseline)
     files = {places.in_root(path) for path in paths}
-    entries = {m: e for m, e in _read(baseline).items() if e["file"] not in files} if os.path.lexists(baseline) else {}
+    known = _read(baseline) if os.path.lexists(baseline) else {}
+    entries = {mark: e for mark, e in known.items() if e["file"] not in files or not counts(e["code"])}
     for finding, mark in zip(findings, fingerprints(findings, places.in_root), strict=True):
         entries[mark] = {"file": places.in_root(finding.source.path), "code": finding.code, "message": finding.message}
     ordered = dict(sorted(entries.items(), key=lambda item: (item[1]["file"], item[1]["code"], item[0])))
@@ -76,7 +81,7 @@ def _read(path: str) -> dict[str, dict[str, Any]]:
 
 
 def _is_entry(entry: object) -> bool:
-    return isinstance(entry, dict) and isinstance(entry.get("file"), str)
+    return isinstance(entry, dict) and all(isinstance(entry.get(name), str) for name in ("file", "code"))
 
 
 def _not_one(source: Source, message: str) -> InputError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from vigil_lang.analysis.satisfiable import contradiction
+from vigil_lang.analysis.satisfiable import MAX_TESTS, contradiction
 from vigil_lang.analysis.witness import obviously_satisfiable
 from vigil_lang.semantics import core
 from vigil_lang.semantics.meanings import Argument, Scope, Variable
@@ -35,6 +35,13 @@ class Part(NamedTuple):
 
     expr: tree.Expr
     parent: tree.Expr | None
+
+
+class Meant(NamedTuple):
+    """A part with its meaning."""
+
+    part: Part
+    condition: core.Condition
 
 
 def conjuncts(expr: tree.Expr, module: Module, parent: tree.Expr | None = None) -> Iterator[Part]:
@@ -111,6 +118,19 @@ class Reader:
         except Failed:
             return None
         return None if conditions.terms.params else found
+
+    def meant(self, item: Item, parts: Sequence[Part]) -> list[Meant]:
+        """The parts of an item that have a meaning; none where together they are too large to be asked about."""
+        found: list[Meant] = []
+        size = 0
+        for part in parts:
+            condition = self.meaning(item, part.expr)
+            if condition is not None:
+                size += len(core.tests(condition))
+                if size > MAX_TESTS:
+                    return []
+                found.append(Meant(part, condition))
+        return found
 
     def excluded(self, conditions: Sequence[core.Condition]) -> Contradiction | None:
         """Why no event meets all of some conditions, whether its arguments are lists or not; None if one may."""

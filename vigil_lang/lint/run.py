@@ -105,10 +105,10 @@ def _distinct(findings: Iterable[Diagnostic]) -> list[Diagnostic]:
 
 
 def _modules(module: Module) -> list[Module]:
-    """A module and those it uses."""
+    """A module and those it uses, also where nothing came of that."""
     found, pending = [module], [module]
     while pending:
-        for used, _, _ in pending.pop().imported.values():
+        for _, used in pending.pop().uses:
             if all(used is not other for other in found):
                 found.append(used)
                 pending.append(used)

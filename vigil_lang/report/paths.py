@@ -30,6 +30,13 @@ class Places:
             return cls("", "")
         return cls(here, _root(here))
 
+    @classmethod
+    def around(cls, file: str) -> Places:
+        """The working directory, and the root of the repository that a file belongs to; else the file's own folder."""
+        places = cls.now()
+        folder = os.path.dirname(os.path.normpath(os.path.join(places.here, file)))  # noqa: PTH118, PTH120 - texts
+        return cls(places.here, _root(folder))
+
     def in_root(self, path: str) -> str:
         """A path from the root, with forward slashes. What lies outside is named by as little as tells it apart."""
         return _in_root(self, path)

@@ -11,11 +11,15 @@ from vigil_lang.diagnostics import Diagnostic, Edit, Fix, InputError, Note, Sour
 from vigil_lang.files import read_source
 from vigil_lang.resources import resource
 from vigil_lang.syntax import Parsed, parse, tree
+from vigil_lang.syntax.parse import MAX_CHARACTERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 Declaration = tree.Let | tree.Param | tree.Pattern
+
+MAX_BYTES = 4 * MAX_CHARACTERS
+"""Bytes of a policy that are ever read: as many as so many characters can take."""
 
 TESTS = "_test.vgl"
 """How the names of files with tests end."""
@@ -189,7 +193,7 @@ class Loader:
         if path not in self._loaded:
             self._active.append(path)
             try:
-                self._loaded[path] = self.load(read_source(str(path)), within)
+                self._loaded[path] = self.load(read_source(str(path), MAX_BYTES), within)
             except InputError as error:
                 self._loaded[path] = None
                 for finding in error.diagnostics:

@@ -11,7 +11,7 @@ from vigil_lang.diagnostics import Diagnostic, InputError, Source
 from vigil_lang.files import read_source
 from vigil_lang.semantics.lower import Lowering, Statement
 from vigil_lang.semantics.meanings import Values
-from vigil_lang.semantics.modules import Loader, Module, is_standard, is_test_file, standard_path
+from vigil_lang.semantics.modules import MAX_BYTES, Loader, Module, is_standard, is_test_file, standard_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -87,4 +87,4 @@ def policy_source(path: str) -> Source:
     Raises:
         InputError: it cannot be read.
     """
-    return read_source(str(standard_path(path)) if is_standard(path) else path)
+    return read_source(str(standard_path(path)) if is_standard(path) else path, MAX_BYTES)

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 MAX_ELEMENTS = 8
 """Elements an argument may need; every test is tried on every one of them."""
 
+MAX_SPELLED = 300
+"""Characters of the texts of a set, beyond which it is known by those that stand for the others."""
+
 Place: TypeAlias = core.Reads | None
 """Where a test looks: a field, or (None) the names of the action."""
 
@@ -172,8 +175,8 @@ class _Event:
     def _together(self) -> Iterator[str]:
         """What the tests of one text can come to. Texts that a variable may make the same are looked at as one."""
         joined = {_place(t) for t in self.tests if isinstance(t, core.Equals | core.Contains)}
-        groups = [[place] for place in self.counts if place not in joined]
-        for group in (groups + [list(joined)]) if joined else groups:
+        groups = [list(joined), *([place] for place in self.counts if place not in joined)]
+        for group in groups:
             asked = [texts for t in self.tests if _place(t) in group for texts in self._asked(t)]
             tests = list(dict.fromkeys(asked))
             elements = [element for place in group for element in self._elements(place)]
@@ -185,8 +188,8 @@ class _Event:
     def _asked(self, test: core.Test) -> Iterator[Texts]:
         """The texts that a test asks for."""
         match test:
-            case core.In(_, values) | core.ActionIn(values) if kept := self._kept.intersection(values):
-                yield kept
+            case core.In(_, values) | core.ActionIn(values):
+                yield values if sum(map(len, values)) <= MAX_SPELLED else self._kept.intersection(values)
             case core.Matches(_, matcher) | core.ActionMatches(matcher):
                 yield _texts_of(matcher)
             case core.ContainsText(_, part) if part:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Note
 from vigil_lang.lint.deletion import without
@@ -17,15 +17,9 @@ from vigil_lang.syntax import tree
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from vigil_lang.lint.parts import Meant
     from vigil_lang.lint.subject import Subject
     from vigil_lang.lint.written import Joint
-
-
-class Meant(NamedTuple):
-    """A part with its meaning."""
-
-    part: Part
-    condition: core.Condition
 
 
 def find(subject: Subject) -> Iterator[Diagnostic]:
@@ -88,7 +82,7 @@ def _may_overlap(parts: Sequence[Part], subject: Subject) -> bool:
 
 
 def _idle(joint: Joint, parts: Sequence[Part], reader: Reader, *, together: bool) -> Iterator[Diagnostic]:
-    meant = [Meant(p, c) for p in parts if (c := reader.meaning(joint.item, p.expr)) is not None]
+    meant = reader.meant(joint.item, parts)
     kept = _related(meant) if together else meant
     for one in reversed(kept[:]):
         others = [other for other in kept if other is not one]

@@ -79,7 +79,7 @@ def _excludes(expr: tree.Expr, module: Module) -> bool:
 
 
 def _exhaustive(joint: Joint, parts: Sequence[Part], reader: Reader) -> Iterator[Diagnostic]:
-    meant = [(part, c) for part in parts if (c := reader.meaning(joint.item, part.expr)) is not None]
+    meant = reader.meant(joint.item, parts)
     failing = [core.NotC(condition) for _, condition in meant]
     found = reader.excluded(failing)
     if found is not None:
