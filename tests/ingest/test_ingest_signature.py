@@ -56,14 +56,18 @@ def test_observe_keeps_a_limited_number_of_values_but_every_type() -> None:
 def test_merge() -> None:
     declared = Signature({"a": Action({"x": Argument(TEXT)}, open=True), "b": Action()}, "declared")
     observed = Signature(
-        {"a": Action({"x": Argument(NUMBER, True, frozenset("1")), "y": Argument(TEXT, False, frozenset("z"))})},
+        {
+            "a": Action({"x": Argument(NUMBER, True, frozenset("1")), "y": Argument(TEXT, False, frozenset("z"))}),
+            "c": Action({"x": Argument(TEXT, False, frozenset("z"))}, frozenset({"k"})),
+        },
         "observed",
         frozenset({"out"}),
     )
     assert merge(declared, observed) == Signature(
         {
-            "a": Action({"x": Argument(TEXT | NUMBER, True), "y": Argument(TEXT, False, frozenset("z"))}, open=True),
+            "a": Action({"x": Argument(TEXT | NUMBER, True), "y": Argument(frozenset())}, open=True),
             "b": Action(),
+            "c": Action({"x": Argument(frozenset())}, frozenset({"k"}), open=True),
         },
         "declared",
     )

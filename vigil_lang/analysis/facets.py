@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from vigil_lang.analysis.modest import asks_little, unmarked
 from vigil_lang.semantics import core
@@ -75,8 +75,8 @@ def _denies(condition: core.Condition) -> bool:
     return isinstance(condition, core.NotC) and not isinstance(condition.body, core.NotC | core.AndC | core.OrC)
 
 
-def conceivable(left: Facets, right: Facets, *, renaming: bool = False) -> bool:
-    """Whether `left` may imply `right`; with `renaming`, after a choice of values for the variables of `right`.
+def conceivable(left: Facets, right: Facets, *, renaming: Literal["left", "right"] | None = None) -> bool:
+    """Whether `left` may imply `right`; with `renaming`, after a choice of values for the variables of that one.
 
     A no overlooks a `left` that nothing meets, and tests that every value meets.
     """
@@ -92,15 +92,15 @@ def conceivable(left: Facets, right: Facets, *, renaming: bool = False) -> bool:
         if known is None:
             return False
         if renaming and any(isinstance(t, _OF_VARIABLES) for t in (*tests, *known)):
-            if any(_met_without(left, known, test) for test in tests):
+            if renaming == "right" and any(_met_without(left, known, test) for test in tests):
                 return False
             continue
         if any(all(tells(k, test) is False for k in known) for test in tests):
             return False
     # A negated test of what `left` leaves open.
-    return (bool(left.others) or all(_spoken_of(item, left) for item in right.others)) and not any(
-        _met_besides(left, item) for item in right.others
-    )
+    if renaming != "left" and any(_met_besides(left, item) for item in right.others):
+        return False
+    return bool(left.others) or all(_spoken_of(item, left) for item in right.others)
 
 
 def _met_without(left: Facets, known: list[FieldTest], asked: FieldTest) -> bool:

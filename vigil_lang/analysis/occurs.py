@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from vigil_lang.analysis.derived import may_be_derived
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets
 from vigil_lang.semantics.text import predicate
@@ -45,6 +46,8 @@ class Occurrence:
             case core.Holds(condition):
                 if condition not in self._known:
                     cases = [self.condition(condition, *item) for item in self.signature.actions.items()]
+                    if self.signature.origin == "declared":
+                        cases.append(self.derived(condition))
                     self._known[condition] = Can(any(c.hold for c in cases), any(c.fail for c in cases))
                 return self._known[condition]
             case core.Not(body):
@@ -84,6 +87,21 @@ class Occurrence:
         if argument is None:
             return Can(action.open, True)
         return Can(can_satisfy(condition, argument), True)
+
+    def derived(self, condition: core.Condition) -> Can:
+        """A condition, at an event that is no call of a listed tool."""
+        match condition:
+            case core.NotC(body):
+                inner = self.derived(body)
+                return Can(inner.fail, inner.hold)
+            case core.AndC(items):
+                return _all([self.derived(item) for item in items])
+            case core.OrC(items):
+                return _any([self.derived(item) for item in items])
+            case core.ActionIn(names):
+                return Can(any(may_be_derived(name, self.signature) for name in names), True)
+            case _:
+                return _EITHER
 
     def _output(self, test: core.Test) -> bool:
         outputs = self.signature.outputs

@@ -151,7 +151,7 @@ def _notes(
     if mutated and session.failed:
         yield "MUTANTS", "none were tried: tests that fail notice nothing"
     elif mutated and session.findings:
-        yield "MUTANTS", "tests that could not be run noticed nothing: some would not survive them"
+        yield "MUTANTS", "tests that could not be run noticed nothing; with them fewer may survive"
 
 
 def _show(

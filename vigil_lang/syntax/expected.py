@@ -176,6 +176,12 @@ def _advice(
         return "text stands in double quotes", Fix(f'write `"{found.text}"`', (Edit(found.span, f'"{found.text}"'),))
     if found.kind == "string" and after and after.text == "(" and "NAME" in accepted and "COLON" not in accepted:
         return f"such a name follows an id: `e1: {_short(found.text)}(…)`", None
+    if found.text == "[" and "LBRACE" in accepted:
+        return "lists and sets stand in braces, such as `{1, 2}`", None
+    if before and before.text == "violated" and "WHEN" in accepted and found.kind == "word":
+        return "the events at fault follow `at`", Fix("write `at`", (Edit(Span(found.start, found.start), "at "),))
+    if before and before.text in _CLAUSES and accepted == {"LPAR", "COLON"}:
+        return f"close the run before `{before.text}` with `}}`", None
     return _HINTS.get(found.text), None
 
 

@@ -108,7 +108,10 @@ class _Seen:
 
 
 def merge(first: Signature, *others: Signature) -> Signature:
-    """What any of the signatures allows; values are closed where all that know the argument close them."""
+    """What any of the signatures allows; values are closed where all that know the argument close them.
+
+    Beside a declared signature a run only adds names: what values those have it does not say.
+    """
     actions = dict(first.actions)
     origin, outputs = first.origin, first.outputs
     for other in others:
@@ -116,7 +119,17 @@ def merge(first: Signature, *others: Signature) -> Signature:
             actions[name] = _merge_actions(actions[name], action) if name in actions else action
         origin = "observed" if origin == other.origin == "observed" else "declared"
         outputs = None if outputs is None or other.outputs is None else outputs | other.outputs
+    if origin == "declared":
+        declared = [one.actions for one in (first, *others) if one.origin == "declared"]
+        actions = {name: _opened(a, [d[name] for d in declared if name in d]) for name, a in actions.items()}
     return Signature(actions, origin, outputs)
+
+
+def _opened(action: Action, declared: list[Action]) -> Action:
+    """An action that has any value in what none of its declarations says."""
+    stated = {name for one in declared for name in one.args}
+    args = {name: a if name in stated else Argument(frozenset(), a.many) for name, a in action.args.items()}
+    return Action(args, action.kinds, action.open or not declared)
 
 
 def _merge_actions(one: Action, other: Action) -> Action:

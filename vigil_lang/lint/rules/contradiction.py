@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from vigil_lang.lint.subject import Subject
     from vigil_lang.semantics.conditions import Conditions
     from vigil_lang.semantics.modules import Module
+    from vigil_lang.trace import Signature
 
 _FieldTest: TypeAlias = (
     core.Has | core.In | core.Matches | core.Compares | core.Equals | core.Contains | core.ContainsText
@@ -53,7 +54,7 @@ class Conjunct:
 def find(subject: Subject) -> Iterator[Diagnostic]:
     """Every condition of the policy's patterns and statements, and every alternative in one, that can never hold."""
     policy, conditions = subject.policy, subject.conditions
-    search = _Search(conditions, policy.module)
+    search = _Search(conditions, policy.module, _lists(subject.signature))
     for declaration in policy.module.own.values():
         if isinstance(declaration, tree.Pattern):
             yield from search.pattern(declaration, policy.module)
@@ -85,9 +86,10 @@ def _is_possible_beneath(condition: core.Condition) -> bool:
 class _Search:
     """Looks for contradictions from the outside in; what is found in a pattern is found once."""
 
-    def __init__(self, conditions: Conditions, module: Module) -> None:
+    def __init__(self, conditions: Conditions, module: Module, lists: frozenset[str]) -> None:
         self._conditions = conditions
         self._module = module
+        self._lists = lists
         self._doubtful = 0
         self._patterns: dict[tuple[Module, str], list[Diagnostic]] = {}
 
@@ -184,7 +186,7 @@ class _Search:
         first, *others = dict.fromkeys(c.scope.entry or c.place for c in fault)
         notes = [Note("together with this", place.source, place.span) for place in others]
         notes += [Note("this is in the pattern", c.place.source, c.place.span) for c in fault if c.scope.entry]
-        if only_lists and _of_vocabulary(fault):
+        if only_lists and _are_lists(fault, self._lists):
             return []
         severity, message, help_text = _verdict(fault, only_lists)
         return [
@@ -219,15 +221,21 @@ def _verdict(fault: list[Conjunct], only_lists: bool) -> tuple[Severity, str, st
     return "warning" if only_lists else "error", message, None
 
 
-def _of_vocabulary(fault: list[Conjunct]) -> bool:
-    """Whether all that must be lists are roles that are lists by nature: a command has several flags."""
-    fields = {t.field.name for c in fault for t in core.tests(c.condition) if _may_be_list(t) and not t.field.output}
+def _are_lists(fault: list[Conjunct], known: frozenset[str]) -> bool:
+    """Whether all that must be lists are known to be: by a signature, or as roles (a command has several flags)."""
+    fields = {t.field.name for c in fault for t in core.tests(c.condition) if _may_be_list(t)} - known
     if not fields:
-        return False
+        return True
     from vigil_lang.trace.vocabulary import vocabulary
 
     roles = vocabulary().roles
     return all(field in roles and roles[field].many for field in fields)
+
+
+def _lists(signature: Signature | None) -> frozenset[str]:
+    """The arguments that are lists for some action of a signature."""
+    actions = signature.actions.values() if signature else ()
+    return frozenset(name for action in actions for name, argument in action.args.items() if argument.many)
 
 
 def _may_be_list(test: core.Test) -> TypeGuard[_FieldTest]:

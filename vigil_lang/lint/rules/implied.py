@@ -174,17 +174,17 @@ def _conceivable(one: Sides, other: Sides, hits: list[Facets]) -> bool:
     if one.scope is not None and asked != "always" and not _as_wide(other.scope, one.scope):
         return False
     if form in ("abs", "always") or asked == "always":
-        return any(conceivable(hit, one.trigger, renaming=True) for hit in hits)
-    if other.trigger is None or not conceivable(other.trigger, one.trigger, renaming=True):
+        return any(conceivable(hit, one.trigger, renaming="right") for hit in hits)
+    if other.trigger is None or not conceivable(other.trigger, one.trigger, renaming="right"):
         return False
-    if one.guard is not None and other.guard is not None and not conceivable(one.guard, other.guard, renaming=True):
+    if one.guard is not None and other.guard is not None and not conceivable(one.guard, other.guard, renaming="left"):
         return False
     return _as_tight(one.statement.requirement.theta, other.statement.requirement.theta)
 
 
 def _as_wide(narrow: Facets | None, wide: Facets) -> bool:
     """Whether what comes after one event may come after another, as far as a look can tell."""
-    return narrow is not None and conceivable(narrow, wide, renaming=True)
+    return narrow is not None and conceivable(narrow, wide, renaming="right")
 
 
 def _as_tight(one: core.Theta, other: core.Theta) -> bool:

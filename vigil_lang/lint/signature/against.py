@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from vigil_lang.analysis.derived import may_be_derived
 from vigil_lang.analysis.occurs import Occurrence, matches_any
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, nearest
 from vigil_lang.lint.signature.domains import Domain, test_findings
@@ -83,6 +84,10 @@ class Vocabulary:
     def called(self, names: Iterable[str]) -> Actions:
         """The actions with one of these names or kinds."""
         return frozenset[str]().union(*(self._called.get(name, ()) for name in names))
+
+    def may_be_derived(self, name: str) -> bool:
+        """Whether an event may have a name that is none of a listed tool."""
+        return may_be_derived(name, self.signature)
 
     def near(self, name: str) -> list[str]:
         """The names a person may have meant."""
@@ -197,7 +202,8 @@ class Reading:
 
     def _actions(self, named: list[Member], whole: Place) -> Iterator[Diagnostic]:
         # A run need not show every kind there is; misspelt ones are VGL308.
-        unknown = [one for one in named if one.text not in self.known.names and one.text not in vocabulary().kinds]
+        beside = [one for one in named if one.text in vocabulary().kinds or self.known.may_be_derived(one.text)]
+        unknown = [one for one in named if one.text not in self.known.names and one not in beside]
         if len(unknown) == len(named) > _SHOWN_ACTIONS:
             message = f"none of these {len(named)} actions is in the signature"
             severity: Severity = "warning" if self.closed else "info"
@@ -257,7 +263,8 @@ class Reading:
         known = [self.known.actions[a] for a in actions]
         if any(action.open or text in action.args for action in known):
             return
-        if text in vocabulary().roles and any(action.kinds for action in known):
+        whatever = self.known.declared and actions == self.known.all
+        if text in vocabulary().roles and (whatever or any(action.kinds for action in known)):
             return
         near = nearest(text, {other for action in known for other in action.args})
         yield Diagnostic.of(
