@@ -124,10 +124,22 @@ def test_a_text_that_looks_like_a_comment_suppresses_nothing() -> None:
         "vigil: ignor[VGL301] x",
         "vigil: ignore[ALL] x",
         "vigil:",
+        "Vigil: Ignore[VGL301] x",
+        "vigil: IGNORE[VGL301] x",
     ],
 )
 def test_a_malformed_comment_suppresses_nothing_and_is_reported(comment: str) -> None:
     assert codes(f"{LONE.rstrip()}  // {comment}\n") == ["VGL301", "VGL008"]
+
+
+def test_a_comment_that_only_speaks_of_vigil_is_none() -> None:
+    assert codes(f"// Vigil: what is to be ignored is said below\n{LONE}") == ["VGL301"]
+
+
+def test_deleting_a_comment_behind_code_keeps_the_end_of_the_line() -> None:
+    text = "statement R0: abs(  // vigil: ignore[VGL302] x\r\n    deploy()\r\n)\r\n"
+    mended = mend(Source("policy.vgl", text), Plan())
+    assert mended.source.text == "statement R0: abs(\r\n    deploy()\r\n)\r\n"
 
 
 def test_a_comment_without_a_reason_is_reported_and_heeded() -> None:
@@ -331,6 +343,19 @@ def test_safe_fixes_change_no_meaning(fix: tuple[str, str, bool], after: str, mo
     mended = mend(Source("policy.vgl", BASE), Plan())
     assert mended.source.text == after
     assert len(mended.applied) == (after != BASE)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('abs(Bash(command ~ "*rm -rf*" and command ~ "*rm*"))', 'abs(Bash(command ~ "*rm -rf*"))'),
+        ('prec(action ~ "Bash" and has command, approve())', "prec(action = Bash and has command, approve())"),
+        ('abs(deploy(env = "x" or env = "x"))', 'abs(deploy(env = "x"))'),
+    ],
+)
+def test_safe_fixes_may_say_the_same_in_other_words(before: str, after: str) -> None:
+    mended = mend(Source("policy.vgl", f"statement R0: {before}\n"), Plan())
+    assert mended.source.text == f"statement R0: {after}\n"
 
 
 def test_unsafe_fixes_come_last_and_break_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

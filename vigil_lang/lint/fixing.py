@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from vigil_lang.analysis import alike
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from vigil_lang.diagnostics import Diagnostic
     from vigil_lang.lint.run import Plan
+    from vigil_lang.semantics.lower import Statement
     from vigil_lang.semantics.policy import Policy
 
 MAX_ROUNDS = 20
@@ -93,14 +94,23 @@ def _sound(before: Policy, after: Source, plan: Plan, *, safe: bool) -> bool:
     policy = read_policy(after, plan.params)
     if len(policy.errors) > len(before.errors) or len(policy.module.file.broken) > len(before.module.file.broken):
         return False
-    if not {s.name for s in before.statements} <= {s.name for s in policy.statements}:
+    now: dict[str, list[Statement]] = {}
+    for statement in policy.statements:
+        now.setdefault(statement.name, []).append(statement)
+    for statement in before.statements:  # two may have one name, which is an error of its own
+        others = now.get(statement.name)
+        if not others or (safe and not _same(statement, others.pop(0))):
+            return False
+    return True
+
+
+def _same(one: Statement, other: Statement) -> bool:
+    """Whether two statements certainly ask for the same, with the same consequences."""
+    mine, theirs = one.requirement, other.requirement
+    if replace(one.metadata, doc=None) != replace(other.metadata, doc=None):
         return False
-    return not safe or _meaning(before).items() <= _meaning(policy).items()
+    if alike.key(mine.theta) == alike.key(theirs.theta):
+        return True
+    from vigil_lang.analysis.entails import entails
 
-
-def _meaning(policy: Policy) -> dict[str, object]:
-    """What each statement asks for, and what happens where it is broken."""
-    return {
-        s.name: (alike.key(s.requirement.theta), s.metadata.severity, s.metadata.on_violation, s.metadata.message)
-        for s in policy.statements
-    }
+    return entails(mine, theirs) and entails(theirs, mine)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from vigil_lang.syntax import tree
 
 _MARK = re.compile(r"//+\s*vigil\s*:(?P<rest>.*)", re.DOTALL)
+_LOOKS_LIKE_ONE = re.compile(r"//+\s*vigil\s*:\s*ignore(?:-file)?\s*\[", re.IGNORECASE)
 _IGNORE = re.compile(r"\s*(?P<word>ignore-file|ignore)\s*(?:\[(?P<codes>[^\]]*)\])?\s*(?P<reason>.*)", re.DOTALL)
 _HELP = "write `// vigil: ignore[VGL301] why this is meant`"
 
@@ -44,10 +45,13 @@ def ignores(file: tree.File) -> tuple[list[Ignore], list[Diagnostic]]:
     """The ignore comments of a file, and what is wrong with them (VGL008)."""
     found: list[Ignore] = []
     wrong: list[Diagnostic] = []
-    if "vigil" not in file.source.text:
+    if "vigil" not in file.source.text.lower():
         return found, wrong
     for comment in file.comments:
         if (mark := _MARK.match(comment.text)) is None:
+            if _LOOKS_LIKE_ONE.match(comment.text) is not None:
+                message = "this comment is not written in lower case, and lets nothing pass"
+                wrong.append(_malformed(file.source, comment.span, message, _HELP))
             continue
         match = _IGNORE.fullmatch(mark["rest"])
         if match is None or match["codes"] is None or not match["codes"].strip():
@@ -123,4 +127,4 @@ def _whole(text: str, comment: Span) -> Span:
         start -= 1
     if start == 0 or text[start - 1] == "\n":
         return Span(start, min(comment.end + 1, len(text)))
-    return Span(start, comment.end)
+    return Span(start, comment.end - text.endswith("\r", comment.start, comment.end))

@@ -62,7 +62,7 @@ def found_together(nodes: Several[Node], most: int) -> frozenset[tuple[bool, ...
     while waiting:
         states = waiting.pop()
         outcomes.add(tuple([a.ends(s) for a, s in zip(automata, states, strict=True)]))
-        work.spend(len(alphabet.kinds))
+        work.spend(len(alphabet.kinds) * len(automata))
         for character in range(len(alphabet.kinds)):
             after = tuple([a.after(s, character) for a, s in zip(automata, states, strict=True)])
             if after not in seen:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets
 from vigil_lang.semantics.regex import Unsupported
-from vigil_lang.semantics.text import Expression, Glob, glob_parts, predicate
-from vigil_lang.smt.outcomes import Part, outcomes
+from vigil_lang.semantics.text import Expression, Glob, glob_parts
+from vigil_lang.smt.outcomes import Part, is_in, outcomes
 from vigil_lang.smt.strings import literal
 from vigil_lang.trace.model import Event
 from vigil_lang.trace.values import number
@@ -170,7 +170,7 @@ class _Event:
                 continue
             for texts, name in self._told.items():
                 holds = f"({name} {shown})"
-                yield f"(assert {holds if _is_in(text, texts) else f'(not {holds})'})"
+                yield f"(assert {holds if is_in(text, texts) else f'(not {holds})'})"
 
     def _together(self) -> Iterator[str]:
         """What the tests of one text can come to. Texts that a variable may make the same are looked at as one."""
@@ -268,16 +268,6 @@ def _texts_of(matcher: Glob | Expression) -> Texts:
             return Part(part)
         case _:
             return matcher
-
-
-def _is_in(text: str, texts: Texts) -> bool:
-    match texts:
-        case Part(part):
-            return part in text
-        case frozenset():
-            return text in texts
-        case _:
-            return predicate(texts)(text)
 
 
 def _any_of(each: Iterable[tuple[bool, ...]], terms: Sequence[str]) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import combinations, islice
+from itertools import combinations
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from vigil_lang.semantics.automaton import TooMuch, found_together
-from vigil_lang.semantics.regex import HIGHEST, Assertion, Choice, One, Repeat, Sequence, Unsupported
+from vigil_lang.semantics.regex import HIGHEST, Assertion, Choice, One, Repeat, Sequence, Unsupported, sample
 from vigil_lang.semantics.regex_reader import read
-from vigil_lang.semantics.text import Expression, Glob, glob_parts
+from vigil_lang.semantics.text import Expression, Glob, glob_parts, predicate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,6 +22,9 @@ _MOST: Final = 50_000
 _MOST_OF_TWO: Final = 5_000
 _PAIRS: Final = 200
 """Where that is too much, as many pairs of tests are looked at."""
+
+_FEW: Final = 6
+"""Tests, beyond which they are not looked at together where no two of them have to do with each other."""
 
 _OUTCOMES: Final = 64
 """Outcomes of all tests together, beyond which pairs of them say nearly as much."""
@@ -54,15 +57,44 @@ def outcomes(tests: list[Texts]) -> Iterator[Outcomes]:
             continue
     if not known:
         return
+    related = [pair for pair in combinations(known, 2) if not _are_unrelated(*[(tests[at], known[at]) for at in pair])]
+    if len(known) > _FEW:
+        known = {at: known[at] for at in sorted({at for pair in related for at in pair})}
+        if not known:
+            return
     found = _found(tuple(known.values()), _MOST)
     if found is not None and len(found) <= _OUTCOMES:
         if len(found) < 1 << len(known):
             yield Outcomes(tuple(known), found)
         return
-    for one, other in islice(combinations(known, 2), _PAIRS):
+    for one, other in related[:_PAIRS]:
         found = _found((known[one], known[other]), _MOST_OF_TWO)
         if found is not None and len(found) < 4:
             yield Outcomes((one, other), found)
+
+
+@lru_cache(maxsize=16_384)
+def _are_unrelated(one: tuple[Texts, Node], other: tuple[Texts, Node]) -> bool:
+    """Whether texts are at hand that two tests come to anything in: cheaper than to look at all texts."""
+    first, second = _sample(one[1]), _sample(other[1])
+    texts = ("", first, second, f"{first} {second}", f"{second} {first}")
+    return len({(is_in(text, one[0]), is_in(text, other[0])) for text in texts}) == 4
+
+
+@lru_cache(maxsize=4096)
+def _sample(node: Node) -> str:
+    return sample(node)
+
+
+def is_in(text: str, texts: Texts) -> bool:
+    """Whether a text is one of some."""
+    match texts:
+        case Part(part):
+            return part in text
+        case frozenset():
+            return text in texts
+        case _:
+            return predicate(texts)(text)
 
 
 @lru_cache(maxsize=4096)

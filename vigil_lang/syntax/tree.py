@@ -362,8 +362,7 @@ class Expectation(Node, frozen=True, eq=False):
     span: Span = NOWHERE
 
 
-Given: TypeAlias = RunFile | RunEvents | RunCalls
-Clause: TypeAlias = Given | Setting | Expectation
+Clause: TypeAlias = RunFile | RunEvents | RunCalls | Setting | Expectation
 
 
 class TestCase(Node, frozen=True, eq=False):

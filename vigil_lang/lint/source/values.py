@@ -8,6 +8,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from vigil_lang.abstraction.catalogue.load import program
 from vigil_lang.diagnostics import Diagnostic
 from vigil_lang.documents.constraints import constraints
 from vigil_lang.documents.lexicon import NEGATION
@@ -81,7 +82,10 @@ def _has_name(name: str, reach: StatementReach) -> bool:
     parts = [part for part in parts_of(name) if len(part) > 1 or part.isdigit()]
     # A statement may be called after what it is about, but `cancelled` alone is most often its verdict.
     text = f"{reach.text}\n{reach.statement.name.lower()}" if len(parts) > 1 else reach.text
-    return name.lower() in text or all(part in text for part in parts) or reach.matches(name)
+    if name.lower() in text or all(part in text for part in parts) or reach.matches(name):
+        return True
+    found = program(name)
+    return found is not None and not set(reach.whole.actions).isdisjoint(found.kinds or ())
 
 
 def _has_number(number: Number, reach: StatementReach) -> bool:
