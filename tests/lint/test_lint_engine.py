@@ -142,6 +142,17 @@ def test_deleting_a_comment_behind_code_keeps_the_end_of_the_line() -> None:
     assert mended.source.text == "statement R0: abs(\r\n    deploy()\r\n)\r\n"
 
 
+def test_no_comment_hides_what_is_not_enforced_or_not_seen() -> None:
+    text = "// vigil: ignore-file[VGL] drafts\nstatement R0: abs(deploy(\nstatement R1: abs(nothing)\n"
+    assert [c for c in codes(text) if c.startswith(("VGL1", "VGL2"))] == ["VGL101", "VGL201"]
+    assert codes("// vigil: ignore-file[VGL10] drafts\n\n" + LONE) == ["VGL007", "VGL301"]
+    assert codes("// vigil: ignore-file[VGL101] drafts\n\n" + LONE) == ["VGL008", "VGL301"]
+
+
+def test_documentation_is_no_such_comment() -> None:
+    assert codes("/// vigil: ignore[VGL301] any environment\n" + LONE) == ["VGL008", "VGL301"]
+
+
 def test_a_comment_without_a_reason_is_reported_and_heeded() -> None:
     assert codes(f"{LONE.rstrip()}  // vigil: ignore[VGL301]\n") == ["VGL008"]
 

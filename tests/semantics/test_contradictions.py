@@ -111,6 +111,7 @@ IMPOSSIBLE = [
     [core.OrC(())],
     [core.ActionIn(frozenset())],
     [core.In(F, frozenset())],
+    [core.In(F, frozenset()), matches(Expression("a"))],
     [core.ActionMatches(Glob("a*")), core.NotC(core.ActionMatches(Glob("*")))],
     [matches(Expression(r"\brm\b")), core.NotC(matches(Expression("rm")))],
     [matches(Expression("(?i)abc")), core.NotC(matches(Expression("a", ignore_case=True)))],

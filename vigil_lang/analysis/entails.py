@@ -32,7 +32,9 @@ Value: TypeAlias = str | Text | None
 def entails(one: core.Requirement, other: core.Requirement, known: Implications | None = None) -> bool:
     """Whether it is certain that every run that satisfies `one` satisfies `other`."""
     known = known or Implications()
-    return any(Tableau(known, ((body, True),)).closed([(other.theta, False)]) for body in instances(one, other))
+    return one.theta == other.theta or any(
+        Tableau(known, ((body, True),)).closed([(other.theta, False)]) for body in instances(one, other)
+    )
 
 
 def valid(requirement: core.Requirement, known: Implications | None = None) -> bool:

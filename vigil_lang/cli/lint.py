@@ -16,6 +16,7 @@ from vigil_lang.cli.params import params_options
 from vigil_lang.cli.paths import complete
 from vigil_lang.cli.settings import config_option, settings_of
 from vigil_lang.cli.show import FORMATS, REPORTS, output_options, show_errors, show_findings, written
+from vigil_lang.collector import collector_paused
 from vigil_lang.diagnostics import InputError
 
 if TYPE_CHECKING:
@@ -103,9 +104,10 @@ def _once(linting: Linting) -> int:
     paths = linting.paths()
     if linting.options.diff:
         return _show_difference(linting, paths)
-    outcome = linting.run(paths)
-    status = _status(outcome, linting)
-    _show(outcome, linting.options, status)
+    with collector_paused():
+        outcome = linting.run(paths)
+        status = _status(outcome, linting)
+        _show(outcome, linting.options, status)
     return status
 
 

@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Span
-from vigil_lang.lint.select import ALWAYS, is_selector
+from vigil_lang.diagnostics import CODES, Diagnostic, Edit, Fix, Span
+from vigil_lang.lint.select import is_selector
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from vigil_lang.diagnostics import Source
     from vigil_lang.syntax import tree
 
-_MARK = re.compile(r"//+\s*vigil\s*:(?P<rest>.*)", re.DOTALL)
+_MARK = re.compile(r"//(?!/)\s*vigil\s*:(?P<rest>.*)", re.DOTALL)
 _LOOKS_LIKE_ONE = re.compile(r"//+\s*vigil\s*:\s*ignore(?:-file)?\s*\[", re.IGNORECASE)
 _IGNORE = re.compile(r"\s*(?P<word>ignore-file|ignore)\s*(?:\[(?P<codes>[^\]]*)\])?\s*(?P<reason>.*)", re.DOTALL)
 _HELP = "write `// vigil: ignore[VGL301] why this is meant`"
@@ -38,7 +38,12 @@ class Ignore:
     def covers(self, finding: Diagnostic) -> bool:
         """Whether a finding of this source is suppressed."""
         inside = self.where.start <= finding.span.start <= self.where.end
-        return inside and finding.code.startswith(self.code) and finding.code not in ALWAYS
+        return inside and finding.code.startswith(self.code) and may_pass(finding.code)
+
+
+def may_pass(code: str) -> bool:
+    """Whether a comment may answer for a code: not for what leaves a statement without a meaning, nor hides text."""
+    return CODES[code].severity != "error" or code == "VGL302"
 
 
 def ignores(file: tree.File) -> tuple[list[Ignore], list[Diagnostic]]:
@@ -50,7 +55,7 @@ def ignores(file: tree.File) -> tuple[list[Ignore], list[Diagnostic]]:
     for comment in file.comments:
         if (mark := _MARK.match(comment.text)) is None:
             if _LOOKS_LIKE_ONE.match(comment.text) is not None:
-                message = "this comment is not written in lower case, and lets nothing pass"
+                message = "this comment lets nothing pass: it begins with `// vigil: ignore[`, in lower case"
                 wrong.append(_malformed(file.source, comment.span, message, _HELP))
             continue
         match = _IGNORE.fullmatch(mark["rest"])
@@ -63,7 +68,10 @@ def ignores(file: tree.File) -> tuple[list[Ignore], list[Diagnostic]]:
         where = Span(0, len(file.source.text)) if match["word"] == "ignore-file" else _reach(file, comment.span)
         at = comment.span.start + mark.start("rest") + match.start("codes")
         for code, span in _codes(match["codes"], at):
-            if is_selector(code) and code != "ALL":
+            if is_selector(code) and not any(map(may_pass, (known for known in CODES if known.startswith(code)))):
+                message = f"no comment lets `{code}` pass: it keeps a rule from being enforced or read"
+                wrong.append(_malformed(file.source, span, message, "mend what it speaks of"))
+            elif is_selector(code) and code != "ALL":
                 found.append(Ignore(code, span, comment.span, where))
             else:
                 wrong.append(_malformed(file.source, span, f"there is no code `{code}`", "see `vigil explain`"))

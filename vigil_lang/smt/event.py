@@ -189,7 +189,9 @@ class _Event:
         """The texts that a test asks for."""
         match test:
             case core.In(_, values) | core.ActionIn(values):
-                yield values if sum(map(len, values)) <= MAX_SPELLED else self._kept.intersection(values)
+                spelled = values if sum(map(len, values)) <= MAX_SPELLED else self._kept.intersection(values)
+                if spelled:
+                    yield spelled
             case core.Matches(_, matcher) | core.ActionMatches(matcher):
                 yield _texts_of(matcher)
             case core.ContainsText(_, part) if part:

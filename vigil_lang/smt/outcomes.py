@@ -57,7 +57,7 @@ def outcomes(tests: list[Texts]) -> Iterator[Outcomes]:
             continue
     if not known:
         return
-    related = [pair for pair in combinations(known, 2) if not _are_unrelated(*[(tests[at], known[at]) for at in pair])]
+    related = [pair for pair in combinations(known, 2) if not _are_unrelated(*(tests[at] for at in pair))]
     if len(known) > _FEW:
         known = {at: known[at] for at in sorted({at for pair in related for at in pair})}
         if not known:
@@ -74,16 +74,16 @@ def outcomes(tests: list[Texts]) -> Iterator[Outcomes]:
 
 
 @lru_cache(maxsize=16_384)
-def _are_unrelated(one: tuple[Texts, Node], other: tuple[Texts, Node]) -> bool:
+def _are_unrelated(one: Texts, other: Texts) -> bool:
     """Whether texts are at hand that two tests come to anything in: cheaper than to look at all texts."""
-    first, second = _sample(one[1]), _sample(other[1])
+    first, second = _sample(one), _sample(other)
     texts = ("", first, second, f"{first} {second}", f"{second} {first}")
-    return len({(is_in(text, one[0]), is_in(text, other[0])) for text in texts}) == 4
+    return len({(is_in(text, one), is_in(text, other)) for text in texts}) == 4
 
 
 @lru_cache(maxsize=4096)
-def _sample(node: Node) -> str:
-    return sample(node)
+def _sample(test: Texts) -> str:
+    return sample(_node(test))
 
 
 def is_in(text: str, texts: Texts) -> bool:
