@@ -264,7 +264,13 @@ def test_watching_lints_again_when_a_file_changes(place: Path) -> None:
     put(a_vgl=LONE)
     call = [sys.executable, "-m", "vigil_lang", "lint", "--watch", "--format", "concise"]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "PYTHONUNBUFFERED": "1"}
-    with subprocess.Popen(call, stdout=subprocess.PIPE, text=True, env=environment, cwd=place) as process:
+
+    def heed_interrupts() -> None:  # what runs in the background of a shell does not
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    with subprocess.Popen(
+        call, stdout=subprocess.PIPE, text=True, env=environment, cwd=place, preexec_fn=heed_interrupts
+    ) as process:
         try:
             assert process.stdout is not None
             assert process.stdout.readline().startswith("a.vgl:1:32: VGL301")
