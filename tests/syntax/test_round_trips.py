@@ -7,6 +7,7 @@ import re
 from random import Random
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -139,3 +140,11 @@ def _comment_places(text: str) -> list[tuple[str, int]]:
         else:
             before += 2 if token.text == "∉" else 1
     return places
+
+
+@pytest.mark.parametrize("word", ["policy", "let", "use", "param", "statement", "pattern"])
+def test_a_value_in_a_test_may_be_called_like_an_item(word: str) -> None:
+    text = f'test "t" {{\n    run {{ }}\n    set a =\n{word}\nexpect R0 satisfied\n}}\n\nstatement S: abs(a())\n'
+    parsed = parse_with_tokens(source(text)).parsed
+    assert not parsed.diagnostics
+    assert len(parsed.file.items) == 2

@@ -21,6 +21,8 @@ _BEFORE_NAMES = frozenset(
 # What a complete item cannot end with: another operand must follow.
 _WANTS_MORE = _BEFORE_NAMES | {"(", "[", "]", "{", "=", "¬", "∧", "∨", "⇒", "□", "◇⁻", "◇⁺", "◇-", "◇+"}
 _QUOTED = ("string", "unclosed")
+# What follows a value in a test: the value may be called like an item.
+_CLAUSES = frozenset({"run", "calls", "set", "expect"})
 _AFTER_NAME = {"let": "=", "pattern": "=", "param": ":", "statement": ":"}
 
 
@@ -120,8 +122,8 @@ def _declares(texts: list[str]) -> bool:
     word, name, after = (*texts, "", "")[:3]
     if not (name[:1].isalpha() or name[:1] == "_"):
         return word == "use" and name.startswith(".")
-    begins_item = name in ITEM_WORDS or (name == TEST and after[:1] == '"')
-    return after == _AFTER_NAME.get(word) or (name not in _JOINS and not begins_item)
+    goes_on = name in _JOINS or name in ITEM_WORDS or name in _CLAUSES or (name == TEST and after[:1] == '"')
+    return after == _AFTER_NAME.get(word) or not goes_on
 
 
 def _documented(text: str, found: list[Token], start: int) -> int:
