@@ -13,6 +13,8 @@ from vigil_lang.diagnostics import Diagnostic, InputError, Source, Span
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_MARKS = (".git", "pyproject.toml", "vigil.toml")
+
 
 def read_source(path: str, limit: int | None = None) -> Source:
     """A text file as a source; `-` is standard input. With a `limit`, in bytes, no more than that is ever read.
@@ -40,6 +42,11 @@ def read_source(path: str, limit: int | None = None) -> Source:
         at = len(raw[: error.start].decode("utf-8"))
         message = f"not UTF-8 text: byte 0x{raw[error.start]:02x} at offset {error.start}"
         raise InputError([Diagnostic.of("VGL002", message, Source(name, kept), Span(at, at + 1))]) from None
+
+
+def project_root(folder: Path) -> Path:
+    """The folder a project is in: the nearest one upwards that has a mark of one, else the folder itself."""
+    return next((p for p in (folder, *folder.parents) if any((p / mark).exists() for mark in _MARKS)), folder)
 
 
 def unreadable(path: str, error: OSError | ValueError) -> Diagnostic:

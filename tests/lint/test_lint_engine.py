@@ -18,7 +18,7 @@ from vigil_lang.lint.fixing import mend
 from vigil_lang.lint.rule import Rule
 from vigil_lang.lint.run import Plan, lint
 from vigil_lang.lint.select import DEFAULT, Selection
-from vigil_lang.lint.store import Store
+from vigil_lang.lint.store import Digests, Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -231,9 +231,9 @@ def worked_on(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     seen: list[str] = []
     work = batch._work
 
-    def watched(path: str, plan: Plan) -> object:
+    def watched(path: str, plan: Plan, digests: Digests) -> object:
         seen.append(path)
-        return work(path, plan)
+        return work(path, plan, digests)
 
     monkeypatch.setattr(batch, "_work", watched)
     return seen

@@ -88,42 +88,20 @@ def _variable(test: core.Test) -> str | None:
 
 def instance(theta: core.Theta, chosen: Mapping[str, Value]) -> core.Theta:
     """A body with its variables replaced."""
-    match theta:
-        case core.Holds(condition, role):
-            return core.Holds(_instance_of(condition, chosen), role)
-        case core.Not(body):
-            return core.Not(instance(body, chosen))
-        case core.And(items):
-            return core.And(tuple([instance(item, chosen) for item in items]))
-        case core.Or(items):
-            return core.Or(tuple([instance(item, chosen) for item in items]))
-        case core.Implies(left, right):
-            return core.Implies(instance(left, chosen), instance(right, chosen))
-        case core.Earlier(body, bound):
-            return core.Earlier(instance(body, chosen), bound)
-        case core.Later(body, bound):
-            return core.Later(instance(body, chosen), bound)
-        case core.Clear(resolver, forbidden):
-            return core.Clear(instance(resolver, chosen), instance(forbidden, chosen))
-        case core.Repeated(count, body):
-            return core.Repeated(count, instance(body, chosen))
+
+    def of_test(test: core.Test) -> core.Condition:
+        return _instance_of(test, chosen)
+
+    return core.mapped(theta, lambda holds: core.Holds(core.mapped_tests(holds.condition, of_test), holds.role))
 
 
-def _instance_of(condition: core.Condition, chosen: Mapping[str, Value]) -> core.Condition:
-    match condition:
-        case core.NotC(body):
-            return core.NotC(_instance_of(body, chosen))
-        case core.AndC(items):
-            return core.AndC(tuple([_instance_of(item, chosen) for item in items]))
-        case core.OrC(items):
-            return core.OrC(tuple([_instance_of(item, chosen) for item in items]))
-        case core.Equals(reads, variable) | core.Contains(reads, variable):
-            match chosen[variable]:
-                case None:
-                    return core.OrC(())
-                case Text(text):
-                    return core.In(reads, frozenset({text}))
-                case str(name):
-                    return type(condition)(reads, name)
-        case _:
-            return condition
+def _instance_of(test: core.Test, chosen: Mapping[str, Value]) -> core.Condition:
+    if not isinstance(test, core.Equals | core.Contains):
+        return test
+    match chosen[test.variable]:
+        case None:
+            return core.OrC(())
+        case Text(text):
+            return core.In(test.field, frozenset({text}))
+        case str(name):
+            return type(test)(test.field, name)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from vigil_lang.diagnostics import Source
+from vigil_lang.files import project_root
 
 if TYPE_CHECKING:
     from vigil_lang.documents.model import Document
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 MAX_BYTES = 5_000_000
 """The size of the largest document that is read."""
 
-_ROOTS = (".git", "pyproject.toml", "vigil.toml")
 # `arXiv:…`, `https://…`, `RFC 2119, section 5`: a source, but no file.
 _ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|[^/\\]*,? (?:section|chapter|page|table|figure|§)", re.IGNORECASE)
 
@@ -90,8 +90,7 @@ class Library:
 
     def _root(self, folder: Path) -> Path:
         if folder not in self._roots:
-            marked = (p for p in (folder, *folder.parents) if any((p / mark).exists() for mark in _ROOTS))
-            self._roots[folder] = next(marked, folder)
+            self._roots[folder] = project_root(folder)
         return self._roots[folder]
 
     def _at(self, place: Path, shown: str) -> Document | Unreadable:

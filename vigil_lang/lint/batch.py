@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from vigil_lang.diagnostics import Diagnostic, Source
-    from vigil_lang.lint.run import Linted, Plan
+    from vigil_lang.lint.run import Plan
 
 WORTH_A_PROCESS = 24
 """Files for which another process pays."""
@@ -69,8 +69,9 @@ _Work: TypeAlias = "tuple[str, Entry, tuple[Source, ...]]"
 
 def _worked_out(paths: Sequence[str], plan: Plan, jobs: int) -> Iterator[_Work]:
     if jobs == 1 or len(paths) < WORTH_A_PROCESS:
+        digests = Digests()
         for path in paths:
-            yield _work(path, plan)
+            yield _work(path, plan, digests)
         return
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
@@ -87,21 +88,21 @@ def _worked_out(paths: Sequence[str], plan: Plan, jobs: int) -> Iterator[_Work]:
             yield from entries
 
 
-_plan: list[Plan] = []
+_begun: list[tuple[Plan, Digests]] = []
 
 
 def _begin(plan: Plan) -> None:
     import gc
 
     gc.disable()  # a process that lints some files and ends
-    _plan.append(plan)
+    _begun.append((plan, Digests()))
 
 
 def _entries(paths: Iterable[str]) -> list[_Work]:
-    return [(path, _work(path, _plan[0])[1], ()) for path in paths]  # texts are not worth sending
+    return [(path, _work(path, *_begun[0])[1], ()) for path in paths]  # texts are not worth sending
 
 
-def _work(path: str, plan: Plan) -> _Work:
+def _work(path: str, plan: Plan, digests: Digests) -> _Work:
     from vigil_lang.lint.run import lint
     from vigil_lang.semantics.modules import is_test_file
     from vigil_lang.semantics.policy import policy_source
@@ -116,7 +117,7 @@ def _work(path: str, plan: Plan) -> _Work:
     cites = list(dict.fromkeys(cite for s in linted.policy.statements for cite in s.metadata.cites))
     entry = Entry(
         digest(source.text.encode()),
-        _needs(linted, source),
+        {other: digests.of(other) for other in linted.needs if other != source.path},
         encode(linted.findings),
         encode(linted.suppressed),
         cites,
@@ -126,11 +127,6 @@ def _work(path: str, plan: Plan) -> _Work:
 
 
 _NONE = Records([], [], [])
-
-
-def _needs(linted: Linted, source: Source) -> dict[str, str]:
-    digests = Digests()
-    return {path: digests.of(path) for path in linted.needs if path != source.path}
 
 
 def _processors() -> int:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
+from msgspec.structs import replace
+
 from vigil_lang.node import Node
 
 if TYPE_CHECKING:
@@ -263,6 +265,32 @@ def _collect_tests(condition: Condition, found: list[Test]) -> None:
         _collect_tests(condition.body, found)
     else:
         found.append(condition)
+
+
+def mapped(theta: Theta, change: Callable[[Holds], Holds]) -> Theta:
+    """A body with each of its conditions changed."""
+    match theta:
+        case Holds():
+            return change(theta)
+        case And(items) | Or(items):
+            return replace(theta, items=tuple([mapped(item, change) for item in items]))
+        case Implies(left, right):
+            return Implies(mapped(left, change), mapped(right, change))
+        case Clear(resolver, forbidden):
+            return Clear(mapped(resolver, change), mapped(forbidden, change))
+        case Not(body) | Earlier(body) | Later(body) | Repeated(_, body):
+            return replace(theta, body=mapped(body, change))
+
+
+def mapped_tests(condition: Condition, change: Callable[[Test], Condition]) -> Condition:
+    """A condition with each of its tests changed."""
+    match condition:
+        case AndC(items) | OrC(items):
+            return replace(condition, items=tuple([mapped_tests(item, change) for item in items]))
+        case NotC(body):
+            return NotC(mapped_tests(body, change))
+        case _:
+            return change(condition)
 
 
 def variables_of(theta: Theta | Condition) -> tuple[str, ...]:

@@ -32,28 +32,13 @@ def at_fault(
 
 
 def _body(theta: core.Theta, values: Mapping[str, str]) -> core.Theta:
-    match theta:
-        case core.Holds(condition):
-            return replace(theta, condition=_condition(condition, values))
-        case core.And(items) | core.Or(items):
-            return replace(theta, items=tuple([_body(item, values) for item in items]))
-        case core.Implies(left, right):
-            return core.Implies(_body(left, values), _body(right, values))
-        case core.Clear(resolver, forbidden):
-            return core.Clear(_body(resolver, values), _body(forbidden, values))
-        case core.Not(body) | core.Earlier(body) | core.Later(body) | core.Repeated(_, body):
-            return replace(theta, body=_body(body, values))
+    def given(test: core.Test) -> core.Condition:
+        match test:
+            case core.Equals(field, x) if x in values:
+                return core.In(field, frozenset({values[x]}))
+            case core.Contains(field, x) if x in values:
+                return core.ContainsText(field, values[x])
+            case _:
+                return test
 
-
-def _condition(condition: core.Condition, values: Mapping[str, str]) -> core.Condition:
-    match condition:
-        case core.AndC(items) | core.OrC(items):
-            return replace(condition, items=tuple([_condition(item, values) for item in items]))
-        case core.NotC(body):
-            return core.NotC(_condition(body, values))
-        case core.Equals(field, x) if x in values:
-            return core.In(field, frozenset({values[x]}))
-        case core.Contains(field, x) if x in values:
-            return core.ContainsText(field, values[x])
-        case _:
-            return condition
+    return core.mapped(theta, lambda holds: replace(holds, condition=core.mapped_tests(holds.condition, given)))

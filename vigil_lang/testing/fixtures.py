@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import InputError, Note
+from vigil_lang.files import project_root
 from vigil_lang.semantics.text import quote
 from vigil_lang.testing.faults import short
 
@@ -18,20 +19,14 @@ if TYPE_CHECKING:
     from vigil_lang.testing.faults import Faults
     from vigil_lang.trace import Trace
 
-_MARKS = (".git", "pyproject.toml", "vigil.toml")
 _TRIED = 16
 """Places in a name at which it may end and the run's begin."""
-
-
-def project(folder: Path) -> Path:
-    """The folder a project is in: the nearest one upwards that has a mark of one, else the folder itself."""
-    return next((p for p in (folder, *folder.parents) if any((p / mark).exists() for mark in _MARKS)), folder)
 
 
 def leads_out(file: Path) -> bool:
     """Whether a file is a link out of the project it is in."""
     target = Path(os.path.realpath(file))  # a link that leads to itself is no error here
-    return file.is_symlink() and not target.is_relative_to(project(file.parent.resolve()))
+    return file.is_symlink() and not target.is_relative_to(project_root(file.parent.resolve()))
 
 
 @dataclass(frozen=True)
@@ -59,7 +54,7 @@ class Fixtures:
             return None
         file, run = _split(folder, name)
         place = (folder / file).resolve()
-        if not place.is_relative_to(project(folder)):
+        if not place.is_relative_to(project_root(folder)):
             faults.add(f"`{short(file)}` leads out of the project's folder", span)
             return None
         if not place.is_file():
@@ -131,6 +126,6 @@ def _beside(folder: Path, before: str) -> list[str]:
     endings = (".jsonl", ".json", ".txt", ".traj", ".eval", ".log", ".gz")
     if not folder.is_dir():
         return []
-    inside = project(folder)
+    inside = project_root(folder)
     files = (p for p in folder.iterdir() if p.name.endswith(endings) and p.is_file())
     return sorted(before + p.name for p in files if p.resolve().is_relative_to(inside))

@@ -162,26 +162,12 @@ _LITERALS = (tree.String, tree.Number, tree.Boolean)
 
 def substituted(theta: core.Theta, conditions: dict[Span, core.Condition]) -> core.Theta:
     """The body with other conditions at some places."""
-    match theta:
-        case core.Holds():
-            new = None if theta.span is None else conditions.get(theta.span)
-            return theta if new is None or new is theta.condition else replace(theta, condition=new)
-        case core.Not(body):
-            return core.Not(substituted(body, conditions))
-        case core.And(items):
-            return core.And(tuple([substituted(item, conditions) for item in items]))
-        case core.Or(items):
-            return core.Or(tuple([substituted(item, conditions) for item in items]))
-        case core.Implies(left, right):
-            return core.Implies(substituted(left, conditions), substituted(right, conditions))
-        case core.Earlier(body, bound):
-            return core.Earlier(substituted(body, conditions), bound)
-        case core.Later(body, bound):
-            return core.Later(substituted(body, conditions), bound)
-        case core.Clear(resolver, forbidden):
-            return core.Clear(substituted(resolver, conditions), substituted(forbidden, conditions))
-        case core.Repeated(count, body):
-            return core.Repeated(count, substituted(body, conditions))
+
+    def change(holds: core.Holds) -> core.Holds:
+        new = None if holds.span is None else conditions.get(holds.span)
+        return holds if new is None or new is holds.condition else replace(holds, condition=new)
+
+    return core.mapped(theta, change)
 
 
 def _ignored(finding: Diagnostic) -> None:
