@@ -10,8 +10,9 @@ from vigil_lang.diagnostics import Diagnostic, Source
 from vigil_lang.lint import registry
 from vigil_lang.lint.fixing import mend
 from vigil_lang.lint.rule import Rule
-from vigil_lang.lint.run import Plan, lint
+from vigil_lang.lint.run import Plan, Stopped, lint, lint_policy
 from vigil_lang.lint.select import DEFAULT, Selection
+from vigil_lang.semantics.policy import read_policy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -176,3 +177,38 @@ def test_a_rule_that_fails_is_reported_and_hides_nothing() -> None:
     found = lint(Source("policy.vgl", LONE), Plan()).findings
     assert [f.code for f in found] == ["VGL309", "VGL902", "VGL301"]
     assert "ZeroDivisionError: not made for this" in found[1].message
+
+
+# --- in stages ---------------------------------------------------------------------------------------------
+
+
+def test_a_policy_that_was_read_is_linted_as_its_text_is() -> None:
+    source = Source("policy.vgl", LONE + LONE.replace("R0", "R1").replace("env", "to"))
+    policy = read_policy(source)
+    linted = lint_policy(policy, Plan())
+    whole = lint(source, Plan())
+    assert linted.policy is policy
+    assert [f.code for f in linted.findings] == ["VGL301", "VGL301"]
+    assert (linted.findings, linted.suppressed, linted.needs) == (whole.findings, whole.suppressed, whole.needs)
+
+
+def test_linting_stops_before_the_next_rule(monkeypatch: pytest.MonkeyPatch) -> None:
+    applied: list[int] = []
+
+    def rule(number: int) -> Rule:
+        def find(subject: Subject) -> Iterator[Diagnostic]:
+            applied.append(number)
+            yield Diagnostic.of("VGL301", f"rule {number}", subject.policy.module.source)
+
+        return Rule(("VGL301",), find)
+
+    monkeypatch.setattr("vigil_lang.lint.run.all_rules", lambda: tuple(map(rule, range(5))))
+    policy = read_policy(Source("policy.vgl", LONE))
+    with pytest.raises(Stopped):
+        lint_policy(policy, Plan(), lambda: len(applied) < 2)
+    assert applied == [0, 1]
+    with pytest.raises(Stopped):
+        lint_policy(policy, Plan(), lambda: False)
+    assert applied == [0, 1]
+    assert len(lint_policy(policy, Plan(), lambda: True).findings) == 1
+    assert applied == [0, 1, 0, 1, 2, 3, 4]

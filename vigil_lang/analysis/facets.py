@@ -34,7 +34,7 @@ class Facets(NamedTuple):
 
     `names` are those of which the action has one, None where any action will do; `fields` the tests by argument, None
     for the output; `others` are the conjuncts that are no single test of one place, `loose` whether they may imply one.
-    Of a `large` condition nothing is said.
+    Some of the tests of a `joined` field are of variables. Of a `large` condition nothing is said.
     """
 
     names: frozenset[str] | None
@@ -42,6 +42,7 @@ class Facets(NamedTuple):
     fields: dict[str | None, list[FieldTest]]
     others: list[core.Condition]
     loose: bool
+    joined: frozenset[str | None]
     large: bool = False
 
 
@@ -67,7 +68,8 @@ def facets(condition: core.Condition) -> Facets:
         else:
             others.append(item)
     loose = bool(others) and not all(map(_denies, others))
-    return Facets(names, status, fields, others, loose, count > MAX_CONJUNCTS)
+    joined = frozenset(f for f, tests in fields.items() if any(isinstance(test, _OF_VARIABLES) for test in tests))
+    return Facets(names, status, fields, others, loose, joined, count > MAX_CONJUNCTS)
 
 
 def _denies(condition: core.Condition) -> bool:
@@ -91,7 +93,7 @@ def conceivable(left: Facets, right: Facets, *, renaming: Literal["left", "right
         known = left.fields.get(field)
         if known is None:
             return False
-        if renaming and any(isinstance(t, _OF_VARIABLES) for t in (*tests, *known)):
+        if renaming and (field in left.joined or field in right.joined):
             if renaming == "right" and any(_met_without(left, known, test) for test in tests):
                 return False
             continue
@@ -227,21 +229,24 @@ def _within(narrow: str, wide: str) -> bool | None:
     """
     if "?" in wide or _ANY_RUN in wide or _ANY_CHARACTER in wide:
         return None
-    wildcards = {"*": _ANY_RUN, "?": _ANY_CHARACTER}
-    return predicate(Glob(wide))("".join(wildcards.get(kind, text) for kind, text in glob_parts(narrow)))
-
-
-def _samples(matcher: Matcher) -> Iterable[str]:
-    """Texts that a pattern matches; none for an expression whose texts are not so cheap to guess."""
-    if not isinstance(matcher, Glob):
-        return _plain_sample(matcher)
-    parts = glob_parts(matcher.pattern)
-    found = ["".join(text if kind == "text" else fill for kind, text in parts) for fill in ("a", "/0")]
-    return filter(predicate(matcher), found)
+    return predicate(Glob(wide))(_filled(narrow))
 
 
 @lru_cache(maxsize=4096)
-def _plain_sample(matcher: Matcher) -> tuple[str, ...]:
-    """An expression without the marks of a word in it, where that is a text it matches."""
-    text = unmarked(matcher.pattern)
-    return (text,) if predicate(matcher)(text) else ()
+def _filled(pattern: str) -> str:
+    """A glob with the characters that stand for its wildcards."""
+    wildcards = {"*": _ANY_RUN, "?": _ANY_CHARACTER}
+    return "".join([wildcards.get(kind, text) for kind, text in glob_parts(pattern)])
+
+
+@lru_cache(maxsize=4096)
+def _samples(matcher: Matcher) -> tuple[str, ...]:
+    """Texts that a pattern matches; none for an expression whose texts are not so cheap to guess.
+
+    They are what is left of an expression without the marks of a word in it, and a glob with its wildcards filled in.
+    """
+    found = [unmarked(matcher.pattern)]
+    if isinstance(matcher, Glob):
+        parts = glob_parts(matcher.pattern)
+        found = ["".join(text if kind == "text" else fill for kind, text in parts) for fill in ("a", "/0")]
+    return tuple(filter(predicate(matcher), found))

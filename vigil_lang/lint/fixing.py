@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from vigil_lang.analysis import alike
 from vigil_lang.diagnostics import Edit, Source, apply_edits
-from vigil_lang.lint.run import lint
+from vigil_lang.lint.run import lint_policy
+from vigil_lang.semantics.modules import FROM_DISK
 from vigil_lang.semantics.policy import read_policy
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from vigil_lang.diagnostics import Diagnostic
     from vigil_lang.lint.run import Plan
     from vigil_lang.semantics.lower import Statement
+    from vigil_lang.semantics.modules import Access
     from vigil_lang.semantics.policy import Policy
 
 MAX_ROUNDS = 20
@@ -32,25 +34,28 @@ class Mended:
     applied: tuple[Diagnostic, ...]
 
 
-def mend(source: Source, plan: Plan, *, unsafe: bool = False) -> Mended:
-    """Apply the fixes of a policy's findings, again until there are none, those that are safe first."""
+def mend(source: Source, plan: Plan, *, unsafe: bool = False, access: Access = FROM_DISK) -> Mended:
+    """Apply the fixes of a policy's findings, again until there are none, those that are safe first.
+
+    `access` is where the modules come from that the policy uses.
+    """
     applied: list[Diagnostic] = []
     refused: set[_Mark] = set()
     for _ in range(MAX_ROUNDS):
-        linted = lint(source, plan)
+        linted = lint_policy(read_policy(source, plan.params, access=access), plan)
         offered = [f for f in linted.findings if _changes(f, source) and _mark(f) not in refused]
         safe = [f for f in offered if f.fix and f.fix.safe]
         chosen = _apart(safe or (offered if unsafe else []))
         if not chosen:
             break
         after = _applied(source, chosen)
-        if _sound(linted.policy, after, plan, safe=bool(safe)):
+        if unharmed(linted.policy, read_policy(after, plan.params, access=access), safe=bool(safe)):
             source, applied = after, applied + chosen
             continue
         # Together they do harm: one at a time shows which of them does.
         for finding in chosen:
             after = _applied(source, [finding])
-            if _sound(linted.policy, after, plan, safe=bool(safe)):
+            if unharmed(linted.policy, read_policy(after, plan.params, access=access), safe=bool(safe)):
                 source = after
                 applied.append(finding)
                 break
@@ -89,9 +94,8 @@ def _applied(source: Source, findings: Sequence[Diagnostic]) -> Source:
     return Source(source.path, apply_edits(source.text, edits))
 
 
-def _sound(before: Policy, after: Source, plan: Plan, *, safe: bool) -> bool:
-    """Whether a text still says all that it said: no new errors, every statement there and, if `safe`, unchanged."""
-    policy = read_policy(after, plan.params)
+def unharmed(before: Policy, policy: Policy, *, safe: bool) -> bool:
+    """Whether a policy still says all that it said: no new errors, every statement there and, if `safe`, unchanged."""
     if len(policy.errors) > len(before.errors) or len(policy.module.file.broken) > len(before.module.file.broken):
         return False
     now: dict[str, list[Statement]] = {}

@@ -34,7 +34,7 @@ def judged(statements: Sequence[Statement], runs: Sequence[Trace]) -> list[list[
         matching = Matching(run)
         for statement, verdicts in zip(statements, found, strict=True):
             encoding = Encoding(statement.requirement, run, matching, name=statement.name)
-            verdicts.append(Judged(run, _first_offence(encoding), _exercised(encoding)))
+            verdicts.append(Judged(run, _first_offence(encoding), exercised(encoding)))
     return found
 
 
@@ -46,7 +46,7 @@ def _first_offence(encoding: Encoding) -> str | None:
     return None
 
 
-def _exercised(encoding: Encoding) -> bool:
+def exercised(encoding: Encoding) -> bool:
     """Whether a run puts a statement to the test: an event meets its trigger under some binding.
 
     A statement without a trigger (`abs`, an `always` that is no implication) is about every event. It counts as put

@@ -63,12 +63,29 @@ class Linted:
     needs: tuple[str, ...] = ()
 
 
+class Stopped(Exception):
+    """Nobody waits for the result any more."""
+
+
 def lint(source: Source, plan: Plan) -> Linted:
     """Lint one policy; the findings of modules it uses that are not shipped are among its own."""
-    policy = read_policy(source, plan.params)
+    return lint_policy(read_policy(source, plan.params), plan)
+
+
+def lint_policy(policy: Policy, plan: Plan, going: Callable[[], bool] = lambda: True) -> Linted:
+    """Lint a policy that was read with the plan's `params`. `going` is asked before each rule whether to go on.
+
+    Raises:
+        Stopped: it was not to.
+    """
     subject = Subject(policy, plan.signature, plan.runs, plan.benign, plan.benign_threshold, plan.documents.afresh())
     looked_for = _looked_for(plan)
-    found = _distinct([*policy.diagnostics, *(f for rule in plan.rules for f in _found(rule, subject))])
+    findings = list(policy.diagnostics)
+    for rule in plan.rules:
+        if not going():
+            raise Stopped
+        findings += _found(rule, subject)
+    found = _distinct(findings)
     kept: list[Diagnostic] = []
     silent: list[Diagnostic] = []
     modules = _modules(policy.module)

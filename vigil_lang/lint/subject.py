@@ -14,14 +14,19 @@ from vigil_lang.semantics.conditions import Conditions
 from vigil_lang.semantics.meanings import Values
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from typing import TypeAlias
 
     from vigil_lang.diagnostics import Diagnostic
+    from vigil_lang.lint.judging import Judged
     from vigil_lang.lint.source.cited import Cited
     from vigil_lang.lint.variables import Unjoined
     from vigil_lang.lint.written import Written
+    from vigil_lang.semantics.lower import Statement
     from vigil_lang.semantics.policy import Policy
     from vigil_lang.trace import Signature, Trace
+
+    Judge: TypeAlias = Callable[[Sequence[Statement], Sequence[Trace]], list[list[Judged]]]
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,16 @@ class Subject:
     benign: Sequence[Trace] | None = field(default=None, repr=False)
     benign_threshold: float = 0.0
     documents: Library = field(default_factory=Library, repr=False)
+    judge: Judge | None = field(default=None, repr=False)
+    """Judges runs by statements where that is not done from nothing: an editor remembers most of the answers."""
+
+    def judged(self, runs: Sequence[Trace]) -> list[list[Judged]]:
+        """For each statement of the policy, what each run says of it."""
+        if self.judge is not None:
+            return self.judge(self.policy.statements, runs)
+        from vigil_lang.lint.judging import judged  # late: most policies are linted without runs
+
+        return judged(self.policy.statements, runs)
 
     @cached_property
     def conditions(self) -> Conditions:

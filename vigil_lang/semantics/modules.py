@@ -25,6 +25,22 @@ TESTS = "_test.vgl"
 """How the names of files with tests end."""
 
 
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How a policy and the modules it uses are come by: from the disk, unless someone has newer texts than it.
+
+    `read` gives the text at a path, of so many bytes at most, and may raise `InputError`; `parse` must agree with the
+    parser. Standard modules are the same for everybody.
+    """
+
+    read: Callable[[str, int], Source] = read_source
+    parse: Callable[[Source], Parsed] = parse
+    is_file: Callable[[Path], bool] = Path.is_file
+
+
+FROM_DISK = Access()
+
+
 @dataclass(frozen=True, eq=False)
 class Module:
     """A parsed file with what it declares and what the names in it refer to."""
@@ -112,15 +128,16 @@ class Loader:
     Findings of used modules are reported where they are: a broken module is the user's to know of.
     """
 
-    def __init__(self, report: Callable[[Diagnostic], None]) -> None:
+    def __init__(self, report: Callable[[Diagnostic], None], access: Access = FROM_DISK) -> None:
         self._report = report
+        self._access = access
         self._loaded: dict[Path, Module | None] = {}
         self._active: list[Path] = []
         self._in_library = False
 
     def load(self, source: Source, root: Path | None) -> Module:
         """The module of a source. `root` is the folder `use .name` starts from and may not leave."""
-        parsed: Parsed = parse(source)
+        parsed = self._access.parse(source)
         for finding in parsed.diagnostics:
             self._report(finding)
         module = Module(source, parsed.file)
@@ -193,7 +210,7 @@ class Loader:
         if path not in self._loaded:
             self._active.append(path)
             try:
-                self._loaded[path] = self.load(read_source(str(path), MAX_BYTES), within)
+                self._loaded[path] = self.load(self._access.read(str(path), MAX_BYTES), within)
             except InputError as error:
                 self._loaded[path] = None
                 for finding in error.diagnostics:
@@ -221,7 +238,7 @@ class Loader:
         path = written.resolve()
         if not path.is_relative_to(root):
             return _Missing("VGL208", f"`{name}` leads out of the project's folder")
-        if not path.is_file():
+        if not self._access.is_file(path):
             message = f"there is no module `{name}`: `{'/'.join(name[1:].split('.'))}.vgl` does not exist"
             return _Missing("VGL207", message, _siblings(name, written.parent))
         return path, root

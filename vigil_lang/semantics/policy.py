@@ -11,7 +11,16 @@ from vigil_lang.diagnostics import Diagnostic, InputError, Source
 from vigil_lang.files import read_source
 from vigil_lang.semantics.lower import Lowering, Statement
 from vigil_lang.semantics.meanings import Values
-from vigil_lang.semantics.modules import MAX_BYTES, Loader, Module, is_standard, is_test_file, standard_path
+from vigil_lang.semantics.modules import (
+    FROM_DISK,
+    MAX_BYTES,
+    Access,
+    Loader,
+    Module,
+    is_standard,
+    is_test_file,
+    standard_path,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,11 +46,17 @@ class Policy:
         return tuple(d for d in self.diagnostics if d.severity == "error")
 
 
-def read_policy(source: Source, params: Mapping[str, object] | None = None, *, root: Path | None = None) -> Policy:
+def read_policy(
+    source: Source,
+    params: Mapping[str, object] | None = None,
+    *,
+    root: Path | None = None,
+    access: Access = FROM_DISK,
+) -> Policy:
     """Parse, resolve and lower a policy; whatever is wrong is in its `diagnostics`.
 
     `params` are values from outside for `param` declarations, by name; `root` the folder that `use .name` may
-    not leave (the file's own by default).
+    not leave (the file's own by default), and `access` where modules come from.
     """
     found: dict[tuple[object, ...], Diagnostic] = {}
 
@@ -51,7 +66,7 @@ def read_policy(source: Source, params: Mapping[str, object] | None = None, *, r
             return  # what is built on it is too large as well
         found.setdefault((finding.code, finding.source.path, finding.span, finding.message), finding)
 
-    loader = Loader(report)
+    loader = Loader(report, access)
     stored = Path(source.path) if source.path != "<stdin>" else None
     if stored is not None:
         loader.enter(stored.resolve())

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, TypeAlias
 
 from vigil_lang.diagnostics.model import Span
 from vigil_lang.syntax.scan import CLOSING, COMMENTS, ITEM_WORDS, OPENING, TEST
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from vigil_lang.syntax.scan import Token
+
+Head: TypeAlias = "tuple[int, int]"
+"""Where an item begins: the index of its first token, documentation and annotations included, and of its keyword."""
 
 # Words that join what stands before them to what follows: no name is declared by them, no item starts there.
 _JOINS = frozenset({"in", "not", "contains", "and", "or", "implies", "after"})
@@ -43,19 +49,12 @@ class Segment:
         return Span(self.tokens[0].start, self.tokens[-1].end)
 
 
-def segments(text: str, found: list[Token]) -> list[Segment]:
-    """Cut a file where items begin.
-
-    Outside brackets two operands never stand side by side, so an item word after a complete operand begins
-    an item, and any other word there at the very start of a line is text that belongs to none. Elsewhere an
-    item word begins an item when it is first on its line and a name follows: a closing bracket that was
-    forgotten swallows no later item, and an argument may be called `pattern`. `test` is an item word before
-    a string.
-    """
-    heads = _heads(text, found)
+def segments(text: str, found: list[Token], known: list[Head] | None = None) -> list[Segment]:
+    """Cut a file where items begin, if that is not known already; code before the first of them belongs to none."""
+    heads = list(item_heads(text, found)) if known is None else known
     first_code = next((i for i, t in enumerate(found) if t.kind not in COMMENTS), len(found))
     if first_code < (heads[0][0] if heads else len(found)):
-        heads.insert(0, (0, first_code))
+        heads = [(0, first_code), *heads]
     ends = [start for start, _ in heads[1:]] + [len(found)]
     result: list[Segment] = []
     for (start, head), end in zip(heads, ends, strict=False):
@@ -64,17 +63,26 @@ def segments(text: str, found: list[Token]) -> list[Segment]:
     return result
 
 
-def _heads(text: str, found: list[Token]) -> list[tuple[int, int]]:
-    """Where items begin, as two indices: the first token, documentation and annotations included, and the head."""
-    heads: list[tuple[int, int]] = []
-    code = [i for i, t in enumerate(found) if t.kind not in COMMENTS]
+def item_heads(text: str, found: list[Token], after: int | None = None) -> Iterator[Head]:
+    """Where items begin, and text at the start of a line that belongs to none.
+
+    Outside brackets two operands never stand side by side, so an item word after a complete operand begins
+    an item, and any other word there at the very start of a line is text that belongs to none. Elsewhere an
+    item word begins an item when it is first on its line and a name follows: a closing bracket that was
+    forgotten swallows no later item, and an argument may be called `pattern`. `test` is an item word before
+    a string.
+
+    With `after`, the index of an item word that begins an item, only those behind it.
+    """
+    fresh = after is None
+    code = [i for i, t in enumerate(found[after:], after or 0) if t.kind not in COMMENTS]
     depth = 0
     marked: int | None = None  # the first annotation since the last item's end
-    lost = True  # whether what stands before belongs to no item
+    lost = fresh  # whether what stands before belongs to no item
     # Follows the tokens just closely enough to tell whether what was read could be a whole item. `complete`: it
     # could. `named`: the next word is a name. `negates`: the last was the `not` of `not in`.
-    complete, named, negates = True, False, False
-    for at, index in enumerate(code):
+    complete, named, negates = fresh, not fresh, False
+    for at, index in islice(enumerate(code), 0 if fresh else 1, None):
         kind, word, start, _ = found[index]
         begins = False
         if kind != "word":
@@ -96,7 +104,7 @@ def _heads(text: str, found: list[Token]) -> list[tuple[int, int]]:
         elif depth == 0 and complete and not lost:
             begins = text[start - 1] == "\n" and word not in _JOINS
         if begins:
-            heads.append((_documented(text, found, index if marked is None else marked), index))
+            yield _documented(text, found, index if marked is None else marked), index
             depth, marked, lost = 0, None, word not in ITEM_WORDS and word != TEST
         if begins and not lost:
             complete, named, negates = False, True, False
@@ -109,8 +117,7 @@ def _heads(text: str, found: list[Token]) -> list[tuple[int, int]]:
         else:  # an operand; a connective with nothing before it to connect is one, called so
             complete, named, negates = True, False, False
     if marked is not None:
-        heads.append((_documented(text, found, marked), marked))
-    return heads
+        yield _documented(text, found, marked), marked
 
 
 def _own_line(text: str, found: list[Token], code: list[int], at: int) -> bool:

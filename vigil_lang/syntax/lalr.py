@@ -153,11 +153,20 @@ class Parser:
                 stack.append(row)
                 action = row.get(name)
             if action is None:
-                raise Unexpected(_accepted(stack), at_end=not text)
+                raise Unexpected(accepted(stack), at_end=not text)
             row = action
             stack.append(row)
             values.append(Token(name, text, begin, end))
         return values[-2]
+
+    def start(self, kind: str) -> Row:
+        """The state before an input of a kind."""
+        return self._starts[kind]
+
+    def terminals(self, text: str) -> tuple[str, ...]:
+        """The terminals that a text, which is no string, can be; the preferred first."""
+        found = self._known.get(text) or self._names(text)
+        return found if isinstance(found, tuple) else (found,)
 
     def _names(self, text: str) -> str | tuple[str, ...]:
         """The terminals that a text can be: one, or several with the preferred first."""
@@ -187,12 +196,13 @@ class _Way(dict[str, Row]):
         return row
 
 
-def _accepted(stack: list[Row]) -> set[str]:
+def accepted(stack: list[Row]) -> set[str]:
     """The terminals that could come next: those that are shifted in the end."""
-    return {t for t in stack[-1] if t.isupper() and _is_shifted(t, stack)}
+    return {t for t in stack[-1] if t.isupper() and shifted(t, stack)}
 
 
-def _is_shifted(terminal: str, stack: list[Row]) -> bool:
+def shifted(terminal: str, stack: list[Row]) -> bool:
+    """Whether a terminal can come next."""
     rows = list(stack)
     while (action := rows[-1].get(terminal)).__class__ is tuple:
         size, _, _, origin = action

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from vigil_lang.collector import collector_paused
@@ -19,6 +20,8 @@ from vigil_lang.syntax.terminals import Body
 
 if TYPE_CHECKING:
     from types import ModuleType
+
+    from vigil_lang.syntax.memory import Memory
 
 MAX_CHARACTERS = 2_000_000
 MAX_TOKENS = 500_000
@@ -49,37 +52,58 @@ class Parsed:
 
 @dataclass(frozen=True, slots=True)
 class Lexed:
-    """A parsed file with its tokens, comments included, and the body of each item, whose terminals name them."""
+    """A parsed file with its tokens, comments included, and the body of each item, whose terminals name them.
+
+    Parsed with a memory, there are only the bodies of the items that it did not know.
+    """
 
     parsed: Parsed
     tokens: list[Token]
     bodies: list[Body]
 
 
-def parse(source: Source) -> Parsed:
+class Read(Struct, frozen=True, gc=False):
+    """What one segment of a text, at `start`, parses to.
+
+    `node` is the item, documented, or the annotations and the name of a `policy` line, or why there is neither.
+    `doc` are the words about it and `file_doc` those about the file; `misplaced` finds more among its tokens.
+    """
+
+    start: int
+    node: Any
+    doc: str | None
+    file_doc: str | None
+    misplaced: tuple[Diagnostic, ...]
+
+
+def parse(source: Source, memory: Memory | None = None) -> Parsed:
     """Parse a policy file into a tree with exact spans and every comment.
 
     Items that do not parse are left out of `File.items`, listed in `File.broken`, and reported; after
-    `MAX_FINDINGS` of them the rest counts as broken too.
+    `MAX_FINDINGS` of them the rest counts as broken too. With a `memory` of the file's last text the result is the
+    same, and sooner there; items that stand where they stood are the same objects.
     """
     with collector_paused():
-        return parse_with_tokens(source).parsed
+        return parse_with_tokens(source, memory).parsed
 
 
-def parse_with_tokens(source: Source) -> Lexed:
+def parse_with_tokens(source: Source, memory: Memory | None = None) -> Lexed:
     """The same, with what a formatter or a highlighter needs; a body that did not parse may lack terminals."""
-    found = tokens(source.text, MAX_TOKENS + 1) if len(source.text) <= MAX_CHARACTERS else []
-    if len(source.text) > MAX_CHARACTERS or len(found) > MAX_TOKENS:
+    text = source.text
+    found: list[Token] = []
+    if len(text) <= MAX_CHARACTERS:
+        found = tokens(text, MAX_TOKENS + 1) if memory is None else memory.tokens(source, MAX_TOKENS)
+    if len(text) > MAX_CHARACTERS or len(found) > MAX_TOKENS:
         limit = f"{MAX_TOKENS:,} tokens" if found else f"{MAX_CHARACTERS:,} characters"
         finding = Diagnostic.of("VGL003", f"the file has more than {limit}", source, Span(0, 1))
         return Lexed(Parsed(tree.File(source), (finding,)), [], [])
-    file = _Assembly(source, _hidden_characters(source))
-    cut = segments(source.text, found)
+    file = _Assembly(source, _hidden_characters(source), memory)
+    cut = segments(text, found, None if memory is None else memory.heads)
     for segment in cut:
         file.add(segment)
     if not cut:
         file.doc = _doc_text([t for t in found if t.kind == "doc"])
-    comments = tuple([tree.Comment(t.text.rstrip(), t.span) for t in found if t.kind in COMMENTS])
+    comments = tuple([tree.Comment(t.text.rstrip(), t.span) for t in found if t[0] in COMMENTS])
     # Errors first: a file with errors must never look as if it had none.
     hidden = {d.span for d in file.diagnostics if d.code == "VGL109"}
     found_once = [d for d in file.diagnostics if d.code != "VGL103" or d.span not in hidden]
@@ -90,6 +114,8 @@ def parse_with_tokens(source: Source) -> Lexed:
 
 def _hidden_characters(source: Source) -> list[Diagnostic]:
     text = source.text
+    if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
+        return []  # at once, as most texts are
     skip = 1 if text.startswith("\ufeff") else 0  # one byte order mark may open a file
     found = (m.start() for m in _HIDDEN.finditer(text, skip))
     return [
@@ -107,9 +133,10 @@ def _hidden_characters(source: Source) -> list[Diagnostic]:
 class _Assembly:
     """The file as it grows, segment by segment."""
 
-    def __init__(self, source: Source, diagnostics: list[Diagnostic]) -> None:
+    def __init__(self, source: Source, diagnostics: list[Diagnostic], memory: Memory | None) -> None:
         self.source = source
         self.diagnostics = diagnostics
+        self.memory = memory
         self.items: list[tree.Item] = []
         self.broken: list[Span] = []
         self.bodies: list[Body] = []
@@ -121,22 +148,32 @@ class _Assembly:
         if len(self.broken) >= MAX_FINDINGS:
             self.broken.append(segment.span)
             return
-        docs, code, misplaced = _split_docs(segment)
-        self._report_misplaced(misplaced)
         first = not self.items and not self.broken and self.name is None
-        if first and segment.keyword != "policy" and docs:
-            docs = self._take_file_doc(docs, code[0])
-        node = self._node(segment, code)
-        if isinstance(node, Diagnostic):
-            self._fail(node, segment)
+        opens = first and segment.keyword != "policy"
+        read = self._read(segment, opens) if self.memory is None else self.memory.read(segment, opens, self._read)
+        self.diagnostics += read.misplaced
+        if read.file_doc is not None:
+            self.doc = read.file_doc
+        if isinstance(read.node, Diagnostic):
+            self._fail(read.node, segment)
         elif segment.keyword == "policy":
-            self._header(node, _doc_text(docs), segment, first)
+            self._header(read.node, read.doc, segment, first)
         else:
-            self.items.append(replace(node, doc=_doc_text(docs)) if docs else node)
+            self.items.append(read.node)
 
     def finish(self, comments: tuple[tree.Comment, ...]) -> tree.File:
         items, broken = tuple(self.items), tuple(self.broken)
         return tree.File(self.source, self.name, self.annotations, self.doc, items, comments, broken)
+
+    def _read(self, segment: Segment, opens: bool) -> Read:
+        """What a segment says by itself; one that opens the file may speak of that, too."""
+        docs, code, misplaced = _split_docs(segment)
+        split = self._end_of_file_doc(docs, code[0]) if opens else 0
+        doc, file_doc = _doc_text(docs[split:]), _doc_text(docs[:split])
+        node = self._node(segment, code)
+        if doc is not None and segment.keyword != "policy" and not isinstance(node, Diagnostic):
+            node = replace(node, doc=doc)
+        return Read(segment.tokens[0].start, node, doc, file_doc, self._misplaced(misplaced))
 
     def _node(self, segment: Segment, code: list[Token]) -> Any:
         """The tree of an item, or the finding that says why there is none."""
@@ -163,17 +200,16 @@ class _Assembly:
         self.annotations, self.name = node
         self.doc = doc
 
-    def _take_file_doc(self, docs: list[Token], following: Token) -> list[Token]:
+    def _end_of_file_doc(self, docs: list[Token], following: Token) -> int:
         """Without a `policy` line, a first block of documentation set off by an empty line is the file's."""
         for at, token in enumerate(docs):
             after = docs[at + 1] if at + 1 < len(docs) else following
             if "\n\n" in re.sub(r"[^\S\n]", "", self.source.text[token.end : after.start]):
-                self.doc = _doc_text(docs[: at + 1])
-                return docs[at + 1 :]
-        return docs
+                return at + 1
+        return 0
 
-    def _report_misplaced(self, docs: list[Token]) -> None:
-        self.diagnostics += [
+    def _misplaced(self, docs: list[Token]) -> tuple[Diagnostic, ...]:
+        return tuple(
             Diagnostic.of(
                 "VGL105",
                 "this documentation comment belongs to no item",
@@ -182,7 +218,7 @@ class _Assembly:
                 help="put it on its own line before the item, or write `//`",
             )
             for token in docs[:MAX_FINDINGS]
-        ]
+        )
 
     def _fail(self, finding: Diagnostic, segment: Segment) -> None:
         self.diagnostics.append(finding)

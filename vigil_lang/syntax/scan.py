@@ -49,8 +49,12 @@ CLOSING = frozenset(OPENING.values())
 COMMENTS = ("doc", "comment")
 
 
-def tokens(text: str, limit: int | None = None) -> list[Token]:
-    """The tokens of a text, comments included; white space and a leading byte order mark are dropped."""
-    found = islice(_TOKEN.finditer(text, 1 if text.startswith("\ufeff") else 0), limit)
+def tokens(text: str, limit: int | None = None, start: int = 0, end: int | None = None) -> list[Token]:
+    """The tokens of a text, comments included; white space and a leading byte order mark are dropped.
+
+    With a start and an end, both where lines begin, those of the lines between.
+    """
+    begin = 1 if start == 0 and text.startswith("\ufeff") else start
+    found = islice(_TOKEN.finditer(text, begin, len(text) if end is None else end), limit)
     new: Any = tuple.__new__  # half as long as `Token(…)`
     return [new(Token, (m.lastgroup, m[0], m.start(), m.end())) for m in found]

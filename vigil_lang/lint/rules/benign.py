@@ -19,10 +19,8 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
     """The statements that more of the benign runs break than may."""
     if not subject.benign or not subject.policy.statements:
         return
-    from vigil_lang.lint.judging import judged
-
     statements, runs = subject.policy.statements, subject.benign
-    for statement, verdicts in zip(statements, judged(statements, runs), strict=True):
+    for statement, verdicts in zip(statements, subject.judged(runs), strict=True):
         broken = [v for v in verdicts if v.offending is not None]
         if not broken or len(broken) <= subject.benign_threshold * len(runs):
             continue

@@ -21,12 +21,11 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
     if not subject.runs or not subject.policy.statements:
         return
     from vigil_lang.analysis.occurs import Occurrence
-    from vigil_lang.lint.judging import judged
     from vigil_lang.lint.signature.vacuity import vacuous
 
     statements, runs = subject.policy.statements, subject.runs
     occurrence = Occurrence(subject.signature) if subject.signature is not None else None
-    for statement, verdicts in zip(statements, judged(statements, runs), strict=True):
+    for statement, verdicts in zip(statements, subject.judged(runs), strict=True):
         if any(v.exercised for v in verdicts):
             continue
         if occurrence is not None and (told := vacuous(statement, occurrence)) is not None and told.code == "VGL408":

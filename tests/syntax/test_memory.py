@@ -1,0 +1,235 @@
+"""Parsing with a memory of the text before gives what parsing from nothing gives, spans and all."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from syntax_support import source
+
+from tests.fuzz_parser import SEEDS, WORDS
+from tests.strategies import trees
+from vigil_lang.syntax import parse as parse_text
+from vigil_lang.syntax import tree
+from vigil_lang.syntax.memory import Memory
+from vigil_lang.syntax.parse import MAX_CHARACTERS, MAX_FINDINGS, MAX_TOKENS, Lexed, parse_with_tokens
+from vigil_lang.syntax.print import to_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from vigil_lang.diagnostics import Source
+
+ROOT = Path(__file__).parents[2]
+SHIPPED = [
+    path.read_text(encoding="utf-8")
+    for folder in ("stdlib", "examples")
+    for path in sorted((ROOT / folder).rglob("*.vgl"))
+]
+STEPS = int(os.environ.get("VIGIL_CASES", "150"))
+
+PIECES = (
+    *WORDS,
+    "\n",
+    " ",
+    "x",
+    '"',
+    "/",
+    "// ",
+    "///",
+    "/// d\n",
+    "\n\n",
+    "@",
+    "@note\n",
+    "statement ",
+    "pattern p = a\n",
+    "\nlet ",
+    "test ",
+    'test "t" {\n',
+    "policy p\n",
+    "\nprose\n",
+    "use",
+    ")",
+    "(",
+    "\r",
+    "\ufeff",
+    "\U0001f600",
+    "-",
+    "1e",
+    "+",
+    ".",
+)
+
+
+def everything(lexed: Lexed, of: Source) -> object:
+    """All that a parse found, spans included, with the text that findings are found in."""
+    file, found = lexed.parsed.file, lexed.parsed.diagnostics
+    assert file.source is of
+    assert all(finding.source is of for finding in found)
+    return (
+        [spelled_out(item) for item in file.items],
+        spelled_out((file.name, file.annotations, file.comments)),
+        file.doc,
+        file.broken,
+        found,
+        lexed.tokens,
+    )
+
+
+def spelled_out(part: object) -> object:
+    """A tree with its spans, which take no part in comparing nodes."""
+    if isinstance(part, tuple):
+        return [type(part).__name__, *map(spelled_out, part)]
+    if isinstance(part, msgspec.Struct):
+        return [type(part).__name__, *(spelled_out(getattr(part, name)) for name in part.__struct_fields__)]
+    return part
+
+
+def assert_same(text: str, memory: Memory) -> Lexed:
+    of = source(text)
+    remembered = parse_with_tokens(of, memory)
+    assert everything(remembered, of) == everything(parse_with_tokens(of), of)
+    return remembered
+
+
+def edited(text: str, chosen: Random, others: list[str]) -> str:
+    """A text after one edit: a key, a word, a deletion, lines moved or copied, another text in its place, an undo."""
+    start = chosen.randrange(len(text) + 1)
+    kind = chosen.randrange(12)
+    if kind < 4:
+        return text[:start] + chosen.choice(PIECES) + text[start:]
+    if kind < 7:
+        return text[:start] + text[start + chosen.choice((1, 1, 1, 2, 5, 30, 200)) :]
+    if kind == 7:
+        return text[:start] + chosen.choice(PIECES) + text[start + chosen.randrange(12) :]
+    if kind == 8:
+        return chosen.choice(others)
+    lines = text.splitlines(keepends=True)
+    low, high = sorted((chosen.randrange(len(lines) + 1), chosen.randrange(len(lines) + 1)))
+    high = min(high, low + 12)
+    match kind:
+        case 9:
+            return "".join(lines[:low] + lines[high:])
+        case 10:
+            at = chosen.randrange(len(lines) + 1)
+            return "".join(lines[:at] + lines[low:high] + lines[at:])
+        case _:
+            return "".join(lines[:low] + chosen.choice(others).splitlines(keepends=True)[low:high] + lines[high:])
+
+
+def edits(text: str, seed: int, steps: int) -> Iterator[str]:
+    chosen = Random(seed)
+    whole, before = text, [text]
+    for _ in range(steps):
+        text = edited(text, chosen, before)
+        before = [whole, *before[-3:], text]
+        yield text
+
+
+@settings(max_examples=STEPS, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@given(trees.files(), st.integers(0, 2**32))
+def test_generated_policies_after_any_edits(file: tree.File, seed: int) -> None:
+    memory = Memory()
+    text = to_text(file)
+    assert_same(text, memory)
+    for after in edits(text, seed, 25):
+        assert_same(after, memory)
+
+
+@pytest.mark.parametrize("text", [*SEEDS, *SHIPPED], ids=lambda text: text[:20])
+def test_written_policies_after_any_edits(text: str) -> None:
+    memory = Memory()
+    assert_same(text, memory)
+    for after in edits(text, len(text), STEPS // 2):
+        assert_same(after, memory)
+
+
+@pytest.mark.parametrize("text", SEEDS)
+def test_a_policy_as_it_is_typed(text: str) -> None:
+    memory = Memory()
+    for end in range(len(text) + 1):
+        assert_same(text[:end], memory)
+
+
+THREE = 'policy p\n\n/// One.\nlet A = {a}\n\n@note("b")\nstatement B: abs(A)\n\nlet C = {c}\n'
+
+
+def test_what_stands_where_it_stood_is_the_same_object() -> None:
+    memory = Memory()
+    before = assert_same(THREE, memory).parsed.file.items
+    after = assert_same(THREE.replace("{c}", "{c, d}"), memory).parsed.file.items
+    assert after[:2] == before[:2]
+    assert all(one is other for one, other in zip(after[:2], before[:2], strict=True))
+    assert after[2] != before[2]
+
+
+def test_only_what_changed_is_parsed() -> None:
+    memory = Memory()
+    assert len(assert_same(THREE, memory).bodies) == 4
+    assert [b.tokens[-2].text for b in assert_same(THREE.replace("abs(A)", "abs(C)"), memory).bodies] == ["C"]
+    assert not assert_same(f"// moved\n{THREE.replace('abs(A)', 'abs(C)')}", memory).bodies
+
+
+def test_no_more_than_the_last_text_is_remembered() -> None:
+    memory = Memory()
+    assert_same(THREE, memory)
+    assert_same("let D = {d}\n", memory)
+    assert len(assert_same(THREE, memory).bodies) == 4
+
+
+def test_findings_move_with_their_fixes() -> None:
+    memory = Memory()
+    broken = "let A = {a}\nstatement S: abs(a) && b\nstatment T: abs(c)\n"
+    assert_same(broken, memory)
+    lexed = assert_same("// above\n" + broken, memory)
+    assert not lexed.bodies
+    assert [d.fix.edits[0].span for d in lexed.parsed.diagnostics if d.fix] == [(41, 43), (46, 54)]
+
+
+def test_the_documentation_of_a_file_is_found_again() -> None:
+    memory = Memory()
+    documented = "/// The file.\n\n/// A.\nlet A = {a}\n/// B.\nlet B = {b}\n"
+    assert assert_same(documented, memory).parsed.file.doc == "The file."
+    assert assert_same(f"let Z = {{}}\n{documented}", memory).parsed.file.doc is None
+    assert assert_same(documented, memory).parsed.file.doc == "The file."
+    assert assert_same(f"policy p\n{documented}", memory).parsed.file.doc is None
+
+
+@pytest.mark.parametrize(
+    "large",
+    ["a " * (MAX_TOKENS + 1), "x" * (MAX_CHARACTERS + 1), "let A = (\n" * (MAX_FINDINGS + 5), "\x00" * 150],
+    ids=["tokens", "characters", "findings", "hidden"],
+)
+def test_limits_are_the_same(large: str) -> None:
+    memory = Memory()
+    for text in (THREE, THREE + large, large + THREE, THREE, large, f"{large}\n{THREE}", THREE):
+        assert_same(text, memory)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("let A = (\nlet in\n= {b}\nlet C = {c}\n", "let A = (\nlet in\n{b}\nlet C = {c}\n"),
+        ("let A = (\nlet\nB = {b}\nlet C = {c}\n", "let A = (\nlet\n= {b}\nlet C = {c}\n"),
+        ('let A = {a}\ntest\n// why\n"t" {}\n', "let A = {a}\ntest\n// why\nt {}\n"),
+        ("let A = {a}\n@n\nlet B = {b}\n", "let A = {a}\n@n\n"),
+        ("let A = {a}\nprose\nlet B = {b}\n@n\n", "let A = {a\nprose\nlet B = {b}\n@n\n"),
+    ],
+)
+def test_a_later_line_tells_whether_an_item_begins(before: str, after: str) -> None:
+    for one, other in ((before, after), (after, before)):
+        memory = Memory()
+        for text in (one, other, one):
+            assert_same(text, memory)
+
+
+def test_parse_takes_a_memory_too() -> None:
+    memory = Memory()
+    one = source(THREE)
+    assert parse_text(one, memory) == parse_text(one, memory) == parse_text(one)
