@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from vigil_lang.cli.paths import complete, trace_paths
+from vigil_lang.cli.paths import complete
 from vigil_lang.cli.recordings import options_of, run_options
 from vigil_lang.cli.show import console, output_options, show_errors
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
+from vigil_lang.paths import trace_paths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

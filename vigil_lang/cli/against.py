@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from vigil_lang.cli.paths import complete, trace_paths
+from vigil_lang.cli.paths import complete
+from vigil_lang.paths import trace_paths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -10,22 +10,13 @@ from vigil_lang.abstraction.events import not_understood
 from vigil_lang.diagnostics.visible import shown_path, visible
 from vigil_lang.trace import Run
 from vigil_lang.trace.model import MESSAGES
-from vigil_lang.trace.vocabulary import vocabulary
 from vigil_lang.verdict.calls import call_text, middle
+from vigil_lang.verdict.lines import is_step, message_text, step_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from vigil_lang.trace import Event
-
-_STATUS = {"ok": "green", "error": "red", "unknown": "dim"}
-# What the excerpt shows as well.
-_WORDS = frozenset(
-    {"argv", "argument", "flag", "program", "file", "inferred", "unresolved", "subcommand", "text", "code"}
-)
-_CALL = frozenset({"function", "nargs", "mode", "name", "value", "key"})
-_ACTION = 16
-_VALUES = 3
 
 
 def lines(found: Iterable[Run | Event], width: int, only: set[str]) -> Iterator[Text]:
@@ -40,7 +31,7 @@ def lines(found: Iterable[Run | Event], width: int, only: set[str]) -> Iterator[
             first = False
             yield Text.assemble((shown_path(item.path), "bold"), f" · {visible(item.format)}", _start(item))
         elif not only or item.id in only or item.id.partition(".")[0] in only:
-            if held and (not _is_step(item) or _site(item) != _site(held[0])):
+            if held and (not is_step(item) or _site(item) != _site(held[0])):
                 yield from _held(held, width)
             held.append(item)
     yield from _held(held, width)
@@ -61,11 +52,9 @@ def _start(run: Run) -> str:
 
 def _event(event: Event, width: int) -> Iterator[Text]:
     if event.action in MESSAGES:
-        text = " ".join(" ".join(event.args.get("text", ())).split())
         head = Text(f"{_id(event):<6}")
-        shown = middle(text, max(width - len("agent: ") - head.cell_len, 20))
-        yield Text.assemble(head, (f"{event.action.partition('.')[0]}: {shown}", "italic dim"))
-    elif _is_step(event):
+        yield Text.assemble(head, message_text(event, max(width - len("agent: ") - head.cell_len, 20)))
+    elif is_step(event):
         yield _step(event, width)
     else:
         head = Text(f"{_id(event):<5} ", "bold")
@@ -78,10 +67,6 @@ def _id(event: Event) -> str:
     return middle(event.id, 24)
 
 
-def _is_step(event: Event) -> bool:
-    return "." in event.id and event.id != event.call
-
-
 def _site(event: Event) -> tuple[object, ...]:
     """What repeated calls from one place in a script have in common."""
     return event.call, event.action, event.kinds, event.status, event.extra.get("line"), event.extra.get("excerpt")
@@ -89,29 +74,6 @@ def _site(event: Event) -> tuple[object, ...]:
 
 def _step(event: Event, width: int, times: int = 1) -> Text:
     """`e5.2  ok  git  git.push, net.upload  remote=origin  ‹git push origin›`, cut where it is too wide."""
-    kinds = [kind for kind in event.kinds if kind not in ("process.run", "code.call", event.action)]
-    shown = Text.assemble(
-        f"      {_id(event):<7} ",
-        (f"{event.status:<7} ", _STATUS[event.status]),
-        (f"{middle(event.action, _ACTION):<{_ACTION}} ", "bold"),
-        (", ".join(kinds), "cyan"),
-    )
-    roles = vocabulary().roles
-    for role, values in event.args.items():
-        if role not in roles or role in _WORDS or role in _CALL or not values:
-            continue
-        some = ", ".join(middle(value, 40) for value in values[:_VALUES])
-        more = f", … {len(values) - _VALUES} more" if len(values) > _VALUES else ""
-        shown.append(f"  {role}=")
-        shown.append(some + more, "green")
-    if missing := event.args.get("unresolved"):
-        shown.append(f"  unresolved: {', '.join(map(visible, missing))}", "yellow")
-    if times > 1:
-        shown.append(f"  {times} times", "bold")
-    if event.args.get("inferred"):
-        line = f"line {visible(str(event.extra['line']))}" if "line" in event.extra else "inferred"
-        shown.append(f"  {line}", "magenta")
-    if event.extra.get("excerpt") and event.action not in event.kinds:
-        shown.append(f"  ‹{middle(str(event.extra['excerpt']), 60)}›", "dim")
+    shown = Text.assemble(f"      {_id(event):<7} ", step_text(event, times))
     shown.truncate(width, overflow="ellipsis")
     return shown

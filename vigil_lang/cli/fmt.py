@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from vigil_lang.cli.difference import difference
-from vigil_lang.cli.paths import complete, policy_paths
+from vigil_lang.cli.paths import complete
 from vigil_lang.cli.settings import config_option, settings_of
 from vigil_lang.diagnostics import Diagnostic, InputError
+from vigil_lang.paths import policy_paths
 
 if TYPE_CHECKING:
     from vigil_lang.syntax.leaves import Spelling

@@ -10,8 +10,8 @@ import click
 from vigil_lang.cli.against import once, traces, vocabulary
 from vigil_lang.cli.levels import levels_from
 from vigil_lang.cli.params import check_settings, read_params
-from vigil_lang.cli.paths import policy_paths, trace_paths
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
+from vigil_lang.paths import policy_paths, trace_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

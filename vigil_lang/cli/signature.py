@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from vigil_lang.cli.paths import complete, trace_paths
+from vigil_lang.cli.paths import complete
 from vigil_lang.cli.show import Format, console, output_options
 from vigil_lang.files import write_text
+from vigil_lang.paths import trace_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

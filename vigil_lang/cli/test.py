@@ -9,12 +9,13 @@ from typing import IO, TYPE_CHECKING
 
 import click
 
-from vigil_lang.cli.paths import complete, test_paths
+from vigil_lang.cli.paths import complete
 from vigil_lang.cli.settings import config_option, settings_of
 from vigil_lang.cli.show import ToolFault, console, output_options
 from vigil_lang.diagnostics import Diagnostic, Source
 from vigil_lang.diagnostics.visible import safe_json
 from vigil_lang.files import write_text
+from vigil_lang.paths import test_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,13 +10,14 @@ import click
 from vigil_lang.cli.judge import judge, load_policies
 from vigil_lang.cli.levels import fail_level_option, levels_from
 from vigil_lang.cli.params import check_settings, params_options, read_params
-from vigil_lang.cli.paths import complete, split
+from vigil_lang.cli.paths import complete
 from vigil_lang.cli.progress import steps
 from vigil_lang.cli.recordings import options_of, run_options
 from vigil_lang.cli.settings import config_option, settings_of
 from vigil_lang.cli.show import FORMATS, Format, console, output_options, show_errors, written
 from vigil_lang.cli.verdicts import Writer
 from vigil_lang.diagnostics import Diagnostic, InputError, Source, nearest
+from vigil_lang.paths import split
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -66,6 +66,11 @@ class Explainer:
             forbidden=None if forbidden is None else self._trace.events[forbidden].id,
         )
 
+    def message(self, at: int, values: Key) -> str:
+        """What an offence says, without looking for near misses."""
+        binding: Binding = dict(zip(self._statement.requirement.variables, values, strict=True))
+        return self._message(binding) or self._why(binding, self._forbidden(at, values))
+
     def _message(self, binding: Binding) -> str | None:
         text = self._statement.metadata.message
         if text is None:
