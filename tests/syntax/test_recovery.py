@@ -5,50 +5,9 @@ from __future__ import annotations
 import pytest
 from syntax_support import findings, item_names, source
 
+from tests.strategies.broken import BROKEN, NOT_ITEMS
 from vigil_lang.syntax import parse
 from vigil_lang.syntax.parse import MAX_FINDINGS
-
-BROKEN = [
-    "let X = {a, b",
-    "let X = {a, b(",
-    "let X = ",
-    "let X",
-    "let",
-    "let X = {a}}",
-    "let X = {a};",
-    'let X = "a',
-    "let X = @ {a}",
-    "let X = {a} b {c}",
-    "use .",
-    "use std.files:",
-    "param p number",
-    "pattern p(x = a",
-    "pattern p = a ~ /b",
-    "statement S: abs(a",
-    "statement S: abs((((a",
-    "statement S: abs(a) after",
-    "statement S: bresp[3(a, b)",
-    "statement : abs(a)",
-    "statement",
-    "statement S: always",
-    "statement S: always not",
-    "statment S: abs(a)",
-    "policy again",
-    'test "t"',
-    "test t { }",
-    'test "t" { run { a( }',
-    'test "t" { run { a() => ok } }',
-    'test "t" { run { "odd name"() } }',
-    'test "t" { runs "x" }',
-    'test "t" { expect A }',
-    'test "t { }',
-    'tests "t" { }',
-    "hello world, this is prose",
-    "@severity(error\nstatement S: abs(a)",
-    "@severity error\nstatement S: abs(a)",
-    "@severity(error))\nlet X = {a}",
-    "/// documented\nlet X = (",
-]
 
 
 @pytest.mark.parametrize("broken", BROKEN)
@@ -71,25 +30,6 @@ def test_the_broken_text_is_marked(broken: str) -> None:
     text = f"let A = {{a}}\n{broken}\nlet B = {{b}}\n"
     (span,) = parse(source(text)).file.broken
     assert text[span.start : span.end] == broken.strip()
-
-
-NOT_ITEMS = [
-    "pattern p = use",
-    "pattern p = pattern contains x and let = 3",
-    "pattern p =\n    use",
-    "pattern p = earlier[3] use",
-    "statement S: always not use",
-    "pattern p = not in contains use and x not in use",
-    "pattern p = a(\n    let,\n    use = 3,\n    pattern in {b},\n    statement(x),\n    policy\n)",
-    "let X = in",
-    "let X = {\n    use,\n    let\n}",
-    "let let = let",
-    "use pattern",
-    "use .let: use, let",
-    "@use\n@let(pattern)\nlet X = {a}",
-    "param use: number",
-    "statement policy: abs(action = policy)",
-]
 
 
 @pytest.mark.parametrize("text", NOT_ITEMS)

@@ -53,10 +53,10 @@ def command(code: str | None) -> None:
     if not _on_terminal():
         click.echo(page, nl=False)
         return
-    from rich.markdown import Markdown
+    from vigil_lang.cli.pages import Page
 
     screen = console()
-    screen.print(Markdown(page), width=min(screen.width, 100), soft_wrap=False)
+    screen.print(Page(page), width=min(screen.width, 100), soft_wrap=False)
 
 
 def _on_terminal() -> bool:

@@ -1,0 +1,17 @@
+[
+  (use_declaration)
+  (let_declaration)
+  (param_declaration)
+  (pattern_declaration)
+  (statement_declaration)
+  (test_declaration)
+  (annotation)
+  (run)
+  (calls)
+  (call)
+  (set_literal)
+  (composite)
+  (form)
+  (application)
+  (event)
+] @fold

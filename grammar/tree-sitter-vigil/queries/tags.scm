@@ -1,0 +1,10 @@
+(pattern_declaration name: (identifier) @name) @definition.function
+(let_declaration name: (identifier) @name) @definition.constant
+(param_declaration name: (identifier) @name) @definition.constant
+(statement_declaration name: (identifier) @name) @definition.class
+(policy_header name: (identifier) @name) @definition.module
+
+(application name: (identifier) @name) @reference.call
+(reference (identifier) @name) @reference.call
+(use_declaration name: (identifier) @name) @reference.call
+(expectation statement: (identifier) @name) @reference.class
