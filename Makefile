@@ -6,12 +6,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint types bench fmt fuzz rule clean
+.PHONY: demo test lint types bench fmt fuzz rule vscode clean
 
 demo: $(READY)
 	@"$(BIN)/vigil" demo
 
 test: lint types
+	@"$(BIN)/python" tests/editors/install.py nvim
 	"$(BIN)/pytest" -n 2 --cov --cov-report=term $(PYTEST_ARGS)
 
 lint: $(READY)
@@ -47,5 +48,15 @@ $(READY): pyproject.toml
 rule: $(READY)
 	"$(BIN)/python" tests/lint/new_rule.py "$(CODE)" "$(NAME)" "$(SUMMARY)"
 
+# The extension for VS Code, type-checked, its grammar tested: lsp/editors/vscode/vigil-<version>.vsix
+VSCODE := lsp/editors/vscode
+
+vscode: $(VSCODE)/node_modules/.package-lock.json
+	cd "$(VSCODE)" && npm run package
+
+$(VSCODE)/node_modules/.package-lock.json: $(VSCODE)/package-lock.json
+	cd "$(VSCODE)" && npm ci
+	@touch "$@"
+
 clean:
-	rm -rf "$(VENV)" .mypy_cache .pytest_cache .ruff_cache .hypothesis htmlcov dist build
+	rm -rf "$(VENV)" .mypy_cache .pytest_cache .ruff_cache .hypothesis htmlcov dist build "$(VSCODE)/node_modules" "$(VSCODE)/dist" "$(VSCODE)"/*.vsix

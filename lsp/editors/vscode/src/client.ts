@@ -1,0 +1,92 @@
+// The connection to `vigil lsp`: started, restarted, stopped; one at a time.
+
+import * as vscode from "vscode";
+import { LanguageClient, State } from "vscode-languageclient/node";
+import { provideTextDocumentContent, showDocument } from "./documents";
+import { findProgram } from "./program";
+
+const INSTALL = "How to Install";
+const SETTINGS = "Open Settings";
+
+/** What the server is told of: policies wherever they are, runs and configurations on disk. */
+const DOCUMENTS = [
+  { language: "vigil" },
+  { scheme: "file", pattern: "**/*.jsonl" },
+  { scheme: "file", pattern: "**/vigil.toml" },
+];
+
+export class Connection implements vscode.Disposable {
+  private client: LanguageClient | undefined;
+  private turn: Promise<void> = Promise.resolve();
+
+  constructor(readonly output: vscode.LogOutputChannel) {}
+
+  /** Stop what runs and start anew, after everything that was asked for before. */
+  restart(): Promise<void> {
+    this.turn = this.turn.then(() => this.stop()).then(() => this.start());
+    return this.turn;
+  }
+
+  async stop(): Promise<void> {
+    const client = this.client;
+    this.client = undefined;
+    await serving(false);
+    // One that failed to start, or ended by itself, has nothing to be told.
+    await client?.dispose().catch((reason: unknown) => this.output.warn(String(reason)));
+  }
+
+  dispose(): Promise<void> {
+    this.turn = this.turn.then(() => this.stop());
+    return this.turn;
+  }
+
+  /** Ask the server for a command of its own; the message says so where there is none. */
+  async execute(command: string, ...parameters: unknown[]): Promise<unknown> {
+    await this.turn;
+    if (this.client?.state !== State.Running) {
+      await missing("Vigil's language server does not run.");
+      return undefined;
+    }
+    return this.client.sendRequest("workspace/executeCommand", { command, arguments: parameters });
+  }
+
+  private async start(): Promise<void> {
+    const program = findProgram();
+    if (program === undefined) {
+      this.output.warn("No `vigil` was found: not by the setting, not in `.venv`, not on PATH.");
+      const trust = vscode.workspace.isTrusted ? "" : " Nothing inside this folder is started before you trust it.";
+      void missing(`\`vigil\` was not found: \`pip install vigil-lang\` installs it.${trust}`);
+      return;
+    }
+    this.output.info(`Starting ${program.command} ${program.arguments.join(" ")}`);
+    const run = { command: program.command, args: program.arguments };
+    const client = new LanguageClient("vigil", "Vigil", run, {
+      documentSelector: DOCUMENTS,
+      outputChannel: this.output,
+      markdown: { isTrusted: false, supportHtml: false },
+      middleware: { window: { showDocument }, provideTextDocumentContent },
+    });
+    this.client = client;
+    client.onDidChangeState((change) => void serving(change.newState === State.Running));
+    try {
+      await client.start();
+    } catch (reason) {
+      this.output.error(String(reason));
+      void missing(`Vigil's language server did not start: ${String(reason)}`);
+    }
+  }
+}
+
+/** Tells menus and the walkthrough whether there is a server. */
+async function serving(yes: boolean): Promise<void> {
+  await vscode.commands.executeCommand("setContext", "vigil.serving", yes);
+}
+
+async function missing(message: string): Promise<void> {
+  const chosen = await vscode.window.showErrorMessage(message, INSTALL, SETTINGS);
+  if (chosen === INSTALL) {
+    await vscode.commands.executeCommand("workbench.action.openWalkthrough", "vigil-lang.vigil#start", false);
+  } else if (chosen === SETTINGS) {
+    await vscode.commands.executeCommand("workbench.action.openSettings", "vigil.server");
+  }
+}

@@ -1,0 +1,216 @@
+"""The TextMate grammar says of every token what the parser says of it."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import pytest
+from lark import Lark
+from node_support import EXTENSION, ROOT, run
+
+from vigil_lang.diagnostics import Source
+from vigil_lang.syntax.parse import parse_with_tokens
+from vigil_lang.syntax.terminals import UNKNOWN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+GRAMMAR = json.loads((ROOT / "grammar" / "vigil.tmLanguage.json").read_text(encoding="utf-8"))
+LARK = Lark((ROOT / "grammar" / "vigil.lark").read_text(encoding="utf-8"), parser="lalr", start=["header", "item"])
+FENCE = re.compile(r"^```vgl[^\n]*\n(.*?)^```", re.DOTALL | re.MULTILINE)
+
+NAMES = [
+    *(f"entity.name.{what}" for what in ("function", "function.decorator", "function.statement", "label", "namespace")),
+    *(f"variable.other.{what}" for what in ("constant", "enummember", "property", "readwrite")),
+    "entity.other.inherited-class",
+    "variable.parameter",
+]
+OPENS = ["punctuation.section.block.begin", "punctuation.section.braces.begin"]
+CLOSES = ["punctuation.section.block.end", "punctuation.section.braces.end"]
+# The scopes that each terminal may have: its first part, or all of it.
+SCOPES = {
+    "ACTION": ["variable.language"],
+    "AFTER": ["keyword.control.after"],
+    "ALWAYS": ["keyword.control.temporal"],
+    "AND": ["keyword.operator.wordlike", "keyword.operator.logical"],
+    "ARROW": ["keyword.operator.arrow"],
+    "AT": ["punctuation.definition.annotation"],
+    "ATMOST": ["keyword.control.form"],
+    "BRESP": ["keyword.control.form"],
+    "CALLS": ["keyword.control.calls"],
+    "COLON": ["punctuation.separator.colon"],
+    "COMMA": ["punctuation.separator.comma"],
+    "CONTAINS": ["keyword.operator.wordlike"],
+    "DURATION": ["constant.numeric.duration"],
+    "EARLIER": ["keyword.control.temporal"],
+    "EQ": ["keyword.operator.assignment", "keyword.operator.comparison"],
+    "ERROR": ["constant.language.status"],
+    "EXPECT": ["keyword.control.expect"],
+    "FALSE": ["constant.language.boolean"],
+    "FORM1": ["keyword.control.form"],
+    "FORM2": ["keyword.control.form"],
+    "GE": ["keyword.operator.comparison"],
+    "GT": ["keyword.operator.comparison"],
+    "HAS": ["keyword.operator.wordlike"],
+    "IMPLIES": ["keyword.operator.wordlike", "keyword.operator.logical"],
+    "IN": ["keyword.operator.wordlike", "keyword.operator.comparison"],
+    "INSIDE": ["keyword.control.calls"],
+    "LATER": ["keyword.control.temporal"],
+    "LBRACE": OPENS,
+    "LE": ["keyword.operator.comparison"],
+    "LET": ["keyword.declaration.let"],
+    "LPAR": ["punctuation.section.parens.begin"],
+    "LSQB": ["punctuation.section.brackets.begin"],
+    "LT": ["keyword.operator.comparison"],
+    "MATCH": ["keyword.operator.comparison"],
+    "NAME": NAMES,
+    "NE": ["keyword.operator.comparison"],
+    "NOT": ["keyword.operator.wordlike", "keyword.operator.logical"],
+    "NOT_IN": ["keyword.operator.comparison"],
+    "NOT_MATCH": ["keyword.operator.comparison"],
+    "NUMBER": ["constant.numeric"],
+    "OK": ["constant.language.status"],
+    "OR": ["keyword.operator.wordlike", "keyword.operator.logical"],
+    "OUTPUT": ["variable.language"],
+    "PARAM": ["keyword.declaration.param"],
+    "PATTERN": ["keyword.declaration.pattern"],
+    "POLICY": ["keyword.declaration.policy"],
+    "RBRACE": CLOSES,
+    "REGEX": ["string.regexp"],
+    "RELATIVE": ["entity.name.namespace"],
+    "RPAR": ["punctuation.section.parens.end"],
+    "RSQB": ["punctuation.section.brackets.end"],
+    "RUN": ["keyword.control.run"],
+    "SATISFIED": ["keyword.control.outcome"],
+    "SET": ["keyword.control.set"],
+    "STATEMENT": ["keyword.declaration.statement"],
+    "STATUS": ["variable.language"],
+    "STRING": ["string.quoted.double"],
+    "TEST": ["keyword.declaration.test"],
+    "TRUE": ["constant.language.boolean"],
+    "TYPE": ["support.type"],
+    "UNTIL": ["keyword.control.form"],
+    "USE": ["keyword.declaration.use"],
+    "VACUOUS": ["keyword.control.outcome"],
+    "VBAR": ["keyword.operator.union"],
+    "VIOLATED": ["keyword.control.outcome"],
+    "WHEN": ["keyword.control.at"],
+    "WITH": ["keyword.control.with"],
+}
+COMMENTS = {"doc": "comment.line.documentation", "comment": "comment.line.double-slash"}
+
+
+def shipped() -> dict[str, str]:
+    """Every policy of the standard library and the examples, and every one in spec.md and docs/, by where it stands."""
+    files = chain(*((ROOT / folder).rglob("*.vgl") for folder in ("stdlib", "examples")))
+    texts = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in sorted(files)}
+    for page in (ROOT / "spec.md", *sorted((ROOT / "docs").rglob("*.md"))):
+        for number, block in enumerate(FENCE.findall(page.read_text(encoding="utf-8")), 1):
+            texts[f"{page.relative_to(ROOT)}#{number}"] = block
+    return texts
+
+
+# What is rare in the examples: words where they are names, the paper's spellings, all at once.
+ODD = """
+let false_ = {false, x} | true-ish
+param in: set = {in, not, "or"}
+pattern run = test = policy and param in set and not after ≤ 3 and at ∉ {with} or or != 4
+pattern prec(pattern, statement) = pattern(statement = statement, use ∈ pattern, "let" ≥ -2e3, let !~ /[\\/]x/)
+statement abs: abs(abs(abs = abs)) after after = 3 and action = action and "a b"(x = "𝔸\\u{1D538}", y contains run) // 𝔸
+statement always: always always = 1 implies ¬ (◇-[2] expect ∨ ◇+ satisfied) ⇒ has has_x and has "x" and has output
+@message("{x} \\"{y}\\"")
+statement satisfied: rslv(set(run = calls), calls(in = 3, error = ok, ok = error, status = ok, not (true = false)))
+test "words" {
+    set set = {set} | {x}
+    run { run: run(run = {run = 1, {2}}): run, "b c" at 20ms -> ⊥ "no" { a() b() } }
+    expect expect, at violated at at, "a b" with with = 3, x = "y"
+    expect run vacuous
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def texts() -> dict[str, str]:
+    return shipped()
+
+
+def words(patterns: Iterator[str]) -> set[str]:
+    """The words of two letters and more that expressions spell out, and their characters beyond ASCII."""
+    found: set[str] = set()
+    for pattern in patterns:
+        plain = re.sub(
+            r"\\.|\[(?:\\.|[^\]\\])*\]", lambda m: "".join(c for c in m[0] if not c.isascii()) + " ", pattern
+        )
+        found |= set(re.findall(r"[a-z]{2,}", plain)) | {c for c in pattern if not c.isascii()}
+    return found
+
+
+def expressions(rule: object) -> Iterator[str]:
+    """The expressions of a TextMate rule and of those within it."""
+    match rule:
+        case dict():
+            for key, value in rule.items():
+                if isinstance(value, str) and key in ("match", "begin", "end", "while"):
+                    yield value
+                elif key != "comment":
+                    yield from expressions(value)
+        case list():
+            for part in rule:
+                yield from expressions(part)
+
+
+def test_its_words_and_symbols_are_those_of_the_grammar() -> None:
+    assert words(expressions(GRAMMAR)) == words(t.pattern.value for t in LARK.terminals)
+
+
+def test_every_terminal_has_its_scopes() -> None:
+    assert {t.name for t in LARK.terminals} - {"COMMENT", "SPACE"} == set(SCOPES)
+
+
+def scopes_of(texts: list[str]) -> list[dict[int, list[str]]]:
+    """For each text the scopes of each of its characters, the outermost first."""
+    answers = json.loads(run("tests/scopes.mjs", given=json.dumps(texts)))
+    result = []
+    for text, tokens in zip(texts, answers, strict=True):
+        # The offsets are in UTF-16 units.
+        units = list(chain.from_iterable([i] * (1 if ord(c) < 0x10000 else 2) for i, c in enumerate(text)))
+        result.append({units[u]: scopes for start, end, scopes in tokens for u in range(start, min(end, len(units)))})
+    return result
+
+
+def disagreements(text: str, scopes: dict[int, list[str]]) -> Iterator[tuple[str, str, str]]:
+    """The tokens whose scopes are not those of their terminal, with both. An item is read as far as it parses."""
+    lexed = parse_with_tokens(Source("p.vgl", text))
+    named = [(t, SCOPES[n]) for b in lexed.bodies for t, n in zip(b.tokens, b.terminals, strict=False) if n != UNKNOWN]
+    named += [(t, [COMMENTS[t.kind]]) for t in lexed.tokens if t.kind in COMMENTS]
+    for token, wanted in named:
+        for offset in range(token.start, token.end):
+            has = scopes.get(offset, [])
+            if not any(f"{want}.vigil" in has for want in wanted) or ("string" in token.kind) != any(
+                s.startswith("string.quoted") for s in has
+            ):
+                yield text[max(0, token.start - 20) : token.end + 20], token.text, " ".join(has)
+                break
+
+
+def test_every_token_of_what_is_shipped_has_the_scope_of_its_terminal(texts: dict[str, str]) -> None:
+    found = {
+        place: list(disagreements(text, scopes))
+        for (place, text), scopes in zip(texts.items(), scopes_of(list(texts.values())), strict=True)
+    }
+    assert {place: wrong for place, wrong in found.items() if wrong} == {}
+    assert len(texts) > 100
+
+
+def test_words_are_names_where_the_grammar_has_no_place_for_keywords() -> None:
+    assert parse_with_tokens(Source("p.vgl", ODD)).parsed.diagnostics == ()
+    (scopes,) = scopes_of([ODD])
+    assert list(disagreements(ODD, scopes)) == []
+
+
+def test_cases_and_snapshots() -> None:
+    out = run("grammar.mjs")
+    assert out.count("run success") == 4 + len(list((EXTENSION / "tests" / "snapshots").glob("*.snap")))
