@@ -18,15 +18,15 @@ _LARGEST = 16_000_000
 
 def read(name: str) -> str | None:
     """The text stored under a name, or None."""
-    folder = _folder()
-    if folder is None:
+    place = _folder()
+    if place is None:
         return None
     try:
         # Not through a link, nor a pipe, which could make us wait.
         flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-        with os.fdopen(os.open(folder / name, flags), "rb") as file:
+        with os.fdopen(os.open(place / name, flags), "rb") as file:
             status = os.fstat(file.fileno())
-            if not (_private(folder) and _mine(status) and stat.S_ISREG(status.st_mode)):
+            if not (_private(place) and _mine(status) and stat.S_ISREG(status.st_mode)):
                 return None
             digest, _, body = file.read(_LARGEST).partition(b"\n")
         return body.decode("utf-8") if digest == _digest(body) else None
@@ -39,13 +39,27 @@ def write(name: str, text: str) -> None:
     from vigil_lang.diagnostics import InputError
     from vigil_lang.files import write_text
 
-    folder = _folder()
+    place = _folder()
     with suppress(OSError, ValueError, InputError):
-        if folder is None or not _mine(_nearest(folder)):
+        if place is None or not _mine(_nearest(place)):
             return
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if _private(folder):
-            write_text(str(folder / name), f"{_digest(text.encode()).decode()}\n{text}")
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if _private(place):
+            write_text(str(place / name), f"{_digest(text.encode()).decode()}\n{text}")
+
+
+def folder(name: str) -> Path | None:
+    """A folder of this name in it, made where it is missing; None unless nobody else can write to it."""
+    base = _folder()
+    with suppress(OSError, ValueError):
+        if base is None or not _mine(_nearest(base)):
+            return None
+        place = base / name
+        base.mkdir(mode=0o700, parents=True, exist_ok=True)
+        place.mkdir(mode=0o700, exist_ok=True)
+        if _private(base) and _private(place):
+            return place
+    return None
 
 
 def _digest(body: bytes) -> bytes:

@@ -23,6 +23,7 @@ VERBS = {
     "explain": "Explain a diagnostic code.",
     "fmt": "Format policies.",
     "lint": "Find all that is wrong with policies, as a project wants it.",
+    "lsp": "Start the language server, for editors.",
     "signature": "Print the vocabulary of runs or tool definitions.",
     "test": "Test policies: expected verdicts on recorded and invented runs.",
     "verify": "Judge recorded runs by policies.",

@@ -1,0 +1,125 @@
+"""Actions, kinds and arguments, those of the runs first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lsprotocol.types import CompletionItemKind as Kind
+
+from vigil_lang.semantics.text import quote
+from vigil_lang.trace.vocabulary import vocabulary
+from vigil_lsp.completing.offer import Offer, calling
+from vigil_lsp.completing.scene import seen
+from vigil_lsp.completing.spelling import inside, operand, word
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from vigil_lsp.completing.scene import Scene
+
+_MOST_ACTIONS = 80
+
+
+def calls(scene: Scene) -> Iterator[Offer]:
+    """Actions and kinds as conditions: `Bash(command …)`."""
+    sure = scene.slot.actions is not None
+    for name, count, is_kind in _names(scene):
+        if sure and not is_kind:
+            continue  # an event has one name
+        hidden = scene.module.find(name) is not None
+        text = quote(name) if hidden else operand(name)
+        group = (46 if sure else 16 if is_kind else 14) if count else 50
+        yield Offer(
+            name,
+            Kind.Interface if is_kind else Kind.Event,
+            text,
+            group,
+            _told(name, count, is_kind),
+            calling(text, ()),
+            inside(name),
+            about=("action", name),
+        )
+
+
+def names(scene: Scene, group: int = 10) -> Iterator[Offer]:
+    """Actions and kinds by their names: in a set, or after `action =`."""
+    for name, count, is_kind in _names(scene):
+        text = quote(name) if scene.module.find(name) is not None else word(name)
+        kind = Kind.Interface if is_kind else Kind.Event
+        likely = group + (0 if count and not is_kind else 1 if count else 5)
+        if name not in scene.slot.used:
+            yield Offer(name, kind, text, likely, _told(name, count, is_kind), "", inside(name), about=("action", name))
+
+
+def kinds(scene: Scene) -> Iterator[Offer]:
+    """Kinds alone: of an event in a test."""
+    for name, count, is_kind in _names(scene):
+        if is_kind:
+            detail = _told(name, count, is_kind)
+            yield Offer(name, Kind.Interface, word(name), 10, detail, raw=inside(name), about=("action", name))
+
+
+def called(scene: Scene) -> Iterator[Offer]:
+    """Actions of the events that a test writes."""
+    for name, count, is_kind in _names(scene):
+        if word(name) == name:
+            kind = Kind.Interface if is_kind else Kind.Event
+            yield Offer(
+                name,
+                kind,
+                name,
+                10 if count and not is_kind else 15,
+                _told(name, count, is_kind),
+                calling(name, ()),
+                about=("action", name),
+            )
+
+
+def _names(scene: Scene) -> Iterator[tuple[str, int, bool]]:
+    """(name, how many events have it, whether it is a kind), the most frequent first, then the vocabulary's."""
+    known = scene.known
+    found: dict[str, tuple[int, bool]] = {}
+    if known is not None:
+        for name, action in list(known.samples.actions.items())[:_MOST_ACTIONS]:
+            found.setdefault(name, (action.events, False))
+        for name, action in known.samples.kinds.items():
+            found.setdefault(name, (action.events, True))
+        for name in known.signature.actions:
+            if len(found) < 2 * _MOST_ACTIONS:
+                found.setdefault(name, (0, False))
+    for name in vocabulary().kinds:
+        found.setdefault(name, (0, True))
+    for name, (count, is_kind) in found.items():
+        if name.isprintable() and len(name) <= 120:
+            yield name, count, is_kind
+
+
+def _told(name: str, count: int, is_kind: bool) -> str:
+    kind = vocabulary().kinds.get(name) if is_kind else None
+    said = seen(count)
+    return f"{kind.summary} ({said})" if kind is not None else said
+
+
+def arguments(scene: Scene, *, assigns: bool = False) -> Iterator[Offer]:
+    """Arguments that the event at hand carries, without those that are said already.
+
+    `assigns`, they get a value (in a test) rather than being tested.
+    """
+    slot = scene.slot
+    group = 8 if slot.actions is not None else 40
+    total = 0
+    for name, count in scene.arguments(slot.actions):
+        if name in slot.used or not name.isprintable() or len(name) > 120 or not name:
+            continue
+        if slot.actions is None and not count and scene.known is not None:
+            continue  # of all there is, only what was seen
+        total += 1
+        if total > (40 if slot.actions is None else 100):
+            return
+        role = vocabulary().roles.get(name)
+        detail = seen(count) if count or role is None else f"{role.summary} (not in the runs)"
+        text = word(name) if assigns else operand(name)
+        snippet = f"{text.replace('$', chr(92) + '$')} = $1" if assigns else ""
+        likely = group if count or scene.known is None else group + 2
+        about = ("argument", name, *sorted(slot.actions or ())[:20])
+        yield Offer(name, Kind.Field, text, likely, detail, snippet, inside(name), about=about)

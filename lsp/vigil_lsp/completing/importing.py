@@ -1,0 +1,81 @@
+"""Modules: what `use` can name, what they declare, and the edit that imports a name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lsprotocol.types import CompletionItemKind as Kind
+
+from vigil_lang.diagnostics import Edit, Span
+from vigil_lang.semantics.modules import standard_modules, standard_path
+from vigil_lang.syntax import tree
+from vigil_lsp import cursor
+from vigil_lsp.completing.offer import Offer
+from vigil_lsp.completing.spelling import is_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from vigil_lsp.completing.scene import Scene
+    from vigil_lsp.reading import Reading
+
+
+def modules(scene: Scene) -> Iterator[Offer]:
+    """Modules after `use`, standard ones and those of the project."""
+    if scene.place.within != "code":
+        return
+    used = {item.module.text for item in scene.reading.file.items if isinstance(item, tree.Use)}
+    for module in scene.importable():
+        group = 30 if module.name in used else 12 if module.name.startswith(".") else 10
+        names = ", ".join(declared.name.text for declared in module.declared)
+        detail = names if len(names) <= 80 else f"{names[:79]}…"
+        yield Offer(module.name, Kind.Module, module.name, group, detail, about=("module", module.name))
+
+
+def imported(scene: Scene) -> Iterator[Offer]:
+    """Names after `use module:`."""
+    from vigil_lsp.completing.declared import offered
+
+    module = next((one for one in scene.importable() if one.name == scene.slot.subject), None)
+    for declaration in module.declared if module is not None and scene.place.within == "code" else ():
+        name = declaration.name.text
+        if name not in scene.slot.used:
+            offer = offered(declaration, 10)
+            about = ("import", scene.slot.subject, name)
+            yield Offer(name, offer.kind, name, 10, offer.detail, about=about, ends=(",",))
+
+
+def importing(reading: Reading, at: int, module: str, name: str) -> Edit | None:
+    """What to write so that a name of a module is imported; None where that would be where the cursor is."""
+    uses = [item for item in reading.file.items if isinstance(item, tree.Use)]
+    for use in uses:
+        if use.module.text == module and use.names:
+            end = use.names[-1].span.end
+            return Edit(Span(end, end), f", {name}")
+    line = f"use {module}: {name}"
+    if uses:
+        end = uses[-1].span.end
+        return Edit(Span(end, end), f"\n{line}")
+    if reading.file.name is not None:
+        end = reading.file.name.span.end
+        return Edit(Span(end, end), f"\n\n{line}")
+    text = reading.source.text
+    starts = [cursor.documented(item, reading.tokens, text).start for item in reading.file.items[:1]]
+    start = min([*starts, *(span.start for span in reading.file.broken)], default=at)
+    return Edit(Span(start, start), f"{line}\n\n") if start < at else None
+
+
+def relative_name(path: str, folder: Path) -> str | None:
+    """The name by which a policy in a folder uses a file; None where it cannot."""
+    try:
+        parts = Path(path).relative_to(folder).with_suffix("").parts
+    except ValueError:
+        return None
+    name = ".".join(parts)
+    return f".{name}" if is_name(name) and all("." not in part for part in parts) else None
+
+
+def standard() -> list[tuple[str, Path]]:
+    """The standard modules with their files."""
+    return [(name, standard_path(name)) for name in standard_modules()]

@@ -1,0 +1,207 @@
+"""Keywords, operators and forms, where the grammar has a place for them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lsprotocol.types import CompletionItemKind as Kind
+
+from vigil_lang.semantics.modules import is_test_file
+from vigil_lang.syntax import tree
+from vigil_lsp.completing.offer import Offer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from vigil_lsp.completing.scene import Scene
+
+# By terminal: (what is written, what it says, the snippet).
+WORDS: dict[str, tuple[tuple[str, str, str], ...]] = {
+    "POLICY": (("policy", "names the policy", "policy ${1:name}"),),
+    "USE": (("use", "takes patterns and values from a module", "use $1"),),
+    "LET": (("let", "names a set or a value", "let ${1:NAME} = {$2}"),),
+    "PARAM": (("param", "a value that can be set from outside", "param ${1:name}: ${2:number} = $3"),),
+    "PATTERN": (("pattern", "names a condition", "pattern ${1:name}(${2:x}) = $3"),),
+    "STATEMENT": (("statement", "what every run has to keep to", "statement ${1:name}: $2"),),
+    "TEST": (
+        ("test", "a run, and what is expected of it", 'test "${1:name}" {\n    run {\n        $2\n    }\n    $3\n}'),
+    ),
+    "AFTER": (("after", "counts only triggers after something has happened", ""),),
+    "SET": (("set", "gives a param a value for this test", "set ${1:name} = $2"),),
+    "RUN": (("run", "the run to be judged: its events, or a recording", "run {\n    $1\n}"),),
+    "CALLS": (("calls", "the run as a harness records it", "calls {\n    $1\n}"),),
+    "INSIDE": (("in", "the folder that the calls start in", ""),),
+    "EXPECT": (("expect", "what statements make of the run", "expect $1"),),
+    "SATISFIED": (("satisfied", "no event is at fault", ""),),
+    "VIOLATED": (("violated", "some event is at fault", ""),),
+    "VACUOUS": (("vacuous", "nothing puts the statement to the test", ""),),
+    "WHEN": (("at", "when an event happens, or which ones are at fault", ""),),
+    "WITH": (("with", "the values of variables", ""),),
+    "ARROW": (("->", "how the call ended, and what it showed", ""),),
+    "TYPE": (
+        ("number", "a number", ""),
+        ("text", "a text, or a glob", ""),
+        ("bool", "`true` or `false`", ""),
+        ("set", "a set of values", ""),
+    ),
+    "EARLIER": (("earlier", "some event before this one", ""),),
+    "LATER": (("later", "some event after this one", ""),),
+    "NOT": (("not", "the opposite of a condition", ""),),
+    "AND": (("and", "both conditions", ""),),
+    "OR": (("or", "one of the conditions, or both", ""),),
+    "IMPLIES": (("implies", "where the first holds, the second does", ""),),
+    "IN": (("in", "one of the values of a set", "in {$1}"),),
+    "HAS": (("has", "the event carries the argument", ""),),
+    "CONTAINS": (("contains", "the text holds the value somewhere", ""),),
+    "ACTION": (("action", "the name of the event, or its kinds", ""),),
+    "STATUS": (("status", "how the call ended", ""),),
+    "OUTPUT": (("output", "what the call showed", ""),),
+    "OK": (("ok", "the call succeeded", ""),),
+    "ERROR": (("error", "the call failed", ""),),
+    "TRUE": (("true", "", ""),),
+    "FALSE": (("false", "", ""),),
+    "EQ": (("=", "is this value", ""),),
+    "NE": (("!=", "is another value", ""),),
+    "MATCH": (("~", "matches a glob or a regular expression", ""),),
+    "NOT_MATCH": (("!~", "does not match", ""),),
+    "LT": (("<", "is less", ""),),
+    "LE": (("<=", "is less or equal", ""),),
+    "GT": ((">", "is greater", ""),),
+    "GE": ((">=", "is greater or equal", ""),),
+}
+_TEMPORAL = frozenset({"EARLIER", "LATER", "IMPLIES"})
+_ITEMS = ("POLICY", "STATEMENT", "PATTERN", "LET", "PARAM", "USE", "TEST")
+"""The likeliest first."""
+_OPERATORS = ("EQ", "IN", "MATCH", "NE", "NOT_MATCH", "CONTAINS", "GT", "GE", "LT", "LE")
+_SUFFIXES = frozenset({"WHEN", "WITH", "ARROW"})
+_TRUTH = frozenset({"TRUE", "FALSE"})
+
+# By name: (what it asks for, its terms, what each means). The bound, where there is one, stands before the terms.
+FORMS: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
+    "prec": (
+        "Whenever the trigger happens, the guard must have happened before.",
+        (("trigger", "the event that needs something before it"), ("guard", "what must have happened before")),
+    ),
+    "abs": ("It must never happen.", (("forbidden", "the event that must not happen"),)),
+    "resp": (
+        "Whenever the trigger happens, the response must happen later.",
+        (("trigger", "the event that asks for something"), ("response", "what must happen after it")),
+    ),
+    "bresp": (
+        "Whenever the trigger happens, the response must happen within so many calls, or so much time.",
+        (
+            ("bound", "a number of calls (`3`) or a time (`30s`, `10m`)"),
+            ("trigger", "the event that asks for something"),
+            ("response", "what must happen after it, in time"),
+        ),
+    ),
+    "rslv": (
+        "After the trigger the run must not end before it is resolved.",
+        (("trigger", "the event that leaves something open"), ("resolution", "what settles it")),
+    ),
+    "until": (
+        "After the trigger something is forbidden until the resolver has happened.",
+        (
+            ("trigger", "the event after which something is forbidden"),
+            ("resolver", "what ends that"),
+            ("forbidden", "what must not happen in between"),
+        ),
+    ),
+    "atmost": (
+        "It may happen in so many calls, and in no more.",
+        (("bound", "a number of calls"), ("counted", "the event that is counted")),
+    ),
+    "always": ("It holds of every event.", (("body", "a condition that may look `earlier` and `later`"),)),
+}
+BOUNDED = frozenset({"bresp", "atmost"})
+
+_SHORT = {
+    "prec": "something must have happened before",
+    "abs": "must never happen",
+    "resp": "something must happen later",
+    "bresp": "something must happen soon",
+    "rslv": "must be resolved before the run ends",
+    "until": "forbidden until something has happened",
+    "atmost": "must not happen more often",
+    "always": "holds of every event",
+}
+
+
+def keywords(scene: Scene) -> Iterator[Offer]:
+    """The keywords and operators that the parser would take, as far as they mean something here."""
+    slot, place = scene.slot, scene.place
+    if place.within != "code":
+        return
+    if slot.role in ("declared", "annotation value"):
+        return
+    accepted = set(place.accepted) - ({"AFTER"} if slot.temporal else _TEMPORAL)
+    if slot.role == "operator":
+        accepted.discard("NOT")  # it is `not in`
+    elif slot.role == "term":
+        accepted &= _TRUTH
+    accepted -= {*_ITEMS}
+    if place.fresh or slot.role == "item":
+        accepted |= {*_ITEMS[1:]}
+    if place.headed:
+        accepted.add(_ITEMS[0])
+    applied = slot.role == "operator" and _is_pattern(scene)
+    for terminal in (word for word in dict.fromkeys((*_OPERATORS, *WORDS)) if word in accepted):
+        if terminal in _TRUTH and (slot.role == "condition" or slot.subject in ("set", "number", "text")):
+            continue  # the grammar has it, but a call's arguments are named, and a default is of its param's type
+        group = _group(scene, terminal, applied=applied)
+        for word, detail, snippet in WORDS[terminal]:
+            kind = Kind.Operator if not word.isalpha() else Kind.Keyword
+            yield Offer(word, kind, word, group, detail, snippet, about=("keyword", word))
+    if "NOT_IN" in accepted:
+        group = 62 if applied else 21
+        yield Offer("not in", Kind.Operator, "not in", group, "none of the values of a set", "not in {$1}")
+
+
+def _group(scene: Scene, terminal: str, *, applied: bool) -> int:
+    if terminal in _ITEMS:
+        tests = is_test_file(scene.reading.source.path)
+        return 9 if terminal == "TEST" and tests else 10 + _ITEMS.index(terminal)
+    if terminal in _TRUTH:
+        return 70
+    if terminal in _SUFFIXES:
+        return 31 if scene.place.leads else 5
+    if terminal in _OPERATORS:
+        return 61 if applied else 20
+    if scene.place.fresh or scene.slot.role in ("condition", "field"):
+        return 60
+    return 30
+
+
+def _is_pattern(scene: Scene) -> bool:
+    """Whether what stands before the place is a pattern, and so a whole condition."""
+    before = scene.place.before
+    found = scene.module.find(before[-1].text) if before else None
+    return found is not None and isinstance(found[1], tree.Pattern)
+
+
+def forms(scene: Scene) -> Iterator[Offer]:
+    """The temporal forms, with a stop for each of their terms."""
+    if scene.place.within != "code":
+        return
+    for name in FORMS:
+        yield Offer(name, Kind.Function, name, 10, _SHORT[name], form_snippet(name), about=("form", name))
+
+
+def form_snippet(name: str) -> str:
+    """A form to fill in."""
+    terms = [term for term, _ in FORMS[name][1] if term != "bound"]
+    if name == "always":
+        return "always $1"
+    shift = 2 if name in BOUNDED else 1
+    stops = ", ".join(f"${{{at}:{term}}}" for at, term in enumerate(terms, shift))
+    return f"{name}{'[${1:3}]' if name in BOUNDED else ''}({stops})"
+
+
+def bounds(scene: Scene) -> Iterator[Offer]:
+    """Some bounds, to see how they are written."""
+    times = scene.place.before[-2].text == "bresp" if len(scene.place.before) > 1 else False
+    for text, said in (("1", "the next call"), ("3", "3 calls"), ("10", "10 calls")):
+        yield Offer(text, Kind.Unit, text, 10, said)
+    for text, said in (("30s", "30 seconds"), ("10m", "10 minutes"), ("1h", "an hour"), ("1d", "a day")):
+        if times or scene.slot.temporal:
+            yield Offer(text, Kind.Unit, text, 11, said)

@@ -1,0 +1,35 @@
+"""What can be asked for at a place of a policy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from vigil_lsp.completing.meant import Names
+
+Role: TypeAlias = Literal[
+    "item", "annotation", "annotation value", "module", "imported", "declared", "value", "form", "type", "bound",
+    "condition", "field", "term", "action", "action glob", "status", "operand", "set", "element", "glob", "number",
+    "contained", "operator", "clause", "setting", "recording", "event", "event argument", "event value",
+    "kind", "moment", "param value", "expected", "verdict", "offender", "binding", "binding value", "none",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """What is asked for. `subject` is what it belongs to: the argument that is tested (empty for `output`), the
+    annotation, the module, the pattern or action that is called, the type of a param or the param that is set.
+
+    `actions` are the names that the event at hand can have by what stands beside the place (None: any); `used` what
+    is said already; `index` counts terms; `temporal`, it is in the body of `always`; `about_action`, what is tested
+    is the action's name.
+    """
+
+    role: Role
+    subject: str = ""
+    actions: Names = None
+    used: frozenset[str] = frozenset()
+    index: int = 0
+    temporal: bool = False
+    about_action: bool = False

@@ -1,0 +1,80 @@
+"""Names and values as a policy has to write them."""
+
+from __future__ import annotations
+
+import re
+
+from vigil_lang.semantics.text import quote
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*")
+_NUMBER = re.compile(r"0|-?(?:[1-9][0-9]{0,14}|(?:0|[1-9][0-9]{0,8})\.[0-9]{0,5}[1-9])")
+_OPERATORS = frozenset({"action", "status", "output", "has", "not", "earlier", "later", "true", "false"})
+
+LONGEST = 120
+"""Characters of the longest value that is offered."""
+
+# Names of arguments whose values are nobody's business, and values that look like keys, whatever they stand under.
+_PRIVATE = re.compile(
+    r"(?:^|[._-])(?:pass(?:word|wd|phrase)?|secrets?|tokens?|credentials?|authorization|cookies?|auth|pwd)(?:$|[._-])"
+    r"|(?:api|private|access|secret|session|signing|encryption)[._-]?(?:key|token|id)s?$",
+    re.IGNORECASE,
+)
+_KEY = re.compile(
+    r"\b(?:sk|pk|rk|ghp|gho|ghu|ghs|github_pat|glpat|xox[abprs]|npm|pypi|hf|AKIA|ASIA|AIza|ya29)[-_A-Z0-9][\w.-]{8,}"
+    r"|\beyJ[\w-]{8,}|-----BEGIN|://[^/\s:@]*:[^/\s@]+@"
+    r"|(?:pass(?:word|wd)?|secret|token|api[_-]?key|authorization|bearer|basic)\"?\s*[=: ]\s*\S{3,}",
+    re.IGNORECASE,
+)
+_RANDOM = re.compile(r"[A-Za-z0-9+=_-]{20,}")
+
+
+def is_name(text: str) -> bool:
+    """Whether it can be written without quotes."""
+    return _NAME.fullmatch(text) is not None
+
+
+def operand(name: str) -> str:
+    """The name of an argument, or of an action that is called, where a condition begins."""
+    return name if is_name(name) and name not in _OPERATORS else quote(name)
+
+
+def word(name: str) -> str:
+    """A name where only `true` and `false` mean something else."""
+    return name if is_name(name) and name not in ("true", "false") else quote(name)
+
+
+def is_number(value: str) -> bool:
+    """Whether a value is written as a number that denotes exactly it."""
+    return _NUMBER.fullmatch(value) is not None
+
+
+def literal(value: str) -> str:
+    """A value, without quotes where it is a number or a truth value."""
+    return value if value in ("true", "false") or is_number(value) else quote(value)
+
+
+def inside(value: str) -> str:
+    """What stands between the quotes of a string that denotes a value."""
+    if value.isidentifier() and value.isascii():
+        return value
+    return quote(value)[1:-1]
+
+
+def glob_inside(value: str) -> str:
+    """What stands between the quotes of a glob that matches exactly a text."""
+    return inside(value).replace("*", "\\*").replace("?", "\\?")
+
+
+def may_show(argument: str, value: str) -> bool:
+    """Whether a value that was seen may be offered: short, of visible characters, and nothing that looks secret."""
+    if not value or len(value) > LONGEST or not value.isprintable() or _PRIVATE.search(argument):
+        return False
+    return _KEY.search(value) is None and not any(map(_looks_random, _RANDOM.findall(value)))
+
+
+def _looks_random(run: str) -> bool:
+    """Letters of both cases and digits, or many hexadecimal digits: a word is neither."""
+    digits = sum(c.isdigit() for c in run)
+    if len(run) >= 32 and digits >= 4 and all(c in "0123456789abcdefABCDEF-" for c in run):
+        return True
+    return digits >= 3 and any(c.isupper() for c in run) and any(c.islower() for c in run)

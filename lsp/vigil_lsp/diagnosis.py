@@ -1,0 +1,240 @@
+"""What is wrong with open policies, kept up to date: at once what reading shows, soon what the linter does."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+
+from vigil_lang.lint.suppress import ignores
+from vigil_lsp.analyst import Analyst
+from vigil_lsp.findings import Findings, moved, to_protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from vigil_lang.diagnostics import Diagnostic, Source
+    from vigil_lang.lint.run import Linted, Plan
+    from vigil_lang.trace import Signature
+    from vigil_lsp.reading import Reading
+    from vigil_lsp.server import VigilServer
+
+DELAY = 0.01
+"""Seconds in which the changes of a document are gathered."""
+
+_ELSEWHERE = frozenset({"VGL001", "VGL207", "VGL208"})
+"""What another file can mend by being there."""
+
+
+class Diagnosis:
+    """The findings of each open policy."""
+
+    def __init__(self, server: VigilServer) -> None:
+        self._server = server
+        self._findings: dict[str, Findings] = {}
+        self._due: dict[str, asyncio.TimerHandle] = {}
+        self._waiting: dict[str, list[asyncio.Future[Findings | None]]] = {}
+        self._signatures: dict[str, Signature | None] = {}
+        self._unopened: dict[str, tuple[Plan, Findings]] = {}
+        self._analyst: Analyst | None = None
+
+    def begin(self) -> None:
+        """Start the thread that lints."""
+        self._analyst = Analyst(asyncio.get_running_loop())
+
+    def end(self) -> None:
+        """Look at nothing more."""
+        for handle in self._due.values():
+            handle.cancel()
+        if self._analyst is not None:
+            self._analyst.end()
+
+    # --- when to look ---
+
+    def schedule(self, path: str) -> None:
+        """Look at an open policy soon."""
+        if path not in self._due:
+            self._due[path] = asyncio.get_running_loop().call_later(DELAY, self._look_at, path)
+
+    def schedule_all(self) -> None:
+        """Look at every open policy soon."""
+        for document in self._server.files.documents:
+            if document.is_policy:
+                self.schedule(document.path)
+
+    def closed(self, uri: str, path: str) -> None:
+        """A document is no longer open."""
+        if (handle := self._due.pop(path, None)) is not None:
+            handle.cancel()
+        if self._analyst is not None:
+            self._analyst.drop(path)
+        known = self._findings.pop(path, None)
+        self._answer(path, None)
+        if known is not None and self.pushes:
+            self._server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
+        self._schedule_users(path)
+
+    def _schedule_users(self, path: str) -> None:
+        """Look again at the open policies that use a module, or that miss one."""
+        for other in self._findings:
+            reading = self._server.readings.last(other)
+            if other != path and reading is not None and (_misses_some(reading) or _uses(reading, path)):
+                self.schedule(other)
+
+    # --- looking ---
+
+    def _look_at(self, path: str) -> None:
+        """Read a policy, say what that shows, and have it linted."""
+        self._due.pop(path, None)
+        before, reading = self._server.readings.last(path), self._server.reading_of(path)
+        if reading is None or self._analyst is None:
+            return
+        older = self._findings.get(path)
+        if before is not reading:
+            self._schedule_users(path)
+        plan = self._plan(path)
+        self._signatures[path] = plan.signature
+        carried = tuple(moved(older.linted, reading.source)) if older is not None else ()
+        resolved = tuple(_resolved(reading, plan))
+        self._findings[path] = Findings(reading.source, resolved, carried, self._of_runs(reading.source))
+        self._analyst.lint(reading.policy, plan, self._linted)
+        if older is None or before is not reading:
+            self._publish(path)
+
+    def _plan(self, path: str) -> Plan:
+        known = self._server.evidence.known(path)
+        return self._server.project_of(path).plan_with(known.signature if known is not None else None)
+
+    def _linted(self, linted: Linted) -> None:
+        """Take what the linter made of a text, unless there is a newer one."""
+        path, source = linted.policy.path, linted.policy.module.source
+        older = self._findings.get(path)
+        if older is not None and older.source is source and path not in self._due:
+            self._findings[path] = self._complete(linted)
+            self._answer(path, self._findings[path])
+            self._publish(path)
+
+    def _complete(self, linted: Linted) -> Findings:
+        source = linted.policy.module.source
+        reading = {(f.code, f.span) for f in linted.policy.diagnostics if f.source is source}
+        own = [f for f in linted.findings if f.source is source]
+        resolved = tuple(f for f in own if (f.code, f.span) in reading)
+        rest = tuple(f for f in own if (f.code, f.span) not in reading)
+        return Findings(source, resolved, rest, self._of_runs(source), complete=True)
+
+    def _of_runs(self, source: Source) -> tuple[Diagnostic, ...]:
+        """What only runs show: recorded ones, and those of tests that were run on this very text."""
+        known = self._server.evidence.known(source.path)
+        recorded = (f for f in (known.findings if known is not None else ()) if f.source is source)
+        tested = self._server.evidence.tested.get(source.path, ())
+        return (*recorded, *(replace(f, source=source) for f in tested if f.source.text == source.text))
+
+    def tested(self, path: str) -> None:
+        """Tests of a file were run."""
+        older = self._findings.get(path)
+        if older is not None:
+            self._findings[path] = replace(older, of_runs=self._of_runs(older.source))
+            self._publish(path)
+            self._ask_again()
+
+    def runs_changed(self, path: str) -> None:
+        """What the runs say of a policy may be another thing now."""
+        older, known = self._findings.get(path), self._server.evidence.known(path)
+        if older is None or known is None:
+            return
+        if known.signature is not self._signatures.get(path):
+            self.schedule(path)
+        elif (of_runs := self._of_runs(older.source)) != older.of_runs:
+            self._findings[path] = replace(older, of_runs=of_runs)
+            self._publish(path)
+        else:
+            return
+        self._ask_again()
+
+    def _ask_again(self) -> None:
+        """Have a client that asks for findings ask again."""
+        if not self.pushes and self._server.supports("workspace.diagnostics.refresh_support"):
+            self._server.workspace_diagnostic_refresh(None)
+
+    # --- telling ---
+
+    @property
+    def pushes(self) -> bool:
+        """Whether findings are sent unasked: to clients that cannot ask."""
+        return not self._server.supports("text_document.diagnostic")
+
+    def _publish(self, path: str) -> None:
+        document = self._server.files.document(self._server.files.uri(path))
+        if document is not None and self.pushes:
+            found = self.to_protocol(self._findings[path])
+            self._server.text_document_publish_diagnostics(
+                types.PublishDiagnosticsParams(document.uri, found, document.version)
+            )
+
+    def to_protocol(self, findings: Findings) -> list[types.Diagnostic]:
+        """Findings as the client takes them."""
+        server = self._server
+        related = not self.pushes or server.supports("text_document.publish_diagnostics.related_information")
+        text = server.files.text(findings.source)
+        return [to_protocol(finding, text, server.files, related=related) for finding in findings.diagnostics]
+
+    def known(self, path: str) -> Findings | None:
+        """The findings of an open policy as far as they are known; None before its first reading."""
+        return self._findings.get(path)
+
+    async def complete(self, path: str) -> Findings | None:
+        """All findings of an open policy, of the text it has by then; None where it is closed, or cannot be read."""
+        document = self._server.files.document(self._server.files.uri(path))
+        known = self._findings.get(path)
+        if document is None or not document.is_policy:
+            return None
+        if known is not None and known.complete and known.source is document.source and path not in self._due:
+            return known
+        if known is None or known.source is not document.source:
+            self.schedule(path)
+        return await self._wait(path)
+
+    async def unopened(self, path: str) -> Findings | None:
+        """All findings of a policy that is not open; None where it cannot be read."""
+        reading = self._server.reading_of(path)
+        if reading is None or self._analyst is None:
+            return None
+        plan = self._server.project_of(path).plan
+        known = self._unopened.get(path)
+        if known is not None and known[0] is plan and known[1].source is reading.source:
+            return known[1]
+
+        def take(linted: Linted) -> None:
+            self._unopened[path] = (plan, self._complete(linted))
+            self._answer(path, self._unopened[path][1])
+
+        self._analyst.lint(reading.policy, plan, take, hurried=False)
+        return await self._wait(path)
+
+    async def _wait(self, path: str) -> Findings | None:
+        future: asyncio.Future[Findings | None] = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(path, []).append(future)
+        return await future
+
+    def _answer(self, path: str, findings: Findings | None) -> None:
+        for future in self._waiting.pop(path, ()):
+            if not future.done():
+                future.set_result(findings)
+
+
+def _resolved(reading: Reading, plan: Plan) -> Iterable[Diagnostic]:
+    """What reading a policy showed, without what comments in it let pass."""
+    own = [f for f in reading.policy.diagnostics if f.source is reading.source]
+    comments = ignores(reading.file)[0] if own and plan.inline_ignores else []
+    kept = [f for f in own if not any(one.covers(f) for one in comments)]
+    return plan.selection.applied(kept, reading.source.path)
+
+
+def _misses_some(reading: Reading) -> bool:
+    return any(found.code in _ELSEWHERE for found in reading.policy.diagnostics)
+
+
+def _uses(reading: Reading, path: str) -> bool:
+    return any(module.source.path == path for module in reading.modules()[1:])

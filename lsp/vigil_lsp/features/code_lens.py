@@ -1,0 +1,101 @@
+"""`textDocument/codeLens`: above each statement what the runs make of it, and what can be done with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+
+from vigil_lang.diagnostics import Span
+from vigil_lang.diagnostics.visible import visible
+from vigil_lang.semantics.modules import TESTS, is_test_file
+from vigil_lang.syntax import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from vigil_lsp.reading import Reading
+    from vigil_lsp.recordings.results import Known, StatementResult
+    from vigil_lsp.server import VigilServer
+
+SHOW, EXPLAIN, TEST = "vigil.showStatement", "vigil.explainStatement", "vigil.runTests"
+
+
+def lenses(reading: Reading, tests: str | None, *, runs: bool) -> Iterator[types.CodeLens]:
+    """The lenses of a policy or a file of tests. What has results is worked out when it is seen (`command_of`).
+
+    `tests` is the URI of the file with its tests, None where there is none; `runs`: it is held against some.
+    """
+    if tests is not None:
+        yield _lens(reading, _first(reading.file), types.Command("run tests", TEST, None, [tests]))
+    for item in reading.file.items:
+        match item:
+            case tree.TestCase(name) if tests is not None:
+                yield _lens(reading, name.span, types.Command("run", TEST, None, [tests, name.raw]))
+            case tree.Statement(name):
+                if runs:
+                    data = {"uri": reading.uri, "statement": name.text}
+                    yield types.CodeLens(reading.text.range(name.span), data=data)
+                command = types.Command("explain", EXPLAIN, None, [reading.uri, name.text])
+                yield _lens(reading, name.span, command)
+
+
+def _lens(reading: Reading, span: Span, command: types.Command) -> types.CodeLens:
+    return types.CodeLens(reading.text.range(span), command)
+
+
+def _first(file: tree.File) -> Span:
+    """Where what is about the whole file is shown: its name, or the first thing in it."""
+    if file.name is not None:
+        return file.name.span
+    first = next(iter(file.items), None)
+    if first is None:
+        return Span(0, 0)
+    return first.module.span if isinstance(first, tree.Use) else first.name.span
+
+
+def command_of(uri: str, name: str, known: Known | None) -> types.Command:
+    """What a lens with results says, and does when it is clicked."""
+    result = known.statement(name) if known is not None else None
+    if result is not None and result.runs:
+        return types.Command(told(result), SHOW, None, [uri, name])
+    if known is None or (known.stale and known.runs):
+        return types.Command("reading the runs …", "")
+    return types.Command("no runs" if not known.runs else "not judged", "")
+
+
+def told(result: StatementResult) -> str:
+    """`violated in 2 of 14 runs · exercised in 9`."""
+    runs = f"{result.runs} run{'s' * (result.runs != 1)}"
+    verdict = f"violated in {len(result.violated)} of {runs}" if result.violated else f"holds in {runs}"
+    return f"{verdict} · {f'exercised in {result.exercised}' if result.exercised else 'never exercised'}"
+
+
+def tests_of(path: str, server: VigilServer) -> str | None:
+    """The URI of the tests of a policy: the file itself, or the one beside it; None where there is none."""
+    if not path.endswith(".vgl"):
+        return None
+    tests = path if is_test_file(path) else f"{path.removesuffix('.vgl')}{TESTS}"
+    return server.files.uri(tests) if server.files.is_file(Path(tests)) else None
+
+
+def register(server: VigilServer) -> None:
+    """Answer it, and `codeLens/resolve`."""
+
+    @server.feature(types.TEXT_DOCUMENT_CODE_LENS, types.CodeLensOptions(resolve_provider=True))
+    def code_lens(params: types.CodeLensParams) -> list[types.CodeLens] | None:
+        reading = server.reading(params.text_document.uri)
+        if reading is None:
+            return None
+        path = reading.source.path
+        runs = server.recordings.names_runs(path) and not is_test_file(path)
+        return list(lenses(reading, tests_of(path, server), runs=runs))
+
+    @server.feature(types.CODE_LENS_RESOLVE)
+    def resolve(lens: types.CodeLens) -> types.CodeLens:
+        match lens.data:
+            case {"uri": str(uri), "statement": str(name)} if lens.command is None:
+                lens.command = command_of(uri, name, server.known(uri))
+                lens.command.title = visible(lens.command.title)
+        return lens

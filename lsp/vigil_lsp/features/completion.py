@@ -1,0 +1,121 @@
+"""`textDocument/completion` and `completionItem/resolve`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types
+
+from vigil_lang.semantics.modules import TESTS
+from vigil_lsp.completing.comments import in_comment
+from vigil_lsp.completing.complete import offers
+from vigil_lsp.completing.documentation import documentation
+from vigil_lsp.completing.gathering import Gathering
+from vigil_lsp.completing.offer import Abilities, completion_list
+from vigil_lsp.completing.place import comment_at, place_at
+from vigil_lsp.completing.scene import Scene
+from vigil_lsp.completing.shown import shown
+from vigil_lsp.completing.slots import slot_of
+
+if TYPE_CHECKING:
+    from vigil_lang.semantics.modules import Module
+    from vigil_lsp.reading import Reading
+    from vigil_lsp.server import VigilServer
+
+_ITEM = "text_document.completion.completion_item"
+_TRIGGERS = ("(", '"', "@", ".", "{", "[", "~", "=", ":", ",", "/", " ")
+_AFTER_SPACE = frozenset(
+    ("use", "has", "in", "contains", "expect", "at", "with", "run", "set", "=", "~", "!=", "!~", "->")
+)
+"""What a space is to be followed by proposals for, without somebody asking."""
+
+
+def register(server: VigilServer) -> None:
+    """Answer both."""
+    gathering = Gathering(server)
+
+    @server.feature(
+        types.TEXT_DOCUMENT_COMPLETION,
+        types.CompletionOptions(trigger_characters=list(_TRIGGERS), resolve_provider=True),
+    )
+    def complete(params: types.CompletionParams) -> types.CompletionList | None:
+        uri = params.text_document.uri
+        reading = server.reading(uri)
+        if reading is None:
+            return None
+        offset = reading.text.offset(params.position)
+        context = params.context
+        if context is not None and context.trigger_character == " " and not _wanted(reading, offset):
+            return None
+        return _completed(server, gathering, uri, reading, offset)
+
+    @server.feature(types.COMPLETION_ITEM_RESOLVE)
+    def resolve(item: types.CompletionItem) -> types.CompletionItem:
+        match item.data:
+            case {"uri": str(uri), "about": [*about]} if all(isinstance(word, str) for word in about):
+                reading = server.reading(uri)
+            case _:
+                return item
+        if reading is not None:
+            others = gathering.importable(reading) if about[:1] in (["import"], ["module"]) else []
+            namesake = _namesake(server, reading)
+            modules = reading.modules() if namesake is None else [*reading.modules(), namesake]
+            told = documentation(about, modules, server.known(uri), others)
+            if told:
+                item.documentation = shown(server, _ITEM, told)
+        return item
+
+
+def _wanted(reading: Reading, offset: int) -> bool:
+    """Whether the word before a space leaves no doubt that something is to follow."""
+    start = reading.source.text.rfind("\n", 0, offset) + 1
+    words = reading.source.text[max(start, offset - 40) : offset].split()
+    return bool(words) and words[-1] in _AFTER_SPACE
+
+
+def _completed(
+    server: VigilServer, gathering: Gathering, uri: str, reading: Reading, offset: int
+) -> types.CompletionList | None:
+    abilities = _abilities(server)
+    data: dict[str, Any] = {"uri": uri}
+    if (comment := comment_at(reading.tokens, offset)) is not None:
+        findings = server.findings(uri)
+        known = findings.diagnostics if findings is not None else ()
+        here = [finding for finding in known if finding.source is reading.source]
+        found = in_comment(comment, offset, here, lambda: gathering.recordings(reading))
+        return None if found is None else completion_list(found[1], found[0], reading.text, abilities, data)
+    place = place_at(reading.file, reading.tokens, offset)
+    if place is None:
+        return None
+    scene = Scene(
+        reading,
+        place,
+        slot_of(place.beginning.parts, place.accepted, reading.module),
+        server.known(uri),
+        _namesake(server, reading),
+        lambda: gathering.importable(reading),
+        lambda: gathering.recordings(reading),
+        lambda: gathering.documents(reading),
+        server.project(uri).plan.documents,
+        lambda: gathering.citations(reading),
+    )
+    gathering.missed = False
+    answer = completion_list(offers(scene), place, reading.text, abilities, data)
+    answer.is_incomplete = answer.is_incomplete or gathering.missed
+    return answer
+
+
+def _namesake(server: VigilServer, reading: Reading) -> Module | None:
+    """The policy that a file of tests is named after."""
+    path = reading.source.path
+    other = server.reading_of(path.removesuffix(TESTS) + ".vgl") if path.endswith(TESTS) else None
+    return other.module if other is not None else None
+
+
+def _abilities(server: VigilServer) -> Abilities:
+    return Abilities(
+        server.supports(f"{_ITEM}.snippet_support"),
+        server.supports(f"{_ITEM}.insert_replace_support"),
+        server.supports(f"{_ITEM}.label_details_support"),
+        server.supports(f"{_ITEM}.commit_characters_support"),
+    )

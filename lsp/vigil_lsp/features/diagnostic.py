@@ -1,0 +1,62 @@
+"""`textDocument/diagnostic` and `workspace/diagnostic`: findings for clients that ask for them."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+
+from vigil_lsp.findings import as_json
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from vigil_lsp.server import VigilServer
+
+_OPTIONS = types.DiagnosticOptions(inter_file_dependencies=True, workspace_diagnostics=True, identifier="vigil")
+
+
+def register(server: VigilServer) -> None:
+    """Answer both."""
+
+    @server.feature(types.TEXT_DOCUMENT_DIAGNOSTIC, _OPTIONS)
+    async def document(params: types.DocumentDiagnosticParams) -> types.DocumentDiagnosticReport:
+        path = server.path(params.text_document.uri)
+        findings = await server.diagnosis.complete(path) if path is not None else None
+        found = server.diagnosis.to_protocol(findings) if findings is not None else []
+        result = _identity(found)
+        if result == params.previous_result_id:
+            return types.RelatedUnchangedDocumentDiagnosticReport(result)
+        return types.RelatedFullDocumentDiagnosticReport(found, result_id=result)
+
+    @server.feature(types.WORKSPACE_DIAGNOSTIC)
+    async def workspace(params: types.WorkspaceDiagnosticParams) -> types.WorkspaceDiagnosticReport:
+        before = {one.uri: one.value for one in params.previous_result_ids}
+        reports: list[types.WorkspaceDocumentDiagnosticReport] = []
+        for project in server.projects.all():
+            for path in project.found:
+                uri = server.files.uri(path)
+                document = server.document(uri)
+                diagnosis = server.diagnosis
+                findings = await (diagnosis.unopened(path) if document is None else diagnosis.complete(path))
+                if findings is None:
+                    continue
+                found = diagnosis.to_protocol(findings)
+                version = document.version if document is not None else None
+                reports.append(_report(uri, version, found, before.get(uri)))
+        return types.WorkspaceDiagnosticReport(reports)
+
+
+def _report(
+    uri: str, version: int | None, found: Sequence[types.Diagnostic], before: str | None
+) -> types.WorkspaceDocumentDiagnosticReport:
+    result = _identity(found)
+    if result == before:
+        return types.WorkspaceUnchangedDocumentDiagnosticReport(uri, result, version)
+    return types.WorkspaceFullDocumentDiagnosticReport(uri, found, version, result_id=result)
+
+
+def _identity(found: Sequence[types.Diagnostic]) -> str:
+    """The same for the same findings in the same places."""
+    return blake2b(repr([as_json(one) for one in found]).encode(), digest_size=12).hexdigest()

@@ -1,0 +1,144 @@
+"""`textDocument/inlayHint`: how many events meet a condition, what values a variable has, how severe a statement is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+
+from vigil_lang.diagnostics import Span
+from vigil_lang.report.markdown import code
+from vigil_lang.syntax import tree
+from vigil_lsp.cursor import walk
+from vigil_lsp.recordings.conditions import Meanings
+from vigil_lsp.variables import asked_in, values_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from vigil_lsp.reading import Reading
+    from vigil_lsp.recordings.results import Known, Matches
+    from vigil_lsp.server import VigilServer
+    from vigil_lsp.text import Text
+
+_SHOWN = 5
+"""Values of a variable that its tooltip shows."""
+
+
+def hints(reading: Reading, known: Known | None, within: Span) -> Iterator[types.InlayHint]:
+    """The hints of the items that stand in a part of the text."""
+    metadata = {statement.name: statement.metadata for statement in reading.policy.statements}
+    meanings = Meanings(reading.policy)
+    for item in reading.file.items:
+        if item.span.end < within.start or item.span.start > within.end:
+            continue
+        match item:
+            case tree.Pattern(_, _, body):
+                if known is not None:
+                    yield from _variables(reading, known, item, meanings)
+                    yield from _matches(reading.text, known.matches(body.span), body.span.end, "this pattern", "events")
+            case tree.Statement(name, form, after):
+                if name.text in metadata and not any(note.name.text == "severity" for note in item.annotations):
+                    yield _severity(reading.text, item, metadata[name.text].severity)
+                if known is not None:
+                    yield from _variables(reading, known, item, meanings)
+                    for expr in _conditions(form, after):
+                        yield from _matches(reading.text, known.matches(expr.span), expr.span.end, "this condition")
+
+
+def _conditions(form: tree.Form, after: tree.Expr | None) -> Iterator[tree.Expr]:
+    """The conditions of a statement; in the body of `always`, the largest parts that speak of one event."""
+    waiting: list[tree.Expr] = [*([after] if after is not None else ()), *reversed(form.args)]
+    while waiting:
+        expr = waiting.pop()
+        match expr:
+            case tree.Diamond(_, _, body):
+                waiting.append(body)
+            case tree.Implies(left, right):
+                waiting += (right, left)
+            case tree.Not(body) if form.name == "always":
+                waiting.append(body)
+            case tree.And(items) | tree.Or(items) if any(_temporal(item) for item in items):
+                waiting += reversed(items)
+            case _:
+                yield expr
+
+
+def _temporal(expr: tree.Expr) -> bool:
+    return any(isinstance(node, tree.Diamond | tree.Implies) for node in walk(expr))
+
+
+def _matches(text: Text, found: Matches | None, at: int, what: str, noun: str = "") -> Iterator[types.InlayHint]:
+    """`12 events` behind a pattern, `×12` behind a condition."""
+    if found is None:
+        return
+    events = f"{found.events} event{'s' * (found.events != 1)}"
+    runs = f"{found.runs} run{'s' * (found.runs != 1)}"
+    met = f"{events} in {runs}" if found.events else "no event of the recorded runs"
+    yield types.InlayHint(
+        text.position(at),
+        events if noun else f"×{found.events}",
+        tooltip=f"{met} {'meet' if found.events > 1 else 'meets'} {what}, for some value of its variables",
+        padding_left=True,
+    )
+
+
+def _severity(text: Text, item: tree.Statement, level: str) -> types.InlayHint:
+    """What a statement without `@severity` is reported as; accepting the hint writes it down."""
+    start = item.span.start
+    indent = text.content[text.content.rfind("\n", 0, start) + 1 : start]
+    written = f"@severity({level})\n{indent if not indent.strip() else ''}"
+    return types.InlayHint(
+        text.position(item.name.span.end),
+        level,
+        text_edits=[types.TextEdit(text.range(Span(start, start)), written)],
+        tooltip=f"a violation is reported as `{level}` where no `@severity` says otherwise",
+        padding_left=True,
+    )
+
+
+def _variables(
+    reading: Reading, known: Known, item: tree.Pattern | tree.Statement, meanings: Meanings
+) -> Iterator[types.InlayHint]:
+    """The types of variables: behind a pattern's parameters, or where a statement first names them."""
+    found = values_of(asked_in(reading.policy, item, meanings), known.signature, known.samples)
+    places: dict[str, Span] = {}
+    if isinstance(item, tree.Pattern):
+        places = {param.text: param.span for param in item.params}
+    elif found:
+        for node in walk(item):
+            name = _name_of(node)
+            if name is not None and name.text in found:
+                places.setdefault(name.text, name.span)
+    for variable, place in places.items():
+        if (values := found.get(variable)) is not None and values.types:
+            some = "\n".join(f"- {code(value)} {count}×" for value, count in values.samples[:_SHOWN])
+            said = f"Values of `{variable}` in the recorded runs:\n\n{some}" if some else None
+            yield types.InlayHint(
+                reading.text.position(place.end),
+                f": {' | '.join(sorted(values.types))}",
+                types.InlayHintKind.Type,
+                tooltip=types.MarkupContent(types.MarkupKind.Markdown, said) if said is not None else None,
+            )
+
+
+def _name_of(node: object) -> tree.Name | None:
+    """The name that may be a variable at a node: after `=` or `contains`, or given to a pattern."""
+    match node:
+        case tree.Test(_, _, tree.Name() as name):
+            return name
+        case tree.Apply(tree.Name() as name, None):
+            return name
+        case _:
+            return None
+
+
+def register(server: VigilServer) -> None:
+    """Answer it."""
+
+    @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
+    def inlay_hint(params: types.InlayHintParams) -> list[types.InlayHint] | None:
+        reading = server.reading(params.text_document.uri)
+        if reading is None:
+            return None
+        return list(hints(reading, server.known(reading.uri), reading.text.span(params.range)))

@@ -1,0 +1,71 @@
+"""`textDocument/rename` and `textDocument/prepareRename`, across the files of the project."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from vigil_lsp.names import everywhere
+from vigil_lsp.renaming import Refused, rename, target
+
+if TYPE_CHECKING:
+    from vigil_lang.diagnostics import Edit
+    from vigil_lsp.names import Names
+    from vigil_lsp.server import VigilServer
+
+_Change: TypeAlias = types.TextDocumentEdit | types.CreateFile | types.RenameFile | types.DeleteFile
+
+
+def register(server: VigilServer) -> None:
+    """Answer both; what is refused is an error that says why."""
+
+    @server.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)
+    def prepare(params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
+        seen = everywhere(server, params.text_document.uri)
+        if seen is None:
+            return None
+        reading, names = seen
+        try:
+            found = target(names, reading, reading.text.offset(params.position))
+        except Refused as why:
+            raise _error(why) from None
+        return types.PrepareRenamePlaceholder(reading.text.range(found.span), found.name)
+
+    @server.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))
+    def change(params: types.RenameParams) -> types.WorkspaceEdit | None:
+        seen = everywhere(server, params.text_document.uri)
+        if seen is None:
+            return None
+        reading, names = seen
+        offset = reading.text.offset(params.position)
+        try:
+            edits = rename(names, reading, offset, params.new_name, server.files.access)
+        except Refused as why:
+            raise _error(why) from None
+        return _workspace_edit(server, names, edits)
+
+
+def _error(why: Refused) -> JsonRpcException:
+    message = str(why)
+    return JsonRpcException(message[:1].upper() + message[1:], types.LSPErrorCodes.RequestFailed)
+
+
+def _workspace_edit(server: VigilServer, names: Names, edits: dict[str, list[Edit]]) -> types.WorkspaceEdit:
+    """Edits by file, tied to the versions of open documents where the client can tell those apart."""
+    changes: dict[str, list[types.TextEdit]] = {}
+    for path, some in edits.items():
+        module = names.module(path)
+        assert module is not None  # it is where the places were found
+        text = server.files.text(module.source)
+        changes[server.files.uri(path)] = [types.TextEdit(text.range(edit.span), edit.text) for edit in some]
+    if not server.supports("workspace.workspace_edit.document_changes"):
+        return types.WorkspaceEdit(changes=changes)
+    documents: list[_Change] = []
+    for uri, found in changes.items():
+        document = server.document(uri)
+        version = None if document is None else document.version
+        identifier = types.OptionalVersionedTextDocumentIdentifier(uri, version)
+        documents.append(types.TextDocumentEdit(identifier, list(found)))
+    return types.WorkspaceEdit(document_changes=documents)

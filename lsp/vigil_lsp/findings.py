@@ -1,0 +1,127 @@
+"""Findings as editors take them, and where older ones stand in a newer text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types
+
+from vigil_lang.diagnostics import Diagnostic, Span
+from vigil_lang.diagnostics.visible import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from vigil_lang.diagnostics import Source
+    from vigil_lsp.files import Files
+    from vigil_lsp.text import Text
+
+NAME = "vigil"
+"""What diagnostics say they come from."""
+
+SEVERITY = {
+    "error": types.DiagnosticSeverity.Error,
+    "warning": types.DiagnosticSeverity.Warning,
+    "info": types.DiagnosticSeverity.Information,
+}
+# Findings about what could as well not be there: editors grey it out.
+_UNNECESSARY = frozenset({"VGL007", "VGL205", "VGL304", "VGL310"})
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """The findings of one text: `resolved` of reading it, `linted` the linter's, `of_runs` what only runs show.
+
+    `complete`: the linter has seen this very text; otherwise `linted` is what it said of an older one, moved along.
+    """
+
+    source: Source
+    resolved: tuple[Diagnostic, ...] = ()
+    linted: tuple[Diagnostic, ...] = ()
+    of_runs: tuple[Diagnostic, ...] = ()
+    complete: bool = False
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """All of them, in the order of the text."""
+        found = {(f.code, f.span, f.message): f for f in (*self.resolved, *self.linted, *self.of_runs)}
+        return tuple(sorted(found.values(), key=lambda f: (f.span, f.code)))
+
+
+def moved(findings: Iterable[Diagnostic], source: Source) -> Iterator[Diagnostic]:
+    """Findings of an older text where they stand in a newer one; those that the change touched are left out."""
+    found = tuple(findings)
+    if not found:
+        return
+    old, new = found[0].source.text, source.text
+    start = _common(old, new)
+    end = _common(old[start:][::-1], new[start:][::-1])
+    by = len(new) - len(old)
+    for finding in found:
+        span = finding.span
+        if span.start >= len(old) - end:
+            span = Span(span.start + by, span.end + by)
+        elif span.end > start:
+            continue
+        if not _grown(span, new):
+            yield replace(finding, source=source, span=span, fix=None, notes=())
+
+
+def _grown(span: Span, text: str) -> bool:
+    """Whether a range ends, or begins, inside a word."""
+    return any(text[at - 1 : at + 1].isidentifier() for at in span if 0 < at < len(text))
+
+
+def _common(one: str, other: str) -> int:
+    """How many characters two texts begin with alike."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def to_protocol(finding: Diagnostic, text: Text, files: Files, *, related: bool = True) -> types.Diagnostic:
+    """A finding as the protocol has it; `related`, with the places that help to understand it."""
+    message = visible(finding.message) + (f"\nhelp: {visible(finding.help)}" if finding.help else "")
+    places = [
+        types.DiagnosticRelatedInformation(
+            types.Location(files.uri(note.source.path), files.text(note.source).range(note.span)), visible(note.message)
+        )
+        for note in finding.notes
+        if related and not note.source.path.startswith("<")
+    ]
+    return types.Diagnostic(
+        range=text.range(_seen(finding.span, text)),
+        message=message,
+        severity=SEVERITY[finding.severity],
+        code=finding.code,
+        source=NAME,
+        tags=[types.DiagnosticTag.Unnecessary] if finding.code in _UNNECESSARY else None,
+        related_information=places or None,
+    )
+
+
+def _seen(span: Span, text: Text) -> Span:
+    """A range that can be seen: nothing is drawn under none, so the character before, or after, stands for it."""
+    if span.end > span.start:
+        return span
+    content = text.content
+    if span.start and not content[span.start - 1].isspace():
+        return Span(span.start - 1, span.start)
+    if span.start < len(content) and content[span.start] not in "\r\n":
+        return Span(span.start, span.start + 1)
+    return span
+
+
+def as_json(diagnostic: types.Diagnostic) -> tuple[Any, ...]:
+    """What tells two diagnostics apart."""
+    place = diagnostic.range
+    return (
+        place.start.line, place.start.character, place.end.line, place.end.character,
+        diagnostic.code, diagnostic.message, diagnostic.severity,
+    )  # fmt: skip

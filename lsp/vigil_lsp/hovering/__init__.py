@@ -1,0 +1,1 @@
+"""What stands at a place of a policy, as Markdown."""

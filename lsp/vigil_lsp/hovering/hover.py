@@ -1,0 +1,209 @@
+"""What is told about a place: of the name there, or else of the word, mark, value or comment."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from vigil_lang.diagnostics import CODES, Span
+from vigil_lang.report.markdown import code
+from vigil_lang.report.pages import rule_of
+from vigil_lang.semantics.text import BadEscape, Expression, Glob, glob_text
+from vigil_lang.syntax import tree
+from vigil_lang.syntax.print import UNICODE
+from vigil_lang.trace.vocabulary import vocabulary
+from vigil_lsp.completing.documentation import documentation
+from vigil_lsp.hovering.asked import Asked, Told
+from vigil_lsp.hovering.named import named, of_statement
+from vigil_lsp.hovering.runs import counted, matching
+from vigil_lsp.words import CLOSED, GLOB, OPERATORS, REGEX
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from vigil_lang.semantics.text import Matcher
+
+_CODE = re.compile(r"VGL[0-9]{3}")
+_FORMS = frozenset({"abs", "prec", "resp", "rslv", "bresp", "until", "atmost", "always"})
+_WORDS = {mark: word for word, mark in UNICODE.items()} | {"◇-": "earlier", "◇+": "later"}
+_QUIET = frozenset("()[]{},:.")
+
+
+def told(asked: Asked) -> Told | None:
+    """What is told about a place; None where there is nothing to say."""
+    token = asked.token
+    if token is None:
+        return None
+    if token.kind in ("comment", "doc"):
+        return _of_comment(asked)
+    for mention in asked.mentions:
+        if said := named(asked, mention):
+            return _told(mention.span, said)
+    said = list(_of_token(asked))
+    return _told(_span(asked), said) if said else None
+
+
+def _told(span: Span, said: list[str]) -> Told:
+    return Told(span, "\n\n".join(said))
+
+
+def _span(asked: Asked) -> Span:
+    """The token; `not in` is one mark of two."""
+    assert asked.token is not None
+    node = asked.path[-1] if asked.path else None
+    is_test = isinstance(node, tree.Test) and node.operator == "not in" and asked.token.text in ("not", "in")
+    if is_test and isinstance(node, tree.Test):
+        inside = [t for t in asked.reading.tokens if node.field.span.end <= t.start < node.operand.span.start]
+        return Span(inside[0].start, inside[-1].end)
+    return asked.token.span
+
+
+def _of_comment(asked: Asked) -> Told | None:
+    """The code that a comment lets pass."""
+    assert asked.token is not None
+    if "vigil" not in asked.token.text:
+        return None
+    for found in _CODE.finditer(asked.token.text):
+        span = Span(asked.token.start + found.start(), asked.token.start + found.end())
+        if span.start <= asked.offset <= span.end and found[0] in CODES:
+            return _told(span, of_code(found[0]))
+    return None
+
+
+def of_code(name: str) -> list[str]:
+    """The page of a code."""
+    row = CODES[name]
+    return [f"**{name}** ({row.severity}): {row.summary}", rule_of(name).page]
+
+
+def _of_token(asked: Asked) -> Iterator[str]:
+    node = asked.path[-1] if asked.path else None
+    parent = asked.path[-2] if len(asked.path) > 1 else None
+    token = asked.token
+    assert token is not None
+    match node:
+        case tree.Annotation(name) if token.text in ("@", name.text):
+            yield from _documented(asked, "annotation", name.text)
+        case tree.Name() if isinstance(parent, tree.Annotation) and node is parent.name:
+            yield from _documented(asked, "annotation", node.text)
+        case tree.Field(name, "argument"):
+            yield from _argument(asked, name)
+        case tree.Name() | tree.String() if isinstance(parent, tree.Argument) and node is parent.name:
+            yield from _argument(asked, node.text if isinstance(node, tree.Name) else node.raw)
+        case tree.Name() | tree.String() if (action := _action(asked.path)) is not None:
+            yield from _action_said(asked, action)
+            expr = asked.expression()
+            if expr is not None:
+                yield from counted(asked.known, expr.span)
+        case tree.String() | tree.Regex() if (about := _pattern_of(asked)) is not None:
+            yield from _text_pattern(asked, *about)
+        case _:
+            yield from _word(asked, node)
+
+
+def _action(path: list[object]) -> str | None:
+    """The action or kind that a name or text is."""
+    node = path[-1]
+    if not isinstance(node, tree.Name | tree.String):
+        return None
+    text = node.text if isinstance(node, tree.Name) else node.raw
+    match path:
+        case [*_, tree.Apply(name, args), tree.Name() | tree.String()] if node is name and args is not None:
+            return text
+        case [*_, tree.ActionIs(), _] | [*_, tree.ActionIn(), tree.SetUnion(), tree.SetLiteral(), _]:
+            return text
+        case [*_, tree.Event(_, action, _, kinds), _] if node is action or any(node is kind for kind in kinds):
+            return text
+        case _:
+            return None
+
+
+def _action_said(asked: Asked, name: str) -> Iterator[str]:
+    if asked.known is None and name not in vocabulary().kinds:
+        yield f"{code(name)}: events of this action, and those that have it among their kinds."
+    else:
+        yield from _documented(asked, "action", name)
+
+
+def _argument(asked: Asked, name: str) -> Iterator[str]:
+    """An argument: what it is, its types, who carries it, and how many events meet the test."""
+    known = asked.known
+    if known is None and name not in vocabulary().roles:
+        yield f"{code(name)}: an argument of the event. {CLOSED}"
+    else:
+        yield from _documented(asked, "argument", name, *asked.actions())
+    if known is not None:
+        carrying = {action: a.args[name] for action, a in known.signature.actions.items() if name in a.args}
+        types = sorted({kind for argument in carrying.values() for kind in argument.types})
+        listed = ", ".join(code(action) for action in sorted(carrying)[:12])
+        many = " Some have several values of it." if any(one.many for one in carrying.values()) else ""
+        if carrying:
+            more = ", …" if len(carrying) > 12 else ""
+            yield f"{' or '.join(types) or 'any type'}; carried by {listed}{more}.{many}"
+    expr = asked.expression()
+    if expr is not None:
+        yield from counted(known, expr.span)
+
+
+def _pattern_of(asked: Asked) -> tuple[tree.Test | tree.ActionMatches, tree.String | tree.Regex] | None:
+    match asked.path:
+        case [*_, tree.Test(_, "~" | "!~") as test, (tree.String() | tree.Regex()) as operand]:
+            return test, operand
+        case [*_, tree.ActionMatches() as test, (tree.String() | tree.Regex()) as operand]:
+            return test, operand
+        case _:
+            return None
+
+
+def _text_pattern(
+    asked: Asked, test: tree.Test | tree.ActionMatches, operand: tree.String | tree.Regex
+) -> Iterator[str]:
+    yield REGEX if isinstance(operand, tree.Regex) else GLOB
+    if isinstance(operand, tree.Regex):
+        matcher: Matcher = Expression(operand.raw, operand.ignore_case)
+    else:
+        try:
+            matcher = Glob(glob_text(operand.raw))
+        except BadEscape:
+            return
+    if isinstance(test, tree.Test) and test.field.kind == "argument":
+        yield from matching(asked.known, test.field.name, asked.actions(), matcher)
+    yield from counted(asked.known, test.span)
+
+
+def _word(asked: Asked, node: object) -> Iterator[str]:
+    """A keyword, a form or an operator."""
+    token = asked.token
+    assert token is not None
+    word = _WORDS.get(token.text, token.text)
+    if token.text in _QUIET or token.kind not in ("word", "symbol"):
+        yield from _value(asked)
+        return
+    if isinstance(node, tree.Test) and node.operator == "not in" and word in ("not", "in"):
+        word = "not in"
+    if isinstance(asked.item, tree.Statement) and word == "statement" and asked.statement is not None:
+        yield from of_statement(asked, asked.statement)
+    elif isinstance(node, tree.Form) and word in _FORMS and word == node.name:
+        if asked.statement is not None:
+            yield from of_statement(asked, asked.statement)
+        yield from _documented(asked, "form", word)
+    elif word in OPERATORS and not isinstance(asked.item, tree.TestCase):
+        yield f"{code(word)}: {OPERATORS[word]}"
+        expr = asked.expression()
+        if expr is not None and word not in ("earlier", "later", "implies", "after"):
+            yield from counted(asked.known, expr.span)
+    else:
+        yield from _documented(asked, "keyword", word)
+
+
+def _value(asked: Asked) -> Iterator[str]:
+    """A value: how many events have it where it is asked for."""
+    expr = asked.expression()
+    if expr is not None and asked.token is not None and asked.token.kind in ("string", "number", "regex"):
+        yield from counted(asked.known, expr.span)
+
+
+def _documented(asked: Asked, *about: str) -> Iterator[str]:
+    found = documentation(about, (asked.module,), asked.known, ())
+    if found:
+        yield found

@@ -1,0 +1,116 @@
+"""What a folder's configuration says of the policies in it, and which policies there are."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vigil_lang.config import load
+from vigil_lang.documents.library import Library
+from vigil_lang.files import project_root
+from vigil_lang.lint.run import Plan
+from vigil_lang.lint.select import Selection
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from vigil_lang.config import Loaded, Settings
+    from vigil_lang.trace import Signature
+
+MAX_POLICIES = 5_000
+"""Policies of one project that are looked at without being open."""
+
+MAX_SECONDS = 0.5
+"""How long they are looked for: somebody may have opened a whole disk."""
+
+_SKIPPED = frozenset({"node_modules", "__pycache__", "venv", "dist", "build"})
+_CONFIGURATIONS = ("vigil.toml", "pyproject.toml")
+
+
+@dataclass(frozen=True, eq=False)
+class Project:
+    """One folder, absolute, with the configuration that counts in it. `inside`: it is part of the workspace."""
+
+    root: Path
+    loaded: Loaded = field(repr=False)
+    inside: bool = True
+
+    @property
+    def settings(self) -> Settings:
+        """What the configuration sets; paths in it are as seen from `root`."""
+        return self.loaded.settings
+
+    @property
+    def configuration(self) -> str | None:
+        """The file that the settings come from."""
+        path = self.loaded.path
+        return None if path is None else os.path.normpath(self.root / path)
+
+    @cached_property
+    def plan(self) -> Plan:
+        """What its policies are linted by, without a signature or runs."""
+        settings = self.settings
+        lint = settings.lint
+        selection = Selection(
+            (*lint.select, *lint.extend_select), lint.ignore, lint.per_file_ignores, lint.severity, str(settings.folder)
+        )
+        return Plan(selection, settings.params, inline_ignores=lint.inline_ignores, documents=Library())
+
+    def plan_with(self, signature: Signature | None) -> Plan:
+        """What its policies are linted by, where Σ is known."""
+        return self.plan if signature is None else replace(self.plan, signature=signature)
+
+    @cached_property
+    def found(self) -> tuple[str, ...]:
+        """The policies and tests below the folder, sorted, without those that the configuration excludes.
+
+        Outside the workspace, where a root is only guessed, none: there what is open is all there is.
+        """
+        paths = sorted(_policies(self.root)) if self.inside else []
+        return tuple(path for path in paths if not self.settings.excludes(path))[:MAX_POLICIES]
+
+
+class Projects:
+    """The projects of a workspace, by folder; forgotten when something about their files changed."""
+
+    def __init__(self) -> None:
+        self.folders: list[Path] = []
+        self._known: dict[Path, Project] = {}
+
+    def of(self, path: str | None) -> Project:
+        """The project that a file belongs to; without a file that of the first workspace folder."""
+        root = self._root(Path(path)) if path is not None else (self.folders or [Path.cwd()])[0]
+        if root not in self._known:
+            inside = any(root == folder or folder in root.parents for folder in self.folders)
+            self._known[root] = Project(root, load(root), inside)
+        return self._known[root]
+
+    def all(self) -> Iterable[Project]:
+        """The projects of the workspace's folders."""
+        return [self.of(str(folder / "x")) for folder in self.folders]
+
+    def forget(self) -> None:
+        """Read configurations again, and look for policies again, when they are needed next."""
+        self._known.clear()
+
+    def _root(self, path: Path) -> Path:
+        """The folder of the nearest configuration, else the workspace folder, else what looks like a project."""
+        for folder in path.parents:
+            if any((folder / name).is_file() for name in _CONFIGURATIONS):
+                return folder
+            if folder in self.folders:
+                return folder
+        return project_root(path.parent)
+
+
+def _policies(root: Path) -> Iterator[str]:
+    end = time.monotonic() + MAX_SECONDS
+    for folder, folders, names in os.walk(root):
+        if time.monotonic() > end:
+            return
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _SKIPPED)
+        yield from (os.path.join(folder, name) for name in names if name.endswith(".vgl"))  # noqa: PTH118 - many

@@ -1,0 +1,128 @@
+"""The protocol's rules about messages themselves: what is malformed, too early or too late is answered with an error.
+
+pygls answers well-formed requests; this adds documents that are kept in `Files`, and errors with the id of the request
+they are about where pygls would only show a message.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException, JsonRpcInternalError, JsonRpcInvalidParams
+from pygls.protocol import LanguageServerProtocol, lsp_method
+
+from vigil_lsp.virtual import SCHEME
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from vigil_lsp.server import VigilServer
+
+_LOG = logging.getLogger(__name__)
+
+PARSE_ERROR, INVALID_REQUEST, INVALID_PARAMS, NOT_INITIALIZED = -32700, -32600, -32602, -32002
+
+
+class VigilProtocol(LanguageServerProtocol):
+    """The language server protocol over one connection."""
+
+    _server: VigilServer
+
+    def take(self, body: bytes) -> None:
+        """Answer one message, whatever it is."""
+        try:
+            message = json.loads(body)
+        except (ValueError, RecursionError):
+            self.refuse(None, PARSE_ERROR, "the message is not JSON in UTF-8")
+            return
+        if not isinstance(message, dict):
+            self.refuse(None, INVALID_REQUEST, "a message is an object")
+            return
+        given = message.get("id")
+        known = given if isinstance(given, int | str) and not isinstance(given, bool) else None
+        method = message.get("method")
+        if message.get("jsonrpc") != self.VERSION:
+            self.refuse(known, INVALID_REQUEST, f"`jsonrpc` is not {self.VERSION!r}")
+            return
+        if "method" in message and not isinstance(method, str):
+            self.refuse(known, INVALID_REQUEST, "`method` is not a string")
+            return
+        if "id" in message and known is None:
+            if method is not None:
+                self.refuse(None, INVALID_REQUEST, "`id` is neither a number nor a string")
+            return
+        if method is not None and (why := self._untimely(method)) is not None:
+            if known is not None:
+                self.refuse(known, *why)
+            return
+        if "params" not in message and method is not None:
+            message = {**message, "params": None}
+        try:
+            structured = self.structure_message(message)
+        except (JsonRpcInvalidParams, JsonRpcInternalError):
+            if method is not None and known is not None:
+                self.refuse(known, INVALID_PARAMS, f"the parameters of `{method}` are not valid")
+            return
+        self.handle_message(structured)
+
+    def _untimely(self, method: str) -> tuple[int, str] | None:
+        """Why a method cannot be called now."""
+        if method == types.EXIT:
+            return None
+        if self._shutdown:
+            return INVALID_REQUEST, "the server is shutting down"
+        started = self._workspace is not None
+        if method == types.INITIALIZE:
+            return (INVALID_REQUEST, "the server is initialized already") if started else None
+        return None if started else (NOT_INITIALIZED, "the server is not initialized yet")
+
+    def refuse(self, request: int | str | None, code: int, message: str) -> None:
+        """Answer with an error; without an id where it is not known which request it is about."""
+        error = {"code": code, "message": message}
+        self._send_data({"jsonrpc": self.VERSION, "id": request, "error": error})
+
+    def _send_data(self, data: Any) -> None:
+        try:
+            super()._send_data(data)
+        except BrokenPipeError:  # nobody listens any more; the end of the input says so, too
+            _LOG.info("the client is gone")
+
+    def _send_response(
+        self, msg_id: int | str, result: Any | None = None, error: types.ResponseError | None = None
+    ) -> None:
+        if error is not None and error.data is not None:  # a traceback is nothing for a client
+            error = types.ResponseError(error.code, error.message)
+        super()._send_response(msg_id, result, error)
+
+    @lsp_method(types.INITIALIZE)
+    def lsp_initialize(self, params: types.InitializeParams) -> Generator[Any, Any, types.InitializeResult]:
+        """Say what the server can do; that it has documents of its own is more than pygls knows to say."""
+        result = yield from super().lsp_initialize(params)
+        if result.capabilities.workspace is not None and self._server.supports("workspace.text_document_content"):
+            result.capabilities.workspace.text_document_content = types.TextDocumentContentOptions([SCHEME])
+        return result
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
+    def lsp_text_document__did_open(self, params: types.DidOpenTextDocumentParams) -> None:
+        """A document is the client's from here on."""
+        self._server.files.open(params.text_document)
+        self._server.changed(params.text_document.uri)
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
+    def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> None:
+        """Its text is another one."""
+        try:
+            self._server.files.change(params)
+        except LookupError as error:
+            raise JsonRpcException(f"{params.text_document.uri} is not open", INVALID_PARAMS) from error
+        self._server.changed(params.text_document.uri)
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_CLOSE)
+    def lsp_text_document__did_close(self, params: types.DidCloseTextDocumentParams) -> None:
+        """What is on disk counts again."""
+        document = self._server.files.close(params.text_document.uri)
+        if document is not None:
+            self._server.closed(params.text_document.uri, document)

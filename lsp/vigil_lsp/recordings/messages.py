@@ -1,0 +1,126 @@
+"""What the server and the process that knows the runs say to each other, and how it is framed.
+
+A message is a pickle behind its length. Pickles are safe between these two: one started the other, over pipes that
+nobody else has an end of. Whatever comes from policies, recordings or the client is text inside the messages.
+"""
+
+from __future__ import annotations
+
+import pickle
+import struct
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
+
+from vigil_lsp.recordings.named import Asked, asked
+from vigil_lsp.recordings.news import News
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from vigil_lsp.recordings.results import World
+
+__all__ = ["Answer", "Ask", "Asked", "Failure", "Forget", "Look", "News", "Policies", "Progress", "RunsNow", "Wanted"]
+__all__ += ["asked", "frame", "length_of", "message_of", "read_frame"]
+
+_LENGTH = struct.Struct(">Q")
+HEAD = _LENGTH.size
+
+Wanted: TypeAlias = Literal["witness", "timeline", "views", "explanation", "tests"]
+
+
+# --- from the server ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Policies:
+    """These policies are to be known, or have changed."""
+
+    policies: tuple[Asked, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Forget:
+    """These policies are no longer to be known."""
+
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Files may have changed: look at them now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A question with a number, answered by `Answer` or `Failure`."""
+
+    number: int
+    what: Wanted
+    about: tuple[Any, ...]
+    texts: Mapping[str, str] | None = None
+
+
+# --- from the process, beside `News` ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class RunsNow:
+    """Runs were loaded, or are no more: what is known of them, for the policies at these paths.
+
+    `files` are the recordings that were read anew.
+    """
+
+    world: World
+    policies: tuple[str, ...]
+    files: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far something that takes long has come. `percentage` is from 0 to 100; `done`: it is over."""
+
+    title: str
+    message: str = ""
+    percentage: int | None = None
+    done: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer to a question."""
+
+    number: int
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a question has no answer."""
+
+    number: int
+    message: str
+
+
+def frame(message: object) -> bytes:
+    """A message as it is sent."""
+    data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+    return _LENGTH.pack(len(data)) + data
+
+
+def length_of(head: bytes) -> int:
+    """The length of the message behind a head."""
+    return int(_LENGTH.unpack(head)[0])
+
+
+def message_of(data: bytes) -> Any:
+    """The message behind a head."""
+    return pickle.loads(data)
+
+
+def read_frame(stream: BinaryIO) -> Any | None:
+    """The next message of a stream that waits; None at its end."""
+    head = stream.read(HEAD)
+    if len(head) < HEAD:
+        return None
+    data = stream.read(length_of(head))
+    return message_of(data)

@@ -1,0 +1,269 @@
+"""What the runs say, as features read it. All of it is plain data that crosses from the process that knows the runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from vigil_lang.diagnostics import Diagnostic, Severity, Source, Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from vigil_lang.trace import Signature
+
+
+@dataclass(frozen=True, slots=True)
+class RunInfo:
+    """One run. `path` is `Trace.run.path`: with ``#`` and the run's name where the recording holds several."""
+
+    path: str
+    format: str
+    events: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A run that breaks a statement, and where: (index of the event, its id, what is wrong there), in run order."""
+
+    run: str
+    events: tuple[tuple[int, str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StatementResult:
+    """What the runs make of a statement: how many were judged, which break it, how many put it to the test."""
+
+    name: str
+    runs: int
+    violated: tuple[Broken, ...]
+    exercised: int
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """How many events meet a condition for some value of its variables, and in how many runs they are."""
+
+    events: int
+    runs: int
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentSamples:
+    """One argument of an action: how many events carry it, and its most frequent values with their counts.
+
+    Values too long to be written in a policy are left out, not cut.
+    """
+
+    events: int
+    values: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ActionSamples:
+    """How many events an action (or kind) has, and their arguments, the most frequent first."""
+
+    events: int
+    arguments: Mapping[str, ArgumentSamples] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """What the events of all runs carry, by action and by kind, the most frequent first."""
+
+    actions: Mapping[str, ActionSamples] = field(default_factory=dict)
+    kinds: Mapping[str, ActionSamples] = field(default_factory=dict)
+
+    def named(self, name: str) -> ActionSamples | None:
+        """Those of an action, or else of a kind."""
+        return self.actions.get(name) or self.kinds.get(name)
+
+    def arguments(self, names: Iterable[str] | None = None) -> list[tuple[str, int]]:
+        """Argument names with the number of events that carry them, the most frequent first.
+
+        Only of the actions or kinds of these names; None: of every action.
+        """
+        counts: dict[str, int] = {}
+        for one in self._of(names):
+            for name, argument in one.arguments.items():
+                counts[name] = counts.get(name, 0) + argument.events
+        return sorted(counts.items(), key=lambda found: (-found[1], found[0]))
+
+    def values(self, argument: str, names: Iterable[str] | None = None) -> list[tuple[str, int]]:
+        """Values of an argument with the number of events that carry them, the most frequent first."""
+        counts: dict[str, int] = {}
+        for one in self._of(names):
+            if argument in one.arguments:
+                for value, count in one.arguments[argument].values:
+                    counts[value] = counts.get(value, 0) + count
+        return sorted(counts.items(), key=lambda found: (-found[1], found[0]))
+
+    def _of(self, names: Iterable[str] | None) -> list[ActionSamples]:
+        if names is None:
+            return list(self.actions.values())
+        return [found for name in dict.fromkeys(names) if (found := self.named(name)) is not None]
+
+
+@dataclass(frozen=True, slots=True)
+class ItemResult:
+    """What was counted in one item, found again by its text: spans are relative to the item's start."""
+
+    text: str
+    start: int
+    matches: Mapping[Span, Matches] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What the runs say of one text of a policy file."""
+
+    path: str
+    text: str
+    world: int
+    """The `World` that this rests on."""
+    items: tuple[ItemResult, ...] = ()
+    statements: tuple[StatementResult, ...] = ()
+    findings: tuple[Diagnostic, ...] = ()
+    needs: tuple[str, ...] = ()
+    """The other files (modules) that were read."""
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """What the runs of a project are by themselves.
+
+    `number` tells two states of them apart. `findings` are about recordings that cannot be used; `missing` is what
+    is wrong with a pattern, by its place among those that name the runs.
+    """
+
+    number: int
+    signature: Signature
+    samples: Samples
+    runs: tuple[RunInfo, ...]
+    findings: tuple[Diagnostic, ...] = ()
+    missing: tuple[tuple[int, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A statement that says something of an event; `message` is what is wrong there, empty where nothing is."""
+
+    policy: str
+    statement: str
+    message: str = ""
+    severity: Severity = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class EventView:
+    """One event of a run as an editor shows it, long texts cut. `line` is its line in the recording, from 1."""
+
+    index: int
+    id: str
+    line: int | None
+    text: str
+    action: str
+    kinds: tuple[str, ...]
+    args: tuple[tuple[str, tuple[str, ...]], ...]
+    status: str
+    mentions: tuple[Said, ...] = ()
+    violates: tuple[Said, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RunView:
+    """One run of a recording, `path` as in `RunInfo`; `size` and `changed` (nanoseconds) are those of its file then."""
+
+    path: str
+    file: str
+    size: int
+    changed: int
+    events: tuple[EventView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """A run as a Markdown document, and its events."""
+
+    text: str
+    run: RunView
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """What came of a file of tests: a Markdown document, and the expectations that were not met.
+
+    `source` is the text that they stand in.
+    """
+
+    text: str
+    path: str
+    source: str
+    unmet: tuple[tuple[Span, str], ...]
+
+
+@dataclass(frozen=True)
+class Known:
+    """What the runs say of one policy file, moved to where its current text has it.
+
+    `signature` is that of all runs, merged with the declared ones the project names. `stale` says that an answer
+    for the current text (or the current runs) is still being computed; what is here then is true of the text before,
+    and only of items whose own text did not change since.
+    """
+
+    signature: Signature = field(repr=False)
+    samples: Samples = field(repr=False)
+    runs: tuple[RunInfo, ...]
+    stale: bool
+    findings: tuple[Diagnostic, ...] = ()
+    statements: Mapping[str, StatementResult] = field(default_factory=dict, repr=False)
+    counts: Mapping[Span, Matches] = field(default_factory=dict, repr=False)
+
+    def statement(self, name: str) -> StatementResult | None:
+        """What came of a statement of the file; None where it has no meaning, or is not judged yet."""
+        return self.statements.get(name)
+
+    def matches(self, span: Span) -> Matches | None:
+        """How many events meet the condition (an `Expr` of the tree, or a pattern's body) that stands at this span.
+
+        The span is that of the node in the CURRENT text. None where it was not counted: the item is new, or the
+        condition has no meaning.
+        """
+        return self.counts.get(span)
+
+
+def known(world: World, judged: Judged | None, source: Source, items: Iterable[Span], *, stale: bool) -> Known:
+    """What is known of a text of a policy whose items stand at these spans.
+
+    `judged` may be of an older text: items are told apart by their own text, and by order where two are the same.
+    """
+    if judged is None:
+        return Known(world.signature, world.samples, world.runs, True)
+    waiting: dict[str, list[ItemResult]] = {}
+    for item in reversed(judged.items):
+        waiting.setdefault(item.text, []).append(item)
+    counts: dict[Span, Matches] = {}
+    moved: list[tuple[Span, int]] = []  # where an item stood, and how far it has moved
+    for start, end in items:
+        same = waiting.get(source.text[start:end])
+        if not same:
+            continue
+        item = same.pop()
+        moved.append((Span(item.start, item.start + len(item.text)), start - item.start))
+        for span, matches in item.matches.items():
+            counts[Span(span.start + start, span.end + start)] = matches
+    findings = tuple(f for found in judged.findings if (f := _moved(found, judged, source, moved)) is not None)
+    statements = {statement.name: statement for statement in judged.statements}
+    return Known(world.signature, world.samples, world.runs, stale, findings, statements, counts)
+
+
+def _moved(found: Diagnostic, judged: Judged, source: Source, moved: list[tuple[Span, int]]) -> Diagnostic | None:
+    """A finding where the current text has it; None where its item has changed."""
+    if found.source.path != judged.path:
+        return found
+    for (start, end), by in moved:
+        if start <= found.span.start and found.span.end <= end:
+            span = Span(found.span.start + by, found.span.end + by)
+            return Diagnostic(found.code, found.message, source, span, found.severity, found.help)
+    return None

@@ -1,0 +1,304 @@
+"""The process that knows the runs: `python -m vigil_lsp.recordings.worker`.
+
+A thread reads what the server says; everything else is done in steps by the main one, the most urgent first: questions,
+then reading runs, then judging policies, the one that changed last before the others. A newer text of a policy takes
+the place of an older one, however far that had come. The process ends when its input does.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import queue
+import signal
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from vigil_lang.diagnostics import InputError
+from vigil_lsp.recordings.answering import NoAnswer, answered
+from vigil_lsp.recordings.judging import Judging
+from vigil_lsp.recordings.messages import (
+    Answer,
+    Ask,
+    Failure,
+    Forget,
+    Look,
+    Policies,
+    Progress,
+    RunsNow,
+    frame,
+    read_frame,
+)
+from vigil_lsp.recordings.news import news
+from vigil_lsp.recordings.recorded import TooLong
+from vigil_lsp.recordings.state import State
+from vigil_lsp.recordings.world import state_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from vigil_lsp.recordings.named import Asked
+    from vigil_lsp.recordings.results import Judged
+    from vigil_lsp.recordings.world import FileState, Runs
+
+_LOG = logging.getLogger("vigil.recordings")
+
+LOOK = 3.0
+"""Seconds between two looks at the files, when there is nothing else to do."""
+
+TOO_LONG = 10
+"""Seconds that one step may take: one statement on one run, say. What takes longer is given up."""
+
+_RARELY = 30
+"""How many times longer than a look takes is waited before the next."""
+
+_PARTIAL = 0.4
+"""Seconds after which a part of an answer is sent."""
+
+_QUESTION, _LOAD, _LATER, _JUDGE = range(4)
+
+
+@dataclass(slots=True)
+class _Job:
+    """Work in steps. `order` is smaller for what is more urgent."""
+
+    order: tuple[float, ...]
+    steps: Iterator[None]
+    failed: Callable[[str], None] | None = None
+
+
+class Worker:
+    """The state and the jobs. `send` takes a message for the server."""
+
+    def __init__(self, send: Callable[[object], None]) -> None:
+        self._send = send
+        self._state = State()
+        self._jobs: dict[object, _Job] = {}
+        self._count = 0
+        self._needs: dict[str, dict[str, FileState | None]] = {}
+        """The modules that each policy uses, as they were on disk."""
+        self._told: dict[str, tuple[int, Judged]] = {}
+        self._numbers = 0
+
+    @property
+    def busy(self) -> bool:
+        """Whether there is something to do."""
+        return bool(self._jobs)
+
+    # --- what the server says ---
+
+    def take(self, message: object) -> None:
+        """Take up a message; the work it asks for is done later."""
+        match message:
+            case Policies(policies):
+                self._policies(policies)
+            case Forget(paths):
+                for path in paths:
+                    self._state.drop(path)
+                    self._jobs.pop(("judge", path), None)
+                    self._needs.pop(path, None)
+                    self._told.pop(path, None)
+                self._state.tidy()
+            case Look():
+                self.look()
+            case Ask(number, what):
+                # What asks about runs is answered when they are there, and not as if there were none.
+                unread = what != "tests" and any(runs.world is None for runs in self._state.runs.values())
+                failed = partial(self._failed, number)
+                self._add(("ask", number), _LATER if unread else _QUESTION, self._answer(message), failed)
+
+    def look(self) -> None:
+        """See whether runs have changed, and read them again where they have; likewise modules that policies use."""
+        for runs in list(self._state.runs.values()):
+            if ("load", runs.basis) not in self._jobs and runs.changed():
+                self._load(runs)
+        for path in self._state.judged():
+            known = self._needs.get(path, {})
+            if any(state_of(module) != state for module, state in known.items()):
+                self._judge(path)
+
+    def _policies(self, policies: tuple[Asked, ...]) -> None:
+        before = dict(self._state.asked)
+        for asked in policies:
+            self._state.set(asked)
+        self._state.tidy()
+        for runs in self._state.runs.values():
+            if runs.world is None and ("load", runs.basis) not in self._jobs:
+                self._load(runs)
+        changed = {asked.path for asked in policies}
+        for path in self._state.judged():
+            asked, known = self._state.asked[path], self._state.runs_for(path)
+            if known is None:
+                continue  # it is judged when the runs are there
+            if path in changed or changed.intersection(self._needs.get(path, {})):
+                older = before.get(path)
+                if older is None or older.basis != asked.basis:
+                    self._tell(known, [path], frozenset())
+                self._judge(path)
+
+    # --- jobs ---
+
+    def _add(self, key: object, order: int, steps: Iterator[None], failed: Callable[[str], None] | None = None) -> None:
+        self._count += 1
+        # Of policies the one that came last is looked at now; questions and runs are taken in turn.
+        place = -self._count if order == _JUDGE else self._count
+        self._jobs[key] = _Job((order, place), steps, failed)
+
+    def step(self) -> None:
+        """Do one step of the most urgent job."""
+        key, job = min(self._jobs.items(), key=lambda found: found[1].order)
+        try:
+            with _limited():
+                next(job.steps)
+            return
+        except StopIteration:
+            why = None
+        except (NoAnswer, TooLong) as error:
+            why = str(error)
+        except InputError as error:
+            why = error.diagnostics[0].message if error.diagnostics else "it cannot be read"
+        except Exception as error:  # a fault of ours in one job must not end the others
+            _LOG.exception("a job failed: %s", key)
+            why = f"{type(error).__name__}: {error}"
+        if self._jobs.get(key) is job:
+            del self._jobs[key]
+        if why is not None and job.failed is not None:
+            job.failed(why)
+
+    def _failed(self, number: int, why: str) -> None:
+        self._send(Failure(number, why))
+
+    def _answer(self, ask: Ask) -> Iterator[None]:
+        value = None
+        for value in answered(ask, self._state):
+            if value is None:
+                yield
+        self._send(Answer(ask.number, value))
+
+    # --- runs ---
+
+    def _load(self, runs: Runs) -> None:
+        self._add(("load", runs.basis), _LOAD, self._loading(runs))
+
+    def _loading(self, runs: Runs) -> Iterator[None]:
+        title = "Reading recorded runs"
+        read: set[str] = set()
+        told = False
+        try:
+            for done, of, path in runs.load(self._state.recordings):
+                if path is not None:
+                    read.add(path)
+                    told = True
+                    self._send(Progress(title, f"{done} of {of}", 100 * done // of))
+                yield
+        finally:
+            if told:
+                self._send(Progress(title, done=True))
+        paths = [path for path, asked in self._state.asked.items() if asked.basis == runs.basis]
+        self._tell(runs, paths, frozenset(read))
+        for path in self._state.judged():
+            if path in paths:
+                self._judge(path)
+
+    def _tell(self, runs: Runs, paths: list[str], files: frozenset[str]) -> None:
+        if runs.world is not None:
+            self._send(RunsNow(runs.world, tuple(paths), files))
+
+    # --- policies ---
+
+    def _judge(self, path: str) -> None:
+        asked, runs = self._state.asked[path], self._state.runs_for(path)
+        if runs is not None:
+            self._add(("judge", path), _JUDGE, self._judging(asked, runs))
+
+    def _judging(self, asked: Asked, runs: Runs) -> Iterator[None]:
+        judging = Judging(asked, self._state.source(asked.path), runs)
+        told = time.monotonic()
+        for _ in judging.steps(self._state.access):
+            if judging.policy is not None and time.monotonic() - told > _PARTIAL:
+                self._tell_of(judging)
+                told = time.monotonic()
+            yield
+        self._tell_of(judging)
+
+    def _tell_of(self, judging: Judging) -> None:
+        """Send what has come of judging a policy so far."""
+        result = judging.result()
+        self._needs[result.path] = {module: state_of(module) for module in result.needs}
+        self._numbers += 1
+        self._send(news(result, self._numbers, self._told.get(result.path), complete=judging.complete))
+        self._told[result.path] = self._numbers, result
+
+
+class _limited:  # noqa: N801 - used as a function
+    """A step that is given up when it takes too long, where the system can tell."""
+
+    def __enter__(self) -> None:
+        if hasattr(signal, "setitimer"):
+            signal.signal(signal.SIGALRM, _give_up)
+            signal.setitimer(signal.ITIMER_REAL, TOO_LONG)
+
+    def __exit__(self, *_: object) -> None:
+        if hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _give_up(*_: object) -> None:
+    raise TooLong("this takes too long")
+
+
+def main() -> None:
+    """Work until the input ends."""
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
+    incoming, outgoing = _own_streams()
+    messages: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(incoming, messages), name="listen", daemon=True).start()
+
+    def send(message: object) -> None:
+        try:
+            outgoing.write(frame(message))
+            outgoing.flush()
+        except OSError:  # the server is gone
+            os._exit(0)
+
+    worker, wait = Worker(send), LOOK
+    while True:
+        try:
+            if worker.busy:
+                worker.take(messages.get_nowait())
+            else:
+                worker.take(messages.get(timeout=wait))
+        except queue.Empty:
+            if worker.busy:
+                worker.step()
+            else:
+                started = time.monotonic()
+                worker.look()
+                wait = max(LOOK, _RARELY * (time.monotonic() - started))
+
+
+def _own_streams() -> tuple[BinaryIO, BinaryIO]:
+    """The pipes to the server, out of reach of whatever else reads or prints: that gets nothing, or standard error."""
+    incoming, outgoing = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(2, 1)
+    os.close(nothing)
+    return os.fdopen(incoming, "rb"), os.fdopen(outgoing, "wb")
+
+
+def _listen(stream: BinaryIO, messages: queue.SimpleQueue[Any]) -> None:
+    """Pass on what the server says; without it there is nobody to work for, whatever is being done."""
+    try:
+        while (message := read_frame(stream)) is not None:
+            messages.put(message)
+    finally:
+        os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

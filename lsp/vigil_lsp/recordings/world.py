@@ -1,0 +1,223 @@
+"""The runs that policies are held against: found, read once, and read again when their files change."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from vigil_lang.diagnostics import Diagnostic, InputError, Source
+from vigil_lang.paths import trace_paths
+from vigil_lang.runs import load_traces
+from vigil_lang.signatures import load_signature
+from vigil_lang.trace import Signature, merge, observe
+from vigil_lsp.recordings.recorded import Recorded
+from vigil_lsp.recordings.results import RunInfo, Samples, World
+from vigil_lsp.recordings.sampling import sampled, slim
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from vigil_lsp.recordings.named import Basis
+
+MAX_BYTES = 20_000_000
+"""Bytes of a recording that is read in an editor; `vigil verify` reads larger ones."""
+
+MAX_PACKED = 2_000_000
+"""The same of one that is compressed, which may unpack to many times its size."""
+
+MAX_ALTOGETHER = 100_000_000
+"""Bytes of all recordings of a project that are read in an editor."""
+
+MAX_FILES = 1_000
+
+_NOTHING = Signature({}, "observed")
+
+
+class FileState(NamedTuple):
+    """What shows that a file is another one."""
+
+    changed: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A recording as it was read: its runs, or what is wrong with it."""
+
+    state: FileState
+    runs: tuple[Recorded, ...] = ()
+    findings: tuple[Diagnostic, ...] = ()
+
+
+def state_of(path: str) -> FileState | None:
+    """The state of a file, None where there is none."""
+    try:
+        found = Path(path).stat()
+    except (OSError, ValueError):
+        return None
+    return FileState(found.st_mtime_ns, found.st_size)
+
+
+class Recordings:
+    """Recordings by path, each read once for all who name it."""
+
+    def __init__(self) -> None:
+        self._loaded: dict[str, Loaded] = {}
+
+    def current(self, path: str) -> bool:
+        """Whether a file was read as it is now."""
+        known = self._loaded.get(path)
+        return known is not None and known.state == state_of(path)
+
+    def load(self, path: str) -> Loaded:
+        """A recording, read again where its file changed; what is wrong with it becomes findings."""
+        state = state_of(path)
+        known = self._loaded.get(path)
+        if known is None or known.state != state or state is None:
+            self._loaded[path] = known = _read(path, state or FileState(0, 0))
+        return known
+
+    def keep(self, paths: Iterable[str]) -> None:
+        """Forget all recordings but these."""
+        kept = set(paths)
+        self._loaded = {path: loaded for path, loaded in self._loaded.items() if path in kept}
+
+
+def largest(path: str) -> int:
+    """Bytes that a recording may have to be read in an editor."""
+    return MAX_PACKED if path.endswith((".gz", ".eval")) else MAX_BYTES
+
+
+def _read(path: str, state: FileState) -> Loaded:
+    if state.size > largest(path):
+        message = f"a recording of more than {largest(path) // 1_000_000} MB is not followed in an editor"
+        found = Diagnostic.of("VGL003", message, Source(path, ""), severity="warning", help=f"`vigil verify … {path}`")
+        return Loaded(state, findings=(found,))
+    try:
+        return Loaded(state, tuple(Recorded(trace) for trace in load_traces(path)))
+    except InputError as error:
+        return Loaded(state, findings=error.diagnostics)
+    except Exception as error:  # a fault of ours in one recording must not take the others along
+        message = f"reading the recording failed: {type(error).__name__}: {error}"
+        return Loaded(state, findings=(Diagnostic.of("VGL902", message, Source(path, "")),))
+
+
+@dataclass(slots=True)
+class Found:
+    """The files that patterns stand for, and what is wrong with a pattern by its place among them."""
+
+    files: list[str]
+    missing: list[tuple[int, str]]
+
+
+def find(patterns: Iterable[str], within: str | None = None) -> Found:
+    """The files that patterns stand for, each once. Only those that lie in the folder `within`, links followed."""
+    found = Found([], [])
+    inside = os.path.realpath(within) if within is not None else None
+    for at, pattern in enumerate(patterns):
+        try:
+            files = trace_paths([pattern])
+        except InputError as error:
+            found.missing.append((at, error.diagnostics[0].message))
+            continue
+        except (OSError, ValueError, RecursionError) as error:
+            found.missing.append((at, str(error)))
+            continue
+        allowed = [f for f in files if inside is None or _lies_in(f, inside)]
+        if len(allowed) < len(files):
+            found.missing.append((at, "only what lies in the workspace folder is read"))
+        found.files += (file for file in allowed if file not in found.files)
+    del found.files[MAX_FILES:]
+    return found
+
+
+def _lies_in(path: str, folder: str) -> bool:
+    real = os.path.realpath(path)
+    return real == folder or real.startswith(os.path.join(folder, ""))  # noqa: PTH118 - texts
+
+
+class Runs:
+    """The runs of one basis, and what they are together."""
+
+    _numbers = 0
+
+    def __init__(self, basis: Basis) -> None:
+        self.basis = basis
+        self.recorded: tuple[Recorded, ...] = ()
+        self.benign: tuple[Recorded, ...] = ()
+        self.world: World | None = None
+        self._signature = _NOTHING
+        self._seen: tuple[tuple[str, FileState | None], ...] = ()
+
+    @property
+    def signature(self) -> Signature:
+        """Σ in full, as rules are given it."""
+        return self._signature
+
+    def files(self) -> list[str]:
+        """The recordings that were found last."""
+        return [path for path, _ in self._seen]
+
+    def changed(self) -> bool:
+        """Whether some file is there now that was not, is no longer there, or is another one."""
+        return self._look()[0] != self._seen
+
+    def _look(self) -> tuple[tuple[tuple[str, FileState | None], ...], Found, Found]:
+        runs, benign = find(self.basis.runs, self.basis.within), find(self.basis.benign)
+        paths = dict.fromkeys((*runs.files, *benign.files, *self.basis.signatures))
+        return tuple((path, state_of(path)) for path in paths), runs, benign
+
+    def load(self, recordings: Recordings) -> Iterator[tuple[int, int, str | None]]:
+        """Find and read everything; after each file (done, of how many, its path where it was read anew)."""
+        seen, runs, benign = self._look()
+        files = list(dict.fromkeys((*runs.files, *benign.files)))
+        loaded: dict[str, Loaded] = {}
+        left = MAX_ALTOGETHER
+        beyond: list[Diagnostic] = []
+        for done, path in enumerate(files, 1):
+            state = state_of(path)
+            left -= state.size if state is not None and state.size <= largest(path) else 0
+            if left < 0:
+                message = f"the recordings before it have {MAX_ALTOGETHER // 1_000_000} MB: this one is not followed"
+                beyond.append(Diagnostic.of("VGL003", message, Source(path, ""), severity="warning"))
+                continue
+            read = not recordings.current(path)
+            loaded[path] = recordings.load(path)
+            yield done, len(files), path if read else None
+        self._seen = seen
+        self.recorded = tuple(run for path in runs.files if path in loaded for run in loaded[path].runs)
+        self.benign = tuple(run for path in benign.files if path in loaded for run in loaded[path].runs)
+        findings = [finding for one in loaded.values() for finding in one.findings]
+        traces = [run.trace for run in self.recorded]
+        signatures, wrong = _declared(self.basis.signatures)
+        parts = [*signatures, *([observe(traces)] if traces else ())]
+        self._signature = merge(*parts) if parts else _NOTHING
+        yield len(files), len(files), None
+        Runs._numbers += 1
+        self.world = World(
+            Runs._numbers,
+            slim(self._signature),
+            sampled(traces) if traces else Samples(),
+            tuple(RunInfo(t.run.path, t.run.format, len(t), t.run.name or "") for t in traces),
+            (*findings, *beyond, *wrong),
+            tuple(runs.missing),
+        )
+
+
+def _declared(paths: Iterable[str]) -> tuple[list[Signature], list[Diagnostic]]:
+    """The signatures that can be read, and what is wrong with the others."""
+    signatures: list[Signature] = []
+    findings: list[Diagnostic] = []
+    for path in paths:
+        state = state_of(path)
+        if state is not None and state.size > MAX_BYTES:
+            message = f"a signature of more than {MAX_BYTES // 1_000_000} MB is not read in an editor"
+            findings.append(Diagnostic.of("VGL003", message, Source(path, ""), severity="warning"))
+            continue
+        try:
+            signatures.append(load_signature(path))
+        except InputError as error:
+            findings += error.diagnostics
+    return signatures, findings

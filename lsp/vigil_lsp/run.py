@@ -1,0 +1,72 @@
+"""Serving one client, over a pair of streams or on a port."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import sys
+from typing import TYPE_CHECKING
+
+from pygls.io_ import StdinAsyncReader, StdoutWriter
+
+from vigil_lsp.messages import messages
+from vigil_lsp.server import VigilServer, server
+
+if TYPE_CHECKING:
+    from pygls.io_ import AsyncReader, AsyncWriter, Writer
+
+_SWITCH = 0.001
+"""Seconds after which a thread that computes lets another one go on: a request waits for the linter that long."""
+
+
+def over_stdio() -> None:
+    """Serve the client at the other end of standard input and output until it goes."""
+    out = sys.stdout.buffer
+    sys.stdout = sys.stderr  # what prints by mistake must not break a message in two
+    made = _ready()
+    reader = StdinAsyncReader(sys.stdin.buffer, made.thread_pool)
+    asyncio.run(_serve(made, reader, StdoutWriter(out)))
+
+
+def over_tcp(host: str, port: int) -> None:
+    """Serve the first client that connects to a port; 0 is one that is free. Standard error says which it is.
+
+    Raises:
+        OSError: the port cannot be listened on.
+    """
+    asyncio.run(_listen(_ready(), host, port))
+
+
+async def _listen(made: VigilServer, host: str, port: int) -> None:
+    served: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        listening.close()
+        try:
+            await _serve(made, reader, writer)
+        except (ConnectionError, SystemExit):
+            pass
+        finally:
+            writer.close()
+            served.set_result(None)
+
+    listening = await asyncio.start_server(connected, host, port)
+    print(f"listening on {host}:{listening.sockets[0].getsockname()[1]}", file=sys.stderr, flush=True)
+    await served
+
+
+async def _serve(made: VigilServer, reader: AsyncReader, writer: AsyncWriter | Writer) -> None:
+    made.protocol.set_writer(writer)
+    try:
+        async for message in messages(reader):
+            made.protocol.take(message)
+    finally:
+        await made.end()
+
+
+def _ready() -> VigilServer:
+    made = server()
+    sys.setswitchinterval(_SWITCH)
+    gc.collect()
+    gc.freeze()  # what was imported stays: looking through it again and again would be felt while typing
+    return made

@@ -1,0 +1,166 @@
+"""Documents that are made, not stored: which there are, what their URIs are, and how a client is shown one.
+
+`vigil:/run/NAME.md?run=PATH`, `vigil:/witness/STATEMENT.md?policy=PATH[&run=PATH]`,
+`vigil:/explain/STATEMENT.md?policy=PATH`, `vigil:/tests/NAME.md?path=PATH[&test=NAME]`, `vigil:/codes/CODE.md`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Literal, TypeAlias
+from urllib.parse import parse_qs, quote, unquote, urlencode, urlsplit
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from vigil_lang.cache import folder as cache_folder
+from vigil_lang.diagnostics import CODES, InputError
+from vigil_lang.files import write_text
+from vigil_lang.resources import resource
+from vigil_lsp.recordings.client import Unanswered
+
+if TYPE_CHECKING:
+    from vigil_lsp.server import VigilServer
+
+SCHEME = "vigil"
+
+Kind: TypeAlias = Literal["run", "witness", "explain", "tests", "codes"]
+
+_ASKED: dict[str, tuple[str, ...]] = {
+    "run": ("run",),
+    "witness": ("policy",),
+    "explain": ("policy",),
+    "tests": ("path",),
+    "codes": (),
+}
+_PLAIN = re.compile(r"[^A-Za-z0-9_.-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Virtual:
+    """A document: its kind, what it is called, and what it is about, as (name, value) pairs."""
+
+    kind: str
+    name: str
+    about: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def uri(self) -> str:
+        """Its URI."""
+        query = f"?{urlencode(self.about, quote_via=quote)}" if self.about else ""
+        return f"{SCHEME}:/{self.kind}/{quote(self.name, safe='')}.md{query}"
+
+    def get(self, name: str) -> str | None:
+        """A value of what it is about."""
+        return dict(self.about).get(name)
+
+
+def run(path: str) -> Virtual:
+    """The timeline of a run."""
+    return Virtual("run", PurePosixPath(path).name, (("run", path),))
+
+
+def witness(policy: str, statement: str, only: str | None = None) -> Virtual:
+    """Where runs, or one of them, break a statement."""
+    about = (("policy", policy), *((("run", only),) if only is not None else ()))
+    return Virtual("witness", statement, about)
+
+
+def explanation(policy: str, statement: str) -> Virtual:
+    """What a statement means."""
+    return Virtual("explain", statement, (("policy", policy),))
+
+
+def results(path: str, only: str | None = None) -> Virtual:
+    """What came of tests."""
+    return Virtual(
+        "tests", PurePosixPath(path).stem, (("path", path), *((("test", only),) if only is not None else ()))
+    )
+
+
+def code_page(code: str) -> Virtual:
+    """The page of a diagnostic code."""
+    return Virtual("codes", code)
+
+
+def parsed(uri: str) -> Virtual | None:
+    """The document of a URI; None where it is none of ours."""
+    try:
+        parts = urlsplit(uri)
+        found = parse_qs(parts.query, strict_parsing=True, max_num_fields=4) if parts.query else {}
+    except ValueError:
+        return None
+    _, _, rest = unquote(parts.path).partition("/")
+    kind, _, name = rest.partition("/")
+    if parts.scheme != SCHEME or kind not in _ASKED or not name or any(key not in found for key in _ASKED[kind]):
+        return None
+    return Virtual(kind, name.removesuffix(".md"), tuple((key, values[0]) for key, values in found.items()))
+
+
+async def text_of(document: Virtual, server: VigilServer) -> str:
+    """The text of a document, as Markdown.
+
+    Raises:
+        Unanswered: there is none, and why.
+    """
+    recordings, get = server.recordings, document.get
+    match document.kind:
+        case "run":
+            return (await recordings.timeline(get("run") or "")).text
+        case "witness":
+            return await recordings.witness(get("policy") or "", document.name, get("run"))
+        case "explain":
+            return await recordings.explanation(get("policy") or "", document.name)
+        case "tests":
+            return (await recordings.tests(get("path") or "", get("test"))).text
+        case _:
+            if document.name not in CODES:
+                raise Unanswered(f"there is no code `{document.name}`")
+            return resource("codes", f"{document.name}.md").read_text(encoding="utf-8")
+
+
+async def show(document: Virtual, text: str, server: VigilServer) -> str:
+    """Show a document to the user in whatever way the client can; the URI of what is shown.
+
+    Clients that ask for texts of `vigil:` URIs do so; for others it is stored in a file that is only to be read.
+    """
+    shows = server.supports("window.show_document.support")
+    if shows and server.supports("workspace.text_document_content"):
+        uri = document.uri
+        with suppress(JsonRpcException):
+            await server.workspace_text_document_content_refresh_async(types.TextDocumentContentRefreshParams(uri))
+    else:
+        path = _stored(document, text)
+        if path is None:
+            message = "The document cannot be shown: there is no folder to keep it in"
+            server.window_show_message(types.ShowMessageParams(types.MessageType.Error, message))
+            return document.uri
+        uri = path.as_uri()
+        if not shows:
+            message = f"{document.name}: see {path}"
+            server.window_show_message(types.ShowMessageParams(types.MessageType.Info, message))
+            return uri
+    with suppress(JsonRpcException):
+        await server.window_show_document_async(types.ShowDocumentParams(uri, take_focus=True))
+    return uri
+
+
+def _stored(document: Virtual, text: str) -> Path | None:
+    """A file of the user's own that holds a document, only to be read; None where there is no place for one."""
+    folder = cache_folder("documents")
+    if folder is None:
+        return None
+    digest = hashlib.sha256(document.uri.encode()).hexdigest()[:12]
+    path = folder / f"{document.kind}-{_PLAIN.sub('-', document.name)[:60]}-{digest}.md"
+    try:
+        with suppress(FileNotFoundError):
+            path.chmod(0o600)
+        write_text(str(path), text)
+        path.chmod(0o400)
+    except (OSError, InputError):
+        return None
+    return path

@@ -1,0 +1,214 @@
+"""Findings in the editor: pushed and pulled, complete, of the text as it is, and of nothing else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from lsp_session import PROFILES
+from lsprotocol import types
+from vigil_lsp.files import Files
+from vigil_lsp.findings import Findings, moved, to_protocol
+from vigil_lsp.text import Text
+
+from vigil_lang.diagnostics import Diagnostic, Source, Span
+
+if TYPE_CHECKING:
+    from conftest import Alone
+    from lsp_session import Session
+
+
+async def test_findings_of_reading_and_of_the_linter_come_together(session: Session) -> None:
+    page = await session.open('// 𝔸é\nstatement S: abs(missng(x))\nstatement T: abs(Send(to = "a", agent = y))\n')
+    assert await page.findings(("VGL209", "x"), ("VGL301", "y")) == [("VGL209", "x"), ("VGL301", "y")]
+
+
+async def test_a_half_written_statement_silences_nothing_else(session: Session) -> None:
+    page = await session.open(
+        "statement S: abs(Send(to = x))\n\nstatement T: prec(\n\nstatement U: abs(Read(file = y))\n"
+    )
+    found = await page.findings(("VGL301", "x"), ("VGL101", "("), ("VGL301", "y"))
+    assert found == [("VGL301", "x"), ("VGL101", "("), ("VGL301", "y")]
+
+
+async def test_findings_follow_the_text(session: Session) -> None:
+    page = await session.open("statement S: abs(Send(to = x))\n")
+    assert await page.findings(("VGL301", "x")) == [("VGL301", "x")]
+    page.replace("(to = x)", "()")
+    assert await page.findings() == []
+    page.replace("Send()", "Send() Read()")
+    assert await page.findings(("VGL101", "Read")) == [("VGL101", "Read")]
+    page.replace(" Read()", "")
+    assert await page.findings() == []
+
+
+async def test_an_ignore_comment_counts_and_an_idle_one_is_found(session: Session) -> None:
+    page = await session.open("statement S: abs(Send(to = x)) // vigil: ignore[VGL301] any will do\n")
+    assert await page.findings() == []
+    page.replace("to = x", "")
+    assert await page.findings(("VGL007", "VGL301")) == [("VGL007", "VGL301")]
+
+
+async def test_unsaved_texts_of_modules_count(session: Session) -> None:
+    session.write("base.vgl", "pattern sends = Send()\n")
+    page = await session.open("use .base: sends\nstatement S: abs(sends)\n", "top.vgl")
+    assert await page.findings() == []
+    base = await session.open("pattern sends = Send()\n", "base.vgl")
+    base.replace("sends", "posts")
+    assert await page.findings(("VGL201", "sends"), ("VGL201", "sends")) == [("VGL201", "sends")] * 2
+    base.close()
+    assert await page.findings() == []
+
+
+async def test_a_module_that_appears_is_found(session: Session) -> None:
+    page = await session.open("use .base: sends\nstatement S: abs(sends)\n", "top.vgl")
+    missing = [("VGL207", ".base"), ("VGL201", "sends")]
+    assert await page.findings(*missing) == missing
+    session.write("base.vgl", "pattern sends = Send()\n")
+    session.changed("base.vgl", how=types.FileChangeType.Created)
+    assert await page.findings() == []
+
+
+async def test_the_configuration_counts_and_its_changes_do(session: Session) -> None:
+    session.write("vigil.toml", '[lint]\nignore = ["VGL301"]\n')
+    page = await session.open("statement S: abs(Send(to = x))\n")
+    assert await page.findings() == []
+    session.write("vigil.toml", '[lint]\nseverity = { VGL301 = "error" }\n')
+    session.changed("vigil.toml")
+    found = await page.diagnostics(lambda sent: len(sent) == 1)
+    assert [one.severity for one in found] == [types.DiagnosticSeverity.Error]
+
+
+async def test_what_is_closed_has_no_findings(session: Session) -> None:
+    page = await session.open("statement S: abs(Send(to = x))\n")
+    assert await page.findings(("VGL301", "x")) == [("VGL301", "x")]
+    page.close()
+    if not session.pulls:
+        assert await session.until(lambda: session.published[page.uri][-1].diagnostics == ())
+
+
+async def test_a_document_that_was_never_saved_is_linted(session: Session) -> None:
+    page = session.open_uri("untitled:Untitled-1", "use .base\nstatement S: abs(Send(to = x))\n")
+    found = [("VGL207", ".base"), ("VGL301", "x")]
+    assert await page.findings(*found) == found
+
+
+async def test_what_is_no_policy_has_no_findings(session: Session) -> None:
+    page = await session.open("statement S: abs(", "notes.txt", "plaintext")
+    other = await session.open("statement S: abs(\n", "x.vgl")
+    assert [code for code, _ in await other.findings(("VGL101", "("))] == ["VGL101"]
+    assert page.uri not in session.published
+
+
+async def test_related_places_are_told(session: Session) -> None:
+    page = await session.open("let A = {x}\nlet A = {y}\nstatement S: abs(action in A)\n")
+    found = await page.diagnostics(lambda sent: any(one.code == "VGL202" for one in sent))
+    twice = next(one for one in found if one.code == "VGL202")
+    if session.profile.editor == "emacs":
+        assert twice.related_information is None, "it says that it shows none"
+        return
+    assert twice.related_information is not None
+    assert page.part(twice.related_information[0].location.range) == "A"
+    assert twice.source == "vigil"
+
+
+@pytest.fixture
+def pulling() -> int:
+    return next(at for at, profile in enumerate(PROFILES) if profile.editor == "neovim")
+
+
+async def test_pulled_findings_are_the_same_until_they_are_not(alone: Alone, pulling: int) -> None:
+    session = await alone(PROFILES[pulling])
+    page = await session.open("statement S: abs(Send(to = x))\n")
+    first = await page.ask(types.TEXT_DOCUMENT_DIAGNOSTIC)
+    assert [one.code for one in first.items] == ["VGL301"]
+    again = await page.ask(types.TEXT_DOCUMENT_DIAGNOSTIC, previous_result_id=first.result_id)
+    assert again.kind == types.DocumentDiagnosticReportKind.Unchanged
+    assert again.result_id == first.result_id
+    page.replace("x", "y")
+    changed = await page.ask(types.TEXT_DOCUMENT_DIAGNOSTIC, previous_result_id=first.result_id)
+    assert [one.message.count("`y`") for one in changed.items] == [1]
+    assert page.uri not in session.published, "a client that asks is not sent findings as well"
+
+
+async def test_findings_of_the_whole_workspace(alone: Alone, pulling: int) -> None:
+    session = await alone(PROFILES[pulling])
+    session.write("shut.vgl", "statement S: abs(Send(to = x))\n")
+    session.write("fine.vgl", "statement S: abs(Send())\n")
+    page = await session.open("statement S: abs(Read(file = y))\n", "open.vgl")
+    report = await session.ask(types.WORKSPACE_DIAGNOSTIC, types.WorkspaceDiagnosticParams([]))
+    told = {session.name(one.uri): [found.code for found in one.items] for one in report.items}
+    assert told == {"shut.vgl": ["VGL301"], "fine.vgl": [], "open.vgl": ["VGL301"]}
+    versions = {session.name(one.uri): one.version for one in report.items}
+    assert versions == {"shut.vgl": None, "fine.vgl": None, "open.vgl": 1}
+    before = [types.PreviousResultId(one.uri, one.result_id) for one in report.items]
+    page.replace("(file = y)", "()")
+    later = await session.ask(types.WORKSPACE_DIAGNOSTIC, types.WorkspaceDiagnosticParams(before))
+    assert {session.name(one.uri): one.kind for one in later.items} == {
+        "shut.vgl": "unchanged", "fine.vgl": "unchanged", "open.vgl": "full",
+    }  # fmt: skip
+
+
+async def test_what_is_wrong_with_a_configuration_is_shown_there(alone: Alone) -> None:
+    session = await alone(begin=False)
+    session.write("vigil.toml", '[lint]\nselekt = ["VGL3"]\n')
+    await session.begin()
+    uri = session.uri("vigil.toml")
+    assert await session.until(lambda: bool(session.published.get(uri)))
+    found = session.published[uri][-1].diagnostics
+    assert [(one.code, one.range.start.line) for one in found] == [("VGL006", 1)]
+    session.write("vigil.toml", '[lint]\nselect = ["VGL3"]\n')
+    session.changed("vigil.toml")
+    assert await session.until(lambda: session.published[uri][-1].diagnostics == ())
+
+
+# --- without a server --------------------------------------------------------------------------------------
+
+
+def finding(source: Source, text: str, code: str = "VGL301") -> Diagnostic:
+    at = source.text.index(text)
+    return Diagnostic.of(code, f"about {text}", source, Span(at, at + len(text)))
+
+
+@pytest.mark.parametrize(
+    ("after", "kept"),
+    [
+        ("alpha beta gamma", ["alpha", "beta", "gamma"]),
+        ("alpha  beta gamma", ["alpha", "beta", "gamma"]),
+        ("// new\nalpha beta gamma", ["alpha", "beta", "gamma"]),
+        ("alpha betta gamma", ["alpha", "gamma"]),
+        ("alpha gamma", ["alpha", "gamma"]),
+        ("beta gamma", ["beta", "gamma"]),
+        ("", []),
+        ("something else", []),
+    ],
+)
+def test_older_findings_stand_where_their_text_stands_now(after: str, kept: list[str]) -> None:
+    before = Source("p.vgl", "alpha beta gamma")
+    source = Source("p.vgl", after)
+    found = list(moved([finding(before, word) for word in ("alpha", "beta", "gamma")], source))
+    assert [after[one.span.start : one.span.end] for one in found] == kept
+    assert all(one.source is source for one in found)
+
+
+def test_the_same_finding_is_shown_once() -> None:
+    source = Source("p.vgl", "alpha beta")
+    first, second = finding(source, "beta"), finding(source, "alpha")
+    assert Findings(source, (first,), (first, second)).diagnostics == (second, first)
+
+
+@pytest.mark.parametrize(
+    ("span", "text", "seen"),
+    [
+        (Span(0, 3), "abc", "abc"),
+        (Span(3, 3), "abc", "c"),
+        (Span(0, 0), "abc", "a"),
+        (Span(4, 4), "abc\nd", "d"),
+        (Span(0, 0), "", ""),
+        (Span(1, 1), " \n", ""),
+    ],
+)
+def test_what_has_no_length_is_still_seen(span: Span, text: str, seen: str) -> None:
+    source = Source("p.vgl", text)
+    shown = to_protocol(Diagnostic.of("VGL101", "missing", source, span), Text(text), Files())
+    assert text[Text(text).span(shown.range).start : Text(text).span(shown.range).end] == seen

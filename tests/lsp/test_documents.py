@@ -1,0 +1,194 @@
+"""Documents that are made: their URIs, their texts, and how each kind of client is shown one."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+from pygls.uris import to_fs_path
+
+from vigil_lsp import virtual
+from vigil_lsp.features.documents import REQUEST_FAILED
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from lsp_session import Session
+
+POLICY = 'statement S: abs(Send(to = "eve"))\n'
+RUN = "".join(
+    json.dumps(line) + "\n" for line in ({"vigil_trace": 1}, {"action": "Send", "args": {"to": "eve"}, "status": "ok"})
+)
+
+
+@pytest.mark.parametrize(
+    ("document", "uri"),
+    [
+        (virtual.code_page("VGL301"), "vigil:/codes/VGL301.md"),
+        (virtual.witness("/a b/p.vgl", "S"), "vigil:/witness/S.md?policy=%2Fa%20b%2Fp.vgl"),
+        (virtual.witness("/p.vgl", "S", "/r#1"), "vigil:/witness/S.md?policy=%2Fp.vgl&run=%2Fr%231"),
+        (virtual.run("/runs/a.jsonl#mon/day"), "vigil:/run/day.md?run=%2Fruns%2Fa.jsonl%23mon%2Fday"),
+        (virtual.explanation("/p.vgl", "𝔸/?"), "vigil:/explain/%F0%9D%94%B8%2F%3F.md?policy=%2Fp.vgl"),
+        (virtual.results("/p_test.vgl", "it is"), "vigil:/tests/p_test.md?path=%2Fp_test.vgl&test=it%20is"),
+    ],
+)
+def test_uris(document: virtual.Virtual, uri: str) -> None:
+    assert document.uri == uri
+    assert virtual.parsed(uri) == document
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "file:///codes/VGL301.md", "vigil:/codes", "vigil:/codes/", "vigil:/none/x.md", "vigil:/run/a.md",
+        "vigil:/witness/S.md?run=a", "vigil:/run/a.md?run=1&a=1&b=2&c=3&d=4", "vigil://[/x", "", "vigil:",
+    ],
+)  # fmt: skip
+def test_what_is_no_document(uri: str) -> None:
+    assert virtual.parsed(uri) is None
+
+
+def test_a_code_without_suffix() -> None:
+    assert virtual.parsed("vigil:/codes/VGL301") == virtual.code_page("VGL301")
+
+
+async def content(session: Session, uri: str) -> str:
+    found = await session.ask(types.WORKSPACE_TEXT_DOCUMENT_CONTENT, types.TextDocumentContentParams(uri))
+    return str(found.text)
+
+
+async def command(session: Session, name: str, *arguments: Any) -> Any:
+    return await session.ask(types.WORKSPACE_EXECUTE_COMMAND, types.ExecuteCommandParams(name, list(arguments)))
+
+
+async def test_texts(session: Session) -> None:
+    session.write("r.jsonl", RUN)
+    page = await session.open(f"// runs: r.jsonl\n{POLICY}")
+    policy, run = (to_fs_path(session.uri(name)) or "" for name in ("p.vgl", "r.jsonl"))
+    assert (await content(session, "vigil:/codes/VGL301.md")).startswith("# VGL301")
+    explained = await content(session, virtual.explanation(policy, "S").uri)
+    assert '`Send(to = "eve")` must never happen.' in explained
+    timeline = await content(session, virtual.run(run).uri)
+    assert "1 event, 1 at fault." in timeline
+    assert "**violates** [`S`]" in timeline
+    witness = await content(session, virtual.witness(policy, "S", run).uri)
+    assert witness.startswith("# `S`: violated in 1 run\n")
+    page.replace('"eve"', '"bob"')
+    assert (await content(session, virtual.witness(policy, "S", run).uri)).startswith("# `S`: not violated\n")
+
+
+async def test_what_has_no_text_is_refused(session: Session) -> None:
+    for uri in ("vigil:/codes/VGL000.md", virtual.witness("/nowhere.vgl", "S").uri, virtual.run("/nowhere").uri):
+        with pytest.raises(JsonRpcException) as caught:
+            await content(session, uri)
+        assert caught.value.code == REQUEST_FAILED
+    with pytest.raises(JsonRpcException) as caught:
+        await content(session, "vigil:/nothing")
+    assert caught.value.code == -32602
+
+
+async def test_commands_give_and_show_the_document(session: Session) -> None:
+    session.write("r.jsonl", RUN)
+    page = await session.open(f"// runs: r.jsonl\n{POLICY}")
+    found = await command(session, "vigil.explainStatement", page.uri, "S")
+    assert found["text"].startswith("# `S`")
+    shown = Path(to_fs_path(found["uri"]) or "")
+    assert shown.read_text() == found["text"]
+    assert stat.S_IMODE(shown.stat().st_mode) == 0o400
+    assert shown.name.startswith("explain-S-")
+    again = await command(session, "vigil.explainStatement", page.uri, "S")
+    assert again == found
+    for name, arguments, start in (
+        ("vigil.showStatement", [page.uri, "S"], "# `S`: violated in 1 run"),
+        ("vigil.showRun", [session.uri("r.jsonl")], "# [`"),
+        ("vigil.explainCode", ["vgl301"], "# VGL301"),
+    ):
+        assert (await command(session, name, *arguments))["text"].startswith(start)
+
+
+async def test_commands_refuse_what_they_do_not_take(session: Session) -> None:
+    for name, arguments in (
+        ("vigil.showRun", []),
+        ("vigil.showRun", [3]),
+        ("vigil.showStatement", ["a"]),
+        ("vigil.explainStatement", ["a", {"b": 1}]),
+        ("vigil.explainCode", ["a", "b"]),
+        ("vigil.runTests", [None]),
+    ):
+        with pytest.raises(JsonRpcException) as caught:
+            await command(session, name, *arguments)
+        assert caught.value.code == -32602
+    assert await command(session, "vigil.explainCode", "VGL000") is None
+    assert await command(session, "vigil.showStatement", "/nowhere.vgl", "S") is None
+    assert await command(session, "vigil.runTests", "/nowhere.vgl") is None
+
+
+async def test_tests_that_fail_are_findings(session: Session) -> None:
+    session.write("p.vgl", POLICY)
+    page = await session.open('use .p\ntest "𝔸" { run { Send(to = "eve") } expect S satisfied }\n', name="p_test.vgl")
+    assert await page.findings() == []
+    found = await command(session, "vigil.runTests", page.uri)
+    assert found["text"].startswith("# Tests: 1 failed\n")
+    assert await page.findings(("test", "S")) == [("test", "S")]
+    page.replace("satisfied", "violated")
+    assert await page.findings() == []
+    page.save()
+    assert (await command(session, "vigil.runTests", page.uri))["text"].startswith("# Tests: 1 passed\n")
+    assert await page.findings() == []
+
+
+async def test_the_process_can_be_started_again(session: Session) -> None:
+    session.write("r.jsonl", RUN)
+    page = await session.open(f"// runs: r.jsonl\n{POLICY}")
+    await command(session, "vigil.restartRecordings")
+    assert (await command(session, "vigil.showStatement", page.uri, "S"))["text"].startswith("# `S`: violated in 1 run")
+
+
+class _Server:
+    """The part of a server that showing needs."""
+
+    def __init__(self, *abilities: str) -> None:
+        self.abilities = abilities
+        self.said: list[Any] = []
+
+    def supports(self, capability: str) -> bool:
+        return capability in self.abilities
+
+    def window_show_message(self, params: types.ShowMessageParams) -> None:
+        self.said.append(params.message)
+
+    async def window_show_document_async(self, params: types.ShowDocumentParams) -> None:
+        self.said.append(params.uri)
+
+    async def workspace_text_document_content_refresh_async(
+        self, params: types.TextDocumentContentRefreshParams
+    ) -> None:
+        self.said.append(("refresh", params.uri))
+
+
+SHOWS, ASKS = "window.show_document.support", "workspace.text_document_content"
+
+
+async def test_each_kind_of_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VIGIL_CACHE_DIR", str(tmp_path / "cache"))
+    document = virtual.code_page("VGL301")
+    show: Callable[..., Awaitable[str]] = virtual.show
+    modern, older, oldest = _Server(SHOWS, ASKS), _Server(SHOWS), _Server(ASKS)
+    assert await show(document, "text", modern) == document.uri
+    assert modern.said == [("refresh", document.uri), document.uri]
+    uri = await show(document, "text", older)
+    assert older.said == [uri]
+    path = Path(to_fs_path(uri) or "")
+    assert path.parent == tmp_path / "cache/documents"
+    assert await show(document, "other", oldest) == uri
+    assert oldest.said == [f"VGL301: see {path}"]
+    assert path.read_text() == "other"
+    monkeypatch.setenv("VIGIL_CACHE_DIR", "")
+    nowhere = _Server(SHOWS)
+    assert await show(document, "text", nowhere) == document.uri
+    assert nowhere.said == ["The document cannot be shown: there is no folder to keep it in"]

@@ -1,0 +1,247 @@
+"""The server begins and ends as it should: politely when asked to, and by itself when its client is gone."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from lsp_session import PROFILES, Profile
+from lsp_wire import PATIENCE, descendants, error, running
+from lsprotocol import types
+
+if TYPE_CHECKING:
+    from conftest import Alone, Wired
+    from lsp_session import Session
+    from lsp_wire import Wire
+
+SECONDS = 10.0
+"""In which a server ends: `processId` is looked at every two seconds, and the machine may be busy."""
+
+POLICY = "".join(
+    f'statement S{n}: resp(Read(path = x and path !~ "*.{n}"), Write(path = x)) after Edit(n != {n})\n'
+    for n in range(40)
+)
+
+linux = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="processes are looked at in /proc")
+
+
+def recorded(folder: Path, runs: int = 6, events: int = 400) -> Path:
+    """A project that takes some time to compute; its policy."""
+    (folder / "vigil.toml").write_text('runs = ["runs/*.jsonl"]\n')
+    (folder / "runs").mkdir()
+    for run in range(runs):
+        lines = (
+            json.dumps(
+                {"action": ("Read", "Write", "Edit")[n % 3], "args": {"path": f"f{n % 50}", "n": n}, "status": "ok"}
+            )
+            for n in range(events)
+        )
+        (folder / "runs" / f"r{run}.jsonl").write_text("\n".join(lines) + "\n")
+    policy = folder / "p.vgl"
+    policy.write_text(POLICY)
+    return policy
+
+
+async def computing(wire: Wire, folder: Path) -> list[int]:
+    """A server made to compute; the processes that it started."""
+    policy = recorded(folder)
+    await wire.begin(folder, process=None)
+    wire.open(policy.as_uri(), POLICY)
+    return await _children(wire)
+
+
+async def _children(wire: Wire) -> list[int]:
+    for _ in range(int(PATIENCE / 0.02)):
+        if found := descendants(wire.process.pid):
+            return found
+        await asyncio.sleep(0.02)
+    raise AssertionError("no process for the recordings was started")
+
+
+async def gone(*pids: int) -> bool:
+    """Whether processes end soon."""
+    for _ in range(int(SECONDS / 0.05)):
+        if not any(map(running, pids)):
+            return True
+        await asyncio.sleep(0.05)
+    return False
+
+
+async def test_shutdown_and_exit(wired: Wired, tmp_path: Path) -> None:
+    wire = await wired()
+    await wire.begin(tmp_path)
+    answer = await wire.call("shutdown")
+    assert (answer["result"], error(answer)) == (None, None)
+    wire.notify("exit")
+    assert await wire.ended() == 0
+
+
+async def test_exit_without_shutdown(wired: Wired, tmp_path: Path) -> None:
+    wire = await wired()
+    await wire.begin(tmp_path)
+    wire.notify("exit")
+    assert await wire.ended() == 1
+
+
+async def test_exit_before_anything(wired: Wired) -> None:
+    wire = await wired()
+    wire.notify("exit")
+    assert await wire.ended() == 1
+
+
+@linux
+async def test_shutdown_ends_the_process_of_the_recordings(wired: Wired, tmp_path: Path) -> None:
+    wire = await wired()
+    children = await computing(wire, tmp_path)
+    await wire.call("shutdown")
+    wire.notify("exit")
+    assert await wire.ended(SECONDS) == 0
+    assert await gone(*children)
+
+
+@linux
+@pytest.mark.parametrize("wait", [0.0, 0.5])
+async def test_the_end_of_the_input_ends_the_server(wired: Wired, tmp_path: Path, wait: float) -> None:
+    wire = await wired()
+    children = await computing(wire, tmp_path)
+    await asyncio.sleep(wait)
+    assert wire.process.stdin is not None
+    wire.process.stdin.close()
+    assert await wire.ended(SECONDS) is not None
+    assert await gone(*children)
+
+
+async def test_the_end_of_the_input_inside_of_a_message(wired: Wired, tmp_path: Path) -> None:
+    wire = await wired()
+    await wire.begin(tmp_path)
+    wire.raw(b'Content-Length: 1000\r\n\r\n{"jsonrpc":')
+    assert wire.process.stdin is not None
+    wire.process.stdin.close()
+    assert await wire.ended(SECONDS) is not None
+
+
+async def test_nobody_reads_what_the_server_says(wired: Wired, tmp_path: Path) -> None:
+    wire = await wired()
+    await wire.begin(tmp_path)
+    transport = wire.process.stdout._transport  # type: ignore[union-attr]
+    transport.close()
+    for number in range(20):
+        wire.open((tmp_path / f"{number}.vgl").as_uri(), "statement")
+        wire.ask("textDocument/hover", {"textDocument": {"uri": "file:///x"}, "position": {"line": 0, "character": 0}})
+    assert wire.process.stdin is not None
+    with suppress(BrokenPipeError, ConnectionResetError):
+        wire.process.stdin.close()
+        await wire.process.stdin.wait_closed()
+    assert await wire.ended(SECONDS) is not None
+
+
+@linux
+async def test_a_client_that_is_gone_although_the_input_is_open(wired: Wired, tmp_path: Path) -> None:
+    """As when a wrapper between the two keeps the pipe: `processId` tells."""
+    policy = recorded(tmp_path)
+    editor = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    wire = await wired()
+    await wire.begin(tmp_path, process=editor.pid)
+    wire.open(policy.as_uri(), POLICY)
+    children = await _children(wire)
+    editor.kill()
+    editor.communicate()
+    assert await wire.ended(SECONDS) is not None
+    assert await gone(*children)
+
+
+CLIENT = """
+import json, os, subprocess, sys
+server = subprocess.Popen(json.loads(sys.argv[1]), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+def send(method, params, **more):
+    body = json.dumps({"jsonrpc": "2.0", "method": method, "params": params, **more}).encode()
+    server.stdin.write(b"Content-Length: %d\\r\\n\\r\\n%b" % (len(body), body))
+    server.stdin.flush()
+root, uri, text = json.loads(sys.argv[2])
+folders = [{"uri": root, "name": "w"}]
+send("initialize", {"processId": os.getpid(), "rootUri": root, "workspaceFolders": folders, "capabilities": {}}, id=1)
+send("initialized", {})
+send("textDocument/didOpen", {"textDocument": {"uri": uri, "languageId": "vigil", "version": 1, "text": text}})
+print(server.pid, flush=True)
+while server.stdout.read1(65536):
+    pass
+"""
+
+
+@linux
+@pytest.mark.parametrize("wait", [0.0, 1.0])
+async def test_a_killed_client_ends_the_server(
+    server: tuple[str, ...], tmp_path: Path, environment: dict[str, str], wait: float
+) -> None:
+    policy = recorded(tmp_path)
+    told = json.dumps([tmp_path.as_uri(), policy.as_uri(), POLICY])
+    client = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", CLIENT, json.dumps(server), told, stdout=asyncio.subprocess.PIPE, env=environment
+    )
+    assert client.stdout is not None
+    pid = int(await asyncio.wait_for(client.stdout.readline(), PATIENCE))
+    try:
+        for _ in range(int(PATIENCE / 0.02)):
+            if children := descendants(pid):
+                break
+            await asyncio.sleep(0.02)
+        assert children
+        await asyncio.sleep(wait)
+        client.kill()
+        await client.wait()
+        assert await gone(pid, *children)
+    finally:
+        for left in (*children, pid):
+            with suppress(ProcessLookupError):
+                os.kill(left, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("profile", [*PROFILES, Profile("neovim"), Profile("emacs")], ids=str)
+async def test_the_encoding_is_one_that_the_client_offers(alone: Alone, profile: Profile) -> None:
+    session = await alone(profile)
+    general = profile.params(session.root).capabilities.general
+    offered = general.position_encodings if general is not None else None
+    assert session.encoding in (offered or ["utf-16"])
+    if profile.encoding is not None:
+        assert session.encoding == profile.encoding
+    await session.end()
+    assert session.process.returncode == 0
+
+
+async def test_capabilities_that_no_editor_has(wired: Wired, tmp_path: Path) -> None:
+    """A client that says it can do nothing is sent nothing that it would have to be able to do."""
+    wire = await wired()
+    capabilities = await wire.begin(tmp_path)
+    assert capabilities["positionEncoding"] == "utf-16"
+    assert capabilities["textDocumentSync"]["change"] == types.TextDocumentSyncKind.Incremental
+    wire.open((tmp_path / "p.vgl").as_uri(), "statement S: prec(")
+    shown = await wire.notified("textDocument/publishDiagnostics")
+    assert [found["code"] for found in shown["diagnostics"]] == ["VGL101"]
+    await wire.call("shutdown")
+    assert {message["method"] for message in wire.notifications} == {"textDocument/publishDiagnostics"}
+
+
+async def test_no_workspace_at_all(wired: Wired, tmp_path: Path) -> None:
+    wire = await wired()
+    await wire.begin(None)
+    wire.open((tmp_path / "p.vgl").as_uri(), "statement S: prec(")
+    shown = await wire.notified("textDocument/publishDiagnostics")
+    assert [found["code"] for found in shown["diagnostics"]] == ["VGL101"]
+
+
+async def test_a_closed_document_has_no_findings(session: Session) -> None:
+    page = await session.open("statement S: prec(")
+    assert await page.findings(("VGL101", "(")) == [("VGL101", "(")]
+    page.close()
+    if not session.pulls:
+        assert await session.until(lambda: not session.published[page.uri][-1].diagnostics)
+    page = await session.open("statement S: abs(Send())")
+    assert await page.findings() == []

@@ -1,0 +1,122 @@
+"""Which events meet a condition for some value of its variables, held against the denotation."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from hypothesis import given, settings
+from vigil_lsp.recordings.conditions import Meanings
+from vigil_lsp.recordings.meeting import MAX_BINDINGS, Meeting, Numbers
+from vigil_lsp.recordings.recorded import Recorded
+
+from tests.strategies.core import conditions, patterns
+from tests.strategies.policies import policies, policy_of
+from tests.strategies.runs import runs, trace_of
+from vigil_lang.diagnostics import Source
+from vigil_lang.semantics import core, denotation
+from vigil_lang.semantics.policy import read_policy
+from vigil_lang.syntax import tree
+from vigil_lang.testing.judge import answer
+
+if TYPE_CHECKING:
+    from tests.strategies.runs import Line
+    from vigil_lang.trace import Trace
+
+
+def by_denotation(condition: core.Condition, trace: Trace) -> tuple[int, ...]:
+    """The events that meet a condition under some binding, tried one by one."""
+    requirement = core.Requirement(core.Holds(condition), core.variables_of(condition), None)
+    bindings = list(denotation.bindings(requirement, trace))
+    events = enumerate(trace.events)
+    return tuple(at for at, event in events if any(denotation.meets(condition, event, b) for b in bindings))
+
+
+@settings(max_examples=400, deadline=None)
+@given(conditions(("x", "y"), 3) | patterns(("x", "y")), runs())
+def test_events_that_meet_a_condition(condition: core.Condition, lines: list[Line]) -> None:
+    trace = trace_of(lines)
+    assert Meeting(trace).events(condition) == by_denotation(condition, trace)
+
+
+def read(text: str) -> Trace:
+    """A run of actions `a` with the given arguments."""
+    return trace_of([{"action": "a", "args": args} for args in json.loads(text)])
+
+
+def test_a_variable_that_tests_share_has_one_value() -> None:
+    meeting = Meeting(read('[{"f": "1", "g": "1"}, {"f": "1", "g": "2"}, {"f": ["1", "2"], "g": "2"}]'))
+    f, g = core.Equals(core.Reads("f"), "x"), core.Equals(core.Reads("g"), "x")
+    assert meeting.events(core.AndC((f, g))) == (0, 2)
+    assert meeting.events(core.AndC((f, core.NotC(g)))) == (1, 2)
+    assert meeting.events(core.OrC((f, g))) == (0, 1, 2)
+    assert meeting.events(core.NotC(core.OrC((f, g)))) == (0, 1, 2)
+    part = core.Contains(core.Reads("g"), "x")
+    assert meeting.events(core.AndC((f, part))) == (0, 2)
+
+
+def test_what_would_take_too_long_is_not_counted() -> None:
+    many = list(map(str, range(int(MAX_BINDINGS**0.5) + 1)))
+    meeting = Meeting(read(json.dumps([{"f": many, "g": many}])))
+    pairs = [core.Equals(core.Reads(field), x) for x in "xy" for field in "fg"]
+    assert meeting.events(core.AndC(tuple(pairs))) is None
+
+
+def test_numbers_are_of_meanings() -> None:
+    numbers = Numbers()
+    one, other = core.Has(core.Reads("f")), core.Has(core.Reads("g"))
+    assert numbers.of(one) == numbers.of(core.Has(core.Reads("f")))
+    assert numbers.of(one) != numbers.of(other)
+
+
+@settings(max_examples=100, deadline=None)
+@given(policies(), runs())
+def test_a_run_says_of_a_statement_what_tests_are_judged_by(text: str, lines: list[Line]) -> None:
+    (statement,) = policy_of(text).statements
+    trace = trace_of(lines)
+    found, expected = Recorded(trace).answer(statement), answer(statement, trace)
+    assert [at for at, _, _ in found.offending] == [at for at, _ in expected.offending]
+    assert [event for _, event, _ in found.offending] == [trace.events[at].id for at, _ in expected.offending]
+
+
+def test_the_message_is_that_of_the_verdict() -> None:
+    from vigil_lang.smt.verify import verify
+
+    text = '@message("{x}!")\nstatement S: prec(a(f = x), b(f = x))\nstatement T: until(a(f = x), b(), a(g = x))\n'
+    policy = read_policy(Source("p.vgl", text))
+    trace = read('[{"f": ["2", "1"]}, {"f": "3", "g": "1"}]')
+    recorded = Recorded(trace)
+    for statement, verdict in zip(policy.statements, verify([policy], trace).statements, strict=True):
+        expected = tuple((offence.index, offence.event, offence.message) for offence in verdict.offending)
+        assert recorded.answer(statement).offending == expected
+    assert recorded.answer(policy.statements[0]).offending[0] == (0, "e1", "2!")
+
+
+def counted(text: str) -> dict[str, core.Condition]:
+    """The conditions of a policy by how they are written."""
+    policy = read_policy(Source("p.vgl", text))
+    items = [item for item in policy.module.file.items if isinstance(item, tree.Pattern | tree.Statement)]
+    meanings = Meanings(policy)
+    return {text[span.start : span.end]: condition for item in items for span, condition in meanings.of(item)}
+
+
+def test_every_condition_of_a_text_is_found() -> None:
+    text = """let L = {1, 2}
+pattern p(x, y) = action in {a} and f = x and (g contains y or not has h)
+pattern q(n) = amount < n
+pattern r(t) = name ~ t
+statement S: always (p(v, "w") and status = ok) implies earlier[2] (a(k in L) or later b())
+statement T: abs(nobody(x)) after a()
+"""
+    assert list(counted(text)) == [
+        "action in {a} and f = x and (g contains y or not has h)", "action in {a}", "f = x",
+        "(g contains y or not has h)", "g contains y", "not has h", "has h", "name ~ t",
+        '(p(v, "w") and status = ok)', 'p(v, "w")', "status = ok", "a(k in L)", "k in L", "b()", "a()",
+    ]  # fmt: skip
+
+
+def test_parameters_stand_for_one_value_each() -> None:
+    found = counted("pattern p(x) = f = x and g = x\npattern q(x) = p(x) and h != x\n")
+    x = core.Equals(core.Reads("f"), "x"), core.Equals(core.Reads("g"), "x")
+    assert found["f = x and g = x"] == core.AndC(x)
+    assert found["h != x"] == core.Has(core.Reads("h"))

@@ -1,0 +1,485 @@
+"""The process that knows the runs: what it reads, what it says of policies, and how it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import pickle
+import sys
+import time
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from vigil_lang.config import Settings
+from vigil_lang.config.model import Lint
+from vigil_lang.diagnostics import Diagnostic, Source, Span
+from vigil_lang.runs import read_trace
+from vigil_lang.syntax import parse
+from vigil_lang.trace import Action, Argument, Signature, observe
+from vigil_lsp.recordings import world
+from vigil_lsp.recordings.client import Recordings, Unanswered
+from vigil_lsp.recordings.messages import Ask, Progress, frame
+from vigil_lsp.recordings.named import absolute, asked, patterns_in
+from vigil_lsp.recordings.news import news
+from vigil_lsp.recordings.results import (
+    ItemResult,
+    Judged,
+    Known,
+    Matches,
+    Samples,
+    StatementResult,
+    World,
+    known,
+)
+from vigil_lsp.recordings.sampling import MAX_LENGTH, MAX_TEXT, MAX_VALUES, sampled, slim
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+    from pathlib import Path
+
+    from vigil_lang.trace import Trace
+    from vigil_lsp.recordings.named import Asked
+
+PATIENCE = 30
+
+
+def run_text(*events: tuple[str, dict[str, Any]]) -> str:
+    """A run in Vigil's own format."""
+    lines: list[dict[str, Any]] = [{"vigil_trace": 1}]
+    lines += [{"action": action, "args": args, "status": "ok"} for action, args in events]
+    return "".join(json.dumps(line) + "\n" for line in lines)
+
+
+def trace_of(*events: tuple[str, dict[str, Any]]) -> Trace:
+    return read_trace([line.encode() + b"\n" for line in run_text(*events).splitlines()], "r.jsonl")
+
+
+# --- which runs ---
+
+
+def test_patterns_in_comments() -> None:
+    text = 'let x = "// runs: a"\n// runs: runs/*.jsonl, b.jsonl\tc\n/// runs: no\n// run: no\nlet y = 3 //runs:d\n'
+    found = list(patterns_in(text))
+    assert [pattern for pattern, _ in found] == ["runs/*.jsonl", "b.jsonl", "c", "d"]
+    assert [text[start:end] for _, (start, end) in found] == ["runs/*.jsonl", "b.jsonl", "c", "d"]
+    assert list(patterns_in("statement S: abs(runs())")) == []
+
+
+def test_paths_are_absolute_and_folders_no_globs() -> None:
+    assert absolute("/w/a[b]", "runs/*.jsonl") == "/w/a[[]b]/runs/*.jsonl"
+    assert absolute("/w/a[b]", "../r.jsonl") == "/w/r.jsonl"
+    assert absolute("/w", "/r/*.jsonl") == "/r/*.jsonl"
+
+
+def test_a_comment_takes_the_place_of_the_configuration() -> None:
+    settings = Settings(runs=("all/*.jsonl",), signatures=("sig.json",), lint=Lint(benign=("good",)))
+    plain = asked("/w/d/p.vgl", "", settings, "/w", "/w", shown=True)
+    assert plain.basis.runs == ("/w/all/*.jsonl",)
+    assert plain.basis.within is None
+    own = asked("/w/d/p.vgl", "// runs: a.jsonl", settings, "/w", "/w", shown=True)
+    assert own.basis.runs == ("/w/d/a.jsonl",)
+    assert own.basis.within == "/w"
+    assert own.comments == (Span(9, 16),)
+    assert (own.basis.signatures, own.basis.benign) == (("/w/sig.json",), ("/w/good",))
+
+
+def test_nothing_outside_the_workspace_is_read(tmp_path: Path) -> None:
+    inside, outside = tmp_path / "w", tmp_path / "secret.jsonl"
+    inside.mkdir()
+    outside.write_text(run_text())
+    (inside / "a.jsonl").write_text(run_text())
+    (inside / "link.jsonl").symlink_to(outside)
+    found = world.find([str(inside / "*.jsonl"), str(outside), str(inside / "../secret.jsonl")], str(inside))
+    assert found.files == [str(inside / "a.jsonl")]
+    assert found.missing == [(at, "only what lies in the workspace folder is read") for at in (0, 1, 2)]
+    assert world.find([str(outside)]).files == [str(outside)]
+    assert world.find([str(inside / "b.jsonl"), "\0"]).missing[0][1].startswith("there is no file")
+
+
+def test_a_large_recording_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(world, "MAX_BYTES", 1_000_000)
+    path = tmp_path / "a.jsonl"
+    path.write_text(run_text())
+    with path.open("ab") as stream:
+        stream.truncate(1_000_001)
+    loaded = world.Recordings().load(str(path))
+    assert loaded.runs == ()
+    assert [(f.code, f.severity) for f in loaded.findings] == [("VGL003", "warning")]
+    assert "more than 1 MB" in loaded.findings[0].message
+
+
+# --- samples and Σ ---
+
+
+def test_samples_are_the_most_frequent_values() -> None:
+    calls = [("Send", {"to": to}) for to in ("b", "a", "c", "c", "x" * (MAX_LENGTH + 1))]
+    found = sampled([trace_of(*calls, ("Ask", {"to": ["a", "a"], "no": 1}))])
+    assert found.arguments() == [("to", 6), ("no", 1)]
+    assert found.arguments(["Ask"]) == [("no", 1), ("to", 1)]
+    assert found.values("to") == [("a", 2), ("c", 2), ("b", 1)]
+    assert found.values("to", ["Send"]) == [("c", 2), ("a", 1), ("b", 1)]
+    assert found.values("to", ["Nobody"]) == []
+    many = sampled([trace_of(*[("A", {"n": n}) for n in range(MAX_VALUES + 5)])])
+    assert len(many.actions["A"].arguments["n"].values) == MAX_VALUES
+
+
+def test_kinds_have_samples() -> None:
+    lines = [b'{"vigil_trace":1}\n', b'{"action":"w","kinds":["file.write"],"args":{"path":"p"}}\n']
+    found = sampled([read_trace(lines, "r.jsonl")])
+    assert found.values("path", ["file.write"]) == [("p", 1)]
+
+
+def test_long_values_are_open_in_the_server() -> None:
+    signature = observe([trace_of(("A", {"short": "s", "long": "x" * (MAX_TEXT + 1)}))])
+    args = slim(signature).actions["A"].args
+    assert args["short"].values == {"s"}
+    assert args["long"].values is None
+    assert args["long"].types == {"text"}
+
+
+# --- what is known of a newer text ---
+
+OLD = "let a = 1\nstatement S: abs(A())\nstatement T: abs(B())\n"
+WORLD = World(7, Signature({"A": Action({"k": Argument(frozenset())})}, "observed"), Samples(), ())
+
+
+def judged(text: str, **more: Any) -> Judged:
+    """An answer in which the condition of each statement is met by as many events as tell where it stands."""
+    items = []
+    for item in parse(Source("p.vgl", text)).file.items:
+        start, end = item.span
+        at = text[start:end].find("abs(") + 4
+        items.append(ItemResult(text[start:end], start, {Span(at, at + 3): Matches(start, 1)} if at > 3 else {}))
+    return Judged("p.vgl", text, 7, tuple(items), **more)
+
+
+def now(text: str, before: Judged, *, stale: bool = True) -> Known:
+    source = Source("p.vgl", text)
+    return known(WORLD, before, source, [item.span for item in parse(source).file.items], stale=stale)
+
+
+def test_results_move_with_their_items() -> None:
+    new = "// more\n" + OLD.replace("A()", "C()") + "statement T: abs(B())\n"
+    found = now(new, judged(OLD))
+    at = new.index("B()")
+    assert found.matches(Span(at, at + 3)) == Matches(OLD.index("statement T"), 1)
+    changed = new.index("C()")
+    assert found.matches(Span(changed, changed + 3)) is None
+    again = new.rindex("B()")
+    assert found.matches(Span(again, again + 3)) is None
+    assert found.stale
+
+
+def test_items_that_are_the_same_are_taken_in_order() -> None:
+    text = "statement T: abs(B())\n" * 2
+    before = judged(text)
+    found = now("\n" + text, before)
+    first, second = text.index("B()") + 1, text.rindex("B()") + 1
+    assert found.matches(Span(first, first + 3)) == Matches(0, 1)
+    assert found.matches(Span(second, second + 3)) == Matches(text.rindex("statement"), 1)
+
+
+def test_findings_move_with_their_items() -> None:
+    span = Span(OLD.index("T: abs"), OLD.index("T: abs") + 1)
+    finding = Diagnostic.of("VGL332", "never", Source("p.vgl", OLD), span)
+    elsewhere = Diagnostic.of("VGL332", "there", Source("q.vgl", ""))
+    before = judged(OLD, findings=(finding, elsewhere))
+    new = OLD.replace("let a = 1\n", "")
+    found = now(new, before).findings
+    assert [new[f.span.start : f.span.end] for f in found if f.source.path == "p.vgl"] == ["T"]
+    assert elsewhere in found
+    assert now(OLD.replace("B()", "D()"), before).findings == (elsewhere,)
+
+
+def test_only_what_changed_is_sent() -> None:
+    one = judged(OLD, statements=(StatementResult("S", 1, (), 1), StatementResult("T", 1, (), 0)))
+    two = judged(OLD.replace("A()", "AA()"), statements=(one.statements[0], StatementResult("T", 1, (), 1)))
+    first = news(one, 1, None, complete=False)
+    assert first.after(None) == one
+    second = pickle.loads(pickle.dumps(news(two, 2, (1, one), complete=True)))
+    assert second.since == 1
+    assert second.after(one) == two
+    assert [type(member) for member in second.items.members] == [int, ItemResult, ItemResult]
+    assert [type(member) for member in second.statements.members] == [int, StatementResult]
+
+
+# --- the process ---
+
+
+@dataclass
+class Watched:
+    """A client of the process, with what it was told."""
+
+    recordings: Recordings
+    folder: Path
+    failures: list[str]
+    progress: list[Progress]
+    files: list[set[str]]
+    news: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def say(self, text: str, name: str = "p.vgl", **settings: Any) -> Asked:
+        """Tell it of one policy."""
+        given = {"runs": ("runs/*.jsonl",), **settings}
+        told = asked(str(self.folder / name), text, Settings(**given), str(self.folder), str(self.folder), shown=True)
+        self.recordings.update([told])
+        return told
+
+    def known(self, text: str, name: str = "p.vgl") -> Known | None:
+        source = Source(str(self.folder / name), text)
+        return self.recordings.known(source, [item.span for item in parse(source).file.items])
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        """Wait until something holds that news may change."""
+        end = time.monotonic() + PATIENCE
+        while not holds():
+            assert time.monotonic() < end, "it never came"
+            self.news.clear()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.news.wait(), 0.5)
+
+    async def answered(self, text: str, name: str = "p.vgl", **settings: Any) -> Known:
+        """What is known of a text, once all of it is."""
+        self.say(text, name, **settings)
+        await self.until(lambda: (found := self.known(text, name)) is not None and not found.stale)
+        found = self.known(text, name)
+        assert found is not None
+        return found
+
+    @property
+    def process(self) -> asyncio.subprocess.Process:
+        assert self.recordings._process is not None
+        return self.recordings._process
+
+
+@asynccontextmanager
+async def watched(folder: Path) -> AsyncIterator[Watched]:
+    """A process for a folder with two runs."""
+    (folder / "runs").mkdir()
+    (folder / "runs/a.jsonl").write_text(run_text(("Ask", {"to": "ann"}), ("Send", {"to": "ann"})))
+    (folder / "runs/b.jsonl").write_text(run_text(("Send", {"to": "eve"}), ("Send", {"to": "bob"})))
+    found = Watched(None, folder, [], [], [])  # type: ignore[arg-type]  # it needs the callbacks below
+
+    def then(take: Callable[[Any], object]) -> Callable[[Any], None]:
+        def told(value: Any) -> None:
+            take(value)
+            found.news.set()
+
+        return told
+
+    found.recordings = Recordings(
+        on_known=then(lambda _: None),
+        on_runs=then(found.files.append),
+        on_progress=then(found.progress.append),
+        on_failure=then(found.failures.append),
+    )
+    try:
+        yield found
+    finally:
+        await found.recordings.stop()
+
+
+POLICY = 'statement S: abs(Send(to = "eve"))\nstatement T: prec(Send(to = x), Ask(to = x))\nstatement U: abs(Drop())\n'
+
+
+async def test_what_runs_say_of_a_policy(tmp_path: Path) -> None:
+    async with watched(tmp_path) as here:
+        found = await here.answered(POLICY)
+        assert [(run.name, run.events) for run in found.runs] == [("", 2), ("", 2)]
+        assert {name: (len(r.violated), r.runs, r.exercised) for name, r in found.statements.items()} == {
+            "S": (1, 2, 2),
+            "T": (1, 2, 2),
+            "U": (0, 2, 0),
+        }
+        broken = found.statements["T"].violated[0]
+        assert broken.run == str(tmp_path / "runs/b.jsonl")
+        assert [(at, event) for at, event, _ in broken.events] == [(0, "e1"), (1, "e2")]
+        assert found.signature.actions.keys() == {"Ask", "Send"}
+        at = POLICY.index("Send(to = x)")
+        assert found.matches(Span(at, at + len("Send(to = x)"))) == Matches(3, 2)
+        assert [f.code for f in found.findings] == ["VGL332"]
+        assert here.progress[-1].done
+        assert here.files == [{str(tmp_path / "runs/a.jsonl"), str(tmp_path / "runs/b.jsonl")}]
+
+
+async def test_a_changed_text_and_a_changed_run(tmp_path: Path) -> None:
+    async with watched(tmp_path) as here:
+        await here.answered(POLICY)
+        changed = POLICY.replace("Drop()", "Send()").replace('"eve"', '"bob"')
+        here.say(changed)
+        older = here.known(changed)
+        assert older is not None
+        assert older.stale
+        found = await here.answered(changed)
+        assert len(found.statements["U"].violated) == 2
+        (tmp_path / "runs/b.jsonl").unlink()
+        (tmp_path / "runs/c.jsonl").write_text("{broken\n")
+        here.recordings.refresh()
+        await here.until(lambda: (now := here.known(changed)) is not None and not now.stale and len(now.runs) == 1)
+        (path, findings), *_ = [found for found in here.recordings.recordings().items() if found[1]]
+        assert path == str(tmp_path / "runs/c.jsonl")
+        assert findings[0].code.startswith("VGL6")
+
+
+async def test_an_open_module_counts_as_it_is_in_the_editor(tmp_path: Path) -> None:
+    async with watched(tmp_path) as here:
+        (tmp_path / "lib.vgl").write_text('pattern bad = Send(to = "nobody")\n')
+        text = "use .lib\nstatement S: abs(bad)\n"
+        assert (await here.answered(text)).statements["S"].violated == ()
+        settings = Settings(runs=("runs/*.jsonl",))
+        folder = str(tmp_path)
+        module = 'pattern bad = Send(to = "eve")\n'
+        here.recordings.update(
+            [
+                asked(str(tmp_path / "p.vgl"), text, settings, folder, folder, shown=True),
+                asked(str(tmp_path / "lib.vgl"), module, settings, folder, folder, shown=True),
+            ]
+        )
+        await here.until(lambda: (now := here.known(text)) is not None and len(now.statements["S"].violated) == 1)
+
+
+async def test_rules_that_ask_runs_can_be_ignored_and_configured(tmp_path: Path) -> None:
+    async with watched(tmp_path) as here:
+        text = "// vigil: ignore[VGL332] it is for later\nstatement U: abs(Drop())\nstatement V: abs(Drop())\n"
+        found = await here.answered(text)
+        assert [text[f.span.start : f.span.end] for f in found.findings] == ["V"]
+        found = await here.answered(text, lint=Lint(severity={"VGL332": "error"}, benign=("runs/b.jsonl",)))
+        assert [f.severity for f in found.findings] == ["error"]
+        found = await here.answered(POLICY, lint=Lint(ignore=("VGL332",), benign=("runs/b.jsonl",)))
+        assert {(f.code, POLICY[f.span.start]) for f in found.findings} == {("VGL331", "S"), ("VGL331", "T")}
+
+
+async def test_a_pattern_that_names_nothing_is_found_in_its_comment(tmp_path: Path) -> None:
+    async with watched(tmp_path) as here:
+        text = "statement U: // runs: runs/a.jsonl, none/*.jsonl\n    abs(Ask())\n"
+        found = await here.answered(text)
+        assert [(f.code, f.severity, text[f.span.start : f.span.end]) for f in found.findings] == [
+            ("VGL001", "warning", "none/*.jsonl")
+        ]
+        assert len(found.runs) == 1
+
+
+async def test_documents(tmp_path: Path) -> None:
+    async with watched(tmp_path) as here:
+        await here.answered(POLICY)
+        path, runs = str(tmp_path / "p.vgl"), tmp_path / "runs"
+        witness = await here.recordings.witness(path, "T")
+        assert witness.startswith("# `T`: violated in 1 run\n")
+        assert f"[`e1`]({(runs / 'b.jsonl').as_uri()}#L2)" in witness
+        assert f"[`p.vgl:2`]({(tmp_path / 'p.vgl').as_uri()}#L2)" in witness
+        assert (await here.recordings.witness(path, "U")).startswith("# `U`: not violated\n")
+        explained = await here.recordings.explanation(path, "T")
+        assert "Whenever `Send(to = x)` happens, `Ask(to = x)` must have happened before." in explained
+        assert "∀ x. □ Send(to = x) ⇒ ◇⁻ Ask(to = x)" in explained
+        assert "met by 3 events of 2 runs" in explained
+        timeline = await here.recordings.timeline(str(runs / "b.jsonl"))
+        assert [len(event.violates) for event in timeline.run.events] == [2, 1]
+        assert [event.line for event in timeline.run.events] == [2, 3]
+        assert timeline.text.count("**violates**") == 3
+        (view,) = await here.recordings.events(str(runs / "a.jsonl"))
+        assert [[said.statement for said in event.mentions] for event in view.events] == [["T"], ["T"]]
+        for wrong in (here.recordings.witness(path, "None"), here.recordings.timeline("/nowhere.jsonl")):
+            with pytest.raises(Unanswered):
+                await wrong
+
+
+async def test_tests_are_run(tmp_path: Path) -> None:
+    (tmp_path / "p.vgl").write_text(POLICY)
+    tests = 'use .p\ntest "good" { run { Ask() } expect S satisfied }\ntest "bad" { run { Ask() } expect S violated }\n'
+    (tmp_path / "p_test.vgl").write_text(tests)
+    async with watched(tmp_path) as here:
+        found = await here.recordings.tests(str(tmp_path / "p_test.vgl"))
+        assert found.text.startswith("# Tests: 1 failed, 1 passed\n")
+        assert [(tests[start:end], message) for (start, end), message in found.unmet] == [
+            ("S", "bad: `S` is satisfied, not violated")
+        ]
+        one = await here.recordings.tests(str(tmp_path / "p_test.vgl"), "good")
+        assert one.text.startswith("# Tests: 1 passed\n")
+        assert one.unmet == ()
+
+
+async def test_it_is_started_once_more_when_it_dies_and_then_given_up(tmp_path: Path) -> None:
+    async with watched(tmp_path) as here:
+        await here.answered(POLICY)
+        here.process.kill()
+        await here.until(lambda: here.recordings._process is None or here.process.returncode is not None)
+        changed = POLICY.replace("eve", "bob")
+        assert len((await here.answered(changed)).statements["S"].violated) == 1
+        assert here.failures == []
+        here.process.kill()
+        await here.until(lambda: bool(here.failures))
+        assert "ended twice" in here.failures[0]
+        with pytest.raises(Unanswered):
+            await here.recordings.witness(str(tmp_path / "p.vgl"), "S")
+        here.recordings.restart()
+        assert (await here.answered(POLICY)).statements.keys() == {"S", "T", "U"}
+        assert len(here.failures) == 1
+
+
+async def test_it_does_not_start_without_runs(tmp_path: Path) -> None:
+    async with watched(tmp_path) as here:
+        here.say(POLICY, runs=())
+        assert here.recordings._task is None
+        assert here.known(POLICY) is None
+
+
+async def _process(folder: Path) -> asyncio.subprocess.Process:
+    """The process by itself."""
+    from vigil_lsp.recordings.client import _environment
+
+    return await asyncio.create_subprocess_exec(
+        *(sys.executable, "-P", "-m", "vigil_lsp.recordings.worker"),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env=_environment(),
+        cwd=folder,
+    )
+
+
+async def test_it_ends_with_its_input_and_reads_nothing_in_the_working_folder(tmp_path: Path) -> None:
+    (tmp_path / "pickle.py").write_text("raise SystemExit(3)\n")
+    process = await _process(tmp_path)
+    assert process.stdin is not None
+    process.stdin.write(frame(Ask(1, "timeline", ("/nowhere",))))
+    process.stdin.close()
+    assert await asyncio.wait_for(process.wait(), PATIENCE) == 0
+
+
+async def test_it_ends_with_its_input_while_it_works(tmp_path: Path) -> None:
+    lines = [{"vigil_trace": 1}, *({"action": "A", "args": {"n": n}} for n in range(60_000))]
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    process = await _process(tmp_path)
+    assert process.stdin is not None
+    process.stdin.write(frame(Ask(1, "views", (str(path),))))
+    await process.stdin.drain()
+    await asyncio.sleep(0.5)
+    started = time.monotonic()
+    process.stdin.close()
+    assert await asyncio.wait_for(process.wait(), PATIENCE) == 0
+    assert time.monotonic() - started < 2
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the process is looked into from inside")
+async def test_what_prints_does_not_get_between_the_messages() -> None:
+    program = (
+        "import os, vigil_lsp.recordings.worker as w\n"
+        "i, o = w._own_streams()\nprint('noise', flush=True)\nos.system('echo noise')\n"
+        "o.write(b'frame' + i.read())\no.flush()\n"
+    )
+    from vigil_lsp.recordings.client import _environment
+
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", program),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env=_environment(),
+    )
+    out, err = await process.communicate(b"!")
+    assert out == b"frame!"
+    assert err.split() == [b"noise", b"noise"]
