@@ -11,6 +11,8 @@ import json
 import os
 import queue
 import random
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,7 +21,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from bench import FORMS, row, run_lines
+from bench import ROOT, row, run_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,21 +34,38 @@ PATIENCE = 60.0
 Message = dict[str, Any]
 
 
-def policy_lines(lines: int = 500) -> str:
-    """A policy as people write them: patterns first, then statements with their sentence, severity and message."""
-    text = "/// What is asked of an agent that works on a repository.\npolicy work\n\n"
-    for n in range(30):
-        text += f"/// Reads or edits part {n}.\npattern touches{n}(x) = action in {{Read, Edit}} and file_path = x"
-        text += f' and file_path ~ "*module_{n}*"\n\n'
-    number = 0
-    while text.count("\n") < lines:
-        form = FORMS[number % len(FORMS)].format(i=number)
-        if number % 3 == 0:
-            form = f"prec(touches{number % 30}(x) and action = Edit, touches{number % 30}(x) and action = Read)"
-        text += f"/// Rule {number}: what may not be done before something else was.\n@severity(warning)\n"
-        text += f'@message("rule {number} was broken")\nstatement S{number}: {form}\n\n'
-        number += 1
-    return text
+OWN = """
+/// Reads or edits a file of module {n}.
+pattern touches{n}(x) = action in {{Read, Edit}} and file_path = x and file_path ~ "*module_{n}*"
+
+/// What is changed of module {n} was read before.
+@severity(error)
+@on_violation(hold)
+@message("`{{x}}` was changed although nobody had read it")
+statement read_first{n}: prec(Edit(file_path = x, status = ok) and file_path ~ "*module_{n}*", touches{n}(x))
+
+/// What is changed of module {n} is tested after.
+statement tested{n}: resp(touches{n}(x) and action = Edit, Test(target = x))
+"""
+
+
+def policy_of_examples(root: Path) -> str:
+    """The rules of all example skills as one policy of some 500 lines, with the documents they cite below a folder."""
+    text = "/// What is asked of an agent that works on a repository.\npolicy work\n"
+    for path in sorted((ROOT / "examples" / "skills").glob("*/*.vgl")):
+        skill = path.parent.name
+        if path.name.endswith("_test.vgl"):
+            continue
+        own = path.read_text(encoding="utf-8").split(f"policy {skill}\n", 1)[1]
+        for name in re.findall(r"^(?:pattern|statement|let) (\w+)", own, re.M):
+            if re.search(rf"^(?:pattern|statement|let) {name}\b", text, re.M):
+                new = f"{name}_{skill.replace('-', '_')}"
+                own = re.sub(rf'"[^"]*"|\b{name}\b', lambda at, new=new: at[0] if at[0][0] == '"' else new, own)
+        text += re.sub(r'(@source\(\s*")', rf"\g<1>{skill}/", own)
+        for document in path.parent.glob("*.md"):
+            (root / skill).mkdir(exist_ok=True)
+            shutil.copy(document, root / skill)
+    return text + "".join(OWN.format(n=n) for n in range(9))
 
 
 class Client:
@@ -162,7 +181,7 @@ def language_server() -> None:
     """Print the rows."""
     with tempfile.TemporaryDirectory() as name:
         root = Path(name).resolve()
-        text = policy_lines()
+        text = policy_of_examples(root)
         (root / "work.vgl").write_text(text, encoding="utf-8")
         print(f"language server, a policy of {text.count(chr(10))} lines, no runs")
         with Client(root, text, pulls=False) as client:
@@ -194,12 +213,16 @@ def _report(what: str, times: list[float], target: float | None) -> None:
     row(f"  {what}, p99", late, target, note)
 
 
-def _keystrokes(client: Client, measure: Callable[[int], float], count: int = KEYSTROKES) -> list[float]:
-    """Types letters, each of which is taken back by the next keystroke; `measure` waits for what the first leads to."""
+def _keystrokes(client: Client, measure: Callable[[int], float], count: int | None = None) -> list[float]:
+    """Types letters, each of which the next keystroke takes back; `measure` waits for what comes of either."""
     chosen = random.Random(1)
-    places = [at for at in range(len(client.text)) if client.text.startswith(("_path", "*.", "broken", "limit"), at)]
+    places = [
+        at
+        for at in range(len(client.text))
+        if client.text.startswith(("action", "read", "status", "message", "path"), at)
+    ]
     times = []
-    for number in range(count // 2):
+    for number in range((count or KEYSTROKES) // 2):
         place = chosen.choice(places) + 1
         client.type(place, 0, "x" if number % 3 else "(")
         times.append(measure(place + 1))
@@ -227,7 +250,7 @@ def _complete(client: Client) -> list[float]:
     return _keystrokes(client, lambda _: client.timed("textDocument/diagnostic", client.document))
 
 
-def _completions(client: Client, count: int = KEYSTROKES) -> list[float]:
+def _completions(client: Client, count: int | None = None) -> list[float]:
     return _keystrokes(client, lambda place: client.timed("textDocument/completion", client.at(place)), count)
 
 
@@ -249,7 +272,7 @@ def _shown_count(client: Client, line: int) -> str:
 
 
 def _counts(client: Client) -> list[float]:
-    """From a keystroke that changes what a pattern matches to the new count, which is asked for when the server says."""
+    """From a keystroke that changes what a pattern matches to the new count, asked for when the server says so."""
     at = client.text.index("module_0*") + len("module_")
     line = client.text[:at].count("\n")
 

@@ -1,18 +1,22 @@
 """Documents that are made, not stored: which there are, what their URIs are, and how a client is shown one.
 
-`vigil:/run/NAME.md?run=PATH`, `vigil:/witness/STATEMENT.md?policy=PATH[&run=PATH]`,
-`vigil:/explain/STATEMENT.md?policy=PATH`, `vigil:/tests/NAME.md?path=PATH[&test=NAME]`, `vigil:/codes/CODE.md`.
+`vigil:/run/NAME.md?…` (run), `vigil:/witness/STATEMENT.md?…` (policy, maybe run),
+`vigil:/explain/STATEMENT.md?…` (policy), `vigil:/tests/NAME.md?…` (path, maybe test) and `vigil:/codes/CODE.md`. What they
+are about stands behind the `?` as a JSON object in base64url without padding: some clients decode and encode a query
+anew, and only letters and digits survive that.
 """
 
 from __future__ import annotations
 
+import base64
 import hashlib
+import json
 import re
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Literal, TypeAlias
-from urllib.parse import parse_qs, quote, unquote, urlencode, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
@@ -51,8 +55,7 @@ class Virtual:
     @property
     def uri(self) -> str:
         """Its URI."""
-        query = f"?{urlencode(self.about, quote_via=quote)}" if self.about else ""
-        return f"{SCHEME}:/{self.kind}/{quote(self.name, safe='')}.md{query}"
+        return f"{SCHEME}:/{self.kind}/{quote(self.name, safe='')}.md{f'?{_packed(self.about)}' if self.about else ''}"
 
     def get(self, name: str) -> str | None:
         """A value of what it is about."""
@@ -91,14 +94,34 @@ def parsed(uri: str) -> Virtual | None:
     """The document of a URI; None where it is none of ours."""
     try:
         parts = urlsplit(uri)
-        found = parse_qs(parts.query, strict_parsing=True, max_num_fields=4) if parts.query else {}
-    except ValueError:
+        about = _unpacked(parts.query)
+    except (ValueError, RecursionError):
         return None
     _, _, rest = unquote(parts.path).partition("/")
     kind, _, name = rest.partition("/")
-    if parts.scheme != SCHEME or kind not in _ASKED or not name or any(key not in found for key in _ASKED[kind]):
+    if parts.scheme != SCHEME or kind not in _ASKED or not name or any(key not in about for key in _ASKED[kind]):
         return None
-    return Virtual(kind, name.removesuffix(".md"), tuple((key, values[0]) for key, values in found.items()))
+    return Virtual(kind, name.removesuffix(".md"), tuple(about.items()))
+
+
+def _packed(about: tuple[tuple[str, str], ...]) -> str:
+    text = json.dumps(dict(about), ensure_ascii=False, separators=(",", ":"))
+    return base64.urlsafe_b64encode(text.encode("utf-8", "surrogatepass")).decode().rstrip("=")
+
+
+def _unpacked(query: str) -> dict[str, str]:
+    """What a document is about.
+
+    Raises:
+        ValueError: this is not how that is written.
+    """
+    if not query:
+        return {}
+    data = base64.b64decode(query + "=" * (-len(query) % 4), altchars=b"-_", validate=True)
+    about = json.loads(data.decode("utf-8", "surrogatepass"))
+    if not isinstance(about, dict) or not all(isinstance(value, str) for value in about.values()):
+        raise ValueError("an object of texts is wanted")
+    return about
 
 
 async def text_of(document: Virtual, server: VigilServer) -> str:

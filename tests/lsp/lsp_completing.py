@@ -6,25 +6,24 @@ import io
 import json
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lsp_positions import marked
-from vigil_lsp.completing.complete import offers
-from vigil_lsp.completing.offer import Offer, chosen, written
-from vigil_lsp.completing.place import Place, place_at
-from vigil_lsp.completing.scene import Importable, Scene
-from vigil_lsp.completing.slots import slot_of
-from vigil_lsp.reading import Reading
-from vigil_lsp.recordings.results import Known, RunInfo
-from vigil_lsp.recordings.sampling import sampled
-from vigil_lsp.text import Text
 
 from vigil_lang.diagnostics import Source
 from vigil_lang.runs import read_trace
 from vigil_lang.semantics.policy import read_policy
 from vigil_lang.syntax.parse import parse, parse_with_tokens
 from vigil_lang.trace.signature import observe
+from vigil_lsp.completing.complete import offers
+from vigil_lsp.completing.offer import Offer, chosen, written
+from vigil_lsp.completing.place import Place, place_at
+from vigil_lsp.completing.scene import Importable, Scene
+from vigil_lsp.completing.slots import slot_of
+from vigil_lsp.reading import Reading
+from vigil_lsp.recordings.results import Known
+from vigil_lsp.recordings.sampling import sampled
+from vigil_lsp.text import Text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -45,9 +44,8 @@ EVENTS: tuple[tuple[int, dict[str, object]], ...] = (
 def known() -> Known:
     """What some runs say."""
     lines = [json.dumps(event) for count, event in EVENTS for _ in range(count)]
-    path = Path("/nowhere/run.jsonl")
-    traces = [read_trace(io.BytesIO("\n".join(lines).encode()), str(path))]
-    return Known(observe(traces), sampled(traces), (RunInfo(str(path), "vigil", len(lines), ""),), False)
+    traces = [read_trace(io.BytesIO("\n".join(lines).encode()), "/nowhere/run.jsonl")]
+    return Known(observe(traces), sampled(traces), (), False)
 
 
 _MODULES = {

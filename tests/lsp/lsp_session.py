@@ -172,10 +172,10 @@ class Session:
         """The result of a request; raises `pygls.exceptions.JsonRpcException` where the server refuses."""
         return await asyncio.wait_for(self.client.protocol.send_request_async(method, params), PATIENCE)
 
-    async def until(self, holds: Callable[[], bool]) -> bool:
+    async def until(self, holds: Callable[[], bool], patience: float = PATIENCE) -> bool:
         """Waits until something holds that what the server sends may change; whether it came to hold."""
         loop = asyncio.get_running_loop()
-        end = loop.time() + PATIENCE
+        end = loop.time() + patience
         while not holds():
             self.news.clear()
             try:

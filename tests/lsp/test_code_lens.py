@@ -7,11 +7,11 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
-from vigil_lsp.features.code_lens import command_of, told
-from vigil_lsp.recordings.results import Broken, Judged, Samples, StatementResult, World, known
 
 from vigil_lang.diagnostics import Source
 from vigil_lang.trace import Signature
+from vigil_lsp.features.code_lens import command_of, told
+from vigil_lsp.recordings.results import Broken, Judged, Samples, StatementResult, World, known
 
 if TYPE_CHECKING:
     from lsp_session import Page, Session
@@ -45,7 +45,7 @@ def test_before_there_are_results() -> None:
     world = World(1, Signature({}, "observed"), Samples(), ())
     source = Source("p.vgl", POLICY)
     assert command_of("u", "S", None).title == "reading the runs …"
-    assert command_of("u", "S", known(world, None, source, [], stale=True)).title == "no runs"
+    assert command_of("u", "S", known(world, None, source, [], stale=True)).title == "no runs found"
     judged = Judged("p.vgl", POLICY, 1)
     assert command_of("u", "S", known(world, judged, source, [], stale=False)).command == ""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ from vigil_lsp.completing.spelling import glob_inside, literal, may_show
 from vigil_lsp.text import Text
 
 if TYPE_CHECKING:
+    from conftest import Alone
     from lsp_session import Session
 
 # --- the table ---------------------------------------------------------------------------------------------
@@ -311,6 +313,23 @@ def test_no_place_makes_it_raise() -> None:
             complete(f"{page[:at]}«»")
 
 
+def test_what_branches_without_end_is_looked_through_once() -> None:
+    lets = "".join(f"let A{at} = {' | '.join([f'A{at - 1}'] * 4)}\n" for at in range(1, 7))
+    some = "".join(f"pattern p{at}(x) = {' and '.join([f'p{at - 1}(x)'] * 4)}\n" for at in range(1, 7))
+    begun = f"let A0 = {{Bash}}\n{lets}pattern p0(x) = action in A6 and command = x\n{some}"
+    assert complete(f"{begun}statement S: abs(p4(y) and «»").labels[0] == "command"
+    assert complete(f"{begun}statement S: abs(p4(«»").labels[0] == '"git status"'
+    test = complete(
+        f'{begun}statement S: abs(p4(y))\ntest "t" {{ expect S violated with «»', path="/nowhere/p_test.vgl"
+    )
+    assert test.labels == ["y"]
+
+
+@pytest.mark.parametrize("bracket", ["(", "a(", "{", "[", "not ("])
+def test_what_is_nested_without_end_ends(bracket: str) -> None:
+    complete(f"statement S: abs({bracket * 2_000}«»")
+
+
 # --- comments, documents -----------------------------------------------------------------------------------
 
 
@@ -441,4 +460,20 @@ async def test_a_space_asks_only_where_something_must_follow(session: Session) -
     page = await session.open("statement S: abs(a(f = ))")
     context = types.CompletionContext(types.CompletionTriggerKind.TriggerCharacter, " ")
     assert await page.ask(types.TEXT_DOCUMENT_COMPLETION, page.find("= ").end, context=context) is not None
+    assert await page.ask(types.TEXT_DOCUMENT_COMPLETION, page.find("S: ").end, context=context) is not None
     assert await page.ask(types.TEXT_DOCUMENT_COMPLETION, page.find("statement ").end, context=context) is None
+
+
+async def test_what_the_runs_hold(alone: Alone) -> None:
+    session = await alone()
+    session.write("vigil.toml", 'runs = ["runs/*.jsonl"]\n')
+    session.write("runs/a.jsonl", '{"action":"Deploy","args":{"target":"stage \\"é\\""}}\n' * 3)
+    page = await session.open('statement S: abs(Deploy(target = "«»"))\n')
+    for _ in range(200):
+        answer = await page.ask(types.TEXT_DOCUMENT_COMPLETION)
+        if answer.items:
+            break
+        await asyncio.sleep(0.1)
+    assert [(item.label, item.detail) for item in answer.items] == [('"stage \\"é\\""', "3 events")]
+    edit = answer.items[0].text_edit
+    assert page.edited([edit]) == 'statement S: abs(Deploy(target = "stage \\"é\\""))\n'

@@ -5,8 +5,6 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lsp_completing import complete
-from vigil_lsp.completing.keywords import WORDS
-from vigil_lsp.completing.offer import written
 
 from tests.strategies import trees
 from vigil_lang.diagnostics import Source
@@ -15,6 +13,8 @@ from vigil_lang.syntax.following import following
 from vigil_lang.syntax.parse import parse_with_tokens
 from vigil_lang.syntax.print import to_text
 from vigil_lang.syntax.scan import ITEM_WORDS, TEST, tokens
+from vigil_lsp.completing.keywords import WORDS
+from vigil_lsp.completing.offer import written
 
 # What the grammar takes and another check refuses, or an editor writes otherwise: literals as arguments, temporal
 # operators outside `always`, conditions as terms of a pattern, `not` of `not in`.

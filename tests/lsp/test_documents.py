@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import re
 import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,19 +28,26 @@ RUN = "".join(
 )
 
 
+def packed(**about: str) -> str:
+    """How a URI says what its document is about."""
+    text = json.dumps(about, ensure_ascii=False, separators=(",", ":"))
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
 @pytest.mark.parametrize(
     ("document", "uri"),
     [
         (virtual.code_page("VGL301"), "vigil:/codes/VGL301.md"),
-        (virtual.witness("/a b/p.vgl", "S"), "vigil:/witness/S.md?policy=%2Fa%20b%2Fp.vgl"),
-        (virtual.witness("/p.vgl", "S", "/r#1"), "vigil:/witness/S.md?policy=%2Fp.vgl&run=%2Fr%231"),
-        (virtual.run("/runs/a.jsonl#mon/day"), "vigil:/run/day.md?run=%2Fruns%2Fa.jsonl%23mon%2Fday"),
-        (virtual.explanation("/p.vgl", "𝔸/?"), "vigil:/explain/%F0%9D%94%B8%2F%3F.md?policy=%2Fp.vgl"),
-        (virtual.results("/p_test.vgl", "it is"), "vigil:/tests/p_test.md?path=%2Fp_test.vgl&test=it%20is"),
+        (virtual.witness("/a b/p.vgl", "S"), f"vigil:/witness/S.md?{packed(policy='/a b/p.vgl')}"),
+        (virtual.witness("/p.vgl", "S", "/r#1"), f"vigil:/witness/S.md?{packed(policy='/p.vgl', run='/r#1')}"),
+        (virtual.run("/runs/a.jsonl#mon/day"), f"vigil:/run/day.md?{packed(run='/runs/a.jsonl#mon/day')}"),
+        (virtual.explanation("/p.vgl", "𝔸/?"), f"vigil:/explain/%F0%9D%94%B8%2F%3F.md?{packed(policy='/p.vgl')}"),
+        (virtual.results("/p_test.vgl", "é"), f"vigil:/tests/p_test.md?{packed(path='/p_test.vgl', test='é')}"),
     ],
 )
 def test_uris(document: virtual.Virtual, uri: str) -> None:
     assert document.uri == uri
+    assert re.fullmatch(r"[A-Za-z0-9_-]*", uri.partition("?")[2])
     assert virtual.parsed(uri) == document
 
 
@@ -46,7 +55,9 @@ def test_uris(document: virtual.Virtual, uri: str) -> None:
     "uri",
     [
         "file:///codes/VGL301.md", "vigil:/codes", "vigil:/codes/", "vigil:/none/x.md", "vigil:/run/a.md",
-        "vigil:/witness/S.md?run=a", "vigil:/run/a.md?run=1&a=1&b=2&c=3&d=4", "vigil://[/x", "", "vigil:",
+        f"vigil:/witness/S.md?{packed(run='a')}", "vigil:/run/a.md?run=1", "vigil:/run/a.md?W10",
+        "vigil:/run/a.md?eyJydW4iOjN9",
+        "vigil:/run/a.md?é", "vigil:/run/a.md?_w", "vigil://[/x", "", "vigil:",
     ],
 )  # fmt: skip
 def test_what_is_no_document(uri: str) -> None:

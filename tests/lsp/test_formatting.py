@@ -74,7 +74,7 @@ def test_line_ends_are_the_editors() -> None:
 # --- documents ---
 
 
-@settings(max_examples=40)
+@settings(deadline=None, max_examples=40)
 @given(policies.policies(), st.sampled_from(("keep", "ascii", "unicode")))
 def test_a_document_becomes_what_fmt_writes(text: str, spelling: str) -> None:
     source = Source("p.vgl", text.replace(" ", "  ").replace("  after", " after"))
@@ -115,7 +115,7 @@ def test_what_did_not_parse_splits_a_range(tmp_path: Path) -> None:
     )
 
 
-@settings(max_examples=40)
+@settings(deadline=None, max_examples=40)
 @given(st.lists(policies.statements(), min_size=2, max_size=4), st.data())
 def test_the_rest_is_byte_for_byte_the_same(
     tmp_path_factory: pytest.TempPathFactory, written: list[str], data: st.DataObject

@@ -82,7 +82,7 @@ statement broken: abs(nothing)
 """
     expected = """pattern sends(x⟨: text⟩) = Send(to = x) ⟨2 events⟩
 pattern asks = action in {Ask} ⟨1 event⟩
-statement S ⟨error⟩: prec(sends(y⟨: text⟩) ⟨×2⟩, Ask(to = y) ⟨×1⟩) after asks ⟨×1⟩
+statement S ⟨severity error⟩: prec(sends(y⟨: text⟩) ⟨×2⟩, Ask(to = y) ⟨×1⟩) after asks ⟨×1⟩
 @severity(info)
 statement T: always asks ⟨×1⟩ implies
     (earlier sends("ann") ⟨×1⟩ and not later (Send(n = v⟨: bool | number⟩) and status = error) ⟨×1⟩)
@@ -93,7 +93,7 @@ statement broken: abs(nothing)
 
 def test_without_runs_only_the_severity(tmp_path: Path) -> None:
     reading, _ = read(tmp_path, "pattern p(x) = A(k = x)\nstatement S: abs(p(y))\n")
-    assert shown(reading, None) == "pattern p(x) = A(k = x)\nstatement S ⟨error⟩: abs(p(y))\n"
+    assert shown(reading, None) == "pattern p(x) = A(k = x)\nstatement S ⟨severity error⟩: abs(p(y))\n"
 
 
 def test_only_what_is_visible(tmp_path: Path) -> None:

@@ -6,9 +6,6 @@ import json
 from typing import TYPE_CHECKING
 
 from hypothesis import given, settings
-from vigil_lsp.recordings.conditions import Meanings
-from vigil_lsp.recordings.meeting import MAX_BINDINGS, Meeting, Numbers
-from vigil_lsp.recordings.recorded import Recorded
 
 from tests.strategies.core import conditions, patterns
 from tests.strategies.policies import policies, policy_of
@@ -18,6 +15,9 @@ from vigil_lang.semantics import core, denotation
 from vigil_lang.semantics.policy import read_policy
 from vigil_lang.syntax import tree
 from vigil_lang.testing.judge import answer
+from vigil_lsp.recordings.conditions import Meanings
+from vigil_lsp.recordings.meeting import MAX_BINDINGS, Meeting, Numbers
+from vigil_lsp.recordings.recorded import Recorded
 
 if TYPE_CHECKING:
     from tests.strategies.runs import Line

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from lsprotocol import types
 from markdown_it import MarkdownIt
+
+from vigil_lang.diagnostics import Source
 from vigil_lsp.files import Document
 from vigil_lsp.text import Text
 from vigil_lsp.traces import MAX_CHARACTERS, is_recording
-
-from vigil_lang.diagnostics import Source
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

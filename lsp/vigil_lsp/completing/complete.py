@@ -126,7 +126,7 @@ def _conditions(scene: Scene) -> Iterator[Offer]:
 def _terms(scene: Scene) -> Iterator[Offer]:
     """What can be given to a pattern: values, and what was seen where the pattern uses the parameter."""
     yield from declared.single(scene)
-    yield from declared.sets(scene)
+    yield from declared.sets(scene, 20)
     module, pattern = scene.module.find(scene.slot.subject) or (scene.module, None)
     if not isinstance(pattern, tree.Pattern) or scene.slot.index >= len(pattern.params):
         return

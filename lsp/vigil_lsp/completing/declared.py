@@ -31,10 +31,10 @@ def patterns(scene: Scene, group: int = 12, *, imports: bool = True) -> Iterator
     yield from _declared(scene, frozenset({"pattern"}), group, imports=imports)
 
 
-def sets(scene: Scene) -> Iterator[Offer]:
+def sets(scene: Scene, group: int = 12) -> Iterator[Offer]:
     """Sets that were given a name, and params that are sets."""
     yield from parameters(scene)
-    yield from _declared(scene, frozenset({"set"}), 12)
+    yield from _declared(scene, frozenset({"set"}), group)
 
 
 def single(scene: Scene, *shapes: Shape, group: int = 16) -> Iterator[Offer]:

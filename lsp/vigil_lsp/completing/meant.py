@@ -51,21 +51,24 @@ def _allowed(node: object, module: Module, depth: int, seen: dict[int, Names]) -
     return None
 
 
-def elements(names: tree.SetUnion, module: Module, depth: int = _DEEPEST) -> Names:
+def elements(names: tree.SetUnion, module: Module) -> Names:
     """The texts of a set; None where a part of it is not known."""
     found: set[str] = set()
-    for part in names.parts:
-        inner: Names = None
+    pending: list[tuple[tree.SetLiteral | tree.Name, Module]] = [(part, module) for part in names.parts]
+    seen: set[int] = set()
+    while pending:
+        part, home = pending.pop()
         if isinstance(part, tree.SetLiteral):
             found |= {written(element) for element in part.elements}
             continue
-        declared = module.find(part.text)
-        if depth > 0 and declared is not None and isinstance(declared[1], tree.Let | tree.Param):
-            value = declared[1].value if isinstance(declared[1], tree.Let) else declared[1].default
-            inner = elements(value, declared[0], depth - 1) if isinstance(value, tree.SetUnion) else None
-        if inner is None:
+        where, declared = home.find(part.text) or (home, None)
+        value = declared.value if isinstance(declared, tree.Let) else None
+        value = declared.default if isinstance(declared, tree.Param) else value
+        if not isinstance(value, tree.SetUnion):
             return None
-        found |= inner
+        if id(value) not in seen:
+            seen.add(id(value))
+            pending += [(one, where) for one in value.parts]
     return frozenset(found)
 
 

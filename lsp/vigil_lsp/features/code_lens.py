@@ -62,7 +62,7 @@ def command_of(uri: str, name: str, known: Known | None) -> types.Command:
         return types.Command(told(result), SHOW, None, [uri, name])
     if known is None or (known.stale and known.runs):
         return types.Command("reading the runs …", "")
-    return types.Command("no runs" if not known.runs else "not judged", "")
+    return types.Command("no runs found" if not known.runs else "not judged", "")
 
 
 def told(result: StatementResult) -> str:

@@ -23,11 +23,10 @@ if TYPE_CHECKING:
     from vigil_lsp.server import VigilServer
 
 _ITEM = "text_document.completion.completion_item"
-_TRIGGERS = ("(", '"', "@", ".", "{", "[", "~", "=", ":", ",", "/", " ")
-_AFTER_SPACE = frozenset(
-    ("use", "has", "in", "contains", "expect", "at", "with", "run", "set", "=", "~", "!=", "!~", "->")
-)
-"""What a space is to be followed by proposals for, without somebody asking."""
+_TRIGGERS = ("(", '"', "@", ".", "{", "[", "~", "=", ",", "/", " ")
+_AFTER_SPACE = frozenset(("use", "has", "in", "contains", "expect", "at", "with", "run", "set", "->"))
+"""Words after which a space says that something has to follow, and marks that say so too."""
+_AFTER_MARK = frozenset(":,=~")
 
 
 def register(server: VigilServer) -> None:
@@ -70,7 +69,7 @@ def _wanted(reading: Reading, offset: int) -> bool:
     """Whether the word before a space leaves no doubt that something is to follow."""
     start = reading.source.text.rfind("\n", 0, offset) + 1
     words = reading.source.text[max(start, offset - 40) : offset].split()
-    return bool(words) and words[-1] in _AFTER_SPACE
+    return bool(words) and (words[-1] in _AFTER_SPACE or words[-1][-1] in _AFTER_MARK)
 
 
 def _completed(

@@ -90,7 +90,7 @@ def _severity(text: Text, item: tree.Statement, level: str) -> types.InlayHint:
     written = f"@severity({level})\n{indent if not indent.strip() else ''}"
     return types.InlayHint(
         text.position(item.name.span.end),
-        level,
+        f"severity {level}",
         text_edits=[types.TextEdit(text.range(Span(start, start)), written)],
         tooltip=f"a violation is reported as `{level}` where no `@severity` says otherwise",
         padding_left=True,

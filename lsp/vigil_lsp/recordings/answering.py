@@ -72,16 +72,18 @@ def _witness(path: str, name: str, only: object, state: State) -> Iterator[str |
 
     policy, statement = _statement(path, name, state)
     alone = replace(policy, statements=(statement,))
-    verdicts = []
+    broken = []
     for run in state.recorded_for(path):
-        if only is not None and run.path != only:
-            continue
-        if run.answer(statement).offending:
-            from vigil_lang.smt.verify import verify  # late: the solver, for the first witness that is opened
-
-            verdicts.append((run.trace, verify([alone], run.trace).statements[0]))
+        if run.answer(statement).offending and only in (None, run.path):
+            broken.append(run)
         yield None
-    yield writing.witness(statement, verdicts, state.folder_of(path))
+    verdicts = []
+    for run in broken[: writing.MAX_RUNS]:
+        from vigil_lang.smt.verify import verify  # late: the solver, for the first witness that is opened
+
+        verdicts.append((run.trace, verify([alone], run.trace).statements[0]))
+        yield None
+    yield writing.witness(statement, verdicts, [run.path for run in broken[writing.MAX_RUNS :]], state.folder_of(path))
 
 
 def _explanation(path: str, name: str, state: State) -> Iterator[str | None]:

@@ -140,7 +140,7 @@ class Recordings:
         found: dict[str, tuple[Diagnostic, ...]] = {}
         for world in self._worlds.values():
             for run in world.runs:
-                found.setdefault(run.path.rpartition("#")[0] if "#" in run.path else run.path, ())
+                found.setdefault(run.file, ())
             for finding in world.findings:
                 found[finding.source.path] = (*found.get(finding.source.path, ()), finding)
         return {path: tuple(dict.fromkeys(findings)) for path, findings in found.items()}

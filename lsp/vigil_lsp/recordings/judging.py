@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from vigil_lsp.recordings.recorded import Recorded
     from vigil_lsp.recordings.world import Runs
 
+MAX_EVENTS = 200
+"""Events at fault, of one statement in one run, that are sent."""
+
 RULES = (idle_bound, benign, unexercised)
 """Rules that ask how statements fare on runs: VGL321, VGL331, VGL332."""
 
@@ -93,7 +96,7 @@ class Judging:
             known = run.knows(number)
             answer = run.answer(statement, number)
             if answer.offending:
-                broken.append(Broken(run.path, answer.offending))
+                broken.append(Broken(run.path, answer.offending[:MAX_EVENTS]))
             exercised += bool(answer.exercised or answer.offending)
             if answer.given_up:
                 return

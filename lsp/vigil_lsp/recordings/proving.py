@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 from vigil_lang.diagnostics import InputError
 from vigil_lang.diagnostics.render import concise
 from vigil_lang.files import read_source
-from vigil_lang.report.markdown import code
 from vigil_lang.testing.session import collect, run
 from vigil_lsp.recordings.results import Tested
-from vigil_lsp.recordings.writing import link, named
+from vigil_lsp.recordings.writing import link, named, said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,15 +47,12 @@ def document(session: Session, folder: str) -> str:
 def _file(file: FileResult) -> Iterator[str]:
     for outcome in file.outcomes:
         if not outcome.passed:
-            rows = [
-                f"- {_place(outcome, failure.span.start)}: {code(_plain(failure.message))}"
-                for failure in outcome.failures
-            ]
+            rows = [f"- {_place(outcome, failure.span.start)}: {said(failure.message)}" for failure in outcome.failures]
             yield "\n".join([f"✗ {_title(outcome)}", "", *rows])
     passed = [f"- ✓ {_title(outcome)}" for outcome in file.outcomes if outcome.passed]
     if passed:
         yield "\n".join(passed)
-    findings = [f"- {code(_plain(concise(finding)))}" for finding in file.findings]
+    findings = [f"- {said(concise(finding))}" for finding in file.findings]
     if findings:
         yield "\n".join(findings)
 
@@ -69,7 +65,3 @@ def _title(outcome: Outcome) -> str:
 def _place(outcome: Outcome, offset: int) -> str:
     line, _ = outcome.case.source.position(offset)
     return link(f"line {line}", outcome.case.path, line)
-
-
-def _plain(text: str) -> str:
-    return text.replace("`", "'")

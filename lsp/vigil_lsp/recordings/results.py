@@ -15,17 +15,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RunInfo:
-    """One run. `path` is `Trace.run.path`: with ``#`` and the run's name where the recording holds several."""
+    """One run. `path` is `Trace.run.path`: its file's, with ``#`` and the run's name where the file holds several."""
 
     path: str
     format: str
     events: int
     name: str
+    file: str
 
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """A run that breaks a statement, and where: (index of the event, its id, what is wrong there), in run order."""
+    """A run that breaks a statement, and where: (index of the event, its id, what is wrong there), in run order.
+
+    Of very many events only the first are here.
+    """
 
     run: str
     events: tuple[tuple[int, str, str], ...]

@@ -132,11 +132,10 @@ class State:
     def policies_for(self, file: str) -> list[str]:
         """The policies that a recording is held against; for one that nobody names, those of the project it lies in."""
         real = os.path.realpath(file)
-        named = [
-            path
-            for path, asked in self.asked.items()
-            if (runs := self.runs.get(asked.basis)) is not None and real in map(os.path.realpath, runs.files())
-        ]
+        bases = {basis for basis, runs in self.runs.items() if real in map(os.path.realpath, runs.files())}
+        named = [path for path, asked in self.asked.items() if asked.basis in bases]
         if named:
             return named
-        return [path for path, asked in self.asked.items() if Path(real).is_relative_to(os.path.realpath(asked.folder))]
+        folders = {asked.folder for asked in self.asked.values()}
+        around = {folder for folder in folders if Path(real).is_relative_to(os.path.realpath(folder))}
+        return [path for path, asked in self.asked.items() if asked.folder in around]

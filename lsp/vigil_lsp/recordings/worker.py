@@ -53,6 +53,9 @@ LOOK = 3.0
 TOO_LONG = 10
 """Seconds that one step may take: one statement on one run, say. What takes longer is given up."""
 
+TOO_LONG_TO_READ = 60
+"""The same for a step that may read a recording."""
+
 _RARELY = 30
 """How many times longer than a look takes is waited before the next."""
 
@@ -152,7 +155,7 @@ class Worker:
         """Do one step of the most urgent job."""
         key, job = min(self._jobs.items(), key=lambda found: found[1].order)
         try:
-            with _limited():
+            with _limited(TOO_LONG if job.order[0] == _JUDGE else TOO_LONG_TO_READ):
                 next(job.steps)
             return
         except StopIteration:
@@ -237,10 +240,13 @@ class Worker:
 class _limited:  # noqa: N801 - used as a function
     """A step that is given up when it takes too long, where the system can tell."""
 
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+
     def __enter__(self) -> None:
         if hasattr(signal, "setitimer"):
             signal.signal(signal.SIGALRM, _give_up)
-            signal.setitimer(signal.ITIMER_REAL, TOO_LONG)
+            signal.setitimer(signal.ITIMER_REAL, self._seconds)
 
     def __exit__(self, *_: object) -> None:
         if hasattr(signal, "setitimer"):

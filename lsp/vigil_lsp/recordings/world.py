@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
 from vigil_lang.paths import trace_paths
+from vigil_lang.report.recording import file_of
 from vigil_lang.runs import load_traces
 from vigil_lang.signatures import load_signature
 from vigil_lang.trace import Signature, merge, observe
-from vigil_lsp.recordings.recorded import Recorded
+from vigil_lsp.recordings.recorded import Recorded, TooLong
 from vigil_lsp.recordings.results import RunInfo, Samples, World
 from vigil_lsp.recordings.sampling import sampled, slim
 
@@ -99,6 +100,9 @@ def _read(path: str, state: FileState) -> Loaded:
         return Loaded(state, tuple(Recorded(trace) for trace in load_traces(path)))
     except InputError as error:
         return Loaded(state, findings=error.diagnostics)
+    except TooLong:
+        found = Diagnostic.of("VGL003", "reading the recording takes too long", Source(path, ""), severity="warning")
+        return Loaded(state, findings=(found,))
     except Exception as error:  # a fault of ours in one recording must not take the others along
         message = f"reading the recording failed: {type(error).__name__}: {error}"
         return Loaded(state, findings=(Diagnostic.of("VGL902", message, Source(path, "")),))
@@ -200,7 +204,7 @@ class Runs:
             Runs._numbers,
             slim(self._signature),
             sampled(traces) if traces else Samples(),
-            tuple(RunInfo(t.run.path, t.run.format, len(t), t.run.name or "") for t in traces),
+            tuple(RunInfo(t.run.path, t.run.format, len(t), t.run.name or "", file_of(t.run)) for t in traces),
             (*findings, *beyond, *wrong),
             tuple(runs.missing),
         )

@@ -1,4 +1,4 @@
-"""Documents about runs and statements, as Markdown. Whatever comes from runs and policies stands in them as code."""
+"""Documents about runs and statements, as Markdown. What runs and policies say stands in them as code or text."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from vigil_lang.report.markdown import block, code
 from vigil_lang.report.recording import event_lines, file_of
 from vigil_lang.verdict.lines import event_text
+from vigil_lsp.markup import prose
 from vigil_lsp.recordings.results import Broken
 from vigil_lsp.told import as_theta, in_words
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from vigil_lang.verdict import Offence, StatementVerdict
     from vigil_lsp.recordings.recorded import Answer, Recorded
     from vigil_lsp.recordings.results import Matches, RunView, Said, StatementResult
+
+MAX_RUNS = 10
+"""Runs whose offences are told; others are only named."""
 
 MAX_OFFENCES = 20
 """Offences of one run that are told in full."""
@@ -50,14 +54,19 @@ def link(shown: str, path: str, line: int | None = None) -> str:
 # --- the witness -------------------------------------------------------------------------------------------
 
 
-def witness(statement: Statement, verdicts: Sequence[tuple[Trace, StatementVerdict]], folder: str) -> str:
-    """Where runs break a statement, and why."""
-    told = f"violated in {_many(len(verdicts), 'run')}" if verdicts else "not violated"
+def witness(
+    statement: Statement, verdicts: Sequence[tuple[Trace, StatementVerdict]], others: Sequence[str], folder: str
+) -> str:
+    """Where runs break a statement, and why; `others` are further runs that do."""
+    count = len(verdicts) + len(others)
+    told = f"violated in {_many(count, 'run')}" if count else "not violated"
     parts = [f"# {code(statement.name)}: {told}", *_statement(statement, folder)]
     if not verdicts:
         parts.append("No run violates it.")
     for trace, verdict in verdicts:
         parts += _run(trace, verdict, folder)
+    if others:
+        parts.append("## And also\n\n" + "\n".join(f"- {code(named(run, folder))}" for run in others))
     return "\n\n".join(parts) + "\n"
 
 
@@ -69,12 +78,12 @@ def _statement(statement: Statement, folder: str) -> Iterator[str]:
     """The statement as written, where it stands, and the sentences it enforces."""
     syntax, source = statement.syntax, statement.source
     if statement.metadata.doc:
-        yield "\n".join(f"> {code(line)}" for line in statement.metadata.doc.splitlines() if line.strip())
+        yield "\n".join(f"> {line}" for line in prose(statement.metadata.doc).splitlines())
     yield block(source.text[syntax.span.start : syntax.span.end], "vigil")
     line, _ = source.position(statement.span.start)
     yield f"In {link(f'{named(source.path, folder)}:{line}', source.path, line)}."
     for file, sentence in statement.metadata.cites:
-        yield f"It enforces {code(file)}: {code(sentence)}"
+        yield f"It enforces {code(file)}: “{said(sentence)}”"
 
 
 def _run(trace: Trace, verdict: StatementVerdict, folder: str) -> Iterator[str]:
@@ -92,13 +101,13 @@ def _run(trace: Trace, verdict: StatementVerdict, folder: str) -> Iterator[str]:
 
 
 def _offence(offence: Offence, trace: Trace, file: str, lines: dict[int, int]) -> Iterator[str]:
-    yield f"### {link(offence.event, file, lines.get(offence.index))} {code(offence.message)}"
+    yield f"### {link(offence.event, file, lines.get(offence.index))} {said(offence.message)}"
     if offence.why != offence.message:
-        yield f"Why: {_words(offence.why)}"
+        yield f"Why: {said(offence.why)}."
     bound = [f"- {code(x)} = {'any other value' if v is None else code(v)}" for x, v in offence.bindings.items()]
     if bound:
         yield "\n".join(bound)
-    notes = {trace.index_of[miss.event]: f"near miss: {_words(miss.why)}" for miss in offence.near_misses}
+    notes = {trace.index_of[miss.event]: f"near miss: {said(miss.why)}" for miss in offence.near_misses}
     if offence.forbidden is not None:
         notes[trace.index_of[offence.forbidden]] = "forbidden here"
     notes[offence.index] = "**at fault**"
@@ -123,9 +132,9 @@ def _called(event: Event) -> str:
     return code(event_text(event, _ROOM).plain)
 
 
-def _words(text: str) -> str:
-    """A sentence that quotes values in backticks, whatever is in them, as it stands."""
-    return code(text.replace("`", "'"))
+def said(text: str) -> str:
+    """A sentence on one line; what it quotes in backticks stays code."""
+    return prose(" ".join(text.split()))
 
 
 # --- the timeline ------------------------------------------------------------------------------------------
@@ -139,15 +148,15 @@ def timeline(run: RunView, where: dict[tuple[str, str], int], folder: str) -> st
     rows = []
     for event in run.events[:MAX_LINES]:
         head = f"- {link(event.id, run.file, event.line)} {code(event.text)}"
-        rows.append(head + "".join(f" **violates** {_said(said, where)}" for said in event.violates))
+        rows.append(head + "".join(f" **violates** {_violated(one, where)}" for one in event.violates))
     parts.append("\n".join(rows) or "The run has no events.")
     if len(run.events) > MAX_LINES:
         parts.append(f"And {_many(len(run.events) - MAX_LINES, 'more event')}.")
     return "\n\n".join(parts) + "\n"
 
 
-def _said(said: Said, where: dict[tuple[str, str], int]) -> str:
-    return f"{link(said.statement, said.policy, where.get((said.policy, said.statement)))}: {code(said.message)}"
+def _violated(one: Said, where: dict[tuple[str, str], int]) -> str:
+    return f"{link(one.statement, one.policy, where.get((one.policy, one.statement)))}: {said(one.message)}"
 
 
 # --- what a statement means --------------------------------------------------------------------------------
