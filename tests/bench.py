@@ -139,6 +139,9 @@ def main() -> None:
             times.append((time.perf_counter() - started, encoded - started))
         total, encode = min(times)
         row(f"{events:,} events", total, target, f"encoding {encode * 1000:.0f} ms, the rest Z3 and its text")
+    from bench_lsp import language_server  # late: it takes names from here
+
+    language_server()
 
 
 def transcript_lines(uses: list[dict[str, Any]], calls: int) -> list[bytes]:

@@ -36,13 +36,13 @@ Message = dict[str, Any]
 
 OWN = """
 /// Reads or edits a file of module {n}.
-pattern touches{n}(x) = action in {{Read, Edit}} and file_path = x and file_path ~ "*module_{n}*"
+pattern touches{n}(x) = action in {{Read, Edit}} and file_path = x and file_path ~ "*module_{n}.py"
 
 /// What is changed of module {n} was read before.
 @severity(error)
 @on_violation(hold)
 @message("`{{x}}` was changed although nobody had read it")
-statement read_first{n}: prec(Edit(file_path = x, status = ok) and file_path ~ "*module_{n}*", touches{n}(x))
+statement read_first{n}: prec(Edit(file_path = x, status = ok) and file_path ~ "*module_{n}.py", touches{n}(x))
 
 /// What is changed of module {n} is tested after.
 statement tested{n}: resp(touches{n}(x) and action = Edit, Test(target = x))
@@ -57,15 +57,14 @@ def policy_of_examples(root: Path) -> str:
         if path.name.endswith("_test.vgl"):
             continue
         own = path.read_text(encoding="utf-8").split(f"policy {skill}\n", 1)[1]
-        for name in re.findall(r"^(?:pattern|statement|let) (\w+)", own, re.M):
-            if re.search(rf"^(?:pattern|statement|let) {name}\b", text, re.M):
-                new = f"{name}_{skill.replace('-', '_')}"
-                own = re.sub(rf'"[^"]*"|\b{name}\b', lambda at, new=new: at[0] if at[0][0] == '"' else new, own)
-        text += re.sub(r'(@source\(\s*")', rf"\g<1>{skill}/", own)
+        names = re.findall(r"^(?:pattern|statement|let) (\w+)", own, re.M)
+        if any(re.search(rf"^(?:pattern|statement|let) {name}\b", text, re.M) for name in names):
+            continue  # two skills that share a name
+        text += re.sub(r'(@source\(\s*")(?!arXiv)', rf"\g<1>{skill}/", own)
         for document in path.parent.glob("*.md"):
             (root / skill).mkdir(exist_ok=True)
             shutil.copy(document, root / skill)
-    return text + "".join(OWN.format(n=n) for n in range(9))
+    return text + "".join(OWN.format(n=n) for n in range(13))
 
 
 class Client:
@@ -105,7 +104,8 @@ class Client:
     def __exit__(self, *_: object) -> None:
         self.call("shutdown", None)
         self.notify("exit", None)
-        self.server.wait(PATIENCE)
+        if status := self.server.wait(PATIENCE):
+            raise RuntimeError(f"the server ended with status {status}")
 
     @property
     def document(self) -> Message:
@@ -273,7 +273,7 @@ def _shown_count(client: Client, line: int) -> str:
 
 def _counts(client: Client) -> list[float]:
     """From a keystroke that changes what a pattern matches to the new count, asked for when the server says so."""
-    at = client.text.index("module_0*") + len("module_")
+    at = client.text.index("module_0.py") + len("module_")
     line = client.text[:at].count("\n")
 
     def until_it_is(wanted: Callable[[str], bool]) -> str:

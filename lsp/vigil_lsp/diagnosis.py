@@ -59,10 +59,11 @@ class Diagnosis:
             self._due[path] = asyncio.get_running_loop().call_later(DELAY, self._look_at, path)
 
     def schedule_all(self) -> None:
-        """Look at every open policy soon."""
+        """Look at every open policy soon: something beside their texts changed."""
         for document in self._server.files.documents:
             if document.is_policy:
                 self.schedule(document.path)
+        self._ask_again()
 
     def closed(self, uri: str, path: str) -> None:
         """A document is no longer open."""
@@ -88,19 +89,22 @@ class Diagnosis:
     def _look_at(self, path: str) -> None:
         """Read a policy, say what that shows, and have it linted."""
         self._due.pop(path, None)
-        before, reading = self._server.readings.last(path), self._server.reading_of(path)
+        reading = self._server.reading_of(path)
         if reading is None or self._analyst is None:
             return
-        older = self._findings.get(path)
-        if before is not reading:
-            self._schedule_users(path)
+        older, source = self._findings.get(path), reading.source
         plan = self._plan(path)
         self._signatures[path] = plan.signature
-        carried = tuple(moved(older.linted, reading.source)) if older is not None else ()
-        resolved = tuple(_resolved(reading, plan))
-        self._findings[path] = Findings(reading.source, resolved, carried, self._of_runs(reading.source))
+        now = Findings(source, tuple(_resolved(reading, plan)), (), self._of_runs(source))
+        if older is not None:
+            same = older.source is source
+            now = replace(now, linted=older.linted if same else tuple(moved(older.linted, source)))
+        self._findings[path] = now
         self._analyst.lint(reading.policy, plan, self._linted)
-        if older is None or before is not reading:
+        if older is None or older.source is not source:
+            self._schedule_users(path)
+            self._publish(path)
+        elif older.resolved != now.resolved:  # a module that it uses is another one
             self._publish(path)
 
     def _plan(self, path: str) -> Plan:

@@ -10,10 +10,10 @@ from vigil_lang.report.markdown import code
 # What makes emphasis, links, images, HTML, entities, headings, tables and mail addresses; and what makes a bare
 # address a link.
 _ACTIVE = re.compile(r"[\\`*_\[\]<>#|~&@]|(?<=[A-Za-z]):(?=//)|(?<=[Ww]{3})\.")
-_LINE_START = re.compile(r"^(\s*)([-+=]|\d+(?=[.)]))", re.MULTILINE)
+_LINE_START = re.compile(r"^(\s*\d*)([-+=.)])", re.MULTILINE)
 _SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 _FENCE = re.compile(r"^(`{3,})[^\n]*\n(.*?)\n\1$", re.MULTILINE | re.DOTALL)
-_ESCAPED = re.compile(r"\\([\\`*_\[\]<>#|~&@:.+=-])")
+_ESCAPED = re.compile(r"\\([\\`*_\[\]<>#|~&@:.)+=-])")
 _STRONG = re.compile(r"\*\*(.+?)\*\*")
 _LONGEST = 4_000
 

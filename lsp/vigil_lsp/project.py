@@ -90,8 +90,10 @@ class Projects:
         return self._known[root]
 
     def all(self) -> Iterable[Project]:
-        """The projects of the workspace's folders."""
-        return [self.of(str(folder / "x")) for folder in self.folders]
+        """The projects of the workspace's folders, and those of files that were asked about."""
+        for folder in self.folders:
+            self.of(str(folder / "x"))
+        return list(self._known.values())
 
     def forget(self) -> None:
         """Read configurations again, and look for policies again, when they are needed next."""

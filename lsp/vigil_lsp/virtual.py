@@ -1,9 +1,9 @@
 """Documents that are made, not stored: which there are, what their URIs are, and how a client is shown one.
 
 `vigil:/run/NAME.md?…` (run), `vigil:/witness/STATEMENT.md?…` (policy, maybe run),
-`vigil:/explain/STATEMENT.md?…` (policy), `vigil:/tests/NAME.md?…` (path, maybe test) and `vigil:/codes/CODE.md`. What they
-are about stands behind the `?` as a JSON object in base64url without padding: some clients decode and encode a query
-anew, and only letters and digits survive that.
+`vigil:/explain/STATEMENT.md?…` (policy), `vigil:/tests/NAME.md?…` (path, maybe test) and `vigil:/codes/CODE.md`.
+What they are about stands behind the `?` as a JSON object in base64url without padding: some clients decode and encode
+a query anew, and only letters and digits survive that.
 """
 
 from __future__ import annotations

@@ -477,3 +477,25 @@ async def test_what_the_runs_hold(alone: Alone) -> None:
     assert [(item.label, item.detail) for item in answer.items] == [('"stage \\"é\\""', "3 events")]
     edit = answer.items[0].text_edit
     assert page.edited([edit]) == 'statement S: abs(Deploy(target = "stage \\"é\\""))\n'
+
+
+async def test_files_of_the_project(session: Session) -> None:
+    session.write("runs/a.jsonl", '{"action":"a"}\n')
+    session.write("SKILL.md", "You must ask first. Nice.\n")
+    session.write("x_test.vgl", "")
+    session.write("sub/lib.vgl", "let A = {b}\n")
+    session.changed("sub/lib.vgl", "x_test.vgl", how=types.FileChangeType.Created)
+
+    async def offered(text: str, name: str = "p.vgl") -> list[str]:
+        page = await session.open(text, name)
+        answer = await page.ask(types.TEXT_DOCUMENT_COMPLETION)
+        page.close()
+        return [item.label for item in answer.items]
+
+    assert [label for label in await offered("use «»") if label.startswith(".")] == [".sub.lib"]
+    assert await offered("use .sub.lib: «»") == ["A"]
+    assert (await offered('@source("«»")'))[0] == '"SKILL.md"'
+    assert await offered('@source("SKILL.md", "«»")\nstatement S: abs(a())') == ['"You must ask first."']
+    assert (await offered('test "t" { run "«»" }', "p_test.vgl"))[0] == '"runs/a.jsonl"'
+    assert (await offered("// runs: «»"))[:2] == ["runs/*.jsonl", "runs/a.jsonl"]
+    assert "VGL301" in await offered("// vigil: ignore[«»]")

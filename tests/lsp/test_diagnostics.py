@@ -132,9 +132,10 @@ async def test_pulled_findings_are_the_same_until_they_are_not(alone: Alone, pul
 
 
 async def test_findings_of_the_whole_workspace(alone: Alone, pulling: int) -> None:
-    session = await alone(PROFILES[pulling])
+    session = await alone(PROFILES[pulling], begin=False)
     session.write("shut.vgl", "statement S: abs(Send(to = x))\n")
     session.write("fine.vgl", "statement S: abs(Send())\n")
+    await session.begin()
     page = await session.open("statement S: abs(Read(file = y))\n", "open.vgl")
     report = await session.ask(types.WORKSPACE_DIAGNOSTIC, types.WorkspaceDiagnosticParams([]))
     told = {session.name(one.uri): [found.code for found in one.items] for one in report.items}

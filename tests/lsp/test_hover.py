@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lsprotocol import types
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    import pytest
     from lsp_session import Session
 
 POLICY = """/// Rules of warps.
@@ -199,7 +200,7 @@ def runs_know(text: str) -> Known:
     transforms = ArgumentSamples(4, (("M", 4),))
     rm = ActionSamples(5, {"path": paths})
     samples = Samples({"warp": ActionSamples(4, {"transform": transforms}), "rm": rm}, {"file.delete": rm})
-    infos = tuple(RunInfo(f"runs/{n}.jsonl", "vigil", 10, str(n)) for n in range(3))
+    infos = tuple(RunInfo(f"runs/{n}.jsonl", "vigil", 10, str(n), f"runs/{n}.jsonl") for n in range(3))
     call = text.index('file.delete(path ~ "/etc/*")')
     test = text.index('path ~ "/etc/*"')
     body = text.index("action in ACTS and transform = x")
@@ -234,13 +235,16 @@ def test_what_the_runs_say(tmp_path: Path) -> None:
 HOSTILE = "[x](http://a.b) <b>c</b> ![y](z) https://a.b www.a.b a@b.c `code` *d* _e_ # f | g &lt; ~h~ `` ` ``"
 
 
+_CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
+_ADDRESS = re.compile(r"[A-Za-z]://|[Ww]{3}\.|(?<!\\)@")
+
+
 def links(markdown: str) -> list[str]:
-    """Everything in Markdown that is more than text, emphasis and code."""
-    found = MarkdownIt("gfm-like").parse(markdown)
-    inner = [child.type for token in found for child in token.children or ()]
-    return [kind for kind in inner if kind.startswith(("link", "image", "html"))] + [
-        token.type for token in found if token.type.startswith("html")
-    ]
+    """Everything in Markdown that is more than text, emphasis and code; also addresses that some readers link."""
+    found = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(markdown)
+    every = [*found, *(child for token in found for child in token.children or ())]
+    active = ("link", "image", "html", "heading", "table", "em", "strong", "s_")
+    return [t.type for t in every if t.type.startswith(active)] + _ADDRESS.findall(_CODE.sub("", markdown))
 
 
 def test_documentation_is_only_text() -> None:
@@ -257,11 +261,12 @@ def test_prose_never_links(text: str) -> None:
 
 
 def test_a_policy_cannot_write_markup_into_a_hover(tmp_path: Path) -> None:
-    text = f'/// {HOSTILE}\n@message("{HOSTILE}")\n@source("{HOSTILE}", "{HOSTILE}")\nstatement S: abs(a(f = "{HOSTILE}"))\n'
-    for where in ("statement |S", "ab|s(a", "@mess|age", '|a(f = "'):
+    text = f'/// {HOSTILE}\n@message("{HOSTILE}")\n@source("{HOSTILE}", "{HOSTILE}")\n'
+    text += f'statement S: abs(a(f = "{HOSTILE}"))\n'
+    for where in ("statement |S", "ab|s(a", '|a(f = "'):
         found = ask(tmp_path, where, text)
         assert found is not None
-        assert links(found[1]) == [], found[1]
+        assert set(links(found[1])) <= {"strong_open", "strong_close"}, found[1]  # those are the hover's own
 
 
 @settings(deadline=None, max_examples=40)

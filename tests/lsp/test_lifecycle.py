@@ -26,7 +26,7 @@ SECONDS = 10.0
 """In which a server ends: `processId` is looked at every two seconds, and the machine may be busy."""
 
 POLICY = "".join(
-    f'statement S{n}: resp(Read(path = x and path !~ "*.{n}"), Write(path = x)) after Edit(n != {n})\n'
+    f'statement S{n}: resp(Read(path = x and path !~ /f{n}+x.*y/), Write(path = x)) after Edit(n != {n})\n'
     for n in range(40)
 )
 
@@ -82,6 +82,18 @@ async def test_shutdown_and_exit(wired: Wired, tmp_path: Path) -> None:
     assert (answer["result"], error(answer)) == (None, None)
     wire.notify("exit")
     assert await wire.ended() == 0
+
+
+@pytest.mark.parametrize("wait", [0.0, 0.1, 0.3])
+async def test_exit_while_the_linter_is_at_work(wired: Wired, tmp_path: Path, wait: float) -> None:
+    wire = await wired()
+    await wire.begin(tmp_path)
+    wire.open((tmp_path / "p.vgl").as_uri(), "".join(POLICY.replace("S", letter) for letter in "ABCDEFGH"))
+    await wire.notified("textDocument/publishDiagnostics")
+    await asyncio.sleep(wait)
+    await wire.call("shutdown")
+    wire.notify("exit")
+    assert await wire.ended(SECONDS) == 0
 
 
 async def test_exit_without_shutdown(wired: Wired, tmp_path: Path) -> None:

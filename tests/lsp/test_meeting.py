@@ -6,18 +6,25 @@ import json
 from typing import TYPE_CHECKING
 
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.strategies.core import conditions, patterns
 from tests.strategies.policies import policies, policy_of
 from tests.strategies.runs import runs, trace_of
 from vigil_lang.diagnostics import Source
 from vigil_lang.semantics import core, denotation
+from vigil_lang.semantics.modules import FROM_DISK
 from vigil_lang.semantics.policy import read_policy
 from vigil_lang.syntax import tree
 from vigil_lang.testing.judge import answer
+from vigil_lang.trace import Signature
 from vigil_lsp.recordings.conditions import Meanings
+from vigil_lsp.recordings.judging import Judging
 from vigil_lsp.recordings.meeting import MAX_BINDINGS, Meeting, Numbers
+from vigil_lsp.recordings.named import Asked, Basis
 from vigil_lsp.recordings.recorded import Recorded
+from vigil_lsp.recordings.results import Samples, World
+from vigil_lsp.recordings.world import Runs
 
 if TYPE_CHECKING:
     from tests.strategies.runs import Line
@@ -120,3 +127,27 @@ def test_parameters_stand_for_one_value_each() -> None:
     x = core.Equals(core.Reads("f"), "x"), core.Equals(core.Reads("g"), "x")
     assert found["f = x and g = x"] == core.AndC(x)
     assert found["h != x"] == core.Has(core.Reads("h"))
+
+
+EDITS = (
+    "let L = {1, 2}\n", "let L = {1}\n", "pattern p(x) = a(f = x) and g in L\n", "pattern p(x) = a(g = x)\n",
+    "pattern q = p(y) or b()\n", "pattern q = b()\n", "statement S: abs(q)\n", "statement T: prec(p(x), b(f = x))\n",
+    "statement T: prec(a(f in L), q)\n", "statement U: abs(not q)\n", "param L: set = {7}\n",
+)  # fmt: skip
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.lists(st.sampled_from(EDITS), max_size=6).map("".join), min_size=2, max_size=4), runs())
+def test_what_is_remembered_of_older_texts_changes_nothing(texts: list[str], lines: list[Line]) -> None:
+    held = Runs(Basis(("r.jsonl",)))
+    held.recorded = (Recorded(trace_of(lines)),)
+    held.world = World(1, Signature({}, "observed"), Samples(), ())
+    before = None
+    for text in texts:
+        source, asked = Source("p.vgl", text), Asked("p.vgl", text, held.basis, ".", shown=True)
+        fresh, remembering = Judging(asked, source, held), Judging(asked, source, held, before)
+        for judging in (fresh, remembering):
+            list(judging.steps(FROM_DISK))
+            assert judging.complete
+        assert remembering.result() == fresh.result()
+        before = remembering.counted

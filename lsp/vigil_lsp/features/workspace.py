@@ -14,9 +14,22 @@ if TYPE_CHECKING:
 _WATCHED = ("**/*.vgl", "**/vigil.toml", "**/pyproject.toml", "**/*.jsonl", "**/*.json", "**/*.md")
 """Policies, configurations, runs and signatures, and the documents that policies cite."""
 
+_OF_RUNS = (".jsonl", ".json")
+
 
 def register(server: VigilServer) -> None:
     """Answer what a session begins with, and what happens to its folders and files."""
+    told: set[str] = set()
+
+    def tell() -> None:
+        """Show what is wrong with configurations, where that is: nobody asks for them, as they are no policies."""
+        found = _of_configurations(server)
+        for uri in told - found.keys():
+            found[uri] = []
+        for uri, diagnostics in found.items():
+            server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, diagnostics))
+        told.clear()
+        told.update(uri for uri, diagnostics in found.items() if diagnostics)
 
     @server.feature(types.INITIALIZE)
     def initialize(params: types.InitializeParams) -> None:
@@ -24,18 +37,21 @@ def register(server: VigilServer) -> None:
 
     @server.feature(types.INITIALIZED)
     def initialized(params: types.InitializedParams) -> None:  # noqa: ARG001 - there is nothing in them
-        if server.supports("workspace.did_change_watched_files.dynamic_registration"):
+        if _watches(server):
             watchers = [types.FileSystemWatcher(pattern) for pattern in _WATCHED]
             options = types.DidChangeWatchedFilesRegistrationOptions(watchers)
             registration = types.Registration("vigil.watch", types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
             server.client_register_capability(types.RegistrationParams([registration]))
-        _tell_of_configurations(server)
+        tell()
         server.evidence.refresh()
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
-    def watched(params: types.DidChangeWatchedFilesParams) -> None:  # noqa: ARG001 - all is looked at again, cheaply
+    def watched(params: types.DidChangeWatchedFilesParams) -> None:
+        if all(event.uri.endswith(_OF_RUNS) for event in params.changes):
+            server.evidence.recordings.refresh()  # an agent at work writes to its recording all the time
+            return
         server.refresh()
-        _tell_of_configurations(server)
+        tell()
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
     def folders(params: types.DidChangeWorkspaceFoldersParams) -> None:
@@ -51,21 +67,22 @@ def register(server: VigilServer) -> None:
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
     def saved(params: types.DidSaveTextDocumentParams) -> None:
         document = server.document(params.text_document.uri)
-        if document is not None and not document.is_policy:  # a configuration, a run, or a document that is cited
+        # A configuration, a run, a document that is cited; or a sign of life from a client that watches no files.
+        if document is not None and not (document.is_policy and _watches(server)):
             server.refresh()
-            _tell_of_configurations(server)
+            tell()
 
 
-def _tell_of_configurations(server: VigilServer) -> None:
-    """Show what is wrong with configurations, where that is: nobody asks for them as they are no policies."""
+def _watches(server: VigilServer) -> bool:
+    return server.supports("workspace.did_change_watched_files.dynamic_registration")
+
+
+def _of_configurations(server: VigilServer) -> dict[str, list[types.Diagnostic]]:
+    """The findings of each configuration that has some, by its URI."""
+    found: dict[str, list[types.Diagnostic]] = {}
     for project in server.projects.all():
-        path = project.configuration
-        if path is not None:
-            sources = {finding.source.text: finding.source for finding in project.loaded.findings}
-            found = [
-                to_protocol(finding, server.files.text(source), server.files)
-                for source in sources.values()
-                for finding in project.loaded.findings
-                if finding.source is source
-            ]
-            server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(server.files.uri(path), found))
+        for finding in project.loaded.findings if project.configuration is not None else ():
+            text = server.files.text(finding.source)
+            uri = server.files.uri(project.configuration or "")
+            found.setdefault(uri, []).append(to_protocol(finding, text, server.files))
+    return found

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Source, Span
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
     from vigil_lsp.recordings.recorded import Recorded
     from vigil_lsp.recordings.world import Runs
 
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*")
+
 MAX_EVENTS = 200
 """Events at fault, of one statement in one run, that are sent."""
 
@@ -37,18 +41,32 @@ RULES = (idle_bound, benign, unexercised)
 """Rules that ask how statements fare on runs: VGL321, VGL331, VGL332."""
 
 
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What was counted in items, by their texts and those of the declarations they reach.
+
+    `around` is what it rests on besides: modules that are used, params, the runs.
+    """
+
+    around: object
+    items: dict[tuple[str, ...], dict[Span, Matches]] = field(default_factory=dict)
+
+
 @dataclass(slots=True)
 class Judging:
     """One text of a policy against the runs; `steps` does the work, `result` is what has come of it so far.
 
-    `unread` holds why the policy cannot be read at all.
+    `before` is what was counted for an older text of the policy, `counted` for this one.
     """
 
     asked: Asked
     source: Source
     runs: Runs
+    before: Counted | None = None
+    counted: Counted | None = None
     policy: Policy | None = None
     complete: bool = False
+    _numbers: dict[int, int] = field(default_factory=dict)
     _items: list[ItemResult] = field(default_factory=list)
     _statements: dict[str, StatementResult] = field(default_factory=dict)
     _findings: list[Diagnostic] = field(default_factory=list)
@@ -70,28 +88,46 @@ class Judging:
         """Do the work. Between two steps it can be left, or given up."""
         self.policy = policy = read_policy(self.source, self.asked.params, access=access)
         yield
-        meanings = Meanings(policy)
+        self.counted = Counted(self._around(policy))
+        meanings, declared = Meanings(policy), self._declared(policy)
         for item in policy.module.file.items:
             if isinstance(item, tree.Pattern | tree.Statement):
-                yield from self._count(item, meanings)
+                yield from self._count(item, meanings, declared, self.counted)
         for statement in policy.statements:
             yield from self._judge(statement)
         self._findings = list(self._found(policy))
         self.complete = True
 
-    def _count(self, item: tree.Pattern | tree.Statement, meanings: Meanings) -> Iterator[None]:
+    def _around(self, policy: Policy) -> object:
+        """What the conditions of an item rest on besides the declarations of its own file."""
+        uses = [item for item in policy.module.file.items if isinstance(item, tree.Use)]
+        used = [(m.source.path, m.source.text) for m in modules_of(policy)[1:] if not is_shipped(m.source.path)]
+        world = self.runs.world.number if self.runs.world is not None else 0
+        return world, uses, used, policy.params
+
+    def _declared(self, policy: Policy) -> dict[str, str]:
+        """The texts of the declarations of a file, by name."""
+        return {name: self.source.text[item.span.start : item.span.end] for name, item in policy.module.own.items()}
+
+    def _count(
+        self, item: tree.Pattern | tree.Statement, meanings: Meanings, declared: dict[str, str], counted: Counted
+    ) -> Iterator[None]:
         start, end = item.span
-        counts: dict[Span, Matches] = {}
-        for span, condition in meanings.of(item):
+        text = self.source.text[start:end]
+        key = (text, *_reached(text, declared))
+        older = self.before.items.get(key) if self.before and self.before.around == counted.around else None
+        counts = {} if older is None else older
+        for span, condition in meanings.of(item) if older is None else ():
             found = matches(condition, self.runs.recorded)
             if found is not None:
                 counts[Span(span.start - start, span.end - start)] = found
             yield
-        self._items.append(ItemResult(self.source.text[start:end], start, counts))
+        counted.items[key] = counts
+        self._items.append(ItemResult(text, start, counts))
 
     def _judge(self, statement: Statement) -> Iterator[None]:
         broken: list[Broken] = []
-        exercised, number = 0, number_of(statement)
+        exercised, number = 0, self._number(statement)
         for run in self.runs.recorded:
             known = run.knows(number)
             answer = run.answer(statement, number)
@@ -108,6 +144,13 @@ class Judging:
                 yield
         runs = len(self.runs.recorded)
         self._statements[statement.name] = StatementResult(statement.name, runs, tuple(broken), exercised)
+
+    def _number(self, statement: Statement) -> int:
+        """`number_of`, worked out once for a statement of this text."""
+        known = self._numbers.get(id(statement))
+        if known is None:
+            known = self._numbers[id(statement)] = number_of(statement)
+        return known
 
     # --- findings ---
 
@@ -137,7 +180,7 @@ class Judging:
         recorded = {id(run.trace): run for run in (*self.runs.recorded, *self.runs.benign)}
         found = []
         for statement in statements:
-            number = number_of(statement)
+            number = self._number(statement)
             answers = [(run, recorded[id(run)].answer(statement, number)) for run in runs]
             found.append([Verdict(run, a.offending[0][1] if a.offending else None, a.exercised) for run, a in answers])
         return found
@@ -154,6 +197,23 @@ def matches(condition: core.Condition, runs: Sequence[Recorded]) -> Matches | No
         events += len(found)
         hit += bool(found)
     return Matches(events, hit)
+
+
+@lru_cache(maxsize=10_000)
+def _words(text: str) -> frozenset[str]:
+    """The words of a text, whatever they stand for."""
+    return frozenset(_WORD.findall(text))
+
+
+def _reached(text: str, declared: dict[str, str]) -> list[str]:
+    """The texts of the declarations that a text may refer to, directly or not: those whose names stand in it."""
+    found: dict[str, None] = {}
+    pending = [text]
+    while pending:
+        names = declared.keys() & _words(pending.pop())
+        pending += (declared[name] for name in names if name not in found)
+        found.update(dict.fromkeys(names))
+    return [declared[name] for name in sorted(found)]
 
 
 def modules_of(policy: Policy) -> list[Module]:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from vigil_lang.diagnostics import InputError
 from vigil_lsp.recordings.answering import NoAnswer, answered
-from vigil_lsp.recordings.judging import Judging
+from vigil_lsp.recordings.judging import Counted, Judging
 from vigil_lsp.recordings.messages import (
     Answer,
     Ask,
@@ -56,6 +56,9 @@ TOO_LONG = 10
 TOO_LONG_TO_READ = 60
 """The same for a step that may read a recording."""
 
+_AT_A_TIME = 0.01
+"""Seconds in which steps are done before it is seen whether there is something more urgent."""
+
 _RARELY = 30
 """How many times longer than a look takes is waited before the next."""
 
@@ -85,6 +88,7 @@ class Worker:
         self._needs: dict[str, dict[str, FileState | None]] = {}
         """The modules that each policy uses, as they were on disk."""
         self._told: dict[str, tuple[int, Judged]] = {}
+        self._counted: dict[str, Counted] = {}
         self._numbers = 0
 
     @property
@@ -105,6 +109,7 @@ class Worker:
                     self._jobs.pop(("judge", path), None)
                     self._needs.pop(path, None)
                     self._told.pop(path, None)
+                    self._counted.pop(path, None)
                 self._state.tidy()
             case Look():
                 self.look()
@@ -152,11 +157,13 @@ class Worker:
         self._jobs[key] = _Job((order, place), steps, failed)
 
     def step(self) -> None:
-        """Do one step of the most urgent job."""
+        """Do a few steps of the most urgent job."""
         key, job = min(self._jobs.items(), key=lambda found: found[1].order)
         try:
             with _limited(TOO_LONG if job.order[0] == _JUDGE else TOO_LONG_TO_READ):
-                next(job.steps)
+                until = time.monotonic() + _AT_A_TIME
+                while time.monotonic() < until:
+                    next(job.steps)
             return
         except StopIteration:
             why = None
@@ -219,7 +226,7 @@ class Worker:
             self._add(("judge", path), _JUDGE, self._judging(asked, runs))
 
     def _judging(self, asked: Asked, runs: Runs) -> Iterator[None]:
-        judging = Judging(asked, self._state.source(asked.path), runs)
+        judging = Judging(asked, self._state.source(asked.path), runs, self._counted.get(asked.path))
         told = time.monotonic()
         for _ in judging.steps(self._state.access):
             if judging.policy is not None and time.monotonic() - told > _PARTIAL:
@@ -227,6 +234,8 @@ class Worker:
                 told = time.monotonic()
             yield
         self._tell_of(judging)
+        if judging.counted is not None:
+            self._counted[asked.path] = judging.counted
 
     def _tell_of(self, judging: Judging) -> None:
         """Send what has come of judging a policy so far."""

@@ -27,7 +27,7 @@ export class Connection implements vscode.Disposable {
     return this.turn;
   }
 
-  async stop(): Promise<void> {
+  private async stop(): Promise<void> {
     const client = this.client;
     this.client = undefined;
     await serving(false);
