@@ -64,7 +64,7 @@ def policy_of_examples(root: Path) -> str:
         for document in path.parent.glob("*.md"):
             (root / skill).mkdir(exist_ok=True)
             shutil.copy(document, root / skill)
-    return text + "".join(OWN.format(n=n) for n in range(13))
+    return text + "".join(OWN.format(n=n) for n in range(15))
 
 
 class Client:

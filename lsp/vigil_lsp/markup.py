@@ -10,7 +10,7 @@ from vigil_lang.report.markdown import code
 # What makes emphasis, links, images, HTML, entities, headings, tables and mail addresses; and what makes a bare
 # address a link.
 _ACTIVE = re.compile(r"[\\`*_\[\]<>#|~&@]|(?<=[A-Za-z]):(?=//)|(?<=[Ww]{3})\.")
-_LINE_START = re.compile(r"^(\s*\d*)([-+=.)])", re.MULTILINE)
+_LINE_START = re.compile(r"^(\s*)([-+=])|^(\s*\d+)([.)])", re.MULTILINE)
 _SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 _FENCE = re.compile(r"^(`{3,})[^\n]*\n(.*?)\n\1$", re.MULTILINE | re.DOTALL)
 _ESCAPED = re.compile(r"\\([\\`*_\[\]<>#|~&@:.)+=-])")
@@ -26,12 +26,13 @@ def prose(text: str) -> str:
     for found in _SPAN.finditer(text):
         parts += (_escaped(text[at : found.start()]), code(" ".join(found[2].split())))
         at = found.end()
-    return "".join([*parts, _escaped(text[at:])])
+    whole = "".join([*parts, _escaped(text[at:])])
+    return _LINE_START.sub(lambda found: f"{found[1] or found[3] or ''}\\{found[2] or found[4]}", whole)
 
 
 def _escaped(text: str) -> str:
     lines = "\n".join(visible(line) for line in text.split("\n"))
-    return _LINE_START.sub(r"\1\\\2", _ACTIVE.sub(lambda found: f"\\{found[0]}", lines))
+    return _ACTIVE.sub(lambda found: f"\\{found[0]}", lines)
 
 
 def plain(markdown: str) -> str:

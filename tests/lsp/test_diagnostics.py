@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 from lsp_session import PROFILES
 from lsprotocol import types
+
+from vigil_lang.diagnostics import Diagnostic, Source, Span
 from vigil_lsp.files import Files
 from vigil_lsp.findings import Findings, moved, to_protocol
 from vigil_lsp.text import Text
-
-from vigil_lang.diagnostics import Diagnostic, Source, Span
 
 if TYPE_CHECKING:
     from conftest import Alone

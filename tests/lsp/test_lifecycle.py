@@ -26,7 +26,7 @@ SECONDS = 10.0
 """In which a server ends: `processId` is looked at every two seconds, and the machine may be busy."""
 
 POLICY = "".join(
-    f'statement S{n}: resp(Read(path = x and path !~ /f{n}+x.*y/), Write(path = x)) after Edit(n != {n})\n'
+    f"statement S{n}: resp(Read(path = x and path !~ /f{n}+x.*y/), Write(path = x)) after Edit(n != {n})\n"
     for n in range(40)
 )
 

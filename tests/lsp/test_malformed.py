@@ -282,7 +282,9 @@ async def test_wrong_types_anywhere(session_wire: Wire, method: str, data: st.Da
     uri = "file:///fuzz/p.vgl"
     if not any(found["id"] == f"{method} open" for found in session_wire.responses):
         session_wire.open(uri, 'policy p\nstatement S: prec(Send(to = "𝔸"), Ask())\n')
-        session_wire.send({"jsonrpc": "2.0", "id": f"{method} open", "method": "textDocument/definition", "params": PLACE})
+        session_wire.send(
+            {"jsonrpc": "2.0", "id": f"{method} open", "method": "textDocument/definition", "params": PLACE}
+        )
         await session_wire.response(f"{method} open")
     params = data.draw(spoiled(parameters(uri)[method]))
     before = len(session_wire.responses)
