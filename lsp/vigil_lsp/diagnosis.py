@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
+from vigil_lang.diagnostics import InputError
+from vigil_lang.lint.baseline import compare
 from vigil_lang.lint.suppress import ignores
 from vigil_lsp.analyst import Analyst
 from vigil_lsp.findings import Findings, moved, to_protocol
@@ -37,7 +40,7 @@ class Diagnosis:
         self._due: dict[str, asyncio.TimerHandle] = {}
         self._waiting: dict[str, list[asyncio.Future[Findings | None]]] = {}
         self._signatures: dict[str, Signature | None] = {}
-        self._unopened: dict[str, tuple[Plan, Findings]] = {}
+        self._unopened: dict[str, tuple[Plan, Reading, Findings]] = {}
         self._analyst: Analyst | None = None
 
     def begin(self) -> None:
@@ -79,10 +82,14 @@ class Diagnosis:
 
     def _schedule_users(self, path: str) -> None:
         """Look again at the open policies that use a module, or that miss one."""
-        for other in self._findings:
-            reading = self._server.readings.last(other)
-            if other != path and reading is not None and (_misses_some(reading) or _uses(reading, path)):
-                self.schedule(other)
+        readings = {other: self._server.readings.last(other) for other in self._findings if other != path}
+        users = [
+            other for other, one in readings.items() if one is not None and (_misses_some(one) or _uses(one, path))
+        ]
+        for other in users:
+            self.schedule(other)
+        if users:
+            self._ask_again()
 
     # --- looking ---
 
@@ -95,7 +102,7 @@ class Diagnosis:
         older, source = self._findings.get(path), reading.source
         plan = self._plan(path)
         self._signatures[path] = plan.signature
-        now = Findings(source, tuple(_resolved(reading, plan)), (), self._of_runs(source))
+        now = Findings(source, self._new(path, _resolved(reading, plan)), (), self._of_runs(source))
         if older is not None:
             same = older.source is source
             now = replace(now, linted=older.linted if same else tuple(moved(older.linted, source)))
@@ -123,7 +130,7 @@ class Diagnosis:
     def _complete(self, linted: Linted) -> Findings:
         source = linted.policy.module.source
         reading = {(f.code, f.span) for f in linted.policy.diagnostics if f.source is source}
-        own = [f for f in linted.findings if f.source is source]
+        own = self._new(linted.policy.path, (f for f in linted.findings if f.source is source))
         resolved = tuple(f for f in own if (f.code, f.span) in reading)
         rest = tuple(f for f in own if (f.code, f.span) not in reading)
         return Findings(source, resolved, rest, self._of_runs(source), complete=True)
@@ -133,7 +140,19 @@ class Diagnosis:
         known = self._server.evidence.known(source.path)
         recorded = (f for f in (known.findings if known is not None else ()) if f.source is source)
         tested = self._server.evidence.tested.get(source.path, ())
-        return (*recorded, *(replace(f, source=source) for f in tested if f.source.text == source.text))
+        return (
+            *self._new(source.path, recorded),
+            *(replace(f, source=source) for f in tested if f.source.text == source.text),
+        )
+
+    def _new(self, path: str, findings: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+        """Findings that the project's baseline does not know; one that cannot be read knows none."""
+        found, project = tuple(findings), self._server.project_of(path)
+        if not found or project.baseline is None:
+            return found
+        with suppress(InputError):
+            return compare(found, [path], project.baseline, project.plan.selection.counts).new
+        return found
 
     def tested(self, path: str) -> None:
         """Tests of a file were run."""
@@ -207,12 +226,13 @@ class Diagnosis:
             return None
         plan = self._server.project_of(path).plan
         known = self._unopened.get(path)
-        if known is not None and known[0] is plan and known[1].source is reading.source:
-            return known[1]
+        if known is not None and known[0] is plan and known[1] is reading:
+            return known[2]
 
         def take(linted: Linted) -> None:
-            self._unopened[path] = (plan, self._complete(linted))
-            self._answer(path, self._unopened[path][1])
+            findings = self._complete(linted)
+            self._unopened[path] = (plan, reading, findings)
+            self._answer(path, findings)
 
         self._analyst.lint(reading.policy, plan, take, hurried=False)
         return await self._wait(path)

@@ -47,12 +47,12 @@ def line_edits(old: str, new: str) -> list[Edit]:
 
 def with_line_ends(new: str, old: str) -> str:
     """A text whose lines end as those of another do: an editor decides on that for a document as a whole."""
-    return new.replace("\n", "\r\n") if "\r\n" in old else new
+    return new.replace("\r\n", "\n").replace("\n", "\r\n") if "\r\n" in old else new
 
 
 def to_protocol(edits: Iterable[Edit], text: Text) -> list[types.TextEdit]:
-    """Edits with ranges."""
-    return [types.TextEdit(text.range(edit.span), edit.text) for edit in edits]
+    """Edits with ranges, their lines ending as those of the text do."""
+    return [types.TextEdit(text.range(edit.span), with_line_ends(edit.text, text.content)) for edit in edits]
 
 
 def touching(span: Span, spans: Sequence[Span]) -> list[int]:

@@ -50,6 +50,12 @@ class Project:
         path = self.loaded.path
         return None if path is None else os.path.normpath(self.root / path)
 
+    @property
+    def baseline(self) -> str | None:
+        """The file with the findings that are let pass."""
+        name = self.settings.lint.baseline
+        return None if name is None else os.path.normpath(self.root / name)
+
     @cached_property
     def plan(self) -> Plan:
         """What its policies are linted by, without a signature or runs."""

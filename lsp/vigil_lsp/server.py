@@ -139,8 +139,12 @@ class VigilServer(LanguageServer):
         return self.readings.of(source, self.project_of(path).settings.params)
 
     def policies(self, uri: str) -> list[Reading]:
-        """The policies and tests of the project that a document belongs to, and those that are open."""
-        paths = dict.fromkeys(self.project(uri).found)
+        """The policies and tests of the workspace and of the project that a document belongs to, and those that are open.
+
+        A configuration makes a folder a project of its own, but modules in it are used from the folders above, too.
+        """
+        projects = {project.root: project for project in (self.project(uri), *self.projects.all())}
+        paths = dict.fromkeys(path for project in projects.values() for path in project.found)
         paths |= dict.fromkeys(document.path for document in self.files.documents if document.is_policy)
         return [reading for path in paths if (reading := self.reading_of(path)) is not None]
 

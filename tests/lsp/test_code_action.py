@@ -20,7 +20,8 @@ from vigil_lang.semantics.denotation import exercised, violations
 from vigil_lang.semantics.modules import FROM_DISK
 from vigil_lang.semantics.policy import read_policy
 from vigil_lang.syntax import tree
-from vigil_lsp.actions import cite, convert, extract, fixes, imports, inline, test_file
+from vigil_lang.testing.session import collect, run
+from vigil_lsp.actions import cite, convert, extract, fixes, imports, inline, testing
 from vigil_lsp.actions.fix_all import mended, overlay
 from vigil_lsp.actions.proof import keeps_meaning
 from vigil_lsp.actions.proposal import Place, Proposal
@@ -440,14 +441,42 @@ def test_a_file_of_tests_passes(tmp_path: Path) -> None:
         + "statement R2: always a() implies later b()\n"
     )
     at = place(tmp_path, text + "«")
-    path = test_file.path_for(at.reading)
+    path = testing.path_for(at.reading)
     assert path == Path(at.reading.source.path).with_name("p_test.vgl")
-    written = test_file.text_for(at.reading)
+    written = testing.text_for(at.reading)
     assert written.count("violated at") == 3
     assert "expect R0, R1, R2 satisfied" in written
-    assert read_policy(Source(str(path), written)).errors == ()
-    assert test_file.path_for(place(tmp_path, '«test "x" {\n    run {}\n}\n', name="q_test.vgl").reading) is None
-    assert test_file.path_for(place(tmp_path, "let A = {a}«\n").reading) is None
+    path.write_text(written)
+    tests = collect([str(path)], lambda _: True)
+    assert [outcome.passed for _, outcome in run(tests)] == [True] * 4
+    assert tests.findings == []
+    assert testing.path_for(place(tmp_path, '«test "x" {\n    run {}\n}\n', name="q_test.vgl").reading) is None
+    assert testing.path_for(place(tmp_path, "let A = {a}«\n").reading) is None
+
+
+@settings(deadline=None, max_examples=60)
+@given(text=policies.policies(), data=st.data())
+def test_half_written_policies_are_refactored_only_where_they_are_whole(
+    tmp_path_factory: pytest.TempPathFactory, text: str, data: st.DataObject
+) -> None:
+    noise = data.draw(st.sampled_from(("(", ")", '"', "{", "@severity(", "// 𝔸", "\r", "use ", "statement T: abs(")))
+    cut = data.draw(st.integers(0, len(text)))
+    at = place(tmp_path_factory.getbasetemp(), f"{text[:cut]}{noise}{text[cut:]}«")
+    start, end = sorted(data.draw(st.tuples(*[st.integers(0, len(at.text))] * 2)))
+    policy = at.reading.policy
+    at = Place(at.reading, Span(start, end), at.access, at.settings, policy.diagnostics)
+    changes = (
+        convert.proposals(at),
+        extract.proposals(at),
+        inline.proposals(at, lambda _: False),
+        imports.organized(at),
+    )
+    for one in (one for found in changes for one in found):
+        after = read_policy(Source(at.reading.source.path, apply_edits(at.text, one.edits)), access=at.access)
+        assert len(after.errors) <= len(policy.errors)
+        assert [s.name for s in after.statements] == [s.name for s in policy.statements]
+    for one in fixes.proposals(at):
+        apply_edits(at.text, one.edits)
 
 
 # --- with a server ---
@@ -537,3 +566,19 @@ async def test_hostile_data_of_an_action(session: Session) -> None:
     for data in (None, 7, {"uri": 7}, {"uri": "file:///none.vgl", "action": "fix all"}, {"action": "tests"}):
         answer = await session.ask(types.CODE_ACTION_RESOLVE, types.CodeAction("x", data=data))
         assert (answer.title, answer.edit) == ("x", None)
+
+
+async def test_a_sentence_of_the_project(session: Session) -> None:
+    session.write("SKILL.md", SKILL)
+    page = await session.open("statement S: «»prec(release(mask = x), validate(mask = x))\n")
+    found = await offered(page, only=["refactor.rewrite"])
+    action = found["Add @source: “Masks must be validated before they are released.” (SKILL.md)"]
+    line = '@source("SKILL.md", "Masks must be validated before they are released.")\n'
+    assert session.after(action.edit) == {"p.vgl": line + page.text}
+
+
+async def test_line_breaks_of_windows_stay(session: Session) -> None:
+    page = await session.open("statement S: prec(«»send(to = x), ask(of = x))\r\n")
+    found = await offered(page, only=["refactor.extract"])
+    after = session.after(found["Extract pattern `sends`"].edit)["p.vgl"]
+    assert after == ("pattern sends(x) = send(to = x)\r\n\r\nstatement S: prec(sends(x), ask(of = x))\r\n")

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-from lsp_completing import Found, complete, importable, known, read
+from lsp_completing import Found, complete, read
 from lsp_positions import edited, marked
 from lsprotocol import types
 
-from vigil_lang.documents.library import Library
 from vigil_lang.semantics.text import glob_text, unescape
-from vigil_lsp.completing.comments import in_comment
-from vigil_lsp.completing.documentation import documentation
 from vigil_lsp.completing.offer import MOST, Abilities, Offer, completion_list
-from vigil_lsp.completing.place import comment_at, place_at
+from vigil_lsp.completing.place import place_at
 from vigil_lsp.completing.spelling import glob_inside, literal, may_show
 from vigil_lsp.text import Text
-
-if TYPE_CHECKING:
-    from conftest import Alone
-    from lsp_session import Session
 
 # --- the table ---------------------------------------------------------------------------------------------
 
@@ -328,174 +319,3 @@ def test_what_branches_without_end_is_looked_through_once() -> None:
 @pytest.mark.parametrize("bracket", ["(", "a(", "{", "[", "not ("])
 def test_what_is_nested_without_end_ends(bracket: str) -> None:
     complete(f"statement S: abs({bracket * 2_000}«»")
-
-
-# --- comments, documents -----------------------------------------------------------------------------------
-
-
-def _in_comment(text: str) -> tuple[str, list[Offer]] | None:
-    plain, spans = marked(text)
-    reading = read(plain)
-    comment = comment_at(reading.tokens, spans[0][0])
-    assert comment is not None
-    runs = ["runs/a.jsonl", "runs/b.jsonl", "c.jsonl", "with space.jsonl"]
-    found = in_comment(comment, spans[0][0], reading.policy.diagnostics, lambda: runs)
-    return None if found is None else (plain[found[0].start : found[0].end], found[1])
-
-
-def test_codes_of_an_ignore_comment() -> None:
-    found = _in_comment("// vigil: ignore[VGL2«»]\nlet A = {b}\n\nstatement S: abs(a())")
-    assert found is not None
-    assert found[0] == "VGL2"
-    offers = sorted(found[1], key=lambda offer: offer.group)
-    assert offers[0].label == "VGL205"
-    assert "VGL101" not in [offer.label for offer in offers]
-    more = _in_comment("// vigil: ignore[VGL301, «»")
-    assert more is not None
-    assert more[0] == ""
-
-
-def test_recordings_of_a_runs_comment() -> None:
-    found = _in_comment("// runs: c.jsonl ru«»ns")
-    assert found is not None
-    assert found[0] == "runs"
-    assert [offer.label for offer in found[1]] == ["runs/*.jsonl", "*.jsonl", "runs/a.jsonl", "runs/b.jsonl", "c.jsonl"]
-
-
-@pytest.mark.parametrize("text", ["// vigil: ignore[VGL301] be«»cause", "// text «»", "/// runs: «»\nlet A = {b}"])
-def test_nothing_elsewhere_in_comments(text: str) -> None:
-    assert _in_comment(text) is None
-
-
-def test_sentences_that_nobody_cites_come_first(tmp_path: Path) -> None:
-    page = '# Rules\n\nThe run must use 6 fps. It is fast. Never push "by force". Masks must be checked.\n'
-    (tmp_path / "SKILL.md").write_text(page)
-    path = str(tmp_path / "p.vgl")
-    found = complete(
-        '@source("SKILL.md", "«»")\nstatement S: abs(a())',
-        path=path,
-        library=Library(),
-        citations=lambda: [(path, "SKILL.md", "The run must use 6 fps.")],
-    )
-    assert [(offer.raw, offer.detail) for offer in found.offers] == [
-        ('Never push \\"by force\\".', "says “never”"),
-        ("Masks must be checked.", "says “must”"),
-        ("The run must use 6 fps.", "says “must”, is cited already"),
-    ]
-    named = complete('@source("«»")', path=path, documents=lambda: ["SKILL.md", "a/b.md"])
-    assert named.labels == ['"SKILL.md"', '"a/b.md"']
-
-
-# --- documentation -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("about", "said"),
-    [
-        (("form", "prec"), "prec(ψ, ψ′) = □ (ψ ⇒ ◇⁻ψ′)"),
-        (("keyword", "contains"), "The text holds the value somewhere."),
-        (("annotation", "severity"), "how a violation is reported"),
-        (("action", "Bash"), "- `timeout` (5 events): `30`"),
-        (("action", "file.edit"), "It is also `file.write`."),
-        (("argument", "command", "Bash"), "- `git status` (5 events)"),
-        (("name", "consumes"), "pattern consumes(x) = Write(file_path = x)\n```\n\nConsumes x."),
-        (("import", ".shared", "shell"), "pattern shell(x) = Bash(command = x)\n```\n\nRuns it."),
-        (("module", "std.more"), "It declares `tells_user`, `TELLERS`."),
-        (("code", "VGL301"), "a value variable occurs only once"),
-        (("statement", "R1", "/nowhere/p_test.vgl"), "statement R1: prec("),
-    ],
-)
-def test_documentation(about: tuple[str, ...], said: str) -> None:
-    modules = [read(_POLICY).module, read(_TESTED, "/nowhere/p_test.vgl").module]
-    told = documentation(about, modules, known(), importable())
-    assert told is not None
-    assert said in told
-
-
-@pytest.mark.parametrize("about", [(), ("name", "nothing"), ("form", "x"), ("module",), ("a", "b", "c"), ("code", "x")])
-def test_no_documentation_for_what_is_not_there(about: tuple[str, ...]) -> None:
-    assert documentation(about, [read(_POLICY).module], known(), importable()) is None
-
-
-def test_secrets_are_not_told_of() -> None:
-    told = documentation(("action", "mcp__gh__push"), [read("").module], known(), ())
-    assert told is not None
-    assert "`token` (1 event)" in told
-    assert "hunter2" not in told
-
-
-# --- with a server -----------------------------------------------------------------------------------------
-
-
-async def test_over_the_wire(session: Session) -> None:
-    session.write("lib.vgl", "/// Sends 𝔸.\npattern sends(x) = Send(to = x)\n")
-    session.changed("lib.vgl", how=types.FileChangeType.Created)
-    page = await session.open('// 𝔸é\nstatement S: prec(Ask(text = "𝔸é"), sen«»d2())\n')
-    answer = await page.ask(types.TEXT_DOCUMENT_COMPLETION)
-    assert isinstance(answer, types.CompletionList)
-    item = next(item for item in answer.items if item.label == "sends")
-    edit = item.text_edit
-    assert edit is not None
-    whole = edit.replace if isinstance(edit, types.InsertReplaceEdit) else edit.range
-    assert page.part(whole) == "send2"
-    adds = item.additional_text_edits
-    assert adds is not None
-    plain = types.TextEdit(whole, "sends")
-    expected = '// 𝔸é\nuse .lib: sends\n\nstatement S: prec(Ask(text = "𝔸é"), sends())\n'
-    assert page.edited([*adds, plain]) == expected
-    resolved = await session.ask(types.COMPLETION_ITEM_RESOLVE, item)
-    told = resolved.documentation
-    assert "Sends 𝔸." in (told if isinstance(told, str) else told.value)
-
-
-async def test_a_hostile_item_is_given_back(session: Session) -> None:
-    page = await session.open("statement S: abs(a())")
-    for data in (None, 3, {"uri": 3}, {"uri": page.uri, "about": "x"}, {"uri": "none:x", "about": ["form", "prec"]}):
-        item = types.CompletionItem("x", data=data)
-        resolved = await session.ask(types.COMPLETION_ITEM_RESOLVE, item)
-        assert (resolved.label, resolved.documentation) == ("x", None)
-
-
-async def test_a_space_asks_only_where_something_must_follow(session: Session) -> None:
-    page = await session.open("statement S: abs(a(f = ))")
-    context = types.CompletionContext(types.CompletionTriggerKind.TriggerCharacter, " ")
-    assert await page.ask(types.TEXT_DOCUMENT_COMPLETION, page.find("= ").end, context=context) is not None
-    assert await page.ask(types.TEXT_DOCUMENT_COMPLETION, page.find("S: ").end, context=context) is not None
-    assert await page.ask(types.TEXT_DOCUMENT_COMPLETION, page.find("statement ").end, context=context) is None
-
-
-async def test_what_the_runs_hold(alone: Alone) -> None:
-    session = await alone()
-    session.write("vigil.toml", 'runs = ["runs/*.jsonl"]\n')
-    session.write("runs/a.jsonl", '{"action":"Deploy","args":{"target":"stage \\"é\\""}}\n' * 3)
-    page = await session.open('statement S: abs(Deploy(target = "«»"))\n')
-    for _ in range(200):
-        answer = await page.ask(types.TEXT_DOCUMENT_COMPLETION)
-        if answer.items:
-            break
-        await asyncio.sleep(0.1)
-    assert [(item.label, item.detail) for item in answer.items] == [('"stage \\"é\\""', "3 events")]
-    edit = answer.items[0].text_edit
-    assert page.edited([edit]) == 'statement S: abs(Deploy(target = "stage \\"é\\""))\n'
-
-
-async def test_files_of_the_project(session: Session) -> None:
-    session.write("runs/a.jsonl", '{"action":"a"}\n')
-    session.write("SKILL.md", "You must ask first. Nice.\n")
-    session.write("x_test.vgl", "")
-    session.write("sub/lib.vgl", "let A = {b}\n")
-    session.changed("sub/lib.vgl", "x_test.vgl", how=types.FileChangeType.Created)
-
-    async def offered(text: str, name: str = "p.vgl") -> list[str]:
-        page = await session.open(text, name)
-        answer = await page.ask(types.TEXT_DOCUMENT_COMPLETION)
-        page.close()
-        return [item.label for item in answer.items]
-
-    assert [label for label in await offered("use «»") if label.startswith(".")] == [".sub.lib"]
-    assert await offered("use .sub.lib: «»") == ["A"]
-    assert (await offered('@source("«»")'))[0] == '"SKILL.md"'
-    assert await offered('@source("SKILL.md", "«»")\nstatement S: abs(a())') == ['"You must ask first."']
-    assert (await offered('test "t" { run "«»" }', "p_test.vgl"))[0] == '"runs/a.jsonl"'
-    assert (await offered("// runs: «»"))[:2] == ["runs/*.jsonl", "runs/a.jsonl"]
-    assert "VGL301" in await offered("// vigil: ignore[«»]")

@@ -9,6 +9,8 @@ from lsp_session import PROFILES
 from lsprotocol import types
 
 from vigil_lang.diagnostics import Diagnostic, Source, Span
+from vigil_lang.lint.baseline import update
+from vigil_lang.lint.run import Plan, lint
 from vigil_lsp.files import Files
 from vigil_lsp.findings import Findings, moved, to_protocol
 from vigil_lsp.text import Text
@@ -77,6 +79,15 @@ async def test_the_configuration_counts_and_its_changes_do(session: Session) -> 
     session.changed("vigil.toml")
     found = await page.diagnostics(lambda sent: len(sent) == 1)
     assert [one.severity for one in found] == [types.DiagnosticSeverity.Error]
+
+
+async def test_what_the_baseline_knows_is_let_pass(session: Session) -> None:
+    old = "statement S: abs(Send(to = x))\n"
+    path = session.write("p.vgl", old)
+    update(lint(Source(str(path), old), Plan()).findings, [str(path)], str(session.folder / ".known.json"))
+    session.write("vigil.toml", '[lint]\nbaseline = ".known.json"\n')
+    page = await session.open(old + "statement T: abs(Read(file = y))\n")
+    assert await page.findings(("VGL301", "y")) == [("VGL301", "y")]
 
 
 async def test_what_is_closed_has_no_findings(session: Session) -> None:
@@ -148,6 +159,38 @@ async def test_findings_of_the_whole_workspace(alone: Alone, pulling: int) -> No
     assert {session.name(one.uri): one.kind for one in later.items} == {
         "shut.vgl": "unchanged", "fine.vgl": "unchanged", "open.vgl": "full",
     }  # fmt: skip
+
+
+async def test_policies_that_are_not_open_follow_modules_that_are(alone: Alone, pulling: int) -> None:
+    session = await alone(PROFILES[pulling], begin=False)
+    session.write("lib.vgl", "pattern sends = Send()\n")
+    session.write("user.vgl", "use .lib: sends\nstatement S: abs(sends)\n")
+    await session.begin()
+    everything = types.WorkspaceDiagnosticParams([])
+
+    async def told() -> dict[str, list[str]]:
+        report = await session.ask(types.WORKSPACE_DIAGNOSTIC, everything)
+        return {session.name(one.uri): [found.code for found in one.items] for one in report.items}
+
+    assert await told() == {"lib.vgl": [], "user.vgl": []}
+    page = await session.open("pattern sends = Send()\n", "lib.vgl")
+    page.replace("sends", "posts")
+    assert await told() == {"lib.vgl": [], "user.vgl": ["VGL201", "VGL201"]}
+
+
+async def test_a_client_that_asks_is_told_to_ask_again(alone: Alone, pulling: int) -> None:
+    session = await alone(PROFILES[pulling], begin=False)
+    capabilities = PROFILES[pulling].params(session.root).capabilities
+    assert capabilities.workspace is not None
+    capabilities.workspace.diagnostics = types.DiagnosticWorkspaceClientCapabilities(refresh_support=True)
+    await session.begin(capabilities=capabilities)
+    lib = await session.open("pattern sends = Send()\n", "lib.vgl")
+    user = await session.open("use .lib: sends\nstatement S: abs(sends)\n", "user.vgl")
+    assert await user.findings() == []
+    before = session.refreshed[types.WORKSPACE_DIAGNOSTIC_REFRESH]
+    lib.replace("sends", "posts")
+    assert await session.until(lambda: session.refreshed[types.WORKSPACE_DIAGNOSTIC_REFRESH] > before)
+    assert await user.findings(("VGL201", "sends"), ("VGL201", "sends")) == [("VGL201", "sends")] * 2
 
 
 async def test_what_is_wrong_with_a_configuration_is_shown_there(alone: Alone) -> None:

@@ -149,7 +149,8 @@ async def test_tests_that_fail_are_findings(session: Session) -> None:
     page.replace("satisfied", "violated")
     assert await page.findings() == []
     page.save()
-    assert (await command(session, "vigil.runTests", page.uri))["text"].startswith("# Tests: 1 passed\n")
+    assert (await command(session, "vigil.runTests", session.uri("p.vgl")))["text"].startswith("# Tests: 1 passed\n")
+    assert (await command(session, "vigil.runTests", page.uri, "other"))["text"].startswith("# Tests: nothing to run\n")
     assert await page.findings() == []
 
 

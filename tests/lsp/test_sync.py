@@ -23,14 +23,14 @@ ENCODINGS = ("utf-8", "utf-16", "utf-32")
 URI = "file:///project/p.vgl"
 
 
-def keeps_up(random: Random, encoding: str, notifications: int = 3) -> None:
+def keeps_up(random: Random, encoding: str, notifications: int = 2) -> None:
     """Sends some notifications to the store of documents and compares the texts after each."""
     files = Files()
     files.encoding = encoding
     now = text(random)
     files.open(types.TextDocumentItem(URI, "vigil", 1, now))
     for version in range(2, 2 + random.randint(1, notifications)):
-        made, now = changes(random, now, encoding)
+        made, now = changes(random, now, encoding, 3)
         document = types.VersionedTextDocumentIdentifier(version, URI)
         files.change(types.DidChangeTextDocumentParams(document, made))
         held = files.document(URI)

@@ -38,4 +38,4 @@ def overlay(documents: Iterable[Document]) -> Access:
 def mended(source: Source, plan: Plan, access: Access) -> list[Edit]:
     """The edits that all safe fixes come to. Lints a few times over: not on the event loop."""
     after = mend(source, plan, access=access)
-    return line_edits(source.text, with_line_ends(after.source.text.replace("\r\n", "\n"), source.text))
+    return line_edits(source.text, with_line_ends(after.source.text, source.text))

@@ -75,12 +75,14 @@ def imported(place: Place, modules: Iterable[tuple[str, frozenset[str]]]) -> Ite
     """For a name that is declared nowhere: the modules that declare it, given by name with what they declare."""
     if is_test_file(place.reading.source.path):
         return
+    known: list[tuple[str, frozenset[str]]] = []
     for finding in place.findings:
         missing = _missing(place, finding) if finding.code in _UNKNOWN else None
         if missing is None or not touching(place.span, (missing.span, finding.span)):
             continue
         name = missing.text
-        for module, declared in modules:
+        known = known or list(modules)
+        for module, declared in known:
             if name in declared:
                 edit = _use(place, module, name)
                 if resolves_more(place.reading.policy, (edit,), place.access):

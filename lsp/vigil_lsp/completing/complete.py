@@ -59,7 +59,7 @@ def _own(scene: Scene) -> Iterator[Offer]:
         case "module":
             yield from importing.modules(scene)
         case "imported":
-            yield from importing.imported(scene)
+            yield from declared.imported(scene)
         case "annotation":
             yield from citing.notes(scene)
         case "annotation value":

@@ -69,6 +69,17 @@ def _importable(scene: Scene, shapes: frozenset[Shape]) -> Iterator[Offer]:
                     yield offered(declaration, 44 if other.name.startswith(".") else 45, other.name, adds)
 
 
+def imported(scene: Scene) -> Iterator[Offer]:
+    """Names after `use module:`."""
+    module = next((one for one in scene.importable() if one.name == scene.slot.subject), None)
+    for declaration in module.declared if module is not None and scene.place.within == "code" else ():
+        name = declaration.name.text
+        if name not in scene.slot.used:
+            offer = offered(declaration, 10)
+            about = ("import", scene.slot.subject, name)
+            yield Offer(name, offer.kind, name, 10, offer.detail, about=about, ends=(",",))
+
+
 def offered(declaration: Declaration, group: int, origin: str = "", adds: Edit | None = None) -> Offer:
     """A declaration as an offer. `origin` is the module it comes from, `adds` what imports it."""
     name = declaration.name.text

@@ -33,19 +33,6 @@ def modules(scene: Scene) -> Iterator[Offer]:
         yield Offer(module.name, Kind.Module, module.name, group, detail, about=("module", module.name))
 
 
-def imported(scene: Scene) -> Iterator[Offer]:
-    """Names after `use module:`."""
-    from vigil_lsp.completing.declared import offered
-
-    module = next((one for one in scene.importable() if one.name == scene.slot.subject), None)
-    for declaration in module.declared if module is not None and scene.place.within == "code" else ():
-        name = declaration.name.text
-        if name not in scene.slot.used:
-            offer = offered(declaration, 10)
-            about = ("import", scene.slot.subject, name)
-            yield Offer(name, offer.kind, name, 10, offer.detail, about=about, ends=(",",))
-
-
 def importing(reading: Reading, at: int, module: str, name: str) -> Edit | None:
     """What to write so that a name of a module is imported; None where that would be where the cursor is."""
     uses = [item for item in reading.file.items if isinstance(item, tree.Use)]

@@ -7,6 +7,7 @@ While a cursor only moves (`Automatic`), nothing is offered that has to be prove
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from lsprotocol import types
 
 from vigil_lang.diagnostics import InputError
 from vigil_lang.semantics.modules import is_test_file, standard_modules, standard_path
-from vigil_lsp.actions import cite, convert, extract, fixes, imports, inline, test_file
+from vigil_lsp.actions import cite, convert, extract, fixes, imports, inline, testing
 from vigil_lsp.actions.fix_all import mended, overlay
 from vigil_lsp.actions.proposal import Place, Proposal
 from vigil_lsp.edits import to_protocol
@@ -116,7 +117,7 @@ def _proposals(
         return
     if _asked("refactor.rewrite", wanted):
         yield from convert.proposals(place)
-        yield from cite.proposals(place, project.plan.documents, _documents(reading))
+        yield from cite.proposals(place, project.plan.documents, _documents(reading, project.root))
     if _asked("refactor.extract", wanted):
         yield from extract.proposals(place)
     if _asked("refactor.inline", wanted):
@@ -140,15 +141,16 @@ def _modules(server: VigilServer, reading: Reading) -> Iterator[tuple[str, froze
                 yield f".{inside.removesuffix('.vgl').replace('/', '.')}", frozenset(module.module.own)
 
 
-def _documents(reading: Reading) -> list[str]:
-    """The documents that a policy may cite, as it would name them: those it does, then those beside it."""
+def _documents(reading: Reading, root: Path) -> list[str]:
+    """The documents that a policy may cite, as it would name them: those it does, then those beside it and at the root.
+
+    A policy names a document from its own folder, or else from that of the project.
+    """
     found = [file for statement in reading.policy.statements for file, _ in statement.metadata.cites]
-    folder = Path(reading.source.path).parent
-    try:
-        beside = sorted(path.name for path in folder.glob("*.md") if path.is_file())
-    except (OSError, ValueError):
-        beside = []
-    return list(dict.fromkeys([*found, *beside[:_DOCUMENTS]]))
+    for folder in dict.fromkeys((Path(reading.source.path).parent, root)):
+        with suppress(OSError, ValueError):
+            found += sorted(path.name for path in folder.glob("*.md") if path.is_file())[:_DOCUMENTS]
+    return list(dict.fromkeys(found))
 
 
 def _is_used_elsewhere(server: VigilServer, reading: Reading, symbol: Symbol) -> bool:
@@ -167,7 +169,7 @@ async def _whole_file(server: VigilServer, reading: Reading, wanted: list[str]) 
         if later or action.edit is not None:
             found.append(action)
     creates = types.ResourceOperationKind.Create in _operations(server)
-    path = test_file.path_for(reading) if creates and _asked(TESTS, wanted) else None
+    path = testing.path_for(reading) if creates and _asked(TESTS, wanted) else None
     if path is not None and not path.exists() and (later or TESTS in wanted):
         data = {"uri": reading.uri, "action": "tests"}
         action = types.CodeAction(f"Create test file `{path.name}`", TESTS, data=data)
@@ -207,11 +209,11 @@ async def _all_fixed(server: VigilServer, reading: Reading) -> types.WorkspaceEd
 
 
 async def _tested(server: VigilServer, reading: Reading) -> types.WorkspaceEdit | None:
-    path = test_file.path_for(reading)
+    path = testing.path_for(reading)
     if path is None:
         return None
     try:
-        text = await asyncio.to_thread(test_file.text_for, reading)
+        text = await asyncio.to_thread(testing.text_for, reading)
     except InputError:
         return None
     uri = server.files.uri(str(path))

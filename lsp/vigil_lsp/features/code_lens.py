@@ -10,6 +10,7 @@ from lsprotocol import types
 from vigil_lang.diagnostics import Span
 from vigil_lang.diagnostics.visible import visible
 from vigil_lang.semantics.modules import TESTS, is_test_file
+from vigil_lang.semantics.text import BadEscape, unescape
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
@@ -32,13 +33,20 @@ def lenses(reading: Reading, tests: str | None, *, runs: bool) -> Iterator[types
     for item in reading.file.items:
         match item:
             case tree.TestCase(name) if tests is not None:
-                yield _lens(reading, name.span, types.Command("run", TEST, None, [tests, name.raw]))
+                yield _lens(reading, name.span, types.Command("run", TEST, None, [tests, _text(name)]))
             case tree.Statement(name):
                 if runs:
                     data = {"uri": reading.uri, "statement": name.text}
                     yield types.CodeLens(reading.text.range(name.span), data=data)
                 command = types.Command("explain", EXPLAIN, None, [reading.uri, name.text])
                 yield _lens(reading, name.span, command)
+
+
+def _text(name: tree.String) -> str:
+    try:
+        return unescape(name.raw)
+    except BadEscape:  # such a test is not run, and it is said why
+        return name.raw
 
 
 def _lens(reading: Reading, span: Span, command: types.Command) -> types.CodeLens:
@@ -72,12 +80,12 @@ def told(result: StatementResult) -> str:
     return f"{verdict} · {f'exercised in {result.exercised}' if result.exercised else 'never exercised'}"
 
 
-def tests_of(path: str, server: VigilServer) -> str | None:
-    """The URI of the tests of a policy: the file itself, or the one beside it; None where there is none."""
-    if not path.endswith(".vgl"):
+def tests_beside(path: str, server: VigilServer) -> str | None:
+    """The path of the tests of a policy: the file itself, or the one beside it; None where there is none."""
+    if not path.endswith(".vgl") or "\0" in path:
         return None
     tests = path if is_test_file(path) else f"{path.removesuffix('.vgl')}{TESTS}"
-    return server.files.uri(tests) if server.files.is_file(Path(tests)) else None
+    return tests if server.files.is_file(Path(tests)) else None
 
 
 def register(server: VigilServer) -> None:
@@ -90,7 +98,8 @@ def register(server: VigilServer) -> None:
             return None
         path = reading.source.path
         runs = server.recordings.names_runs(path) and not is_test_file(path)
-        return list(lenses(reading, tests_of(path, server), runs=runs))
+        tests = tests_beside(path, server)
+        return list(lenses(reading, None if tests is None else server.files.uri(tests), runs=runs))
 
     @server.feature(types.CODE_LENS_RESOLVE)
     def resolve(lens: types.CodeLens) -> types.CodeLens:

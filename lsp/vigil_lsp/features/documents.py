@@ -8,8 +8,8 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 
 from vigil_lang.diagnostics import Diagnostic, Source
-from vigil_lang.semantics.modules import is_test_file
 from vigil_lsp import virtual
+from vigil_lsp.features.code_lens import tests_beside
 from vigil_lsp.recordings.client import Unanswered
 
 if TYPE_CHECKING:
@@ -62,9 +62,12 @@ def register(server: VigilServer) -> None:
     @server.command("vigil.runTests")
     async def run_tests(*arguments: Any) -> dict[str, str] | None:
         tests, *only = _texts(arguments, 1, 2)
-        path = _path(server, tests)
-        if not is_test_file(path):
-            _say(server, "Tests stand in a file whose name ends in `_test.vgl`.")
+        path = tests_beside(_path(server, tests), server)
+        if path is None:
+            _say(
+                server,
+                "There are no tests: those of a policy stand beside it, in a file that ends in `_test.vgl`.",
+            )
             return None
         try:
             tested = await server.recordings.tests(path, *only)

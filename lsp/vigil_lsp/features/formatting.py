@@ -5,6 +5,7 @@ Every edit comes with a proof that the policy says the same; where there is none
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
@@ -24,11 +25,15 @@ def register(server: VigilServer) -> None:
         return server.project(uri).settings.fmt.spelling
 
     @server.feature(types.TEXT_DOCUMENT_FORMATTING)
-    def document(params: types.DocumentFormattingParams) -> list[types.TextEdit] | None:
+    async def document(params: types.DocumentFormattingParams) -> list[types.TextEdit] | None:
         reading = server.reading(params.text_document.uri)
         if reading is None:
             return None
-        return to_protocol(layout.whole(reading.source, spelling(reading.uri)), reading.text) or None
+        edits = await asyncio.to_thread(layout.whole, reading.source, spelling(reading.uri))
+        now = server.reading(params.text_document.uri)
+        if now is None or now.source is not reading.source:
+            return None  # the text went on; whoever formats on saving asks again
+        return to_protocol(edits, reading.text) or None
 
     @server.feature(types.TEXT_DOCUMENT_RANGE_FORMATTING)
     def part(params: types.DocumentRangeFormattingParams) -> list[types.TextEdit] | None:

@@ -54,7 +54,7 @@ def _eased(condition: core.Condition, positive: bool, elsewhere: frozenset[str])
             parts = []
             for at, item in enumerate(items):
                 others = [x for n, other in enumerate(items) if n != at for x in core.variables_of(other)]
-                parts.append(_eased(item, positive, elsewhere))
+                parts.append(_eased(item, positive, elsewhere.union(others) if joined else elsewhere))
             return type(condition)(tuple(parts))
         case _:
             return condition

@@ -1,0 +1,86 @@
+"""Completion by a server, for every editor and encoding."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+
+if TYPE_CHECKING:
+    from conftest import Alone
+    from lsp_session import Session
+
+
+async def test_over_the_wire(session: Session) -> None:
+    session.write("lib.vgl", "/// Sends 𝔸.\npattern sends(x) = Send(to = x)\n")
+    session.changed("lib.vgl", how=types.FileChangeType.Created)
+    page = await session.open('// 𝔸é\nstatement S: prec(Ask(text = "𝔸é"), sen«»d2())\n')
+    answer = await page.ask(types.TEXT_DOCUMENT_COMPLETION)
+    assert isinstance(answer, types.CompletionList)
+    item = next(item for item in answer.items if item.label == "sends")
+    edit = item.text_edit
+    assert edit is not None
+    whole = edit.replace if isinstance(edit, types.InsertReplaceEdit) else edit.range
+    assert page.part(whole) == "send2"
+    adds = item.additional_text_edits
+    assert adds is not None
+    plain = types.TextEdit(whole, "sends")
+    expected = '// 𝔸é\nuse .lib: sends\n\nstatement S: prec(Ask(text = "𝔸é"), sends())\n'
+    assert page.edited([*adds, plain]) == expected
+    resolved = await session.ask(types.COMPLETION_ITEM_RESOLVE, item)
+    told = resolved.documentation
+    assert "Sends 𝔸." in (told if isinstance(told, str) else told.value)
+
+
+async def test_a_hostile_item_is_given_back(session: Session) -> None:
+    page = await session.open("statement S: abs(a())")
+    for data in (None, 3, {"uri": 3}, {"uri": page.uri, "about": "x"}, {"uri": "none:x", "about": ["form", "prec"]}):
+        item = types.CompletionItem("x", data=data)
+        resolved = await session.ask(types.COMPLETION_ITEM_RESOLVE, item)
+        assert (resolved.label, resolved.documentation) == ("x", None)
+
+
+async def test_a_space_asks_only_where_something_must_follow(session: Session) -> None:
+    page = await session.open("statement S: abs(a(f = ))")
+    context = types.CompletionContext(types.CompletionTriggerKind.TriggerCharacter, " ")
+    assert await page.ask(types.TEXT_DOCUMENT_COMPLETION, page.find("= ").end, context=context) is not None
+    assert await page.ask(types.TEXT_DOCUMENT_COMPLETION, page.find("S: ").end, context=context) is not None
+    assert await page.ask(types.TEXT_DOCUMENT_COMPLETION, page.find("statement ").end, context=context) is None
+
+
+async def test_what_the_runs_hold(alone: Alone) -> None:
+    session = await alone()
+    session.write("vigil.toml", 'runs = ["runs/*.jsonl"]\n')
+    session.write("runs/a.jsonl", '{"action":"Deploy","args":{"target":"stage \\"é\\""}}\n' * 3)
+    page = await session.open('statement S: abs(Deploy(target = "«»"))\n')
+    for _ in range(200):
+        answer = await page.ask(types.TEXT_DOCUMENT_COMPLETION)
+        if answer.items:
+            break
+        await asyncio.sleep(0.1)
+    assert [(item.label, item.detail) for item in answer.items] == [('"stage \\"é\\""', "3 events")]
+    edit = answer.items[0].text_edit
+    assert page.edited([edit]) == 'statement S: abs(Deploy(target = "stage \\"é\\""))\n'
+
+
+async def test_files_of_the_project(session: Session) -> None:
+    session.write("runs/a.jsonl", '{"action":"a"}\n')
+    session.write("SKILL.md", "You must ask first. Nice.\n")
+    session.write("x_test.vgl", "")
+    session.write("sub/lib.vgl", "let A = {b}\n")
+    session.changed("sub/lib.vgl", "x_test.vgl", how=types.FileChangeType.Created)
+
+    async def offered(text: str, name: str = "p.vgl") -> list[str]:
+        page = await session.open(text, name)
+        answer = await page.ask(types.TEXT_DOCUMENT_COMPLETION)
+        page.close()
+        return [item.label for item in answer.items]
+
+    assert [label for label in await offered("use «»") if label.startswith(".")] == [".sub.lib"]
+    assert await offered("use .sub.lib: «»") == ["A"]
+    assert (await offered('@source("«»")'))[0] == '"SKILL.md"'
+    assert await offered('@source("SKILL.md", "«»")\nstatement S: abs(a())') == ['"You must ask first."']
+    assert (await offered('test "t" { run "«»" }', "p_test.vgl"))[0] == '"runs/a.jsonl"'
+    assert (await offered("// runs: «»"))[:2] == ["runs/*.jsonl", "runs/a.jsonl"]
+    assert "VGL301" in await offered("// vigil: ignore[«»]")
