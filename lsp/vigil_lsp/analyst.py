@@ -58,13 +58,17 @@ class Analyst:
         with self._changed:
             self._drop(path)
 
-    def end(self) -> None:
-        """Finish nothing, and take nothing more."""
+    async def end(self) -> None:
+        """Finish nothing, and take nothing more; returns when the thread has ended.
+
+        An interpreter that ends while a thread is in compiled code takes the whole process down.
+        """
         with self._changed:
             self._ended = True
             self._wanted = False
             self._jobs.clear()
             self._changed.notify()
+        await self._loop.run_in_executor(None, self._thread.join)
 
     def _drop(self, path: str) -> None:
         self._jobs.pop(path, None)

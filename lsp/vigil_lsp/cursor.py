@@ -120,6 +120,12 @@ def tokens_in(tokens: Sequence[Token], span: Span) -> Sequence[Token]:
     return tokens[_first(tokens, span.start) : _first(tokens, span.end)]
 
 
+def token_behind(tokens: Sequence[Token], offset: int) -> Token | None:
+    """The first token that begins at an offset or behind it, a comment too."""
+    at = _first(tokens, offset)
+    return tokens[at] if at < len(tokens) else None
+
+
 def _first(tokens: Sequence[Token], offset: int) -> int:
     """The index of the first token that begins at an offset or behind it."""
     return bisect_right(tokens, offset - 1, key=_start)

@@ -47,12 +47,12 @@ class Diagnosis:
         """Start the thread that lints."""
         self._analyst = Analyst(asyncio.get_running_loop())
 
-    def end(self) -> None:
+    async def end(self) -> None:
         """Look at nothing more."""
         for handle in self._due.values():
             handle.cancel()
         if self._analyst is not None:
-            self._analyst.end()
+            await self._analyst.end()
 
     # --- when to look ---
 

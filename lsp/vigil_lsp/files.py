@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -188,6 +189,22 @@ class Files:
 
     def _parse(self, source: Source) -> Parsed:
         return self.lexed(source).parsed
+
+    def snapshot(self) -> Access:
+        """What paths hold at this moment, for work in one thread beside the event loop."""
+        from vigil_lang.semantics.modules import Access
+
+        documents = self._open.values()
+        known = {path: one.source for one in documents for path in (one.path, os.path.realpath(one.path))}
+        memories: dict[str, Memory] = defaultdict(Memory)
+
+        def read(path: str, limit: int | None = None) -> Source:
+            return known[path] if path in known else read_source(path, limit)
+
+        def parse(source: Source) -> Parsed:
+            return parse_with_tokens(source, memories[source.path]).parsed
+
+        return Access(read, parse, lambda path: str(path) in known or path.is_file())
 
 
 def _state(path: str) -> tuple[int, int] | None:

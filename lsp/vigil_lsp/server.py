@@ -78,10 +78,10 @@ class VigilServer(LanguageServer):
 
     async def end(self) -> None:
         """End what runs beside the event loop."""
-        self.diagnosis.end()
         if self._watch is not None and self._watch is not asyncio.current_task():
             self._watch.cancel()
         await self.evidence.end()
+        await self.diagnosis.end()
         self.thread_pool.shutdown(wait=False)
 
     async def _end_with(self, process: int) -> None:
@@ -139,7 +139,7 @@ class VigilServer(LanguageServer):
         return self.readings.of(source, self.project_of(path).settings.params)
 
     def policies(self, uri: str) -> list[Reading]:
-        """The policies and tests of the workspace and of the project that a document belongs to, and those that are open.
+        """The policies and tests of the workspace, of a document's own project, and those that are open.
 
         A configuration makes a folder a project of its own, but modules in it are used from the folders above, too.
         """

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-PATIENCE = 15.0
+PATIENCE = 30.0
 """Seconds after which something is taken never to happen."""
 
 

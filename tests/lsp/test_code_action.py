@@ -22,7 +22,7 @@ from vigil_lang.semantics.policy import read_policy
 from vigil_lang.syntax import tree
 from vigil_lang.testing.session import collect, run
 from vigil_lsp.actions import cite, convert, extract, fixes, imports, inline, testing
-from vigil_lsp.actions.fix_all import mended, overlay
+from vigil_lsp.actions.fix_all import mended
 from vigil_lsp.actions.proof import keeps_meaning
 from vigil_lsp.actions.proposal import Place, Proposal
 from vigil_lsp.cursor import walk
@@ -209,13 +209,13 @@ def test_inlining_here_and_everywhere(tmp_path: Path) -> None:
     here = at.text.replace("not consumes(x)", "not (action in ACTS and transform = x or has odd)")
     everywhere = here.replace("consumes(z)", "(action in ACTS and transform = z or has odd)")
     everywhere = everywhere.replace("pattern consumes(x) = action in ACTS and transform = x or has odd\n\n", "")
-    assert results(inline.proposals(at, lambda _: False), at) == {
+    assert results(inline.proposals(at, used_elsewhere=False), at) == {
         "Inline pattern `consumes` here": here,
         "Inline pattern `consumes` everywhere and delete it": everywhere,
     }
-    assert list(results(inline.proposals(at, lambda _: True), at)) == ["Inline pattern `consumes` here"]
+    assert list(results(inline.proposals(at, used_elsewhere=True), at)) == ["Inline pattern `consumes` here"]
     at = place(tmp_path, text.replace("con«", "con").replace("pattern con", "pattern con«"))
-    assert results(inline.proposals(at, lambda _: False), at) == {
+    assert results(inline.proposals(at, used_elsewhere=False), at) == {
         "Inline pattern `consumes` everywhere and delete it": everywhere
     }
 
@@ -224,7 +224,7 @@ def test_inlining_what_another_file_declares(tmp_path: Path) -> None:
     at = place(
         tmp_path, "use .lib: reads\nstatement S: abs(re«ads(x) and f = x)\n", lib="pattern reads(p) = read(path = p)\n"
     )
-    assert list(results(inline.proposals(at, lambda _: False), at).values()) == [
+    assert list(results(inline.proposals(at, used_elsewhere=False), at).values()) == [
         "use .lib: reads\nstatement S: abs(read(path = x) and f = x)\n"
     ]
     # What it names is not known here: it would be something else.
@@ -232,13 +232,13 @@ def test_inlining_what_another_file_declares(tmp_path: Path) -> None:
         tmp_path, "use .lib: reads\nstatement S: abs(re«ads(x) and f = x)\n",
         lib="let A = {read}\npattern reads(p) = action in A and path = p\n",
     )  # fmt: skip
-    assert list(inline.proposals(at, lambda _: False)) == []
+    assert list(inline.proposals(at, used_elsewhere=False)) == []
 
 
 def test_a_name_that_would_be_captured(tmp_path: Path) -> None:
     text = "pattern inner(x) = f = x and g = y\npattern outer(y) = in«ner(y)\nstatement S: abs(outer(z) and h = y)\n"
     at = place(tmp_path, text)
-    assert list(inline.proposals(at, lambda _: False)) == []
+    assert list(inline.proposals(at, used_elsewhere=False)) == []
 
 
 def conditions_of(at: Place) -> list[tree.Expr]:
@@ -263,13 +263,13 @@ def test_patterns_come_and_go_without_a_trace(
     span = data.draw(st.sampled_from((node.span, Span(node.span.start, node.span.start))))
     at = place(folder, f"{text}\n«")
     at = Place(at.reading, span, at.access, at.settings)
-    for one in (*extract.proposals(at), *inline.proposals(at, lambda _: False)):
+    for one in (*extract.proposals(at), *inline.proposals(at, used_elsewhere=False)):
         after = apply_edits(at.text, one.edits)
         same_verdicts(text, after, lines)
         if one.title.startswith("Extract") and "other" not in one.title:
             name = one.title.split("`")[1]
             there = place(folder, after.replace(f"pattern {name}", f"pattern «{name}", 1))
-            back = results(inline.proposals(there, lambda _: False), there)
+            back = results(inline.proposals(there, used_elsewhere=False), there)
             assert back, after
             same_verdicts(text, next(iter(back.values())), lines)
 
@@ -353,7 +353,7 @@ def test_all_fixes_read_what_is_open(tmp_path: Path) -> None:
     item = types.TextDocumentItem(project.uri("lib.vgl"), "vigil", 1, "pattern p = a()\npattern q = b()\n")
     project.files.open(item)
     source = project["p.vgl"].source
-    edits = mended(source, Plan(), overlay(project.files.documents))
+    edits = mended(source, Plan(), project.files.snapshot())
     assert apply_edits(source.text, edits) == "use .lib: q\n\nstatement S: abs(q)\n"
 
 
@@ -468,7 +468,7 @@ def test_half_written_policies_are_refactored_only_where_they_are_whole(
     changes = (
         convert.proposals(at),
         extract.proposals(at),
-        inline.proposals(at, lambda _: False),
+        inline.proposals(at, used_elsewhere=False),
         imports.organized(at),
     )
     for one in (one for found in changes for one in found):

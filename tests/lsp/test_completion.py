@@ -192,11 +192,22 @@ def _imported(text: str, label: str) -> str:
         ("policy p\n\n", "policy p\n\nuse std.files: writes\n\n"),
         ("use .shared\n\n", "use .shared\nuse std.files: writes\n\n"),
         ("", "use std.files: writes\n\n"),
+        ("use .shared // Why.\n\n", "use .shared // Why.\nuse std.files: writes\n\n"),
+        ("policy p // Why.\r\n\r\n", "policy p // Why.\n\nuse std.files: writes\r\n\r\n"),
+        ("use .shared let A = {b} // Why.\n", "use .shared\nuse std.files: writes let A = {b} // Why.\n"),
+        ("use .shared\n// Below.\n", "use .shared\nuse std.files: writes\n// Below.\n"),
         ("// Ours.\n\n/// Doc.\nlet A = {b}\n\n", "// Ours.\n\nuse std.files: writes\n\n/// Doc.\nlet A = {b}\n\n"),
     ],
 )
 def test_what_is_not_imported_yet_is_imported(before: str, after: str) -> None:
     assert _imported(f"{before}statement S: abs(wri«»)", "writes") == f"{after}statement S: abs(writes)"
+
+
+def test_what_imports_ends_its_lines_as_the_document_does() -> None:
+    text = "policy p // Why.\r\n\r\nstatement S: abs(wri«»)\r\n"
+    found, _, items = _answer(text, Abilities())
+    after = "policy p // Why.\r\n\r\nuse std.files: writes\r\n\r\nstatement S: abs(wri)\r\n"
+    assert edited(found.text, items["writes"].additional_text_edits or [], "utf-16") == after
 
 
 def test_what_is_imported_is_not_imported_again() -> None:

@@ -419,6 +419,22 @@ async def test_it_is_started_once_more_when_it_dies_and_then_given_up(tmp_path: 
         assert len(here.failures) == 1
 
 
+async def test_what_a_second_process_says_takes_the_place_of_what_the_first_said(tmp_path: Path) -> None:
+    async with watched(tmp_path) as here:
+        await here.answered(POLICY)
+        source = Source(str(tmp_path / "p.vgl"), POLICY)
+        items = [item.span for item in parse(source).file.items]
+
+        def broken() -> int:
+            found = here.recordings.known(source, items)
+            return len(found.statements["S"].violated) if found is not None else -1
+
+        assert broken() == 1
+        (tmp_path / "runs/b.jsonl").write_text(run_text(("Send", {"to": "bob"}), ("Send", {"to": "bob"})))
+        here.process.kill()
+        await here.until(lambda: broken() == 0)
+
+
 async def test_it_does_not_start_without_runs(tmp_path: Path) -> None:
     async with watched(tmp_path) as here:
         here.say(POLICY, runs=())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from vigil_lang.analysis.witness import obviously_satisfiable
@@ -38,7 +39,12 @@ def contradiction(conjuncts: Sequence[core.Condition]) -> Contradiction | None:
 
     None when nothing does, and when the solver gives up: a contradiction is claimed only where it is certain.
     """
-    whole = core.AndC(tuple(conjuncts))
+    return _contradiction(tuple(conjuncts))
+
+
+@lru_cache(maxsize=2048)  # an editor asks again after every keystroke, and little has changed
+def _contradiction(conjuncts: tuple[core.Condition, ...]) -> Contradiction | None:
+    whole = core.AndC(conjuncts)
     if obviously_satisfiable(whole) or len(core.tests(whole)) > MAX_TESTS:
         return None
     single = _core(conjuncts, lists=False)

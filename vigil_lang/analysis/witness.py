@@ -5,6 +5,7 @@ A guess is checked against the denotation, so a yes is certain; a no only says t
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -35,6 +36,7 @@ def obviously_satisfiable(condition: core.Condition) -> bool:
     return asks_little(condition) or guess(condition) is not None
 
 
+@lru_cache(maxsize=4096)  # an editor asks again after every keystroke, and little has changed
 def guess(condition: core.Condition) -> Event | None:
     """An event that meets the condition under some binding, if one is found."""
     found = (_meeting(condition, case) for case in _cases(condition, True))

@@ -12,8 +12,9 @@ from vigil_lang.syntax import tree
 from vigil_lsp.actions.proof import keeps_meaning, resolves_more
 from vigil_lsp.actions.proposal import Place, Proposal
 from vigil_lsp.actions.written import formatted
-from vigil_lsp.cursor import documented, header, path_at
+from vigil_lsp.cursor import path_at
 from vigil_lsp.edits import touching
+from vigil_lsp.using import using
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -71,26 +72,33 @@ def _with_line(text: str, span: Span) -> Span:
 # --- one more name ---
 
 
+def is_needed(place: Place) -> bool:
+    """Whether a name is declared nowhere that a module might declare."""
+    return any(True for _ in _missing(place))
+
+
 def imported(place: Place, modules: Iterable[tuple[str, frozenset[str]]]) -> Iterator[Proposal]:
     """For a name that is declared nowhere: the modules that declare it, given by name with what they declare."""
-    if is_test_file(place.reading.source.path):
-        return
-    known: list[tuple[str, frozenset[str]]] = []
-    for finding in place.findings:
-        missing = _missing(place, finding) if finding.code in _UNKNOWN else None
-        if missing is None or not touching(place.span, (missing.span, finding.span)):
-            continue
-        name = missing.text
-        known = known or list(modules)
-        for module, declared in known:
+    for finding, name in _missing(place):
+        for module, declared in modules:
             if name in declared:
-                edit = _use(place, module, name)
+                edit = using(place.reading, module, name)
                 if resolves_more(place.reading.policy, (edit,), place.access):
                     title = f"Use `{name}` from `{module}`"
                     yield Proposal(title, CodeActionKind.QuickFix.value, (edit,), finding)
 
 
-def _missing(place: Place, finding: Diagnostic) -> tree.Name | None:
+def _missing(place: Place) -> Iterator[tuple[Diagnostic, str]]:
+    """The findings at a place about a name of which nothing is declared, each with the name."""
+    if is_test_file(place.reading.source.path):
+        return
+    for finding in place.findings:
+        name = _undeclared(place, finding) if finding.code in _UNKNOWN else None
+        if name is not None and touching(place.span, (name.span, finding.span)):
+            yield finding, name.text
+
+
+def _undeclared(place: Place, finding: Diagnostic) -> tree.Name | None:
     """The name that a finding is about, if nothing of that name is declared."""
     module = place.reading.module
     for node in reversed(path_at(place.reading.file, finding.span.start)):
@@ -100,27 +108,3 @@ def _missing(place: Place, finding: Diagnostic) -> tree.Name | None:
             case tree.Statement() | tree.Pattern():
                 return None
     return None
-
-
-def _use(place: Place, module: str, name: str) -> Edit:
-    """The edit that imports a name: into the line that is there for the module, or in one of its own."""
-    uses = [item for item in place.reading.file.items if isinstance(item, tree.Use)]
-    for use in uses:
-        if use.module.text == module and use.names:
-            end = use.names[-1].span.end
-            return Edit(Span(end, end), f", {name}")
-    if uses:
-        end = uses[-1].span.end
-        return Edit(Span(end, end), f"\nuse {module}: {name}")
-    file = place.reading.file
-    if file.name is not None:
-        end = header(file, place.reading.tokens).end
-        return Edit(Span(end, end), f"\n\nuse {module}: {name}")
-    return Edit(Span(*_top(place)), f"use {module}: {name}\n\n")
-
-
-def _top(place: Place) -> tuple[int, int]:
-    """Above the first item with its documentation, below what documents the file."""
-    items = place.reading.file.items
-    start = documented(items[0], place.reading.tokens, place.text).start if items else 0
-    return start, start

@@ -15,13 +15,21 @@ from vigil_lsp.cursor import children, documented, walk
 from vigil_lsp.mentions import Mention, Symbol, mentions, path_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from vigil_lang.semantics.modules import Module
 
 
-def proposals(place: Place, used_elsewhere: Callable[[Symbol], bool]) -> Iterator[Proposal]:
-    """Writing a pattern out; `used_elsewhere` tells whether other files name it, so that it has to stay."""
+def declared(place: Place) -> Symbol | None:
+    """The pattern of this file that is applied, or declared, at a place."""
+    found = _at(place)
+    if found is None or found[0] is not place.reading.module:
+        return None
+    return Symbol("pattern", found[1].name.text, path_of(found[0]))
+
+
+def proposals(place: Place, *, used_elsewhere: bool) -> Iterator[Proposal]:
+    """Writing a pattern out; where other files name it, it has to stay."""
     found = _at(place)
     if found is None:
         return
@@ -34,8 +42,7 @@ def proposals(place: Place, used_elsewhere: Callable[[Symbol], bool]) -> Iterato
         here = () if edit is None else laid_out(place, (edit,))
         if here and keeps_meaning(policy, here, access):
             yield Proposal(f"Inline pattern `{name}` here", kind, here)
-    symbol = Symbol("pattern", name, path_of(module))
-    if module is not place.reading.module or used_elsewhere(symbol):
+    if module is not place.reading.module or used_elsewhere:
         return
     edits = list(_everywhere(place, module, pattern))
     if not edits or any(edit is None for edit in edits):

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from lsprotocol.types import CompletionItemKind as Kind
 
 from vigil_lang.syntax import tree
-from vigil_lsp.completing.importing import importing
 from vigil_lsp.completing.offer import Offer, calling
 from vigil_lsp.completing.place import MOST_TOKENS
+from vigil_lsp.edits import touching
+from vigil_lsp.using import using
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -64,8 +65,8 @@ def _importable(scene: Scene, shapes: frozenset[Shape]) -> Iterator[Offer]:
         for declaration in other.declared:
             name = declaration.name.text
             if name not in known and shape_of(declaration, None) in shapes:
-                adds = importing(scene.reading, scene.place.start, other.name, name)
-                if adds is not None:
+                adds = using(scene.reading, other.name, name)
+                if not touching(adds.span, (scene.place.span,)):
                     yield offered(declaration, 44 if other.name.startswith(".") else 45, other.name, adds)
 
 

@@ -1,4 +1,4 @@
-"""Modules: what `use` can name, what they declare, and the edit that imports a name."""
+"""Modules: what `use` can name, and what they declare."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 
 from lsprotocol.types import CompletionItemKind as Kind
 
-from vigil_lang.diagnostics import Edit, Span
 from vigil_lang.semantics.modules import standard_modules, standard_path
 from vigil_lang.syntax import tree
-from vigil_lsp import cursor
 from vigil_lsp.completing.offer import Offer
 from vigil_lsp.completing.spelling import is_name
 
@@ -18,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from vigil_lsp.completing.scene import Scene
-    from vigil_lsp.reading import Reading
 
 
 def modules(scene: Scene) -> Iterator[Offer]:
@@ -31,26 +28,6 @@ def modules(scene: Scene) -> Iterator[Offer]:
         names = ", ".join(declared.name.text for declared in module.declared)
         detail = names if len(names) <= 80 else f"{names[:79]}…"
         yield Offer(module.name, Kind.Module, module.name, group, detail, about=("module", module.name))
-
-
-def importing(reading: Reading, at: int, module: str, name: str) -> Edit | None:
-    """What to write so that a name of a module is imported; None where that would be where the cursor is."""
-    uses = [item for item in reading.file.items if isinstance(item, tree.Use)]
-    for use in uses:
-        if use.module.text == module and use.names:
-            end = use.names[-1].span.end
-            return Edit(Span(end, end), f", {name}")
-    line = f"use {module}: {name}"
-    if uses:
-        end = uses[-1].span.end
-        return Edit(Span(end, end), f"\n{line}")
-    if reading.file.name is not None:
-        end = reading.file.name.span.end
-        return Edit(Span(end, end), f"\n\n{line}")
-    text = reading.source.text
-    starts = [cursor.documented(item, reading.tokens, text).start for item in reading.file.items[:1]]
-    start = min([*starts, *(span.start for span in reading.file.broken)], default=at)
-    return Edit(Span(start, start), f"{line}\n\n") if start < at else None
 
 
 def relative_name(path: str, folder: Path) -> str | None:

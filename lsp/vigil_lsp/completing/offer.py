@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types
 
 from vigil_lang.diagnostics import Span
+from vigil_lsp.edits import to_protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -94,9 +95,8 @@ class _Items:
 
     def __init__(self, place: Place, text: Text, abilities: Abilities, data: dict[str, Any]) -> None:
         self.place, self.text, self.abilities, self.data = place, text, abilities, data
-        self.whole = text.range(Span(place.start, place.end))
+        self.whole = text.range(place.span)
         self.before = text.range(Span(place.start, place.offset))
-        self.ranges: dict[Span, types.Range] = {}
 
     def item(self, offer: Offer, at: int) -> types.CompletionItem:
         """An offer, the so-manieth, in the protocol's words."""
@@ -119,7 +119,7 @@ class _Items:
             filter_text=match if match != offer.label else None,
             text_edit=self._edit(offer.snippet if is_snippet else written(offer, place)),
             insert_text_format=types.InsertTextFormat.Snippet if is_snippet else types.InsertTextFormat.PlainText,
-            additional_text_edits=None if offer.adds is None else [self._added(offer.adds)],
+            additional_text_edits=None if offer.adds is None else to_protocol([offer.adds], self.text),
             commit_characters=list(offer.ends) if abilities.commits and offer.ends and not is_snippet else None,
             data={**self.data, "about": list(offer.about)} if offer.about else None,
         )
@@ -128,11 +128,6 @@ class _Items:
         if self.abilities.replaces and self.place.end > self.place.offset:
             return types.InsertReplaceEdit(new, self.before, self.whole)
         return types.TextEdit(self.whole, new)
-
-    def _added(self, edit: Edit) -> types.TextEdit:
-        if edit.span not in self.ranges:
-            self.ranges[edit.span] = self.text.range(edit.span)
-        return types.TextEdit(self.ranges[edit.span], edit.text)
 
 
 def snippet_text(text: str) -> str:

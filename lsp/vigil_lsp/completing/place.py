@@ -7,6 +7,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from vigil_lang.diagnostics import Span
 from vigil_lang.syntax.following import Beginning, following
 from vigil_lang.syntax.scan import COMMENTS
 from vigil_lsp.cursor import stretch_at, token_index
@@ -53,6 +54,11 @@ class Place:
     """Whether nothing stands before it on its line."""
     next: str
     """The character behind what is being written."""
+
+    @property
+    def span(self) -> Span:
+        """The span of what is being written."""
+        return Span(self.start, self.end)
 
     @property
     def accepted(self) -> frozenset[str]:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types
 
 from vigil_lang.diagnostics import InputError
-from vigil_lang.semantics.modules import is_test_file, standard_modules, standard_path
 from vigil_lsp.actions import cite, convert, extract, fixes, imports, inline, testing
-from vigil_lsp.actions.fix_all import mended, overlay
+from vigil_lsp.actions.fix_all import mended
 from vigil_lsp.actions.proposal import Place, Proposal
+from vigil_lsp.completing.gathering import Gathering
 from vigil_lsp.edits import to_protocol
 from vigil_lsp.findings import to_protocol as finding_to_protocol
 from vigil_lsp.names import Names
@@ -44,6 +44,7 @@ _DOCUMENTS = 20
 
 def register(server: VigilServer) -> None:
     """Answer both."""
+    gathering = Gathering(server)
 
     @server.feature(
         types.TEXT_DOCUMENT_CODE_ACTION,
@@ -60,10 +61,11 @@ def register(server: VigilServer) -> None:
         reading = server.reading(uri)
         if reading is None:
             return None
-        found = [
-            _to_protocol(server, reading, proposal, context.diagnostics)
-            for proposal in _proposals(server, reading, params.range, wanted, proving=not moves or bool(wanted))
-        ]
+        place = _place(server, reading, params.range)
+        proposals = await _proposals(server, gathering, place, wanted, proving=not moves or bool(wanted))
+        if not _is_current(server, reading):
+            return None  # the text went on, and what was found is about an older one
+        found = [_to_protocol(server, reading, proposal, context.diagnostics) for proposal in proposals]
         if server.document(uri) is not None:
             found += await _whole_file(server, reading, wanted)
         return found or None
@@ -101,44 +103,51 @@ def _asked(kind: str, wanted: list[str]) -> bool:
 # --- what is proposed ---
 
 
-def _proposals(
-    server: VigilServer, reading: Reading, range_: types.Range, wanted: list[str], *, proving: bool
-) -> Iterator[Proposal]:
+async def _proposals(
+    server: VigilServer, gathering: Gathering, place: Place, wanted: list[str], *, proving: bool
+) -> list[Proposal]:
+    """What is offered at a place, worked out beside the event loop: each proof reads the policy once more."""
+    reading = place.reading
+    project = server.project(reading.uri)
+    missing = proving and _asked("quickfix", wanted) and imports.is_needed(place)
+    modules = await _modules(gathering, reading) if missing else []
+    pattern = inline.declared(place) if proving and _asked("refactor.inline", wanted) else None
+    elsewhere = pattern is not None and _is_used_elsewhere(server, reading, pattern)
+
+    def work() -> Iterator[Proposal]:
+        if _asked("quickfix", wanted):
+            yield from fixes.proposals(place)
+            yield from imports.imported(place, modules)
+        if not proving:
+            return
+        if _asked("refactor.rewrite", wanted):
+            yield from convert.proposals(place)
+            yield from cite.proposals(place, project.plan.documents, _documents(reading, project.root))
+        if _asked("refactor.extract", wanted):
+            yield from extract.proposals(place)
+        if _asked("refactor.inline", wanted):
+            yield from inline.proposals(place, used_elsewhere=elsewhere)
+        if any(one.startswith("source") for one in wanted) and _asked("source.organizeImports", wanted):
+            yield from imports.organized(place)
+
+    return await asyncio.to_thread(lambda: list(work()))
+
+
+def _place(server: VigilServer, reading: Reading, range_: types.Range) -> Place:
     project = server.project(reading.uri)
     known = server.findings(reading.uri)
     findings = known.diagnostics if known is not None and known.source is reading.source else ()
     findings = tuple(finding for finding in findings if finding.source is reading.source)
-    place = Place(reading, reading.text.span(range_), server.files.access, project.settings, findings)
-    if _asked("quickfix", wanted):
-        yield from fixes.proposals(place)
-        if proving:
-            yield from imports.imported(place, _modules(server, reading))
-    if not proving:
-        return
-    if _asked("refactor.rewrite", wanted):
-        yield from convert.proposals(place)
-        yield from cite.proposals(place, project.plan.documents, _documents(reading, project.root))
-    if _asked("refactor.extract", wanted):
-        yield from extract.proposals(place)
-    if _asked("refactor.inline", wanted):
-        yield from inline.proposals(place, lambda symbol: _is_used_elsewhere(server, reading, symbol))
-    if any(one.startswith("source") for one in wanted) and _asked("source.organizeImports", wanted):
-        yield from imports.organized(place)
+    return Place(reading, reading.text.span(range_), server.files.snapshot(), project.settings, findings)
 
 
-def _modules(server: VigilServer, reading: Reading) -> Iterator[tuple[str, frozenset[str]]]:
+async def _modules(gathering: Gathering, reading: Reading) -> list[tuple[str, frozenset[str]]]:
     """The modules that a policy may use, by the name it has for them, with what they declare."""
-    for name in standard_modules():
-        module = server.reading_of(str(standard_path(name)))
-        if module is not None:
-            yield name, frozenset(module.module.own)
-    folder, _, own = reading.source.path.rpartition("/")
-    for path in server.project(reading.uri).found:
-        inside = path.removeprefix(f"{folder}/") if path.startswith(f"{folder}/") else own
-        if inside != own and "." not in inside.removesuffix(".vgl") and not is_test_file(path):
-            module = server.reading_of(path)
-            if module is not None:
-                yield f".{inside.removesuffix('.vgl').replace('/', '.')}", frozenset(module.module.own)
+    found = gathering.importable(reading)
+    while gathering.missed:  # it reads a few at a time
+        await asyncio.sleep(0)
+        found = gathering.importable(reading)
+    return [(module.name, frozenset(one.name.text for one in module.declared)) for module in found]
 
 
 def _documents(reading: Reading, root: Path) -> list[str]:
@@ -154,8 +163,8 @@ def _documents(reading: Reading, root: Path) -> list[str]:
 
 
 def _is_used_elsewhere(server: VigilServer, reading: Reading, symbol: Symbol) -> bool:
-    found = Names(server.policies(reading.uri)).occurrences(symbol)
-    return any(one.source.path != reading.source.path for one in found)
+    readings = [one for one in server.policies(reading.uri) if symbol.name in one.source.text]
+    return any(one.source.path != reading.source.path for one in Names(readings).occurrences(symbol))
 
 
 async def _whole_file(server: VigilServer, reading: Reading, wanted: list[str]) -> list[types.CodeAction]:
@@ -201,8 +210,7 @@ def _operations(server: VigilServer) -> Iterable[types.ResourceOperationKind]:
 async def _all_fixed(server: VigilServer, reading: Reading) -> types.WorkspaceEdit | None:
     known = server.known(reading.uri)
     plan = server.project(reading.uri).plan_with(known.signature if known is not None else None)
-    access = overlay(server.files.documents)
-    edits = await asyncio.to_thread(mended, reading.source, plan, access)
+    edits = await asyncio.to_thread(mended, reading.source, plan, server.files.snapshot())
     if not edits or not _is_current(server, reading):
         return None
     return _workspace_edit(server, reading, to_protocol(edits, reading.text))

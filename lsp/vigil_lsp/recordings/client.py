@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 
+_LEAVING = 1.0
+"""Seconds that a process which was killed may take to be gone."""
+
 LIVES = 2
 """How often the process is started: once, and once more when it dies."""
 
@@ -62,7 +66,7 @@ class Recordings:
         self._asked: dict[str, Asked] = {}
         self._worlds: dict[str, World] = {}
         self._judged: dict[str, tuple[int, Judged, bool]] = {}
-        self._known: dict[str, tuple[int, int, bool, Source, Known]] = {}
+        self._known: dict[str, tuple[World, Judged | None, bool, Source, Known]] = {}
         self._questions: dict[int, asyncio.Future[Any]] = {}
         self._number = 0
         self._process: asyncio.subprocess.Process | None = None
@@ -126,13 +130,14 @@ class Recordings:
         world = self._worlds.get(path)
         if world is None or path not in self._asked:
             return None
-        number, judged, complete = self._judged.get(path, (0, None, False))
+        _, judged, complete = self._judged.get(path, (0, None, False))
         last = self._known.get(path)
-        if last is not None and last[:3] == (world.number, number, complete) and last[3] is source:
+        # By identity: a process that was started again numbers its answers from one again.
+        if last is not None and last[0] is world and last[1] is judged and last[2] == complete and last[3] is source:
             return last[4]
         stale = judged is None or not complete or judged.text != source.text or judged.world != world.number
         found = known(world, judged, source, items, stale=stale)
-        self._known[path] = (world.number, number, complete, source, found)
+        self._known[path] = (world, judged, complete, source, found)
         return found
 
     def recordings(self) -> dict[str, tuple[Diagnostic, ...]]:
@@ -244,6 +249,8 @@ class Recordings:
             if process.returncode is None:
                 process.kill()
             self._died(task)
+            with suppress(TimeoutError):  # or its pipes outlive the event loop
+                await asyncio.wait_for(process.wait(), _LEAVING)
 
     def _died(self, task: asyncio.Task[None] | None) -> None:
         """Start the process once more, or give up, where it was not ended on purpose."""
@@ -253,6 +260,8 @@ class Recordings:
         self._drop_questions("the process that reads recordings has ended")
         if self._ended:
             return
+        # What the next one says does not build on this.
+        self._judged = {path: (number, judged, False) for path, (number, judged, _) in self._judged.items()}
         self._on_progress(Progress("Reading recorded runs", done=True))
         if self._lives > 0:
             self._start()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -32,6 +33,9 @@ _MAX_PAIRS: Final = 1_000
 
 _MAX_LOOKS: Final = 20_000
 """Pairs that are looked at in passing."""
+
+_MOST_KNOWN: Final = 20_000
+"""Pairs of which it is remembered what was found."""
 
 _STRONGER: Final = {
     "abs": ("abs",),
@@ -70,16 +74,12 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
         return
     sides = [_sides(s, subject.implications) for s in statements]
     said: set[str] = set()
-    runs: dict[int, Trace | None] = {}
+    comparison = _Comparison(subject.implications)
     for mine, theirs in islice(_pairs(sides), _MAX_PAIRS):
         one, other = mine.statement, theirs.statement
         if other.name in said or one.name in said or not _as_severe(one, other):
             continue
-        if id(other) not in runs:
-            runs[id(other)] = breaking(other.requirement)
-        if _told_apart(mine, theirs, runs[id(other)]):
-            continue
-        if _implied(mine, theirs, subject.implications):
+        if comparison.implied(mine, theirs):
             said.add(other.name)
             yield Diagnostic.of(
                 "VGL322",
@@ -89,6 +89,46 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
                 help="leave it out, or say what it adds",
                 notes=(Note("said here", one.source, one.span),),
             )
+
+
+_numbers: dict[tuple[str, core.Requirement], int] = {}
+_known: dict[tuple[int, int], bool] = {}
+"""What was found of pairs of statements, by numbers of their forms and meanings: hashing those takes a while."""
+
+
+@dataclass
+class _Comparison:
+    """Compares the statements of one policy.
+
+    An editor asks again after every keystroke, when little has changed, so answers are kept for the next time.
+    """
+
+    implications: Implications
+    _own: dict[int, int] = field(default_factory=dict)
+    _runs: dict[int, Trace | None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if len(_known) > _MOST_KNOWN or len(_numbers) > _MOST_KNOWN:
+            _numbers.clear()
+            _known.clear()
+
+    def implied(self, one: Sides, other: Sides) -> bool:
+        """Whether it is certain that the second says nothing beside the first."""
+        key = (self._number(one.statement), self._number(other.statement))
+        if key not in _known:
+            _known[key] = not self._told_apart(one, other) and _implied(one, other, self.implications)
+        return _known[key]
+
+    def _number(self, statement: Statement) -> int:
+        if id(statement) not in self._own:
+            key = (statement.form, statement.requirement)
+            self._own[id(statement)] = _numbers.setdefault(key, len(_numbers))
+        return self._own[id(statement)]
+
+    def _told_apart(self, one: Sides, other: Sides) -> bool:
+        if id(other) not in self._runs:
+            self._runs[id(other)] = breaking(other.statement.requirement)
+        return _told_apart(one, other, self._runs[id(other)])
 
 
 def _told_apart(one: Sides, other: Sides, run: Trace | None) -> bool:
