@@ -44,6 +44,14 @@ def read_source(path: str, limit: int | None = None) -> Source:
         raise InputError([Diagnostic.of("VGL002", message, Source(name, kept), Span(at, at + 1))]) from None
 
 
+def is_file(path: Path) -> bool:
+    """Whether there is a file; nothing is in a folder that may not be entered, or has a name too long for one."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
 def project_root(folder: Path) -> Path:
     """The folder a project is in: the nearest one upwards that has a mark of one, else the folder itself."""
     return next((p for p in (folder, *folder.parents) if any((p / mark).exists() for mark in _MARKS)), folder)

@@ -109,14 +109,14 @@ def _below(folder: str, suffixes: tuple[str, ...], *, definitions: bool) -> Iter
             path = os.path.join(place, name)  # noqa: PTH118 - keeps `./` as it was typed
             if not name.endswith(suffixes) or name.startswith("."):
                 continue
-            if _waits(path):
+            if waits(path):
                 continue
             if name.endswith(POLICIES) or _is_meant(path, definitions=definitions):
                 yield path
 
 
-def _waits(path: str) -> bool:
-    """Whether a file that nobody named is a pipe or a device, which could make us wait for ever."""
+def waits(path: str) -> bool:
+    """Whether a path is that of a pipe or a device, which could make us wait for ever."""
     return os.path.exists(path) and not os.path.isfile(path)  # noqa: PTH110, PTH113 - texts
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from vigil_lang.lint.run import Stopped, lint_policy
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from vigil_lang.lint.run import Linted, Plan
     from vigil_lang.semantics.policy import Policy
 
+    Then: TypeAlias = Callable[[Linted | None], object]
+
 
 _LOG = logging.getLogger(__name__)
 
@@ -24,7 +26,7 @@ _LOG = logging.getLogger(__name__)
 class _Job:
     policy: Policy
     plan: Plan
-    then: Callable[[Linted], object]
+    then: Then
     hurried: bool
 
 
@@ -41,8 +43,11 @@ class Analyst:
         self._thread = threading.Thread(target=self._work, name="vigil-lint", daemon=True)
         self._thread.start()
 
-    def lint(self, policy: Policy, plan: Plan, then: Callable[[Linted], object], *, hurried: bool = True) -> None:
-        """Lint a policy; an older text of it is no longer wanted. `hurried` ones come before the others."""
+    def lint(self, policy: Policy, plan: Plan, then: Then, *, hurried: bool = True) -> None:
+        """Lint a policy; an older text of it is no longer wanted. `hurried` ones come before the others.
+
+        `then` gets what came of it on the event loop, None where linting failed; nothing when a newer text came.
+        """
         job = _Job(policy, plan, then, hurried)
         with self._changed:
             self._drop(policy.path)
@@ -81,13 +86,13 @@ class Analyst:
     def _work(self) -> None:
         _warm_up()
         while (job := self._next()) is not None:
+            linted: Linted | None = None
             try:
                 linted = lint_policy(job.policy, job.plan, self._going)
             except Stopped:
                 continue
             except Exception:  # a fault of ours in one policy must not end the others'
                 _LOG.exception("linting %s failed", job.policy.path)
-                continue
             finally:
                 with self._changed:
                     self._current = None

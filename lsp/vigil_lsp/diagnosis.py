@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
@@ -12,6 +14,7 @@ from lsprotocol import types
 from vigil_lang.diagnostics import InputError
 from vigil_lang.lint.baseline import compare
 from vigil_lang.lint.suppress import ignores
+from vigil_lang.semantics.modules import MAX_BYTES, TESTS, is_test_file
 from vigil_lsp.analyst import Analyst
 from vigil_lsp.findings import Findings, moved, to_protocol
 
@@ -61,6 +64,11 @@ class Diagnosis:
         if path not in self._due:
             self._due[path] = asyncio.get_running_loop().call_later(DELAY, self._look_at, path)
 
+    def changed(self, path: str) -> None:
+        """The text of an open policy is another one."""
+        self.schedule(path)
+        self._schedule_users(path)
+
     def schedule_all(self) -> None:
         """Look at every open policy soon: something beside their texts changed."""
         for document in self._server.files.documents:
@@ -107,22 +115,22 @@ class Diagnosis:
             same = older.source is source
             now = replace(now, linted=older.linted if same else tuple(moved(older.linted, source)))
         self._findings[path] = now
-        self._analyst.lint(reading.policy, plan, self._linted)
-        if older is None or older.source is not source:
-            self._schedule_users(path)
-            self._publish(path)
-        elif older.resolved != now.resolved:  # a module that it uses is another one
+        self._analyst.lint(reading.policy, plan, partial(self._linted, path))
+        # With the same text, a module that it uses may be another one.
+        if older is None or older.source is not source or older.resolved != now.resolved:
             self._publish(path)
 
     def _plan(self, path: str) -> Plan:
         known = self._server.evidence.known(path)
-        return self._server.project_of(path).plan_with(known.signature if known is not None else None)
+        access = self._server.files.snapshot()
+        return self._server.project_of(path).plan_with(known.signature if known is not None else None, access)
 
-    def _linted(self, linted: Linted) -> None:
-        """Take what the linter made of a text, unless there is a newer one."""
-        path, source = linted.policy.path, linted.policy.module.source
+    def _linted(self, path: str, linted: Linted | None) -> None:
+        """Take what the linter made of a text, unless there is a newer one; None where it failed."""
         older = self._findings.get(path)
-        if older is not None and older.source is source and path not in self._due:
+        if linted is None:
+            self._answer(path, older)
+        elif older is not None and older.source is linted.policy.module.source and path not in self._due:
             self._findings[path] = self._complete(linted)
             self._answer(path, self._findings[path])
             self._publish(path)
@@ -220,7 +228,12 @@ class Diagnosis:
         return await self._wait(path)
 
     async def unopened(self, path: str) -> Findings | None:
-        """All findings of a policy that is not open; None where it cannot be read."""
+        """All findings of a policy that is not open; None where there is none."""
+        try:
+            self._server.files.source(path, MAX_BYTES)
+        except InputError as error:
+            found = error.diagnostics
+            return Findings(found[0].source, found, complete=True) if Path(path).exists() else None
         reading = self._server.reading_of(path)
         if reading is None or self._analyst is None:
             return None
@@ -229,7 +242,10 @@ class Diagnosis:
         if known is not None and known[0] is plan and known[1] is reading:
             return known[2]
 
-        def take(linted: Linted) -> None:
+        def take(linted: Linted | None) -> None:
+            if linted is None:
+                self._answer(path, None)
+                return
             findings = self._complete(linted)
             self._unopened[path] = (plan, reading, findings)
             self._answer(path, findings)
@@ -261,4 +277,5 @@ def _misses_some(reading: Reading) -> bool:
 
 
 def _uses(reading: Reading, path: str) -> bool:
-    return any(module.source.path == path for module in reading.modules()[1:])
+    tested = reading.source.path.removesuffix(TESTS) + ".vgl" if is_test_file(reading.source.path) else None
+    return path == tested or any(module.source.path == path for module in reading.modules()[1:])

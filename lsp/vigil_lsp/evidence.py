@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from vigil_lang.semantics.modules import is_test_file
+from vigil_lang.semantics.modules import TESTS, is_test_file
 from vigil_lsp.recordings.client import Recordings
 from vigil_lsp.recordings.messages import asked
 from vigil_lsp.traces import Traces
@@ -71,10 +72,14 @@ class Evidence:
         """Say which policies there are: those that are open with their text, the others as they are on disk."""
         server = self._server
         if self._unopened is None:
-            paths = [path for project in server.projects.all() for path in project.found if not is_test_file(path)]
+            paths = [path for path in server.projects.paths() if not is_test_file(path)]
             self._unopened = {path: self._asked(path, None) for path in paths}
-        opened = [d for d in server.files.documents if d.is_policy and d.on_disk and not is_test_file(d.path)]
+        opened = [document for document in server.files.documents if document.is_policy and document.on_disk]
         current = {document.path: self._asked(document.path, document.text.content) for document in opened}
+        for path, tests in current.items():
+            policy = current.get(path.removesuffix(TESTS) + ".vgl") if is_test_file(path) else None
+            if policy is not None:  # a comment in it may name runs of its own
+                current[path] = replace(tests, basis=policy.basis)
         self.recordings.update((self._unopened | current).values())
 
     def _asked(self, path: str, text: str | None) -> Asked:

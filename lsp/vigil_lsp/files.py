@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 from pygls.uris import from_fs_path, to_fs_path
 
 from vigil_lang.diagnostics import Source
-from vigil_lang.files import read_source
+from vigil_lang.files import is_file, read_source
 from vigil_lang.syntax.memory import Memory
 from vigil_lang.syntax.parse import Lexed, parse_with_tokens
 from vigil_lsp.text import UTF16, Text
@@ -115,7 +116,7 @@ class Files:
     def path(self, uri: str) -> str | None:
         """The path of a URI, None for one that is no file's."""
         found = to_fs_path(uri)
-        return os.path.normpath(found) if found and "\0" not in found else None
+        return os.path.normpath(found) if found and _possible(found) else None
 
     def uri(self, path: str) -> str:
         """The URI of a path, as the client spells it where it is open."""
@@ -133,7 +134,7 @@ class Files:
 
     def is_file(self, path: Path) -> bool:
         """Whether there is such a file, or a document that would be stored there."""
-        return self._opened(str(path)) is not None or path.is_file()
+        return self._opened(str(path)) is not None or is_file(path)
 
     def source(self, path: str, limit: int | None = None) -> Source:
         """What a path holds; the same object for as long as it holds the same.
@@ -204,7 +205,18 @@ class Files:
         def parse(source: Source) -> Parsed:
             return parse_with_tokens(source, memories[source.path]).parsed
 
-        return Access(read, parse, lambda path: str(path) in known or path.is_file())
+        return Access(read, parse, lambda path: str(path) in known or is_file(path))
+
+
+def _possible(path: str) -> bool:
+    """Whether a file system can be asked about a path at all, which then is not done in a hundred places."""
+    try:
+        os.lstat(path)
+    except OSError as error:
+        return error.errno not in (errno.ENAMETOOLONG, errno.EINVAL)
+    except ValueError:  # a NUL, or half a character
+        return False
+    return True
 
 
 def _state(path: str) -> tuple[int, int] | None:

@@ -30,6 +30,11 @@ def prose(text: str) -> str:
     return _LINE_START.sub(lambda found: f"{found[1] or found[3] or ''}\\{found[2] or found[4]}", whole)
 
 
+def sentence(text: str) -> str:
+    """Likewise, on one line: what stands in a list, a heading, or within a sentence."""
+    return prose(" ".join(text.split()))
+
+
 def _escaped(text: str) -> str:
     lines = "\n".join(visible(line) for line in text.split("\n"))
     return _ACTIVE.sub(lambda found: f"\\{found[0]}", lines)

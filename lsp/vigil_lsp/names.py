@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from os.path import realpath
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -16,10 +17,23 @@ from vigil_lsp.symbols import Mention, Role, Symbol, path_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from lsprotocol import types
+
     from vigil_lsp.reading import Reading
     from vigil_lsp.server import VigilServer
 
-__all__ = ["Mention", "Names", "Occurrence", "Role", "Symbol", "around", "everywhere", "occurrences", "symbol_at"]
+__all__ = [
+    "Mention",
+    "Names",
+    "Occurrence",
+    "Role",
+    "Symbol",
+    "around",
+    "everywhere",
+    "occurrences",
+    "symbol_at",
+    "users",
+]
 
 _Known: TypeAlias = "WeakKeyDictionary[Module, tuple[Module | None, tuple[Mention, ...]]]"
 _known: _Known = WeakKeyDictionary()
@@ -193,7 +207,32 @@ def around(server: VigilServer, uri: str) -> tuple[Reading, Names] | None:
     return reading, Names([reading] if namesake is None else [reading, namesake])
 
 
-def everywhere(server: VigilServer, uri: str) -> tuple[Reading, Names] | None:
-    """The policy of a URI with the names of its whole project; None where there is none."""
-    reading = server.reading(uri)
-    return None if reading is None else (reading, Names([reading, *server.policies(uri)]))
+def everywhere(server: VigilServer, uri: str, position: types.Position, *words: str) -> tuple[Reading, Names] | None:
+    """The policy of a URI with all that could name what is named at a position; None where there is no policy.
+
+    Where further words are given, with all that could come to name it if it were called so.
+    """
+    seen = around(server, uri)
+    if seen is None:
+        return None
+    reading, near = seen
+    symbols = dict.fromkeys(mention.symbol for mention in near.at(reading.source.path, reading.text.offset(position)))
+    return reading, Names([*near.readings, *(one for symbol in symbols for one in users(server, near, symbol, *words))])
+
+
+def users(server: VigilServer, near: Names, symbol: Symbol, *words: str) -> Iterator[Reading]:
+    """The policies of the workspace that could name a symbol, or one of these words where it can be seen.
+
+    `near` holds all that the file of the symbol can see. Others are not even read.
+    """
+    same, home = near.same(symbol), symbol.home
+    if symbol.kind in ("parameter", "event", "test"):
+        return  # nobody else can name it
+    if home is None:
+        words = symbol.name, f".{Path(symbol.path).stem}", *words
+    elif all(one.home is not None and one.home.kind == "statement" for one in same):
+        words = (home.name,)  # tests name a variable together with its statement
+    else:
+        words = ("",)  # a statement makes one of what two patterns leave free, and need not say so
+    for path in dict.fromkeys(one.path for one in same):
+        yield from server.policies(server.files.uri(path), words)

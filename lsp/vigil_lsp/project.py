@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from vigil_lang.config import Loaded, Settings
+    from vigil_lang.semantics.modules import Access
     from vigil_lang.trace import Signature
 
 MAX_POLICIES = 5_000
@@ -66,9 +68,9 @@ class Project:
         )
         return Plan(selection, settings.params, inline_ignores=lint.inline_ignores, documents=Library())
 
-    def plan_with(self, signature: Signature | None) -> Plan:
-        """What its policies are linted by, where Σ is known."""
-        return self.plan if signature is None else replace(self.plan, signature=signature)
+    def plan_with(self, signature: Signature | None, access: Access) -> Plan:
+        """What its policies are linted by, with Σ where that is known, and documents as they are open."""
+        return replace(self.plan, signature=signature, access=access)
 
     @cached_property
     def found(self) -> tuple[str, ...]:
@@ -86,6 +88,7 @@ class Projects:
     def __init__(self) -> None:
         self.folders: list[Path] = []
         self._known: dict[Path, Project] = {}
+        self._roots: dict[Path, Path] = {}
 
     def of(self, path: str | None) -> Project:
         """The project that a file belongs to; without a file that of the first workspace folder."""
@@ -104,8 +107,33 @@ class Projects:
     def forget(self) -> None:
         """Read configurations again, and look for policies again, when they are needed next."""
         self._known.clear()
+        self._roots.clear()
+
+    def paths(self, path: str | None = None) -> list[str]:
+        """The policies and tests of all projects, and of that of a file, each once: as the nearest project has it.
+
+        All that could use the file as a module is among them, also where there is too much to look at.
+        """
+        projects = {project.root: project for project in (self.of(path), *self.all())}
+        found = dict.fromkeys(one for project in projects.values() for one in project.found)
+        if path is not None:
+            found |= dict.fromkeys(self._above(Path(path).parent))
+        return [one for one in found if not self.of(one).settings.excludes(one)]
+
+    def _above(self, folder: Path) -> Iterator[str]:
+        """The policies in a folder and in those that it is in, as far up as `use` leads down to it."""
+        around = (folder, *folder.parents)
+        top = next((one for one in reversed(around) if one in self.folders), None) or project_root(folder)
+        for one in around[: around.index(top) + 1]:
+            with suppress(OSError):
+                yield from sorted(str(path) for path in one.glob("*.vgl"))
 
     def _root(self, path: Path) -> Path:
+        if path.parent not in self._roots:
+            self._roots[path.parent] = self._looked_up(path)
+        return self._roots[path.parent]
+
+    def _looked_up(self, path: Path) -> Path:
         """The folder of the nearest configuration, else the workspace folder, else what looks like a project."""
         for folder in path.parents:
             if any((folder / name).is_file() for name in _CONFIGURATIONS):

@@ -14,6 +14,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInternalError, JsonRpcInvalidParams
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
+from vigil_lsp.structured import understood
 from vigil_lsp.virtual import SCHEME
 
 if TYPE_CHECKING:
@@ -61,12 +62,20 @@ class VigilProtocol(LanguageServerProtocol):
         if "params" not in message and method is not None:
             message = {**message, "params": None}
         try:
-            structured = self.structure_message(message)
+            structured = self._structured(message)
         except (JsonRpcInvalidParams, JsonRpcInternalError):
             if method is not None and known is not None:
                 self.refuse(known, INVALID_PARAMS, f"the parameters of `{method}` are not valid")
             return
         self.handle_message(structured)
+
+    def _structured(self, message: dict[str, Any]) -> Any:
+        try:
+            return self.structure_message(message)
+        except (JsonRpcInvalidParams, JsonRpcInternalError):
+            if message.get("method") != types.INITIALIZE:
+                raise
+        return self.structure_message({**message, "params": understood(message["params"], self._converter)})
 
     def _untimely(self, method: str) -> tuple[int, str] | None:
         """Why a method cannot be called now."""

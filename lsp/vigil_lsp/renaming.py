@@ -18,7 +18,7 @@ from vigil_lang.semantics import core
 from vigil_lang.semantics.metadata import PLACEHOLDER
 from vigil_lang.semantics.modules import MAX_BYTES, is_shipped
 from vigil_lang.semantics.policy import read_policy
-from vigil_lang.syntax import parse, tree
+from vigil_lang.syntax import tree
 from vigil_lsp.cursor import path_at, token_at
 from vigil_lsp.names import Names
 from vigil_lsp.reading import Reading
@@ -169,7 +169,7 @@ class _Check:
             self.texts[realpath(source.path)] = Source(source.path, apply_edits(source.text, edits[source.path]))
 
     def run(self) -> None:
-        access = replace(self.access, read=self._read, parse=parse)  # what may come to nothing is not remembered
+        access = replace(self.access, read=self._read)
         after: list[Reading] = []
         for reading in self.names.readings:
             if self._touches(reading):

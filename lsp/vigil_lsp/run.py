@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
+import signal
 import sys
 from typing import TYPE_CHECKING
 
@@ -25,7 +27,11 @@ def over_stdio() -> None:
     sys.stdout = sys.stderr  # what prints by mistake must not break a message in two
     made = _ready()
     reader = StdinAsyncReader(sys.stdin.buffer, made.thread_pool)
-    asyncio.run(_serve(made, reader, StdoutWriter(out)))
+    try:
+        asyncio.run(_serve(made, reader, StdoutWriter(out)))
+    except KeyboardInterrupt:
+        print("vigil: interrupted", file=sys.stderr, flush=True)
+        os._exit(128 + signal.SIGINT)  # the thread that reads standard input cannot be told to stop
 
 
 def over_tcp(host: str, port: int) -> None:

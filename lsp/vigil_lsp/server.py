@@ -12,6 +12,7 @@ from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
 
 from pygls.capabilities import get_capability
+from pygls.exceptions import JsonRpcException, JsonRpcInternalError
 from pygls.lsp.server import LanguageServer
 
 from vigil_lang import __version__
@@ -21,9 +22,11 @@ from vigil_lsp import features
 from vigil_lsp.diagnosis import Diagnosis
 from vigil_lsp.evidence import Evidence
 from vigil_lsp.files import Document, Files
+from vigil_lsp.obligations import Obligations
 from vigil_lsp.project import Project, Projects
 from vigil_lsp.protocol import VigilProtocol
 from vigil_lsp.reading import Reading, Readings
+from vigil_lsp.structured import converter
 from vigil_lsp.text import UTF16
 
 if TYPE_CHECKING:
@@ -47,12 +50,13 @@ class VigilServer(LanguageServer):
     protocol: VigilProtocol
 
     def __init__(self) -> None:
-        super().__init__("vigil", __version__, protocol_cls=VigilProtocol, max_workers=2)
+        super().__init__("vigil", __version__, protocol_cls=VigilProtocol, converter_factory=converter, max_workers=2)
         self.files = Files()
         self.projects = Projects()
         self.readings = Readings(self.files)
         self.diagnosis = Diagnosis(self)
         self.evidence = Evidence(self)
+        self.obligations = Obligations(self)
         self.document_watchers: list[Callable[[Document], None]] = []
         """Who is told of every document that was opened, changed or closed."""
         self._watch: asyncio.Task[None] | None = None
@@ -97,8 +101,9 @@ class VigilServer(LanguageServer):
                 continue
 
     def report_server_error(self, error: Exception, source: Any) -> None:
-        """Log it: who asked has been answered, and an editor's user cannot mend it."""
-        _LOG.error("%s: %s", getattr(source, "__name__", source), error)
+        """Log what went wrong here; who asked has been answered, and what was refused on purpose is no fault."""
+        if not isinstance(error, JsonRpcException) or error.code == JsonRpcInternalError.CODE:
+            _LOG.error("%s: %s\n%s", getattr(source, "__name__", source), error, getattr(error, "data", "") or "")
 
     def supports(self, capability: str) -> bool:
         """Whether the client says that it can do something (`workspace.inlay_hint.refresh_support`)."""
@@ -138,15 +143,22 @@ class VigilServer(LanguageServer):
             return None
         return self.readings.of(source, self.project_of(path).settings.params)
 
-    def policies(self, uri: str) -> list[Reading]:
+    def policies(self, uri: str, naming: Iterable[str] = ("",)) -> list[Reading]:
         """The policies and tests of the workspace, of a document's own project, and those that are open.
 
         A configuration makes a folder a project of its own, but modules in it are used from the folders above, too.
+        With `naming` only those in whose text one of some words stands: to read a policy takes far longer.
         """
-        projects = {project.root: project for project in (self.project(uri), *self.projects.all())}
-        paths = dict.fromkeys(path for project in projects.values() for path in project.found)
+        paths = dict.fromkeys(self.projects.paths(self.files.path(uri)))
         paths |= dict.fromkeys(document.path for document in self.files.documents if document.is_policy)
-        return [reading for path in paths if (reading := self.reading_of(path)) is not None]
+        named = [path for path in paths if any(word in self._text_of(path) for word in naming)]
+        return [reading for path in named if (reading := self.reading_of(path)) is not None]
+
+    def _text_of(self, path: str) -> str:
+        try:
+            return self.files.source(path, MAX_BYTES).text
+        except InputError:
+            return ""
 
     def findings(self, uri: str) -> Findings | None:
         """The findings of an open policy, as far as they are known; None where it is none."""
@@ -170,7 +182,7 @@ class VigilServer(LanguageServer):
         document = self.files.document(uri)
         if document is not None:
             if document.is_policy:
-                self.diagnosis.schedule(document.path)
+                self.diagnosis.changed(document.path)
             self._tell(document)
 
     def closed(self, uri: str, document: Document) -> None:

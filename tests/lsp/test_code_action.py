@@ -17,7 +17,6 @@ from vigil_lang.diagnostics import Edit, Source, Span, apply_edits
 from vigil_lang.documents.library import Library
 from vigil_lang.lint.run import Plan, lint
 from vigil_lang.semantics.denotation import exercised, violations
-from vigil_lang.semantics.modules import FROM_DISK
 from vigil_lang.semantics.policy import read_policy
 from vigil_lang.syntax import tree
 from vigil_lang.testing.session import collect, run
@@ -49,7 +48,10 @@ def place(folder: Path, marked: str, toml: str = "", *, name: str = "p.vgl", **o
         folder, {name: text, **{f"{stem}.vgl": more for stem, more in others.items()}, "vigil.toml": toml}
     )
     reading = project[name]
-    return Place(reading, Span(start, end), project.files.access, load(folder).settings, reading.policy.diagnostics)
+    users = [project[f"{stem}.vgl"] for stem, more in others.items() if "use .p" in more]
+    return Place(
+        reading, Span(start, end), project.files.access, load(folder).settings, reading.policy.diagnostics, users
+    )
 
 
 def results(found: Iterable[Proposal], at: Place) -> dict[str, str]:
@@ -203,28 +205,33 @@ def test_a_pattern_from_a_pattern_has_its_parameters(tmp_path: Path) -> None:
     ]
 
 
+def test_a_pattern_is_called_as_nothing_is_where_it_can_be_used(tmp_path: Path) -> None:
+    user = "use .p\nstatement T: prec(q(x), sends(to = x) or sends_2())\n"
+    at = place(tmp_path, 'pattern q(x) = «Send(to = x and body = "b")\n', user=user)
+    assert list(results(extract.proposals(at), at)) == ["Extract pattern `sends_3`"]
+
+
 def test_inlining_here_and_everywhere(tmp_path: Path) -> None:
     text = f'{HEAD}pattern q(z) = consumes(z) and k()\nstatement S: prec(not con«sumes(x) and f = 1, q("M"))\n'
     at = place(tmp_path, text)
     here = at.text.replace("not consumes(x)", "not (action in ACTS and transform = x or has odd)")
     everywhere = here.replace("consumes(z)", "(action in ACTS and transform = z or has odd)")
     everywhere = everywhere.replace("pattern consumes(x) = action in ACTS and transform = x or has odd\n\n", "")
-    assert results(inline.proposals(at, used_elsewhere=False), at) == {
+    assert results(inline.proposals(at), at) == {
         "Inline pattern `consumes` here": here,
         "Inline pattern `consumes` everywhere and delete it": everywhere,
     }
-    assert list(results(inline.proposals(at, used_elsewhere=True), at)) == ["Inline pattern `consumes` here"]
+    at = place(tmp_path, text, user="use .p: consumes\nstatement T: abs(consumes(x) and f = x)\n")
+    assert list(results(inline.proposals(at), at)) == ["Inline pattern `consumes` here"]
     at = place(tmp_path, text.replace("con«", "con").replace("pattern con", "pattern con«"))
-    assert results(inline.proposals(at, used_elsewhere=False), at) == {
-        "Inline pattern `consumes` everywhere and delete it": everywhere
-    }
+    assert results(inline.proposals(at), at) == {"Inline pattern `consumes` everywhere and delete it": everywhere}
 
 
 def test_inlining_what_another_file_declares(tmp_path: Path) -> None:
     at = place(
         tmp_path, "use .lib: reads\nstatement S: abs(re«ads(x) and f = x)\n", lib="pattern reads(p) = read(path = p)\n"
     )
-    assert list(results(inline.proposals(at, used_elsewhere=False), at).values()) == [
+    assert list(results(inline.proposals(at), at).values()) == [
         "use .lib: reads\nstatement S: abs(read(path = x) and f = x)\n"
     ]
     # What it names is not known here: it would be something else.
@@ -232,13 +239,13 @@ def test_inlining_what_another_file_declares(tmp_path: Path) -> None:
         tmp_path, "use .lib: reads\nstatement S: abs(re«ads(x) and f = x)\n",
         lib="let A = {read}\npattern reads(p) = action in A and path = p\n",
     )  # fmt: skip
-    assert list(inline.proposals(at, used_elsewhere=False)) == []
+    assert list(inline.proposals(at)) == []
 
 
 def test_a_name_that_would_be_captured(tmp_path: Path) -> None:
     text = "pattern inner(x) = f = x and g = y\npattern outer(y) = in«ner(y)\nstatement S: abs(outer(z) and h = y)\n"
     at = place(tmp_path, text)
-    assert list(inline.proposals(at, used_elsewhere=False)) == []
+    assert list(inline.proposals(at)) == []
 
 
 def conditions_of(at: Place) -> list[tree.Expr]:
@@ -263,13 +270,13 @@ def test_patterns_come_and_go_without_a_trace(
     span = data.draw(st.sampled_from((node.span, Span(node.span.start, node.span.start))))
     at = place(folder, f"{text}\n«")
     at = Place(at.reading, span, at.access, at.settings)
-    for one in (*extract.proposals(at), *inline.proposals(at, used_elsewhere=False)):
+    for one in (*extract.proposals(at), *inline.proposals(at)):
         after = apply_edits(at.text, one.edits)
         same_verdicts(text, after, lines)
         if one.title.startswith("Extract") and "other" not in one.title:
             name = one.title.split("`")[1]
             there = place(folder, after.replace(f"pattern {name}", f"pattern «{name}", 1))
-            back = results(inline.proposals(there, used_elsewhere=False), there)
+            back = results(inline.proposals(there), there)
             assert back, after
             same_verdicts(text, next(iter(back.values())), lines)
 
@@ -340,12 +347,12 @@ def test_no_comment_lets_an_error_pass(tmp_path: Path) -> None:
 def test_all_fixes_at_once(tmp_path: Path) -> None:
     text = 'use std.files: reads, writes\r\n\r\nlet A = {a}\r\n\r\nstatement S: abs(f = A and writes("/x"))\r\n'
     source = Source(str(tmp_path / "p.vgl"), text)
-    edits = mended(source, Plan(), FROM_DISK)
+    edits = mended(source, Plan())
     after = apply_edits(text, edits)
     assert "f in A" in after
     assert "use std.files: writes" in after
     assert after.count("\r\n") == after.count("\n")
-    assert mended(Source(source.path, after), Plan(), FROM_DISK) == []
+    assert mended(Source(source.path, after), Plan()) == []
 
 
 def test_all_fixes_read_what_is_open(tmp_path: Path) -> None:
@@ -353,7 +360,7 @@ def test_all_fixes_read_what_is_open(tmp_path: Path) -> None:
     item = types.TextDocumentItem(project.uri("lib.vgl"), "vigil", 1, "pattern p = a()\npattern q = b()\n")
     project.files.open(item)
     source = project["p.vgl"].source
-    edits = mended(source, Plan(), project.files.snapshot())
+    edits = mended(source, Plan(access=project.files.snapshot()))
     assert apply_edits(source.text, edits) == "use .lib: q\n\nstatement S: abs(q)\n"
 
 
@@ -468,7 +475,7 @@ def test_half_written_policies_are_refactored_only_where_they_are_whole(
     changes = (
         convert.proposals(at),
         extract.proposals(at),
-        inline.proposals(at, used_elsewhere=False),
+        inline.proposals(at),
         imports.organized(at),
     )
     for one in (one for found in changes for one in found):

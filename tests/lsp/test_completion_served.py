@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from lsprotocol import types
 
 if TYPE_CHECKING:
     from conftest import Alone
-    from lsp_session import Session
+    from lsp_session import Page, Session
 
 
 async def test_over_the_wire(session: Session) -> None:
@@ -49,19 +49,40 @@ async def test_a_space_asks_only_where_something_must_follow(session: Session) -
     assert await page.ask(types.TEXT_DOCUMENT_COMPLETION, page.find("statement ").end, context=context) is None
 
 
-async def test_what_the_runs_hold(alone: Alone) -> None:
-    session = await alone()
-    session.write("vigil.toml", 'runs = ["runs/*.jsonl"]\n')
-    session.write("runs/a.jsonl", '{"action":"Deploy","args":{"target":"stage \\"é\\""}}\n' * 3)
-    page = await session.open('statement S: abs(Deploy(target = "«»"))\n')
+async def _offered(page: Page) -> types.CompletionList:
+    """What is offered once the runs are read."""
     for _ in range(200):
         answer = await page.ask(types.TEXT_DOCUMENT_COMPLETION)
-        if answer.items:
+        if any(item.detail and item.detail.endswith("events") for item in answer.items):
             break
         await asyncio.sleep(0.1)
+    return cast("types.CompletionList", answer)
+
+
+async def test_what_the_runs_hold(alone: Alone) -> None:
+    session = await alone(begin=False)
+    session.write("vigil.toml", 'runs = ["runs/*.jsonl"]\n')
+    session.write("runs/a.jsonl", '{"action":"Deploy","args":{"target":"stage \\"é\\""}}\n' * 3)
+    await session.begin()
+    page = await session.open('statement S: abs(Deploy(target = "«»"))\n')
+    answer = await _offered(page)
     assert [(item.label, item.detail) for item in answer.items] == [('"stage \\"é\\""', "3 events")]
     edit = answer.items[0].text_edit
     assert page.edited([edit]) == 'statement S: abs(Deploy(target = "stage \\"é\\""))\n'
+
+
+async def test_what_the_runs_hold_in_tests(alone: Alone) -> None:
+    session = await alone(begin=False)
+    session.write("vigil.toml", 'runs = ["runs/*.jsonl"]\n')
+    session.write("runs/a.jsonl", '{"action":"Deploy","args":{"target":"a"}}\n' * 3)
+    session.write("own.jsonl", '{"action":"Send","args":{"to":"a"}}\n' * 2)
+    await session.begin()
+    page = await session.open('test "t" { run { «»', "p_test.vgl")
+    assert (await _offered(page)).items[0].label == "Deploy"
+    await session.open("// runs: own.jsonl\nstatement S: abs(Send())\n", "q.vgl")
+    page = await session.open('test "t" { run { «»', "q_test.vgl")
+    first = (await _offered(page)).items[0]
+    assert (first.label, first.detail) == ("Send", "2 events")
 
 
 async def test_files_of_the_project(session: Session) -> None:

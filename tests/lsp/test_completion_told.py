@@ -97,7 +97,7 @@ def test_sentences_that_nobody_cites_come_first(tmp_path: Path) -> None:
         (("form", "prec"), "prec(ψ, ψ′) = □ (ψ ⇒ ◇⁻ψ′)"),
         (("keyword", "contains"), "The text holds the value somewhere."),
         (("annotation", "severity"), "how a violation is reported"),
-        (("action", "Bash"), "- `timeout` (5 events): `30`"),
+        (("action", "Bash"), "- `timeout`: 5 events, `30`"),
         (("action", "file.edit"), "It is also `file.write`."),
         (("argument", "command", "Bash"), "- `git status` (5 events)"),
         (("name", "consumes"), "pattern consumes(x) = Write(file_path = x)\n```\n\nConsumes x."),
@@ -122,5 +122,5 @@ def test_no_documentation_for_what_is_not_there(about: tuple[str, ...]) -> None:
 def test_secrets_are_not_told_of() -> None:
     told = documentation(("action", "mcp__gh__push"), [read("").module], known(), ())
     assert told is not None
-    assert "`token` (1 event)" in told
+    assert told.endswith("- `token`: 1 event")
     assert "hunter2" not in told

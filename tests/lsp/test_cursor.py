@@ -6,13 +6,13 @@ from itertools import pairwise
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from vigil_lsp import cursor
 
 from tests.strategies import trees
 from vigil_lang.diagnostics import Source
 from vigil_lang.syntax import tree
 from vigil_lang.syntax.parse import parse_with_tokens
 from vigil_lang.syntax.print import to_text
+from vigil_lsp import cursor
 
 TEXT = """/// Of warps.
 @source("a.md", "b")

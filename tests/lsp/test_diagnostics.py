@@ -86,6 +86,7 @@ async def test_what_the_baseline_knows_is_let_pass(session: Session) -> None:
     path = session.write("p.vgl", old)
     update(lint(Source(str(path), old), Plan()).findings, [str(path)], str(session.folder / ".known.json"))
     session.write("vigil.toml", '[lint]\nbaseline = ".known.json"\n')
+    session.changed("vigil.toml")
     page = await session.open(old + "statement T: abs(Read(file = y))\n")
     assert await page.findings(("VGL301", "y")) == [("VGL301", "y")]
 
@@ -191,6 +192,55 @@ async def test_a_client_that_asks_is_told_to_ask_again(alone: Alone, pulling: in
     lib.replace("sends", "posts")
     assert await session.until(lambda: session.refreshed[types.WORKSPACE_DIAGNOSTIC_REFRESH] > before)
     assert await user.findings(("VGL201", "sends"), ("VGL201", "sends")) == [("VGL201", "sends")] * 2
+
+
+async def test_what_was_reported_and_is_no_more_has_no_findings(alone: Alone, pulling: int) -> None:
+    session = await alone(PROFILES[pulling], begin=False)
+    gone = session.write("gone.vgl", "statement S: abs(Send(to = x))\n")
+    session.write("bytes.vgl", b"statement S: abs(Send()) // \xff\n")
+    session.write("sub/vigil.toml", 'exclude = ["out.vgl"]\n')
+    session.write("sub/out.vgl", "statement S: abs(Send(to = x))\n")
+    session.write("sub/in.vgl", "statement S: abs(Send(to = x))\n")
+    await session.begin()
+    await session.open("statement S: abs(Send())\n", "sub/open.vgl")
+    first = await session.ask(types.WORKSPACE_DIAGNOSTIC, types.WorkspaceDiagnosticParams([]))
+    told = [(session.name(one.uri), [found.code for found in one.items]) for one in first.items]
+    assert sorted(told) == [
+        ("bytes.vgl", ["VGL002"]),
+        ("gone.vgl", ["VGL301"]),
+        ("sub/in.vgl", ["VGL301"]),
+        ("sub/open.vgl", []),
+    ]
+    gone.unlink()
+    session.changed("gone.vgl", how=types.FileChangeType.Deleted)
+    before = [types.PreviousResultId(one.uri, one.result_id) for one in first.items]
+    later = await session.ask(types.WORKSPACE_DIAGNOSTIC, types.WorkspaceDiagnosticParams(before))
+    full = {session.name(one.uri): list(one.items) for one in later.items if one.kind == "full"}
+    assert full == {"gone.vgl": []}
+
+
+async def test_tests_are_of_the_policy_as_it_is_open(session: Session) -> None:
+    policy = await session.open("statement U: abs(Send())\n", "user.vgl")
+    text = 'test "t" {\n    run {\n        Read()\n    }\n    expect U satisfied\n}\n'
+    tests = await session.open(text, "user_test.vgl")
+    assert await tests.findings() == []
+    policy.replace("U", "V")
+    assert await tests.findings(("VGL610", "U")) == [("VGL610", "U")]
+
+
+async def test_what_documents_ask_for_is_shown_in_them(alone: Alone) -> None:
+    session = await alone(begin=False)
+    session.write("vigil.toml", "[lint]\nobligations = true\n")
+    session.write("SKILL.md", "# Skill\n\nYou must read a file before you edit it.\n\nNever send mail.\n")
+    session.write("p.vgl", '@source("SKILL.md", "Never send mail.")\nstatement S: abs(Send())\n')
+    await session.begin()
+    uri = session.uri("SKILL.md")
+    assert await session.until(lambda: bool(session.published.get(uri)))
+    found = session.published[uri][-1].diagnostics
+    assert [(one.code, one.range.start.line) for one in found] == [("VGL706", 2)]
+    session.write("vigil.toml", "")
+    session.changed("vigil.toml")
+    assert await session.until(lambda: session.published[uri][-1].diagnostics == ())
 
 
 async def test_what_is_wrong_with_a_configuration_is_shown_there(alone: Alone) -> None:

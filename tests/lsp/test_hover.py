@@ -72,7 +72,7 @@ def ask(
     project = Project(folder, {"p.vgl": text}, params)
     reading = project["p.vgl"]
     offset = text.index(before + after) + len(before)
-    found = told(Asked(reading, offset, project.names, known(text) if known else None))
+    found = told(Asked(reading, offset, project.names, known(text) if known else None, folder="/w"))
     return None if found is None else (text[found.span.start : found.span.end], found.markdown)
 
 
@@ -210,7 +210,7 @@ def runs_know(text: str) -> Known:
         Span(test, test + len('path ~ "/etc/*"')): Matches(3, 2),
         Span(body, body + len("action in ACTS and transform = x")): Matches(1, 1),
     }
-    broken = (Broken("runs/1.jsonl", ((0, "e1", "no"),)),)
+    broken = (Broken("/w/runs/1.jsonl#a", ((0, "e1", "no"),)),)
     return Known(
         signature, samples, infos, stale=False, statements={"R0": StatementResult("R0", 3, broken, 2)}, counts=counts
     )
@@ -220,7 +220,9 @@ def test_what_the_runs_say(tmp_path: Path) -> None:
     def said(where: str) -> str:
         return (ask(tmp_path, where, known=runs_know) or ("", ""))[1]
 
-    assert said("R|0: prec").endswith("Violated in 1 of 3 runs · exercised in 2.\n\nIt is violated in `runs/1.jsonl`.")
+    assert said("R|0: prec").endswith(
+        "Violated in 1 of 3 runs · exercised in 2.\n\nIt is violated in `runs/1.jsonl#a`."
+    )
     assert said("pattern us|es(x)").endswith("**1** of 30 events of the runs match in 1 run.")
     assert said("file.de|lete(").endswith("**3** of 30 events of the runs match in 2 runs.")
     assert "text; carried by `rm`. Some have several values of it." in said("pa|th ~")

@@ -155,6 +155,13 @@ async def test_nobody_reads_what_the_server_says(wired: Wired, tmp_path: Path) -
     assert await wire.ended(SECONDS) is not None
 
 
+async def test_an_interrupt_ends_the_server(wired: Wired, tmp_path: Path) -> None:
+    wire = await wired()
+    await wire.begin(tmp_path)
+    wire.process.send_signal(signal.SIGINT)
+    assert await wire.ended(SECONDS) == 130
+
+
 @linux
 async def test_a_client_that_is_gone_although_the_input_is_open(wired: Wired, tmp_path: Path) -> None:
     """As when a wrapper between the two keeps the pipe: `processId` tells."""

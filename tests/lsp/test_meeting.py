@@ -20,7 +20,7 @@ from vigil_lang.testing.judge import answer
 from vigil_lang.trace import Signature
 from vigil_lsp.recordings.conditions import Meanings
 from vigil_lsp.recordings.judging import Judging
-from vigil_lsp.recordings.meeting import MAX_BINDINGS, Meeting, Numbers
+from vigil_lsp.recordings.meeting import MAX_TRIED, Meeting, Numbers, places
 from vigil_lsp.recordings.named import Asked, Basis
 from vigil_lsp.recordings.recorded import Recorded
 from vigil_lsp.recordings.results import Samples, World
@@ -63,10 +63,23 @@ def test_a_variable_that_tests_share_has_one_value() -> None:
 
 
 def test_what_would_take_too_long_is_not_counted() -> None:
-    many = list(map(str, range(int(MAX_BINDINGS**0.5) + 1)))
+    many = list(map(str, range(int(MAX_TRIED**0.5) + 1)))
     meeting = Meeting(read(json.dumps([{"f": many, "g": many}])))
     pairs = [core.Equals(core.Reads(field), x) for x in "xy" for field in "fg"]
     assert meeting.events(core.AndC(tuple(pairs))) is None
+
+
+def test_many_events_are_as_dear_as_one() -> None:
+    texts = list(map(str, range(20)))
+    meeting = Meeting(read(json.dumps([{"f": texts, "g": texts}] * 1_000)))
+    f, g = ([core.Contains(core.Reads(field), x) for x in "xy"] for field in "fg")
+    assert meeting.events(core.AndC((*f, *g))) is None
+    assert meeting.events(core.AndC((f[0], g[1]))) == tuple(range(1_000))
+
+
+@given(st.sets(st.integers(0, 300)))
+def test_places_are_those_of_the_bits(found: set[int]) -> None:
+    assert places(sum(1 << at for at in found)) == sorted(found)
 
 
 def test_numbers_are_of_meanings() -> None:

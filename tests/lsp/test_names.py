@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from vigil_lsp.names import Names, occurrences, symbol_at
 from written import Project
+
+from vigil_lsp.names import Names, everywhere, occurrences, symbol_at
+from vigil_lsp.project import Projects
+from vigil_lsp.server import server
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -219,3 +222,49 @@ test "p" { expect p }
     assert _named(project, "a.vgl: pattern |p(") == ["a:1:9d", "a:4:19r", "a:6:18r"]
     assert _named(project, "a.vgl: pattern |q") == ["a:2:9d", "a:5:20r", "a:7:28r"]
     assert _named(project, "a.vgl: let |A = {") == ["a:3:5d", "a:5:50r", "a:5:62r", "a:8:9r"]
+
+
+# --- which files are looked at ---
+
+SHARED = {
+    "sub/lib.vgl": "pattern reads(x) = Read(path = x)\npattern open = file = shared\n",
+    "top.vgl": "use .sub.lib: reads\nstatement S: prec(Edit(path = x), reads(x))\n",
+    "whole.vgl": "use .sub.lib\nstatement S: abs(sees(x))\n",
+    "joins.vgl": "use .sub.lib: open\nstatement S: abs(open and name = shared)\n",
+    "top_test.vgl": 'test "t" {\n    run { Edit(path = "a") -> ok }\n    expect S violated with x = "a"\n}\n',
+    "other.vgl": "statement T: abs(Edit(path = x))\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("where", "words", "seen"),
+    [
+        ("sub/lib.vgl: re|ads(x)", (), {"sub/lib.vgl", "top.vgl", "whole.vgl", "joins.vgl"}),
+        ("top.vgl: re|ads(x))", (), {"sub/lib.vgl", "top.vgl", "whole.vgl", "joins.vgl"}),
+        ("top.vgl: path = |x", (), {"top.vgl", "top_test.vgl", "whole.vgl", "joins.vgl"}),  # they have an `S`, too
+        ("other.vgl: T|:", (), {"other.vgl"}),
+        ("other.vgl: T|:", ("sees",), {"other.vgl", "whole.vgl"}),
+        ("sub/lib.vgl: path = |x", (), {"sub/lib.vgl"}),
+        ("joins.vgl: shar|ed", (), set(SHARED)),
+    ],
+)
+def test_only_what_could_name_it_is_read(tmp_path: Path, where: str, words: tuple[str, ...], seen: set[str]) -> None:
+    shop = Project(tmp_path, SHARED)
+    made = server()
+    made.projects.folders = [shop.folder]
+    name, offset = shop.offset(where)
+    position = made.files.text(made.files.source(shop.path(name))).position(offset)
+    found = everywhere(made, shop.uri(name), position, *words)
+    assert found is not None
+    assert {one.source.path for one in found[1].readings} == {shop.path(one) for one in seen}
+
+
+def test_users_of_a_module_are_found_where_there_is_too_much_to_look_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("vigil_lsp.project.MAX_SECONDS", -1)
+    shop = Project(tmp_path, {f".skills/{name}": text for name, text in SHARED.items()})
+    found = Projects()
+    found.folders = [shop.folder]
+    assert found.paths() == []
+    assert set(found.paths(shop.path(".skills/sub/lib.vgl"))) == {shop.path(f".skills/{one}") for one in SHARED}

@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from vigil_lsp.mentions import Symbol, path_of
 from written import Project
 
 from vigil_lang.semantics import core
 from vigil_lang.semantics.conditions import Conditions, Failed
 from vigil_lang.semantics.meanings import Scope, Values
 from vigil_lang.syntax import tree
+from vigil_lsp.mentions import Symbol, path_of
 
 if TYPE_CHECKING:
     import pytest
+
     from vigil_lsp.names import Names
 
 WORDS = ("a", "b", "c", "d", "x")

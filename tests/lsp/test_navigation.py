@@ -9,6 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lsprotocol.types import FoldingRangeKind, SymbolKind
+from written import Project
+
+from tests.strategies import trees
+from vigil_lang.documents.library import Library
+from vigil_lang.syntax.print import to_text
 from vigil_lsp.features.call_hierarchy import callable_at, incoming, outgoing
 from vigil_lsp.features.definition import definitions
 from vigil_lsp.features.document_link import links
@@ -19,11 +24,6 @@ from vigil_lsp.features.references import references
 from vigil_lsp.features.selection_range import selections
 from vigil_lsp.features.workspace_symbol import matching
 from vigil_lsp.quoted import passage, quotations, recording
-from written import Project
-
-from tests.strategies import trees
-from vigil_lang.documents.library import Library
-from vigil_lang.syntax.print import to_text
 
 if TYPE_CHECKING:
     from pathlib import Path

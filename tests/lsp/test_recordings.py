@@ -22,6 +22,7 @@ from vigil_lang.syntax import parse
 from vigil_lang.trace import Action, Argument, Signature, observe
 from vigil_lsp.recordings import world
 from vigil_lsp.recordings.client import Recordings, Unanswered
+from vigil_lsp.recordings.limits import TooLong, limited
 from vigil_lsp.recordings.messages import Ask, Progress, frame
 from vigil_lsp.recordings.named import absolute, asked, patterns_in
 from vigil_lsp.recordings.news import news
@@ -98,6 +99,63 @@ def test_nothing_outside_the_workspace_is_read(tmp_path: Path) -> None:
     assert found.missing == [(at, "only what lies in the workspace folder is read") for at in (0, 1, 2)]
     assert world.find([str(outside)]).files == [str(outside)]
     assert world.find([str(inside / "b.jsonl"), "\0"]).missing[0][1].startswith("there is no file")
+
+
+def test_what_cannot_lie_in_the_workspace_is_not_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    inside = tmp_path / "w[1]"
+    (inside / "runs").mkdir(parents=True)
+    (inside / "runs/a.jsonl").write_text(run_text())
+    looked: list[list[str]] = []
+    expanded = world.trace_paths
+    monkeypatch.setattr(world, "trace_paths", lambda args: looked.append(args) or expanded(args))
+    pattern = absolute(str(inside), "*/*.jsonl")
+    found = world.find(["/**/*.jsonl", str(tmp_path / "*/*.jsonl"), pattern], str(inside))
+    assert found.files == [str(inside / "runs/a.jsonl")]
+    assert [at for at, _ in found.missing] == [0, 1]
+    assert looked == [[pattern]]
+
+
+def test_what_takes_too_long_to_find_is_looked_for_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.jsonl").write_text(run_text())
+    looked: list[str] = []
+
+    def expanded(args: list[str]) -> list[str]:
+        looked.extend(args)
+        while args == ["slow"]:
+            pass
+        return args
+
+    monkeypatch.setattr(world, "MAX_SECONDS", 0.1)
+    monkeypatch.setattr(world, "trace_paths", expanded)
+    path, slow = str(tmp_path / "a.jsonl"), set[str]()
+    for _ in range(2):
+        found = world.find(["slow", path], None, slow)
+        assert (found.files, found.missing) == ([path], [(0, "finding what this stands for takes too long")])
+    assert looked == ["slow", path, path]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names here")
+def test_a_pipe_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    os.mkfifo(path)
+    loaded = world.Recordings().load(str(path))
+    assert loaded.runs == ()
+    assert [finding.message for finding in loaded.findings] == ["a pipe or a device is not followed in an editor"]
+
+
+def test_a_limit_inside_another_leaves_it_as_it_was() -> None:
+    def slept(seconds: float) -> None:
+        with suppress(TooLong), limited(seconds):
+            time.sleep(5)
+        time.sleep(5)
+
+    started = time.monotonic()
+    with pytest.raises(TooLong), limited(0.3):
+        slept(0.05)
+    assert 0.25 < time.monotonic() - started < 2
+    with limited(0.05):
+        pass
+    time.sleep(0.1)
 
 
 def test_a_large_recording_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -193,6 +251,16 @@ def test_findings_move_with_their_items() -> None:
     assert [new[f.span.start : f.span.end] for f in found if f.source.path == "p.vgl"] == ["T"]
     assert elsewhere in found
     assert now(OLD.replace("B()", "D()"), before).findings == (elsewhere,)
+
+
+def test_findings_between_items_stay_where_the_text_is_as_it_was() -> None:
+    text = "// runs: no\n" + OLD
+    finding = Diagnostic.of("VGL001", "nothing", Source("p.vgl", text), Span(9, 11))
+    before = judged(text, findings=(finding,))
+    spans = {
+        new: [f.span for f in now(new, before).findings] for new in (text, f"{text}// x", f"\n{text}", f"/{text}/")
+    }
+    assert list(spans.values()) == [[Span(9, 11)], [Span(9, 11)], [Span(10, 12)], []]
 
 
 def test_only_what_changed_is_sent() -> None:
@@ -360,6 +428,36 @@ async def test_a_pattern_that_names_nothing_is_found_in_its_comment(tmp_path: Pa
             ("VGL001", "warning", "none/*.jsonl")
         ]
         assert len(found.runs) == 1
+
+
+async def test_a_comment_that_names_nothing_is_told_of_between_items_too(tmp_path: Path) -> None:
+    async with watched(tmp_path) as here:
+        found = await here.answered("// runs: /**/*.jsonl\nstatement U: abs(Ask())\n")
+        assert [(f.code, f.message, f.span) for f in found.findings] == [
+            ("VGL001", "only what lies in the workspace folder is read", Span(9, 20))
+        ]
+
+
+def test_runs_that_cannot_be_read_are_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from vigil_lsp.recordings import worker
+    from vigil_lsp.recordings.messages import Policies, RunsNow
+
+    def too_long(_: object) -> None:
+        raise TooLong("this takes too long")
+
+    monkeypatch.setattr(world, "observe", too_long)
+    (tmp_path / "a.jsonl").write_text(run_text(("Ask", {})))
+    sent: list[object] = []
+    working = worker.Worker(sent.append)
+    folder = str(tmp_path)
+    settings = Settings(runs=("*.jsonl",))
+    working.take(Policies((asked(str(tmp_path / "p.vgl"), POLICY, settings, folder, folder, shown=True),)))
+    while working.busy:
+        working.step()
+    (told,) = [message for message in sent if isinstance(message, RunsNow)]
+    assert (told.world.runs, told.world.missing) == ((), ((0, "this takes too long"),))
+    working.look()
+    assert not working.busy
 
 
 async def test_documents(tmp_path: Path) -> None:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from vigil_lsp.renaming import Refused, rename, target
 from written import Project
 
 from tests.strategies import policies
 from vigil_lang.diagnostics import Source
 from vigil_lang.diagnostics.model import apply_edits
 from vigil_lang.semantics.policy import read_policy
+from vigil_lsp.renaming import Refused, rename, target
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -95,12 +95,12 @@ def test_terms_are_told_of() -> None:
     assert handed.terms == (("z", "compared with `file_path`"),)
     bash = _at("statement S: abs(Bash(«»")
     assert bash is not None
-    assert bash.terms[0] == ("command", "8 events")
-    assert "8 events" in bash.told
+    assert bash.terms[0] == ("command", '8 events, `git status`, `grep "a*b" src/x.py`')
+    assert bash.told == "`Bash`\n\n8 events."
     prec = _at("statement S: prec(«»")
     assert prec is not None
-    assert prec.told.startswith("Whenever the trigger happens, the guard must have happened before.")
-    assert "prec(ψ, ψ′) = □ (ψ ⇒ ◇⁻ψ′)" in prec.told
+    meaning = "```\nprec(ψ, ψ′) = □ (ψ ⇒ ◇⁻ψ′)\n```"
+    assert prec.told == f"Whenever the trigger happens, the guard must have happened before.\n\n{meaning}"
 
 
 def test_places_are_those_of_the_terms() -> None:

@@ -11,7 +11,9 @@ from lsprotocol import types
 from markdown_it import MarkdownIt
 
 from vigil_lang.diagnostics import Source
+from vigil_lsp.features.trace import described
 from vigil_lsp.files import Document
+from vigil_lsp.recordings.results import EventView, Said
 from vigil_lsp.text import Text
 from vigil_lsp.traces import MAX_CHARACTERS, is_recording
 
@@ -93,6 +95,18 @@ async def test_hover_on_an_event(session: Session) -> None:
     assert "No statement speaks of it." in nothing.contents.value
     assert await hover(0) is None
     assert await hover(99) is None
+
+
+def test_messages_stay_on_the_lines_of_their_list() -> None:
+    said = [Said("p.vgl", name, message) for name, message in (("R", "Broken a\nb\n\n# H\n\n- x"), ("S", "no"))]
+    event = EventView(0, "e1", 1, "Do()", "Do", (), (), "ok", violates=tuple(said))
+
+    class Nowhere:
+        def statement(self, _: Said) -> None:
+            return None
+
+    told = described(event, Nowhere())  # type: ignore[arg-type]  # only asked where statements are
+    assert told.splitlines()[-2:] == ["- `R`: Broken a b \\# H - x", "- `S`: no"]
 
 
 async def test_diagnostics_stand_at_the_events_at_fault(session: Session) -> None:

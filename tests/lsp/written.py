@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pygls.uris import from_fs_path
+
 from vigil_lsp.files import Files
 from vigil_lsp.names import Names
 from vigil_lsp.reading import Reading, Readings

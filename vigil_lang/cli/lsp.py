@@ -23,7 +23,7 @@ def command(stdio: bool, tcp: str | None, log_level: str) -> None:
         raise click.UsageError("Give either --stdio or --tcp.")
     address = _address(tcp) if tcp is not None else None
     logging.basicConfig(stream=sys.stderr, level=log_level.upper(), format="%(levelname)s %(name)s: %(message)s")
-    if log_level == "error":
+    if log_level != "debug":
         logging.getLogger("pygls").setLevel(logging.CRITICAL)  # it logs what a client did wrong, with tracebacks
     from vigil_lsp.run import over_stdio, over_tcp
 

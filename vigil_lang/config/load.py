@@ -45,7 +45,7 @@ def load(start: Path, explicit: Path | None = None) -> Loaded:
     for folder in (here := Path(os.path.abspath(start)), *here.parents):  # noqa: PTH100 - links are kept
         for name in (OWN, SHARED):
             path = folder / name
-            if _is_file(path) and (loaded := _load(path, _seen(path, start), start)) is not None:
+            if is_file(path) and (loaded := _load(path, _seen(path, start), start)) is not None:
                 return loaded
     return Loaded(Settings(folder=start))
 
@@ -87,13 +87,6 @@ def _table(data: Any, place: Place) -> tuple[Any, Place] | None:
 def _no_table(path: Path, shown: str) -> Loaded:
     found = Diagnostic.of("VGL005", f"`{shown}` has no table `[tool.vigil]`", Source(shown, ""))
     return Loaded(Settings(folder=path.parent), Path(shown), (found,))
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except (OSError, ValueError):  # a folder that may not be entered
-        return False
 
 
 def _seen(path: Path, start: Path) -> str:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from vigil_lang.analysis import alike
 from vigil_lang.diagnostics import Edit, Source, apply_edits
-from vigil_lang.lint.run import lint_policy
-from vigil_lang.semantics.modules import FROM_DISK
+from vigil_lang.lint.run import lint
 from vigil_lang.semantics.policy import read_policy
 
 if TYPE_CHECKING:
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from vigil_lang.diagnostics import Diagnostic
     from vigil_lang.lint.run import Plan
     from vigil_lang.semantics.lower import Statement
-    from vigil_lang.semantics.modules import Access
     from vigil_lang.semantics.policy import Policy
 
 MAX_ROUNDS = 20
@@ -34,28 +32,25 @@ class Mended:
     applied: tuple[Diagnostic, ...]
 
 
-def mend(source: Source, plan: Plan, *, unsafe: bool = False, access: Access = FROM_DISK) -> Mended:
-    """Apply the fixes of a policy's findings, again until there are none, those that are safe first.
-
-    `access` is where the modules come from that the policy uses.
-    """
+def mend(source: Source, plan: Plan, *, unsafe: bool = False) -> Mended:
+    """Apply the fixes of a policy's findings, again until there are none, those that are safe first."""
     applied: list[Diagnostic] = []
     refused: set[_Mark] = set()
     for _ in range(MAX_ROUNDS):
-        linted = lint_policy(read_policy(source, plan.params, access=access), plan)
+        linted = lint(source, plan)
         offered = [f for f in linted.findings if _changes(f, source) and _mark(f) not in refused]
         safe = [f for f in offered if f.fix and f.fix.safe]
         chosen = _apart(safe or (offered if unsafe else []))
         if not chosen:
             break
         after = _applied(source, chosen)
-        if unharmed(linted.policy, read_policy(after, plan.params, access=access), safe=bool(safe)):
+        if unharmed(linted.policy, read_policy(after, plan.params, access=plan.access), safe=bool(safe)):
             source, applied = after, applied + chosen
             continue
         # Together they do harm: one at a time shows which of them does.
         for finding in chosen:
             after = _applied(source, [finding])
-            if unharmed(linted.policy, read_policy(after, plan.params, access=access), safe=bool(safe)):
+            if unharmed(linted.policy, read_policy(after, plan.params, access=plan.access), safe=bool(safe)):
                 source = after
                 applied.append(finding)
                 break

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vigil_lang.semantics import core
 from vigil_lang.smt.encode import Encoding
-from vigil_lang.smt.leaves import Matching
+from vigil_lang.smt.leaves import Matching, compiled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from vigil_lang.semantics.lower import Statement
-    from vigil_lang.trace import Event, Trace
+    from vigil_lang.trace import Trace
 
 
 class Judged(NamedTuple):
@@ -55,30 +55,32 @@ def exercised(encoding: Encoding) -> bool:
     """
     if encoding.requirement.trigger is not None:
         return encoding.exercised()
-    conditions = [holds.condition for holds in core.conditions(encoding.requirement.theta)]
-    return any(_is_about(condition, event) for event in encoding.trace.events for condition in conditions)
+    checks = [compiled(about(holds.condition)) for holds in core.conditions(encoding.requirement.theta)]
+    return any(check(event, {}) for event in encoding.trace.events for check in checks)
 
 
-def _is_about(condition: core.Condition, event: Event) -> bool:
+def about(condition: core.Condition) -> core.Condition:
+    """What the events meet that a condition is about; it has no variables."""
     tests = core.tests(condition)
     if any(isinstance(t, core.ActionIn | core.ActionMatches) for t in tests):
-        return _may_meet(condition, event, wanted=True)
+        return _may_meet(condition, wanted=True)
     fields = {t.field for t in tests if not isinstance(t, core.ActionIn | core.ActionMatches | core.StatusIs)}
-    carried = (event.output is not None if field.output else field.name in event.args for field in fields)
-    return any(carried) if fields else event.status != "unknown"
+    if fields:
+        return core.OrC(
+            tuple(core.Has(field) for field in sorted(fields, key=lambda field: (field.output, field.name)))
+        )
+    return core.OrC((core.StatusIs("ok"), core.StatusIs("error")))
 
 
-def _may_meet(condition: core.Condition, event: Event, *, wanted: bool) -> bool:
-    """Whether an event's names alone let a condition hold (or fail)."""
+def _may_meet(condition: core.Condition, *, wanted: bool) -> core.Condition:
+    """What an event's names have to meet to let a condition hold (or fail)."""
     match condition:
         case core.NotC(body):
-            return _may_meet(body, event, wanted=not wanted)
+            return _may_meet(body, wanted=not wanted)
         case core.AndC(items) | core.OrC(items):
-            each = [_may_meet(item, event, wanted=wanted) for item in items]
-            return all(each) if isinstance(condition, core.AndC) == wanted else any(each)
+            each = tuple(_may_meet(item, wanted=wanted) for item in items)
+            return core.AndC(each) if isinstance(condition, core.AndC) == wanted else core.OrC(each)
         case core.ActionIn() | core.ActionMatches():
-            from vigil_lang.semantics.denotation import meets
-
-            return meets(condition, event, {}) == wanted
+            return condition if wanted else core.NotC(condition)
         case _:
-            return True
+            return core.AndC(())

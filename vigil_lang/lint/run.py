@@ -13,7 +13,7 @@ from vigil_lang.lint.registry import all_rules, basic_rules
 from vigil_lang.lint.select import INVENTORY, Selection
 from vigil_lang.lint.subject import Subject
 from vigil_lang.lint.suppress import suppressed
-from vigil_lang.semantics.modules import is_shipped
+from vigil_lang.semantics.modules import FROM_DISK, is_shipped
 from vigil_lang.semantics.policy import read_policy
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from vigil_lang.diagnostics import Source
     from vigil_lang.lint.rule import Rule
-    from vigil_lang.semantics.modules import Module
+    from vigil_lang.semantics.modules import Access, Module
     from vigil_lang.semantics.policy import Policy
     from vigil_lang.trace import Signature, Trace
 
@@ -41,6 +41,8 @@ class Plan:
     benign_threshold: float = 0.0
     inline_ignores: bool = True
     documents: Library = field(default_factory=Library, repr=False)
+    access: Access = field(default=FROM_DISK, repr=False)
+    """How policies and modules are read."""
     basic: bool = False
 
     @cached_property
@@ -69,7 +71,7 @@ class Stopped(Exception):
 
 def lint(source: Source, plan: Plan) -> Linted:
     """Lint one policy; the findings of modules it uses that are not shipped are among its own."""
-    return lint_policy(read_policy(source, plan.params), plan)
+    return lint_policy(read_policy(source, plan.params, access=plan.access), plan)
 
 
 def lint_policy(policy: Policy, plan: Plan, going: Callable[[], bool] = lambda: True) -> Linted:
@@ -78,7 +80,9 @@ def lint_policy(policy: Policy, plan: Plan, going: Callable[[], bool] = lambda: 
     Raises:
         Stopped: it was not to.
     """
-    subject = Subject(policy, plan.signature, plan.runs, plan.benign, plan.benign_threshold, plan.documents.afresh())
+    subject = Subject(
+        policy, plan.signature, plan.runs, plan.benign, plan.benign_threshold, plan.documents.afresh(), plan.access
+    )
     looked_for = _looked_for(plan)
     findings = list(policy.diagnostics)
     for rule in plan.rules:

@@ -12,6 +12,7 @@ from vigil_lang.lint.variables import unjoined
 from vigil_lang.lint.written import written
 from vigil_lang.semantics.conditions import Conditions
 from vigil_lang.semantics.meanings import Values
+from vigil_lang.semantics.modules import FROM_DISK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from vigil_lang.trace import Signature, Trace
 
     Judge: TypeAlias = Callable[[Sequence[Statement], Sequence[Trace]], list[list[Judged]]]
+    from vigil_lang.semantics.modules import Access
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,8 @@ class Subject:
     benign: Sequence[Trace] | None = field(default=None, repr=False)
     benign_threshold: float = 0.0
     documents: Library = field(default_factory=Library, repr=False)
+    access: Access = field(default=FROM_DISK, repr=False)
+    """How policies are read that it does not use by name: those that tests are about."""
     judge: Judge | None = field(default=None, repr=False)
     """Judges runs by statements where that is not done from nothing: an editor remembers most of the answers."""
 

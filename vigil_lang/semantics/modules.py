@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, InputError, Note, Source, nearest
-from vigil_lang.files import read_source
+from vigil_lang.files import is_file, read_source
 from vigil_lang.resources import resource
 from vigil_lang.syntax import Parsed, parse, tree
 from vigil_lang.syntax.parse import MAX_CHARACTERS
@@ -35,7 +36,7 @@ class Access:
 
     read: Callable[[str, int], Source] = read_source
     parse: Callable[[Source], Parsed] = parse
-    is_file: Callable[[Path], bool] = Path.is_file
+    is_file: Callable[[Path], bool] = is_file
 
 
 FROM_DISK = Access()
@@ -262,8 +263,9 @@ class _Missing:
 def _siblings(name: str, folder: Path) -> tuple[str, ...]:
     """The relative names of the modules in the folder where one was looked for."""
     before = name[: name.rindex(".") + 1]
-    found = (path for path in folder.glob("*.vgl") if not is_test_file(path.name)) if folder.is_dir() else ()
-    return tuple(sorted(before + path.stem for path in found))
+    with suppress(OSError):
+        return tuple(sorted(before + path.stem for path in folder.glob("*.vgl") if not is_test_file(path.name)))
+    return ()
 
 
 def _list(names: list[str]) -> str:

@@ -57,7 +57,7 @@ class Fixtures:
         if not place.is_relative_to(project_root(folder)):
             faults.add(f"`{short(file)}` leads out of the project's folder", span)
             return None
-        if not place.is_file():
+        if not is_file(place):
             is_folder = place.is_dir()
             what = "is a folder, not a run" if is_folder else "is no file" if place.exists() else "does not exist"
             before = f"{file.rstrip('/')}/" if is_folder else file[: file.rfind("/") + 1]
@@ -81,14 +81,8 @@ def _split(folder: Path, name: str) -> tuple[str, str | None]:
     """The file that is named, and the run behind a `#`; both may have one in their names."""
     marks = (at for at in range(len(name) - 1, 0, -1) if name[at] == "#")
     ends = [len(name), *islice(marks, _TRIED)]
-    end = next((end for end in ends if _is_file(folder / name[:end])), ends[:2][-1])
+    end = next((end for end in ends if is_file(folder / name[:end])), ends[:2][-1])
     return name[:end], None if end == len(name) else name[end + 1 :]
-
-
-def _is_file(place: Path) -> bool:
-    with suppress(OSError):  # longer than a file's name can be
-        return place.is_file()
-    return False
 
 
 def _chosen(found: list[Trace], file: str, run: str | None, span: Span, faults: Faults) -> Trace | None:

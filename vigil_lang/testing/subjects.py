@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import InputError
-from vigil_lang.files import read_source
-from vigil_lang.semantics.modules import TESTS
+from vigil_lang.semantics.modules import FROM_DISK, MAX_BYTES, TESTS
 from vigil_lang.semantics.policy import read_policy
 from vigil_lang.syntax import tree
 from vigil_lang.testing.fixtures import leads_out
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
     from vigil_lang.diagnostics import Diagnostic, Source
     from vigil_lang.semantics.lower import Statement
-    from vigil_lang.semantics.modules import Module
+    from vigil_lang.semantics.modules import Access, Module
     from vigil_lang.semantics.policy import Policy
 
 
@@ -28,6 +27,8 @@ class Subjects:
 
     own: Policy
     """The test file itself."""
+    access: Access = FROM_DISK
+    """How policies are read that it does not use by name."""
     _read: dict[str, tuple[Policy, ...]] = field(default_factory=dict)
 
     def sources(self) -> list[Source]:
@@ -36,15 +37,20 @@ class Subjects:
         found = [module.source] if any(isinstance(item, tree.Statement) for item in module.file.items) else []
         found += [used.source for use, used in module.uses if not use.names and used.source not in found]
         namesake = Path(module.source.path.removesuffix(TESTS) + ".vgl")
-        if not found and module.source.path.endswith(TESTS) and namesake.is_file() and not leads_out(namesake):
-            found.append(read_source(str(namesake)))
+        if (
+            not found
+            and module.source.path.endswith(TESTS)
+            and self.access.is_file(namesake)
+            and not leads_out(namesake)
+        ):
+            found.append(self.access.read(str(namesake), MAX_BYTES))
         return found
 
     def policies(self, values: Mapping[str, object]) -> tuple[Policy, ...]:
         """The policies, with the statements that resolve under some values."""
         key = repr(sorted(values.items()))
         if key not in self._read:
-            self._read[key] = tuple(read_policy(source, values) for source in self.sources())
+            self._read[key] = tuple(read_policy(source, values, access=self.access) for source in self.sources())
         return self._read[key]
 
     def errors(self) -> list[Diagnostic]:

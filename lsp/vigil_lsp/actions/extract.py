@@ -106,13 +106,15 @@ def _listed(names: list[str]) -> str:
 
 
 def _name(place: Place, span: Span) -> str:
-    """A name for a condition, after its action or what it looks at, that nothing in the file is called."""
+    """A name for a condition, after its action or what it looks at, that nothing is called in a file that sees it."""
     assert place.item is not None
     inside = [node for node in walk(place.item) if span.start <= node.span.start and node.span.end <= span.end]
     module = place.reading.module
     base = next((name for node in inside if (name := _suggested(node, module))), "condition")
-    words = {token.text for token in place.reading.tokens if token.kind == "word"} | _TAKEN
-    words.update(place.reading.module.names())
+    words = set(_TAKEN)
+    for reading in (place.reading, *place.users):
+        words.update(token.text for token in reading.tokens if token.kind == "word")
+        words.update(reading.module.names())
     candidates = (base if number == 1 else f"{base}_{number}" for number in count(1))
     return next(name for name in candidates if name not in words)
 

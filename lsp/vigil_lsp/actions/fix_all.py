@@ -10,10 +10,9 @@ from vigil_lsp.edits import line_edits, with_line_ends
 if TYPE_CHECKING:
     from vigil_lang.diagnostics import Edit, Source
     from vigil_lang.lint.run import Plan
-    from vigil_lang.semantics.modules import Access
 
 
-def mended(source: Source, plan: Plan, access: Access) -> list[Edit]:
+def mended(source: Source, plan: Plan) -> list[Edit]:
     """The edits that all safe fixes come to. Lints a few times over: not on the event loop."""
-    after = mend(source, plan, access=access)
+    after = mend(source, plan)
     return line_edits(source.text, with_line_ends(after.source.text, source.text))

@@ -8,7 +8,6 @@ from lsprotocol.types import CodeActionKind
 
 from vigil_lang.diagnostics import Edit, Source, Span, apply_edits
 from vigil_lang.lint.suppress import ignores, may_pass
-from vigil_lang.syntax.parse import parse
 from vigil_lsp.actions.proposal import Place, Proposal
 from vigil_lsp.edits import touching
 
@@ -60,5 +59,5 @@ def _ignored(place: Place, finding: Diagnostic) -> Proposal | None:
 
 
 def _lets_pass(place: Place, finding: Diagnostic, edit: Edit) -> bool:
-    after = parse(Source(place.reading.source.path, apply_edits(place.text, (edit,)))).file
+    after = place.access.parse(Source(place.reading.source.path, apply_edits(place.text, (edit,)))).file
     return any(one.covers(finding) for one in ignores(after)[0])

@@ -13,6 +13,7 @@ from vigil_lsp.actions.proposal import Place, Proposal
 from vigil_lsp.actions.written import AND, OR, UNARY, WHOLE, held, laid_out
 from vigil_lsp.cursor import children, documented, walk
 from vigil_lsp.mentions import Mention, Symbol, mentions, path_of
+from vigil_lsp.names import Names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,15 +21,7 @@ if TYPE_CHECKING:
     from vigil_lang.semantics.modules import Module
 
 
-def declared(place: Place) -> Symbol | None:
-    """The pattern of this file that is applied, or declared, at a place."""
-    found = _at(place)
-    if found is None or found[0] is not place.reading.module:
-        return None
-    return Symbol("pattern", found[1].name.text, path_of(found[0]))
-
-
-def proposals(place: Place, *, used_elsewhere: bool) -> Iterator[Proposal]:
+def proposals(place: Place) -> Iterator[Proposal]:
     """Writing a pattern out; where other files name it, it has to stay."""
     found = _at(place)
     if found is None:
@@ -42,7 +35,7 @@ def proposals(place: Place, *, used_elsewhere: bool) -> Iterator[Proposal]:
         here = () if edit is None else laid_out(place, (edit,))
         if here and keeps_meaning(policy, here, access):
             yield Proposal(f"Inline pattern `{name}` here", kind, here)
-    if module is not place.reading.module or used_elsewhere:
+    if module is not place.reading.module or _is_used_elsewhere(place, Symbol("pattern", name, path_of(module))):
         return
     edits = list(_everywhere(place, module, pattern))
     if not edits or any(edit is None for edit in edits):
@@ -50,6 +43,11 @@ def proposals(place: Place, *, used_elsewhere: bool) -> Iterator[Proposal]:
     whole = laid_out(place, (*(edit for edit in edits if edit is not None), _removal(place, pattern)))
     if keeps_meaning(policy, whole, access, removed=name):
         yield Proposal(f"Inline pattern `{name}` everywhere and delete it", kind, whole)
+
+
+def _is_used_elsewhere(place: Place, symbol: Symbol) -> bool:
+    found = Names(place.users).occurrences(symbol)
+    return any(one.source.path != place.reading.source.path for one in found)
 
 
 def _at(place: Place) -> tuple[Module, tree.Pattern, tree.Apply | None] | None:

@@ -38,13 +38,17 @@ class Proposal:
 
 @dataclass(frozen=True)
 class Place:
-    """A selection, or a cursor, in a policy. `access` is how the modules are read that its changes are proved with."""
+    """A selection, or a cursor, in a policy.
+
+    `access` is how the modules are read that its changes are proved with, `users` are the policies it is a module of.
+    """
 
     reading: Reading
     span: Span
     access: Access
     settings: Settings
     findings: Sequence[Diagnostic] = field(default=(), repr=False)
+    users: Sequence[Reading] = field(default=(), repr=False)
 
     @property
     def text(self) -> str:

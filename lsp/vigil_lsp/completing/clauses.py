@@ -28,7 +28,7 @@ def clause_slot(rest: Sequence[Part]) -> Slot:
         return _in_call(rest, opening)
     before = rest[opening - 1].symbol
     if before == "EQ" and opening > 2 and rest[opening - 3].symbol == "SET":
-        return Slot("element" if rest[-1].symbol in ("LBRACE", "COMMA") else "none", text_of(rest[opening - 2]))
+        return Slot("member" if rest[-1].symbol in ("LBRACE", "COMMA") else "none", text_of(rest[opening - 2]))
     if any(part.symbol == "LPAR" for part in _enclosing(rest, opening)):
         return _in_value(rest, opening)
     return _in_run(rest[opening + 1 :])

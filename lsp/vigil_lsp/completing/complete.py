@@ -10,7 +10,7 @@ from lsprotocol.types import CompletionItemKind as Kind
 from vigil_lang.syntax import tree
 from vigil_lsp.completing import citing, declared, events, importing, testing, values
 from vigil_lsp.completing.keywords import bounds, forms, keywords
-from vigil_lsp.completing.meant import use_of
+from vigil_lsp.completing.meant import compared_with, use_of
 from vigil_lsp.completing.offer import Offer
 from vigil_lsp.completing.slot import Slot
 
@@ -45,6 +45,8 @@ def _own(scene: Scene) -> Iterator[Offer]:
             yield from declared.single(scene, "text")
         case "element" | "set" | "operand" | "glob" | "number" | "contained":
             yield from _compared(scene)
+        case "member":
+            yield from _members(scene)
         case "action glob":
             yield from values.action_globs(scene)
             yield from declared.single(scene, "text")
@@ -135,6 +137,17 @@ def _terms(scene: Scene) -> Iterator[Offer]:
         is_glob, argument, actions = use
         there = replace(scene, slot=Slot("glob" if is_glob else "operand", argument, actions))
         yield from values.globs(there) if is_glob else values.values(there)
+
+
+def _members(scene: Scene) -> Iterator[Offer]:
+    """What a set that has a name can hold: by what the policy compares with it, and else actions, as most sets do."""
+    files = [module.file for module in (scene.module, scene.namesake) if module is not None]
+    subjects = set[str]().union(*(compared_with(file, scene.slot.subject) for file in files)) or {""}
+    if "" in subjects:
+        yield from events.names(scene)
+    for argument in sorted(subjects - {""}):
+        yield from values.values(replace(scene, slot=replace(scene.slot, subject=argument)))
+    yield from declared.single(scene, group=20)
 
 
 def _compared(scene: Scene) -> Iterator[Offer]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from vigil_lang.semantics.modules import Declaration, Module
     from vigil_lsp.completing.scene import Importable
-    from vigil_lsp.recordings.results import ActionSamples, Known
+    from vigil_lsp.recordings.results import ActionSamples, ArgumentSamples, Known
 
 _MOST = 8
 _LONGEST = 2_000
@@ -74,11 +74,11 @@ def documentation(
     return None
 
 
-def of_form(name: str) -> str:
+def of_form(name: str, *, terms: bool = True) -> str:
     """A form: what it asks for, its terms, its meaning."""
-    said, terms = FORMS[name]
-    listed = "\n".join(f"- `{term}`: {what}" for term, what in terms)
-    return f"{said}\n\n{listed}\n\n{block(_CORE[name])}"
+    said, named = FORMS[name]
+    listed = ["\n".join(f"- `{term}`: {what}" for term, what in named)] if terms else []
+    return "\n\n".join([said, *listed, block(_CORE[name])])
 
 
 def of_declaration(item: Declaration | tree.Statement, text: str) -> str:
@@ -95,16 +95,16 @@ def of_module(module: Importable) -> str:
     return f"{said}\n\nIt declares {listed}.".strip() if listed else said
 
 
-def of_action(name: str, known: Known | None) -> str:
+def of_action(name: str, known: Known | None, *, arguments: bool = True) -> str:
     """An action or kind: what it is, how often it was seen, and what its events carry."""
     kind = vocabulary().kinds.get(name)
     samples = known.samples.named(name) if known is not None else None
     lines = [f"{code(name)}: {kind.summary}." if kind is not None else code(name)]
     if known is not None:
         lines.append(f"{_sentence(seen(samples.events if samples is not None else 0))}")
-    if samples is not None and samples.arguments:
+    if arguments and samples is not None and samples.arguments:
         lines.append(_carried(samples))
-    elif kind is not None and kind.roles:
+    elif arguments and kind is not None and kind.roles:
         roles = vocabulary().roles
         lines.append("\n".join(f"- {code(role)}: {roles[role].summary}" for role in kind.roles if role in roles))
     if kind is not None and kind.implies:
@@ -113,11 +113,14 @@ def of_action(name: str, known: Known | None) -> str:
 
 
 def _carried(samples: ActionSamples) -> str:
-    lines = []
-    for name, argument in list(samples.arguments.items())[:_MOST]:
-        values = [code(value) for value, _ in argument.values if may_show(name, value)][:3]
-        lines.append(f"- {code(name)} ({seen(argument.events)}){': ' + ', '.join(values) if values else ''}")
-    return "\n".join(lines)
+    carried = list(samples.arguments.items())[:_MOST]
+    return "\n".join(f"- {code(name)}: {of_carried(name, argument)}" for name, argument in carried)
+
+
+def of_carried(name: str, argument: ArgumentSamples) -> str:
+    """How often an argument was seen, and some of its values."""
+    values = [code(value) for value, _ in argument.values if may_show(name, value)][:3]
+    return f"{seen(argument.events)}, {', '.join(values)}" if values else seen(argument.events)
 
 
 def _of_argument(name: str, actions: Sequence[str], known: Known | None) -> str:

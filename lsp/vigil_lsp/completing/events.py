@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from vigil_lsp.completing.scene import Scene
 
 _MOST_ACTIONS = 80
+_AGAIN = 43
+"""The group of arguments that are tested already: behind the others and the patterns."""
 
 
 def calls(scene: Scene) -> Iterator[Offer]:
@@ -101,7 +103,7 @@ def _told(name: str, count: int, is_kind: bool) -> str:
 
 
 def arguments(scene: Scene, *, assigns: bool = False) -> Iterator[Offer]:
-    """Arguments that the event at hand carries, without those that are said already.
+    """Arguments that the event at hand carries; those that are said already last, or not where once is enough.
 
     `assigns`, they get a value (in a test) rather than being tested.
     """
@@ -109,7 +111,8 @@ def arguments(scene: Scene, *, assigns: bool = False) -> Iterator[Offer]:
     group = 8 if slot.actions is not None else 40
     total = 0
     for name, count in scene.arguments(slot.actions):
-        if name in slot.used or not name.isprintable() or len(name) > 120 or not name:
+        again = name in slot.used
+        if (again and slot.role != "condition") or not name.isprintable() or len(name) > 120 or not name:
             continue
         if slot.actions is None and not count and scene.known is not None:
             continue  # of all there is, only what was seen
@@ -120,6 +123,6 @@ def arguments(scene: Scene, *, assigns: bool = False) -> Iterator[Offer]:
         detail = seen(count) if count or role is None else f"{role.summary} (not in the runs)"
         text = word(name) if assigns else operand(name)
         snippet = f"{text.replace('$', chr(92) + '$')} = $1" if assigns else ""
-        likely = group if count or scene.known is None else group + 2
+        likely = _AGAIN if again else group if count or scene.known is None else group + 2
         about = ("argument", name, *sorted(slot.actions or ())[:20])
         yield Offer(name, Kind.Field, text, likely, detail, snippet, inside(name), about=about)

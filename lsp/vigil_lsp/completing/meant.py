@@ -72,6 +72,35 @@ def elements(names: tree.SetUnion, module: Module) -> Names:
     return frozenset(found)
 
 
+def compared_with(file: tree.File, name: str) -> set[str]:
+    """The arguments that a policy compares with a set, by itself or in other sets; the action's name is empty."""
+    within: dict[str, list[str]] = {}
+    for item in file.items:
+        if isinstance(item, tree.Let) and isinstance(item.value, tree.SetUnion):
+            for part in _named(item.value):
+                within.setdefault(part, []).append(item.name.text)
+    names, pending = {name}, [name]
+    while pending:
+        wider = [other for other in within.get(pending.pop(), ()) if other not in names]
+        names.update(wider)
+        pending += wider
+    found: set[str] = set()
+    for item in file.items:
+        for node in walk(item) if isinstance(item, tree.Pattern | tree.Statement) else ():
+            match node:
+                case tree.ActionIn(members) if not names.isdisjoint(_named(members)):
+                    found.add("")
+                case tree.Test(tree.Field(argument, "argument"), _, tree.SetUnion() as members):
+                    if not names.isdisjoint(_named(members)):
+                        found.add(argument)
+    return found
+
+
+def _named(members: tree.SetUnion) -> list[str]:
+    """The sets that one is made of."""
+    return [part.text for part in members.parts if isinstance(part, tree.Name)]
+
+
 def tested(node: object) -> Iterator[str]:
     """The arguments that a condition tests by itself, or by what it joins with `and`."""
     match node:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from vigil_lang.diagnostics import Span
 from vigil_lang.syntax.following import Beginning, following
-from vigil_lang.syntax.scan import COMMENTS
+from vigil_lang.syntax.scan import COMMENTS, ITEM_WORDS, TEST
 from vigil_lsp.cursor import stretch_at, token_index
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 Within: TypeAlias = Literal["code", "string"]
 
+_HEADS = ITEM_WORDS | {TEST}
 _LONGEST_WORD = 200
 MOST_TOKENS = 5_000
 """Tokens of an item before the cursor; in a longer one nothing is completed."""
@@ -115,9 +116,8 @@ def _placed(
     if len(before) > MOST_TOKENS:
         return None
     own_line = last < 0 or "\n" in text[tokens[last].end : opening]
-    policy = next((token for token in before if token.text == "policy"), None)
-    is_header = policy is not None and file.name is not None and policy.start <= file.name.span.start
-    beginning = following(before, "header" if is_header else "item")
+    head = next((token.text for token in before if token.text in _HEADS), None)
+    beginning = following(before, "header" if head == "policy" else "item")
     fresh = within == "code" and own_line and (not before or "$END" in beginning.accepted)
     headed = False
     if file.name is None and not any(item.span.end <= start for item in file.items):

@@ -107,7 +107,7 @@ class Scene:
         found: dict[str, tree.Param] = {}
         pending = [*under_test(self.module, self.namesake), self.module]
         for module in pending:
-            found |= {n: d for n, d in reversed(module.own.items()) if isinstance(d, tree.Param) and n not in found}
+            found |= {n: d for n, d in module.own.items() if isinstance(d, tree.Param) and n not in found}
             pending += [used for _, used in module.uses if all(used is not other for other in pending)]
         return list(found.values())
 

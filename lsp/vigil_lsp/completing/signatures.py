@@ -12,11 +12,10 @@ from vigil_lang.syntax import tree
 from vigil_lang.syntax.scan import COMMENTS
 from vigil_lang.trace.vocabulary import vocabulary
 from vigil_lsp.completing.citing import TERMS
-from vigil_lsp.completing.documentation import of_action, of_form
+from vigil_lsp.completing.documentation import of_action, of_carried, of_form
 from vigil_lsp.completing.keywords import BOUNDED, FORMS
 from vigil_lsp.completing.meant import use_of, written
 from vigil_lsp.completing.place import MOST_TOKENS, comment_at
-from vigil_lsp.completing.scene import seen
 from vigil_lsp.cursor import stretch_at
 from vigil_lsp.markup import prose
 
@@ -146,7 +145,7 @@ def _form(tokens: Sequence[Token], at: int, active: int) -> Signature | None:
     name = tokens[at].text
     terms = FORMS[name][1]
     bounded = name in BOUNDED
-    return Signature(name, terms, min(active, len(terms) - 1), of_form(name), bounded)
+    return Signature(name, terms, min(active, len(terms) - 1), of_form(name, terms=False), bounded)
 
 
 def _annotation(name: str, active: int) -> Signature | None:
@@ -180,7 +179,7 @@ def _action(name: str, tokens: Sequence[Token], bracket: _Open, known: Known | N
     roles = vocabulary().roles
     terms: list[tuple[str, str]] = []
     if samples is not None:
-        terms = [(argument, seen(one.events)) for argument, one in list(samples.arguments.items())[:_MOST_ARGUMENTS]]
+        terms = [(name, of_carried(name, one)) for name, one in list(samples.arguments.items())[:_MOST_ARGUMENTS]]
     elif kind is not None:
         terms = [(role, roles[role].summary) for role in kind.roles if role in roles]
     terms = [(term, told) for term, told in terms if term.isprintable()]
@@ -192,4 +191,4 @@ def _action(name: str, tokens: Sequence[Token], bracket: _Open, known: Known | N
     active = next((names.index(word) for word in here if word in names), None)
     if active is None:
         active = next((at for at, term in enumerate(names) if term not in said), 0)
-    return Signature(name, tuple(terms), active, of_action(name, known))
+    return Signature(name, tuple(terms), active, of_action(name, known, arguments=False))

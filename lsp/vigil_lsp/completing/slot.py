@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 
 Role: TypeAlias = Literal[
     "item", "annotation", "annotation value", "module", "imported", "declared", "value", "form", "type", "bound",
-    "condition", "field", "term", "action", "action glob", "status", "operand", "set", "element", "glob", "number",
-    "contained", "operator", "clause", "setting", "recording", "event", "event argument", "event value",
+    "condition", "field", "term", "action", "action glob", "status", "operand", "set", "element", "member", "glob",
+    "number", "contained", "operator", "clause", "setting", "recording", "event", "event argument", "event value",
     "kind", "moment", "param value", "expected", "verdict", "offender", "binding", "binding value", "none",
 ]  # fmt: skip
 
@@ -19,7 +19,8 @@ Role: TypeAlias = Literal[
 @dataclass(frozen=True, slots=True)
 class Slot:
     """What is asked for. `subject` is what it belongs to: the argument that is tested (empty for `output`), the
-    annotation, the module, the pattern or action that is called, the type of a param or the param that is set.
+    annotation, the module, the pattern or action that is called, the type of a param, the param that is set, or the
+    name of the set whose `member` it is.
 
     `actions` are the names that the event at hand can have by what stands beside the place (None: any); `used` what
     is said already; `index` counts terms; `temporal`, it is in the body of `always`; `about_action`, what is tested

@@ -81,7 +81,8 @@ def _value(rest: Sequence[Part], wanted: str) -> Slot:
     opening = innermost(rest)
     if opening is None or last not in ("LBRACE", "COMMA"):
         return Slot("none")
-    return Slot("element", used=frozenset(written(node) for part in rest[opening:] for node in nodes_of(part.value)))
+    listed = frozenset(written(node) for part in rest[opening:] for node in nodes_of(part.value))
+    return Slot("member", text_of(rest[0]), used=listed)
 
 
 class _Conditions:

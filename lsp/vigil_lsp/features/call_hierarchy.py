@@ -8,7 +8,7 @@ from lsprotocol import types
 
 from vigil_lsp.cursor import item_at
 from vigil_lsp.features.document_symbol import KINDS, policy_name
-from vigil_lsp.names import Names, around, everywhere
+from vigil_lsp.names import Names, around, users
 from vigil_lsp.symbols import Symbol
 
 if TYPE_CHECKING:
@@ -80,10 +80,11 @@ def _answer(
     data: Any = item.data
     match data:
         case {"kind": ("pattern" | "statement") as kind, "name": str(name), "path": str(path), "from": str(uri)}:
-            seen = everywhere(server, uri)
-            names = Names(()) if seen is None else seen[1]
-            for symbol, places in calls(names, Symbol(kind, name, path)).items():
-                found = _item(server, names, symbol, uri)
+            seen, symbol = around(server, uri), Symbol(kind, name, path)
+            near = Names(()) if seen is None else seen[1]
+            names = Names([*near.readings, *users(server, near, symbol)])
+            for other, places in calls(names, symbol).items():
+                found = _item(server, names, other, uri)
                 if found is not None:
                     yield found, [server.files.text(module.source).range(span) for module, span in places]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,12 +21,11 @@ from vigil_lsp.actions.proposal import Place, Proposal
 from vigil_lsp.completing.gathering import Gathering
 from vigil_lsp.edits import to_protocol
 from vigil_lsp.findings import to_protocol as finding_to_protocol
-from vigil_lsp.names import Names
+from vigil_lsp.symbols import path_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from vigil_lsp.mentions import Symbol
     from vigil_lsp.reading import Reading
     from vigil_lsp.server import VigilServer
 
@@ -111,8 +111,8 @@ async def _proposals(
     project = server.project(reading.uri)
     missing = proving and _asked("quickfix", wanted) and imports.is_needed(place)
     modules = await _modules(gathering, reading) if missing else []
-    pattern = inline.declared(place) if proving and _asked("refactor.inline", wanted) else None
-    elsewhere = pattern is not None and _is_used_elsewhere(server, reading, pattern)
+    if proving and (_asked("refactor.extract", wanted) or _asked("refactor.inline", wanted)):
+        place = replace(place, users=_users(server, reading))
 
     def work() -> Iterator[Proposal]:
         if _asked("quickfix", wanted):
@@ -126,7 +126,7 @@ async def _proposals(
         if _asked("refactor.extract", wanted):
             yield from extract.proposals(place)
         if _asked("refactor.inline", wanted):
-            yield from inline.proposals(place, used_elsewhere=elsewhere)
+            yield from inline.proposals(place)
         if any(one.startswith("source") for one in wanted) and _asked("source.organizeImports", wanted):
             yield from imports.organized(place)
 
@@ -162,9 +162,11 @@ def _documents(reading: Reading, root: Path) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _is_used_elsewhere(server: VigilServer, reading: Reading, symbol: Symbol) -> bool:
-    readings = [one for one in server.policies(reading.uri) if symbol.name in one.source.text]
-    return any(one.source.path != reading.source.path for one in Names(readings).occurrences(symbol))
+def _users(server: VigilServer, reading: Reading) -> list[Reading]:
+    """The policies that a policy is a module of."""
+    path = path_of(reading.module)
+    near = server.policies(reading.uri, (f".{Path(path).stem}",))
+    return [one for one in near if any(path_of(module) == path for module in one.modules()[1:])]
 
 
 async def _whole_file(server: VigilServer, reading: Reading, wanted: list[str]) -> list[types.CodeAction]:
@@ -179,7 +181,7 @@ async def _whole_file(server: VigilServer, reading: Reading, wanted: list[str]) 
             found.append(action)
     creates = types.ResourceOperationKind.Create in _operations(server)
     path = testing.path_for(reading) if creates and _asked(TESTS, wanted) else None
-    if path is not None and not path.exists() and (later or TESTS in wanted):
+    if path is not None and not server.files.is_file(path) and (later or TESTS in wanted):
         data = {"uri": reading.uri, "action": "tests"}
         action = types.CodeAction(f"Create test file `{path.name}`", TESTS, data=data)
         action.edit = None if later else await _tested(server, reading)
@@ -209,8 +211,10 @@ def _operations(server: VigilServer) -> Iterable[types.ResourceOperationKind]:
 
 async def _all_fixed(server: VigilServer, reading: Reading) -> types.WorkspaceEdit | None:
     known = server.known(reading.uri)
-    plan = server.project(reading.uri).plan_with(known.signature if known is not None else None)
-    edits = await asyncio.to_thread(mended, reading.source, plan, server.files.snapshot())
+    plan = server.project(reading.uri).plan_with(
+        known.signature if known is not None else None, server.files.snapshot()
+    )
+    edits = await asyncio.to_thread(mended, reading.source, plan)
     if not edits or not _is_current(server, reading):
         return None
     return _workspace_edit(server, reading, to_protocol(edits, reading.text))

@@ -34,17 +34,16 @@ def register(server: VigilServer) -> None:
     async def workspace(params: types.WorkspaceDiagnosticParams) -> types.WorkspaceDiagnosticReport:
         before = {one.uri: one.value for one in params.previous_result_ids}
         reports: list[types.WorkspaceDocumentDiagnosticReport] = []
-        for project in server.projects.all():
-            for path in project.found:
-                uri = server.files.uri(path)
-                document = server.document(uri)
-                diagnosis = server.diagnosis
-                findings = await (diagnosis.unopened(path) if document is None else diagnosis.complete(path))
-                if findings is None:
-                    continue
-                found = diagnosis.to_protocol(findings)
+        for path in server.projects.paths():
+            uri = server.files.uri(path)
+            document = server.document(uri)
+            diagnosis = server.diagnosis
+            findings = await (diagnosis.unopened(path) if document is None else diagnosis.complete(path))
+            if findings is not None:
                 version = document.version if document is not None else None
-                reports.append(_report(uri, version, found, before.get(uri)))
+                reports.append(_report(uri, version, diagnosis.to_protocol(findings), before.pop(uri, None)))
+        # What was reported before and is no more.
+        reports += [_report(uri, None, [], None) for uri in before if server.document(uri) is None]
         return types.WorkspaceDiagnosticReport(reports)
 
 

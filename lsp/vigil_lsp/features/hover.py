@@ -30,9 +30,10 @@ def register(server: VigilServer) -> None:
         if found is None:
             return None
         reading, names = found
-        configuration = Path(server.project(uri).configuration or "vigil.toml").name
+        project = server.project(uri)
+        configuration = Path(project.configuration or "vigil.toml").name
         offset = reading.text.offset(params.position)
-        said = told(Asked(reading, offset, names, server.known(uri), configuration))
+        said = told(Asked(reading, offset, names, server.known(uri), configuration, str(project.root)))
         if said is None:
             return None
         kind = types.MarkupKind.Markdown if _reads_markdown(server) else types.MarkupKind.PlainText

@@ -27,7 +27,7 @@ def register(server: VigilServer) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_REFERENCES)
     def find(params: types.ReferenceParams) -> list[types.Location] | None:
-        seen = everywhere(server, params.text_document.uri)
+        seen = everywhere(server, params.text_document.uri, params.position)
         if seen is None:
             return None
         reading, names = seen

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, TypeAlias
 
 from lsprotocol import types
@@ -23,7 +24,7 @@ def register(server: VigilServer) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)
     def prepare(params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
-        seen = everywhere(server, params.text_document.uri)
+        seen = everywhere(server, params.text_document.uri, params.position)
         if seen is None:
             return None
         reading, names = seen
@@ -34,14 +35,15 @@ def register(server: VigilServer) -> None:
         return types.PrepareRenamePlaceholder(reading.text.range(found.span), found.name)
 
     @server.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))
-    def change(params: types.RenameParams) -> types.WorkspaceEdit | None:
-        seen = everywhere(server, params.text_document.uri)
+    async def change(params: types.RenameParams) -> types.WorkspaceEdit | None:
+        new = params.new_name
+        seen = everywhere(server, params.text_document.uri, params.position, new)
         if seen is None:
             return None
         reading, names = seen
         offset = reading.text.offset(params.position)
         try:
-            edits = rename(names, reading, offset, params.new_name, server.files.access)
+            edits = await asyncio.to_thread(rename, names, reading, offset, new, server.files.snapshot())
         except Refused as why:
             raise _error(why) from None
         return _workspace_edit(server, names, edits)
@@ -53,11 +55,18 @@ def _error(why: Refused) -> JsonRpcException:
 
 
 def _workspace_edit(server: VigilServer, names: Names, edits: dict[str, list[Edit]]) -> types.WorkspaceEdit:
-    """Edits by file, tied to the versions of open documents where the client can tell those apart."""
+    """Edits by file, tied to the versions of open documents where the client can tell those apart.
+
+    Raises:
+        JsonRpcException: a text went on meanwhile.
+    """
     changes: dict[str, list[types.TextEdit]] = {}
     for path, some in edits.items():
         module = names.module(path)
         assert module is not None  # it is where the places were found
+        document = server.document(server.files.uri(path))
+        if document is not None and document.source is not module.source:
+            raise JsonRpcException("The text was changed meanwhile", types.LSPErrorCodes.ContentModified)
         text = server.files.text(module.source)
         changes[server.files.uri(path)] = [types.TextEdit(text.range(edit.span), edit.text) for edit in some]
     if not server.supports("workspace.workspace_edit.document_changes"):

@@ -11,7 +11,7 @@ from lsprotocol import types
 
 from vigil_lang.diagnostics.visible import visible
 from vigil_lang.report.markdown import code
-from vigil_lsp.markup import plain, prose
+from vigil_lsp.markup import plain, sentence
 from vigil_lsp.traces import Traces, is_recording, line_range
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def described(event: EventView, traces: Traces) -> str:
         rows = (f"- {code(name)}: {', '.join(map(code, values)) or 'no value'}" for name, values in event.args)
         parts.append("\n".join(rows))
     if event.violates:
-        rows = (f"- {_linked(said, traces)}: {prose(said.message)}" for said in event.violates)
+        rows = (f"- {_linked(said, traces)}: {sentence(said.message)}" for said in event.violates)
         parts.append("**Violates**\n\n" + "\n".join(rows))
     broken = {(said.policy, said.statement) for said in event.violates}
     others = [said for said in event.mentions if (said.policy, said.statement) not in broken]

@@ -22,7 +22,7 @@ def register(server: VigilServer) -> None:
     told: set[str] = set()
 
     def tell() -> None:
-        """Show what is wrong with configurations, where that is: nobody asks for them, as they are no policies."""
+        """Show what is wrong with configurations and documents, for which nobody asks, as they are no policies."""
         found = _of_configurations(server)
         for uri in told - found.keys():
             found[uri] = []
@@ -30,6 +30,7 @@ def register(server: VigilServer) -> None:
             server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, diagnostics))
         told.clear()
         told.update(uri for uri, diagnostics in found.items() if diagnostics)
+        server.obligations.look()
 
     @server.feature(types.INITIALIZE)
     def initialize(params: types.InitializeParams) -> None:
@@ -59,6 +60,7 @@ def register(server: VigilServer) -> None:
         kept = [folder for folder in server.projects.folders if str(folder) not in gone]
         server.set_folders([*(str(folder) for folder in kept), *(folder.uri for folder in params.event.added)])
         server.refresh()
+        tell()
 
     @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
     def configuration(params: types.DidChangeConfigurationParams) -> None:  # noqa: ARG001 - ours is in vigil.toml

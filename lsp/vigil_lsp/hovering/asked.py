@@ -29,13 +29,17 @@ _EXPRESSIONS = (
 
 @dataclass(frozen=True)
 class Asked:
-    """An offset in a policy. `configuration` is the file that params have their values from, as it is shown."""
+    """An offset in a policy.
+
+    `configuration` is the file that params have their values from, as it is shown; `folder` that of the project.
+    """
 
     reading: Reading
     offset: int
     names: Names
     known: Known | None = None
     configuration: str = "vigil.toml"
+    folder: str = ""
 
     @property
     def module(self) -> Module:

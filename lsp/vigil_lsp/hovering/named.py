@@ -96,7 +96,7 @@ def of_statement(asked: Asked, statement: Statement) -> Iterator[str]:
         yield f"A violation says: {code(about.message)}"
     for file, sentence in about.cites:
         yield f"It enforces {code(file)}: {code(sentence)}"
-    yield from judged(asked.known, statement.name)
+    yield from judged(asked.known, statement.name, asked.folder)
 
 
 # --- patterns ---

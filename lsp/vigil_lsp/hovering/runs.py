@@ -8,6 +8,7 @@ from vigil_lang.report.markdown import code
 from vigil_lang.semantics.text import predicate
 from vigil_lsp.completing.spelling import may_show
 from vigil_lsp.features.code_lens import told
+from vigil_lsp.recordings.writing import named
 
 if TYPE_CHECKING:
     from vigil_lang.diagnostics import Span
@@ -28,13 +29,13 @@ def counted(known: Known | None, span: Span) -> list[str]:
     return [f"**{found.events:,}** of {_many(events, 'event')} of the runs match{where}{late}."]
 
 
-def judged(known: Known | None, name: str) -> list[str]:
-    """What the runs make of a statement."""
+def judged(known: Known | None, name: str, folder: str) -> list[str]:
+    """What the runs make of a statement; those in a folder are named as seen from there."""
     found = known.statement(name) if known is not None else None
     if found is None:
         return []
     said = told(found)
-    examples = ", ".join(code(one.run) for one in found.violated[:_EXAMPLES])
+    examples = ", ".join(code(named(one.run, folder)) for one in found.violated[:_EXAMPLES])
     more = ", …" if len(found.violated) > _EXAMPLES else ""
     broken = [f"It is violated in {examples}{more}."] if examples else []
     return [f"{said[:1].upper()}{said[1:]}.", *broken]

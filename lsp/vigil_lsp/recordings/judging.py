@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -16,7 +17,8 @@ from vigil_lang.semantics.modules import is_shipped
 from vigil_lang.semantics.policy import read_policy
 from vigil_lang.syntax import tree
 from vigil_lsp.recordings.conditions import Meanings
-from vigil_lsp.recordings.meeting import CONDITIONS
+from vigil_lsp.recordings.limits import TooLong
+from vigil_lsp.recordings.meeting import plan
 from vigil_lsp.recordings.recorded import number_of
 from vigil_lsp.recordings.results import Broken, ItemResult, Judged, Matches, StatementResult
 
@@ -95,7 +97,8 @@ class Judging:
                 yield from self._count(item, meanings, declared, self.counted)
         for statement in policy.statements:
             yield from self._judge(statement)
-        self._findings = list(self._found(policy))
+        with suppress(TooLong):
+            self._findings = list(self._found(policy))
         self.complete = True
 
     def _around(self, policy: Policy) -> object:
@@ -118,7 +121,9 @@ class Judging:
         older = self.before.items.get(key) if self.before and self.before.around == counted.around else None
         counts = {} if older is None else older
         for span, condition in meanings.of(item) if older is None else ():
-            found = matches(condition, self.runs.recorded)
+            found = None
+            with suppress(TooLong):
+                found = matches(condition, self.runs.recorded)
             if found is not None:
                 counts[Span(span.start - start, span.end - start)] = found
             yield
@@ -189,12 +194,12 @@ class Judging:
 def matches(condition: core.Condition, runs: Sequence[Recorded]) -> Matches | None:
     """How many events meet a condition for some value of its variables; None where that is not known."""
     events = hit = 0
-    number = CONDITIONS.of(condition)
+    how = plan(condition)
     for run in runs:
-        found = run.meeting.events(condition, number)
+        found = run.meeting.meeting(how)
         if found is None:
             return None
-        events += len(found)
+        events += found.bit_count()
         hit += bool(found)
     return Matches(events, hit)
 

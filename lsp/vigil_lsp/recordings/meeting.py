@@ -2,31 +2,41 @@
 
 What a variable's value is matters only where two tests share it: any other test of a variable holds for some value
 exactly where there is something to test (`eased`). What is left is tried, at the events that meet the rest.
+
+Events that meet a condition are the bits of a number. Each test is worked out once a run, for each text that a field
+has there and not for each event; what `and`, `or` and `not` make of tests costs next to nothing.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from dataclasses import dataclass
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from vigil_lang.semantics import core
-from vigil_lang.semantics.denotation import texts
+from vigil_lang.semantics.denotation import compare, texts
+from vigil_lang.semantics.text import predicate
 from vigil_lang.smt.leaves import compiled
+from vigil_lang.trace.values import number
+from vigil_lsp.recordings.recent import Recent
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Sequence
+    from collections.abc import Callable, Hashable, Iterable
 
+    from vigil_lang.smt.leaves import Check
     from vigil_lang.trace import Event, Trace
 
-MAX_BINDINGS = 20_000
-"""Bindings tried at one event; a condition that asks for more is not counted."""
+MAX_TRIED = 500_000
+"""Values tried on one run, each in one test or binding; a condition that asks for more is not counted."""
 
-NUMBERED = 50_000
-"""Things that are told apart by number; where there are more, all are numbered anew."""
+REMEMBERED = 5_000
+"""Conditions, and answers of one run, that are remembered: a policy of 500 lines has some 600."""
 
 _FALSE = core.OrC(())
+
+Meets: TypeAlias = "Callable[[Meeting], int]"
+"""The events of a run that meet something, as the bits of a number."""
 
 
 def eased(condition: core.Condition) -> core.Condition:
@@ -65,20 +75,118 @@ class Numbers:
 
     def __init__(self) -> None:
         self._next = 0
-        self._known: dict[Hashable, int] = {}
+        self._known: Recent[Hashable, int] = Recent(REMEMBERED)
 
     def of(self, asked: Hashable) -> int:
         """The number of what is equal to this; never that of anything else."""
         number = self._known.get(asked)
         if number is None:
-            if len(self._known) >= NUMBERED:
-                self._known.clear()
             self._next += 1
-            number = self._known[asked] = self._next
+            number = self._next
+            self._known.put(asked, number)
         return number
 
 
-CONDITIONS = Numbers()
+# --- conditions, whatever the run --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How to find the events that meet a condition.
+
+    Those that meet `ground` are tried, where the condition has `variables`, with `check`.
+    """
+
+    number: int
+    ground: Meets
+    check: Check | None = None
+    tests: tuple[core.Test, ...] = ()
+    variables: tuple[str, ...] = ()
+
+
+_NUMBERS = Numbers()
+_PLANS: Recent[core.Condition, Plan] = Recent(REMEMBERED)
+
+
+def plan(condition: core.Condition) -> Plan:
+    """The plan for a condition; the same one for equal conditions."""
+    found = _PLANS.get(condition)
+    if found is None:
+        found = _plan(condition)
+        _PLANS.put(condition, found)
+    return found
+
+
+def _plan(condition: core.Condition) -> Plan:
+    conjuncts = _conjuncts(eased(condition))
+    rest = core.AndC(tuple(c for c in conjuncts if core.variables_of(c)))
+    ground = [c for c in conjuncts if not core.variables_of(c)]
+    # Where a variable's value has to be in a field there is something in it.
+    ground += [core.Has(c.field) for c in rest.items if isinstance(c, core.Equals | core.Contains)]
+    number, meets = _NUMBERS.of(condition), _meets(core.AndC(tuple(ground)))
+    if not rest.items:
+        return Plan(number, meets)
+    return Plan(number, meets, compiled(rest), tuple(core.tests(rest)), core.variables_of(rest))
+
+
+def _conjuncts(condition: core.Condition) -> list[core.Condition]:
+    if isinstance(condition, core.AndC):
+        return [c for item in condition.items for c in _conjuncts(item)]
+    return [condition]
+
+
+def _meets(condition: core.Condition) -> Meets:
+    """What meets a condition without variables."""
+    match condition:
+        case core.NotC(body):
+            inner = _meets(body)
+            return lambda run: run.all & ~inner(run)
+        case core.AndC((item,)) | core.OrC((item,)):
+            return _meets(item)
+        case core.AndC(items):
+            each = [_meets(item) for item in items]
+            return lambda run: _common(run, each)
+        case core.OrC(items):
+            each = [_meets(item) for item in items]
+            return lambda run: _united(run, each)
+        case _:
+            number = _NUMBERS.of(condition)
+            return lambda run: run.tested(number, condition)
+
+
+def _common(run: Meeting, each: Iterable[Meets]) -> int:
+    found = run.all
+    for meets in each:
+        found &= meets(run)
+        if not found:
+            break
+    return found
+
+
+def _united(run: Meeting, each: Iterable[Meets]) -> int:
+    found = 0
+    for meets in each:
+        found |= meets(run)
+    return found
+
+
+def _accepts(test: core.Test) -> Callable[[str], bool]:
+    """Whether one of a field's texts is enough for a test."""
+    match test:
+        case core.In(_, values, negated):
+            return lambda text: (text in values) != negated
+        case core.Matches(_, matcher, negated):
+            matches = predicate(matcher)
+            return lambda text: matches(text) != negated
+        case core.Compares(_, operator, limit):
+            return lambda text: (n := number(text)) is not None and compare(n, operator, limit)
+        case core.ContainsText(_, part):
+            return lambda text: bool(part) and part in text
+        case _:
+            raise AssertionError(test)
+
+
+# --- one run -----------------------------------------------------------------------------------------------
 
 
 class Meeting:
@@ -87,75 +195,91 @@ class Meeting:
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
         self._events = trace.events
-        self._known: dict[int, tuple[int, ...] | None] = {}
-        named: dict[str, list[int]] = defaultdict(list)
-        carried: dict[core.Reads, list[int]] = defaultdict(list)
+        self.all = (1 << len(trace.events)) - 1
+        self._known: Recent[int, tuple[int | None]] = Recent(REMEMBERED)
+        self._tested: Recent[int, int] = Recent(REMEMBERED)
+        self._named: dict[str, list[int]] = {}
         for at, event in enumerate(trace.events):
             for name in dict.fromkeys(event.names()):
-                named[name].append(at)
-            for name in event.args:
-                carried[core.Reads(name)].append(at)
-            if event.output is not None:
-                carried[core.Reads("output", output=True)].append(at)
-        self._named = dict(named)
-        self._carried = dict(carried)
+                self._named.setdefault(name, []).append(at)
+        self._texts: dict[str | None, dict[str, list[int]]] = {}
+        """The events that carry each text, by argument; the output has no name."""
 
-    def events(self, condition: core.Condition, number: int | None = None) -> tuple[int, ...] | None:
-        """The indices of the events, ascending; None where that would take too long to find out.
+    def meeting(self, plan: Plan) -> int | None:
+        """The events that meet a condition, as the bits of a number; None where finding out would take too long."""
+        known = self._known.get(plan.number)
+        if known is None:
+            known = (self._found(plan),)
+            self._known.put(plan.number, known)
+        return known[0]
 
-        `number` is the condition's in `CONDITIONS`, where that is known.
-        """
-        number = CONDITIONS.of(condition) if number is None else number
-        if number not in self._known:
-            self._known[number] = self._found(eased(condition))
-        return self._known[number]
+    def events(self, condition: core.Condition) -> tuple[int, ...] | None:
+        """The indices of the events, ascending; None as `meeting` has it."""
+        found = self.meeting(plan(condition))
+        return None if found is None else tuple(places(found))
 
-    def forget(self) -> None:
-        """Forget what was worked out."""
-        self._known.clear()
+    def tested(self, number: int, test: core.Test) -> int:
+        """The events that meet a test without a variable, which has this number."""
+        found = self._tested.get(number)
+        if found is None:
+            found = _bits(self._meeting(test), len(self._events))
+            self._tested.put(number, found)
+        return found
 
-    @property
-    def size(self) -> int:
-        """How many conditions were worked out."""
-        return len(self._known)
+    def _meeting(self, test: core.Test) -> Iterable[int]:
+        events = self._events
+        match test:
+            case core.ActionIn(names):
+                return (at for name in names for at in self._named.get(name, ()))
+            case core.ActionMatches(matcher):
+                matches = predicate(matcher)
+                return (at for name, named in self._named.items() if matches(name) for at in named)
+            case core.StatusIs(status):
+                return (at for at, event in enumerate(events) if event.status == status)
+            case core.Has(field):
+                if field.output:
+                    return (at for at, event in enumerate(events) if event.output is not None)
+                return (at for at, event in enumerate(events) if field.name in event.args)
+            case core.In(field, values, negated=False):
+                carried = self._carried(field)
+                return (at for text in values for at in carried.get(text, ()))
+            case _:
+                accepts = _accepts(test)
+                return (at for text, carrying in self._carried(test.field).items() if accepts(text) for at in carrying)
 
-    def _found(self, condition: core.Condition) -> tuple[int, ...] | None:
-        conjuncts = _conjuncts(condition)
-        places = self._places(conjuncts)
-        ground = [c for c in conjuncts if not core.variables_of(c)]
-        if ground:
-            check = compiled(core.AndC(tuple(ground)))
-            places = [at for at in places if check(self._events[at], {})]
-        rest = core.AndC(tuple(c for c in conjuncts if core.variables_of(c)))
-        if not rest.items:
-            return tuple(places)
-        holds, tests = compiled(rest), core.tests(rest)
-        variables = core.variables_of(rest)
-        found = []
-        for at in places:
+    def _carried(self, field: core.Reads) -> dict[str, list[int]]:
+        name = None if field.output else field.name
+        found = self._texts.get(name)
+        if found is None:
+            found = self._texts[name] = {}
+            for at, event in enumerate(self._events):
+                for text in texts(field, event):
+                    found.setdefault(text, []).append(at)
+        return found
+
+    def _found(self, plan: Plan) -> int | None:
+        ground, holds = plan.ground(self), plan.check
+        if holds is None:
+            return ground
+        found: list[int] = []
+        tried = 0
+        for at in places(ground):
             event = self._events[at]
-            choices = [self._choices(x, tests, event) for x in variables]
-            if prod(map(len, choices)) > MAX_BINDINGS:
+            tried += self._looked_through(plan.tests, event)
+            if tried > MAX_TRIED:
                 return None
-            if any(holds(event, dict(zip(variables, values, strict=True))) for values in product(*choices)):
+            choices = [self._choices(x, plan.tests, event) for x in plan.variables]
+            tried += prod(map(len, choices))
+            if tried > MAX_TRIED:
+                return None
+            if any(holds(event, dict(zip(plan.variables, values, strict=True))) for values in product(*choices)):
                 found.append(at)
-        return tuple(found)
+        return _bits(found, len(self._events))
 
-    def _places(self, conjuncts: Iterable[core.Condition]) -> Sequence[int]:
-        """A superset of the events, ascending: those that the rarest name or argument asked for leaves over."""
-        best: Sequence[int] = range(len(self._events))
-        for conjunct in conjuncts:
-            match conjunct:
-                case core.ActionIn(names):
-                    lists = [self._named[name] for name in names if name in self._named]
-                    places = lists[0] if len(lists) == 1 else sorted({at for some in lists for at in some})
-                case core.StatusIs() | core.ActionMatches() | core.NotC() | core.AndC() | core.OrC():
-                    continue
-                case _:
-                    places = self._carried.get(conjunct.field, [])
-            if len(places) < len(best):
-                best = places
-        return best
+    def _looked_through(self, tests: Iterable[core.Test], event: Event) -> int:
+        """How often `_choices` looks whether one text is in another."""
+        contained = sum(len(texts(test.field, event)) for test in tests if isinstance(test, core.Contains))
+        return contained and contained * len(self._trace.values)
 
     def _choices(self, variable: str, tests: Iterable[core.Test], event: Event) -> list[str | None]:
         """The values of a variable that its tests can tell apart at an event, and one (None) for all others."""
@@ -169,7 +293,20 @@ class Meeting:
         return list(choices)
 
 
-def _conjuncts(condition: core.Condition) -> list[core.Condition]:
-    if isinstance(condition, core.AndC):
-        return [c for item in condition.items for c in _conjuncts(item)]
-    return [condition]
+def _bits(positions: Iterable[int], length: int) -> int:
+    found = bytearray(length // 8 + 1)
+    for at in positions:
+        found[at >> 3] |= 1 << (at & 7)
+    return int.from_bytes(found, "little")
+
+
+def places(bits: int) -> list[int]:
+    """The places of the bits of a number, ascending."""
+    if not bits:
+        return []
+    written = bin(bits)[:1:-1]  # the lowest first, without `0b`
+    found, at = [], written.find("1")
+    while at >= 0:
+        found.append(at)
+        at = written.find("1", at + 1)
+    return found

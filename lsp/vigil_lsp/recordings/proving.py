@@ -8,8 +8,9 @@ from vigil_lang.diagnostics import InputError
 from vigil_lang.diagnostics.render import concise
 from vigil_lang.files import read_source
 from vigil_lang.testing.session import collect, run
+from vigil_lsp.markup import sentence
 from vigil_lsp.recordings.results import Tested
-from vigil_lsp.recordings.writing import link, named, said
+from vigil_lsp.recordings.writing import link, named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,12 +48,14 @@ def document(session: Session, folder: str) -> str:
 def _file(file: FileResult) -> Iterator[str]:
     for outcome in file.outcomes:
         if not outcome.passed:
-            rows = [f"- {_place(outcome, failure.span.start)}: {said(failure.message)}" for failure in outcome.failures]
+            rows = [
+                f"- {_place(outcome, failure.span.start)}: {sentence(failure.message)}" for failure in outcome.failures
+            ]
             yield "\n".join([f"✗ {_title(outcome)}", "", *rows])
     passed = [f"- ✓ {_title(outcome)}" for outcome in file.outcomes if outcome.passed]
     if passed:
         yield "\n".join(passed)
-    findings = [f"- {said(concise(finding))}" for finding in file.findings]
+    findings = [f"- {sentence(concise(finding))}" for finding in file.findings]
     if findings:
         yield "\n".join(findings)
 

@@ -6,18 +6,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
-from vigil_lsp.recordings.meeting import Meeting, Numbers
+from vigil_lang.semantics import core
+from vigil_lang.smt.leaves import Matching
+from vigil_lsp.recordings.limits import TooLong
+from vigil_lsp.recordings.meeting import Meeting, Numbers, places, plan
 
 if TYPE_CHECKING:
     from vigil_lang.semantics.lower import Statement
-    from vigil_lang.smt.leaves import Matching
+    from vigil_lang.smt.encode import Encoding
     from vigil_lang.trace import Trace
 
 Binding: TypeAlias = "dict[str, str | None]"
-
-REMEMBERED = 20_000
-"""Answers kept of one run; where there are more all are worked out again."""
-
 
 _STATEMENTS = Numbers()
 
@@ -25,10 +24,6 @@ _STATEMENTS = Numbers()
 def number_of(statement: Statement) -> int:
     """A number that only statements share of which every run says the same in the same words."""
     return _STATEMENTS.of((statement.requirement, statement.form, statement.metadata.message, statement.body))
-
-
-class TooLong(Exception):
-    """A step took longer than it may."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +37,22 @@ class Answer:
     offending: tuple[tuple[int, str, str], ...]
     exercised: bool
     given_up: bool = False
+
+
+class _Matching(Matching):
+    """The events that meet conditions, as they are known from counting."""
+
+    def __init__(self, trace: Trace, known: Meeting) -> None:
+        super().__init__(trace)
+        self._known = known
+
+    def meeting(self, conjuncts: list[core.Condition]) -> list[int]:
+        found = self._known.all
+        for conjunct in conjuncts:
+            met = self._known.meeting(plan(conjunct))
+            assert met is not None  # there is no variable to try values of
+            found &= met
+        return places(found)
 
 
 class Recorded:
@@ -59,10 +70,8 @@ class Recorded:
 
     @cached_property
     def matching(self) -> Matching:
-        """What statements on this run share (imported late: the first statement that is judged needs it)."""
-        from vigil_lang.smt.leaves import Matching
-
-        return Matching(self.trace)
+        """What statements on this run share."""
+        return _Matching(self.trace, self.meeting)
 
     def answer(self, statement: Statement, number: int | None = None) -> Answer:
         """What the run makes of a statement: decided by the facts, as `testing.judge.answer` does.
@@ -72,23 +81,25 @@ class Recorded:
         number = number_of(statement) if number is None else number
         found = self._answers.get(number)
         if found is None:
-            if len(self._answers) > REMEMBERED:
-                self._answers.clear()
-            if self.meeting.size > REMEMBERED:
-                self.meeting.forget()
             try:
                 found = self._judged(statement)
             except TooLong:
                 found = Answer((), False, given_up=True)
-            self._answers[number] = found
+        else:
+            del self._answers[number]
+        self._answers[number] = found  # what was asked for last stays longest
         return found
+
+    def forget(self, room: int) -> None:
+        """Forget all answers but so many: those that were asked for last."""
+        for number in list(self._answers)[: max(0, len(self._answers) - room)]:
+            del self._answers[number]
 
     def knows(self, number: int) -> bool:
         """Whether the answer for the statement of this number needs no work."""
         return number in self._answers
 
     def _judged(self, statement: Statement) -> Answer:
-        from vigil_lang.lint.judging import exercised
         from vigil_lang.smt.encode import Encoding
         from vigil_lang.smt.explain import Explainer
 
@@ -101,7 +112,16 @@ class Recorded:
                 at, first = condition.event, min(failing, key=self._order)
                 offending.append((at, self.trace.events[at].id, explainer.message(at, first)))
         offending.sort()
-        return Answer(tuple(offending), exercised(encoding))
+        return Answer(tuple(offending), self._exercised(encoding))
+
+    def _exercised(self, encoding: Encoding) -> bool:
+        """As `lint.judging.exercised`."""
+        from vigil_lang.lint.judging import about
+
+        if encoding.requirement.trigger is not None:
+            return encoding.exercised()
+        conditions = core.conditions(encoding.requirement.theta)
+        return any(self.meeting.meeting(plan(about(holds.condition))) for holds in conditions)
 
     @cached_property
     def _rank(self) -> dict[str, int]:

@@ -263,11 +263,21 @@ def known(world: World, judged: Judged | None, source: Source, items: Iterable[S
 
 
 def _moved(found: Diagnostic, judged: Judged, source: Source, moved: list[tuple[Span, int]]) -> Diagnostic | None:
-    """A finding where the current text has it; None where its item has changed."""
+    """A finding where the current text has it; None where its item has changed, or what is before and behind it."""
     if found.source.path != judged.path:
         return found
     for (start, end), by in moved:
         if start <= found.span.start and found.span.end <= end:
-            span = Span(found.span.start + by, found.span.end + by)
-            return Diagnostic(found.code, found.message, source, span, found.severity, found.help)
+            return _at(found, source, by)
+    if any(item.start <= found.span.start < item.start + len(item.text) for item in judged.items):
+        return None
+    if source.text.startswith(judged.text[: found.span.end]):
+        return _at(found, source, 0)
+    if source.text.endswith(judged.text[found.span.start :]):
+        return _at(found, source, len(source.text) - len(judged.text))
     return None
+
+
+def _at(found: Diagnostic, source: Source, by: int) -> Diagnostic:
+    span = Span(found.span.start + by, found.span.end + by)
+    return Diagnostic(found.code, found.message, source, span, found.severity, found.help)

@@ -82,6 +82,11 @@ class State:
             return None
         return known
 
+    @property
+    def statements(self) -> int:
+        """How many statements there are in the policies that were asked about."""
+        return sum(len(policy.statements) for policy in self._policies.values())
+
     def _is_current(self, module: Module) -> bool:
         return is_shipped(module.source.path) or self._read(module.source.path).text == module.source.text
 

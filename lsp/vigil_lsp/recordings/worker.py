@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 import os
 import queue
-import signal
 import sys
 import threading
 import time
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from vigil_lang.diagnostics import InputError
 from vigil_lsp.recordings.answering import NoAnswer, answered
 from vigil_lsp.recordings.judging import Counted, Judging
+from vigil_lsp.recordings.limits import TooLong, limited
 from vigil_lsp.recordings.messages import (
     Answer,
     Ask,
@@ -34,7 +34,6 @@ from vigil_lsp.recordings.messages import (
     read_frame,
 )
 from vigil_lsp.recordings.news import news
-from vigil_lsp.recordings.recorded import TooLong
 from vigil_lsp.recordings.state import State
 from vigil_lsp.recordings.world import state_of
 
@@ -64,6 +63,9 @@ _RARELY = 30
 
 _PARTIAL = 0.4
 """Seconds after which a part of an answer is sent."""
+
+_TYPED = 100
+"""Answers about texts of before that are remembered of each run."""
 
 _QUESTION, _LOAD, _LATER, _JUDGE = range(4)
 
@@ -160,7 +162,7 @@ class Worker:
         """Do a few steps of the most urgent job."""
         key, job = min(self._jobs.items(), key=lambda found: found[1].order)
         try:
-            with _limited(TOO_LONG if job.order[0] == _JUDGE else TOO_LONG_TO_READ):
+            with limited(TOO_LONG if job.order[0] == _JUDGE else TOO_LONG_TO_READ):
                 until = time.monotonic() + _AT_A_TIME
                 while time.monotonic() < until:
                     next(job.steps)
@@ -192,7 +194,12 @@ class Worker:
     # --- runs ---
 
     def _load(self, runs: Runs) -> None:
-        self._add(("load", runs.basis), _LOAD, self._loading(runs))
+        self._add(("load", runs.basis), _LOAD, self._loading(runs), partial(self._unloaded, runs))
+
+    def _unloaded(self, runs: Runs, why: str) -> None:
+        """Say that runs cannot be had: whoever waits for them waits in vain."""
+        runs.give_up(why)
+        self._loaded(runs, frozenset())
 
     def _loading(self, runs: Runs) -> Iterator[None]:
         title = "Reading recorded runs"
@@ -208,8 +215,11 @@ class Worker:
         finally:
             if told:
                 self._send(Progress(title, done=True))
+        self._loaded(runs, frozenset(read))
+
+    def _loaded(self, runs: Runs, files: frozenset[str]) -> None:
         paths = [path for path, asked in self._state.asked.items() if asked.basis == runs.basis]
-        self._tell(runs, paths, frozenset(read))
+        self._tell(runs, paths, files)
         for path in self._state.judged():
             if path in paths:
                 self._judge(path)
@@ -223,10 +233,15 @@ class Worker:
     def _judge(self, path: str) -> None:
         asked, runs = self._state.asked[path], self._state.runs_for(path)
         if runs is not None:
-            self._add(("judge", path), _JUDGE, self._judging(asked, runs))
+            judging = Judging(asked, self._state.source(path), runs, self._counted.get(path))
+            self._add(("judge", path), _JUDGE, self._judging(judging), partial(self._unjudged, judging))
 
-    def _judging(self, asked: Asked, runs: Runs) -> Iterator[None]:
-        judging = Judging(asked, self._state.source(asked.path), runs, self._counted.get(asked.path))
+    def _unjudged(self, judging: Judging, why: str) -> None:  # noqa: ARG002 - it says nothing to the user
+        """Say that there will be no more of a policy than there is."""
+        judging.complete = True
+        self._tell_of(judging)
+
+    def _judging(self, judging: Judging) -> Iterator[None]:
         told = time.monotonic()
         for _ in judging.steps(self._state.access):
             if judging.policy is not None and time.monotonic() - told > _PARTIAL:
@@ -235,7 +250,14 @@ class Worker:
             yield
         self._tell_of(judging)
         if judging.counted is not None:
-            self._counted[asked.path] = judging.counted
+            self._counted[judging.asked.path] = judging.counted
+        self._forget(judging.runs)
+
+    def _forget(self, runs: Runs) -> None:
+        """Of each run, forget answers about texts that were typed over; the last few may come back."""
+        needed = sum(len(judged.statements) for _, judged in self._told.values()) + self._state.statements
+        for run in (*runs.recorded, *runs.benign):
+            run.forget(needed + _TYPED)
 
     def _tell_of(self, judging: Judging) -> None:
         """Send what has come of judging a policy so far."""
@@ -244,26 +266,6 @@ class Worker:
         self._numbers += 1
         self._send(news(result, self._numbers, self._told.get(result.path), complete=judging.complete))
         self._told[result.path] = self._numbers, result
-
-
-class _limited:  # noqa: N801 - used as a function
-    """A step that is given up when it takes too long, where the system can tell."""
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-
-    def __enter__(self) -> None:
-        if hasattr(signal, "setitimer"):
-            signal.signal(signal.SIGALRM, _give_up)
-            signal.setitimer(signal.ITIMER_REAL, self._seconds)
-
-    def __exit__(self, *_: object) -> None:
-        if hasattr(signal, "setitimer"):
-            signal.setitimer(signal.ITIMER_REAL, 0)
-
-
-def _give_up(*_: object) -> None:
-    raise TooLong("this takes too long")
 
 
 def main() -> None:

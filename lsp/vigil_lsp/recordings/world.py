@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import glob
 import os
+import re
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
-from vigil_lang.paths import trace_paths
+from vigil_lang.paths import trace_paths, waits
 from vigil_lang.report.recording import file_of
 from vigil_lang.runs import load_traces
 from vigil_lang.signatures import load_signature
 from vigil_lang.trace import Signature, merge, observe
-from vigil_lsp.recordings.recorded import Recorded, TooLong
+from vigil_lsp.recordings.limits import TooLong, limited
+from vigil_lsp.recordings.recorded import Recorded
 from vigil_lsp.recordings.results import RunInfo, Samples, World
 from vigil_lsp.recordings.sampling import sampled, slim
 
@@ -32,6 +36,12 @@ MAX_ALTOGETHER = 100_000_000
 """Bytes of all recordings of a project that are read in an editor."""
 
 MAX_FILES = 1_000
+
+MAX_SECONDS = 2.0
+"""How long the files that patterns stand for are looked for: one may be about a whole disk."""
+
+_SPELLED_OUT = re.compile(r"\[([*?[])\]")
+"""What `glob.escape` makes of the characters that mean something in a glob."""
 
 _NOTHING = Signature({}, "observed")
 
@@ -96,6 +106,9 @@ def _read(path: str, state: FileState) -> Loaded:
         message = f"a recording of more than {largest(path) // 1_000_000} MB is not followed in an editor"
         found = Diagnostic.of("VGL003", message, Source(path, ""), severity="warning", help=f"`vigil verify … {path}`")
         return Loaded(state, findings=(found,))
+    if waits(path):
+        found = Diagnostic.of("VGL003", "a pipe or a device is not followed in an editor", Source(path, ""))
+        return Loaded(state, findings=(found,))
     try:
         return Loaded(state, tuple(Recorded(trace) for trace in load_traces(path)))
     except InputError as error:
@@ -108,6 +121,10 @@ def _read(path: str, state: FileState) -> Loaded:
         return Loaded(state, findings=(Diagnostic.of("VGL902", message, Source(path, "")),))
 
 
+_OUTSIDE = "only what lies in the workspace folder is read"
+_AT_LEAST = 0.01
+
+
 @dataclass(slots=True)
 class Found:
     """The files that patterns stand for, and what is wrong with a pattern by its place among them."""
@@ -116,13 +133,28 @@ class Found:
     missing: list[tuple[int, str]]
 
 
-def find(patterns: Iterable[str], within: str | None = None) -> Found:
-    """The files that patterns stand for, each once. Only those that lie in the folder `within`, links followed."""
+def find(patterns: Iterable[str], within: str | None = None, slow: set[str] | None = None) -> Found:
+    """The files that patterns stand for, each once. Only those that lie in the folder `within`, links followed.
+
+    What takes too long to find is added to `slow`, and what is in there is not looked for.
+    """
+    slow = set() if slow is None else slow
     found = Found([], [])
     inside = os.path.realpath(within) if within is not None else None
+    end = time.monotonic() + MAX_SECONDS
     for at, pattern in enumerate(patterns):
         try:
-            files = trace_paths([pattern])
+            if inside is not None and not _lies_in(_head(pattern), inside):
+                found.missing.append((at, _OUTSIDE))
+                continue
+            if pattern in slow:
+                raise TooLong
+            with limited(max(_AT_LEAST, end - time.monotonic())):
+                files = trace_paths([pattern])
+        except TooLong:
+            slow.add(pattern)
+            found.missing.append((at, "finding what this stands for takes too long"))
+            continue
         except InputError as error:
             found.missing.append((at, error.diagnostics[0].message))
             continue
@@ -131,10 +163,20 @@ def find(patterns: Iterable[str], within: str | None = None) -> Found:
             continue
         allowed = [f for f in files if inside is None or _lies_in(f, inside)]
         if len(allowed) < len(files):
-            found.missing.append((at, "only what lies in the workspace folder is read"))
+            found.missing.append((at, _OUTSIDE))
         found.files += (file for file in allowed if file not in found.files)
     del found.files[MAX_FILES:]
     return found
+
+
+def _head(pattern: str) -> str:
+    """The file or folder that everything a pattern stands for is, or lies below."""
+    head: list[str] = []
+    for part in Path(pattern).parts:
+        if glob.has_magic(_SPELLED_OUT.sub("", part)):
+            break
+        head.append(_SPELLED_OUT.sub(r"\1", part))
+    return str(Path(*head))
 
 
 def _lies_in(path: str, folder: str) -> bool:
@@ -154,6 +196,7 @@ class Runs:
         self.world: World | None = None
         self._signature = _NOTHING
         self._seen: tuple[tuple[str, FileState | None], ...] = ()
+        self._slow: set[str] = set()
 
     @property
     def signature(self) -> Signature:
@@ -169,13 +212,14 @@ class Runs:
         return self._look()[0] != self._seen
 
     def _look(self) -> tuple[tuple[tuple[str, FileState | None], ...], Found, Found]:
-        runs, benign = find(self.basis.runs, self.basis.within), find(self.basis.benign)
+        runs = find(self.basis.runs, self.basis.within, self._slow)
+        benign = find(self.basis.benign, slow=self._slow)
         paths = dict.fromkeys((*runs.files, *benign.files, *self.basis.signatures))
         return tuple((path, state_of(path)) for path in paths), runs, benign
 
     def load(self, recordings: Recordings) -> Iterator[tuple[int, int, str | None]]:
         """Find and read everything; after each file (done, of how many, its path where it was read anew)."""
-        seen, runs, benign = self._look()
+        self._seen, runs, benign = self._look()
         files = list(dict.fromkeys((*runs.files, *benign.files)))
         loaded: dict[str, Loaded] = {}
         left = MAX_ALTOGETHER
@@ -190,7 +234,6 @@ class Runs:
             read = not recordings.current(path)
             loaded[path] = recordings.load(path)
             yield done, len(files), path if read else None
-        self._seen = seen
         self.recorded = tuple(run for path in runs.files if path in loaded for run in loaded[path].runs)
         self.benign = tuple(run for path in benign.files if path in loaded for run in loaded[path].runs)
         findings = [finding for one in loaded.values() for finding in one.findings]
@@ -209,6 +252,14 @@ class Runs:
             tuple(runs.missing),
         )
 
+    def give_up(self, why: str) -> None:
+        """Do without what cannot be read, until something about it changes."""
+        self.recorded = self.benign = ()
+        self._signature = _NOTHING
+        Runs._numbers += 1
+        missing = tuple((at, why) for at in range(len(self.basis.runs)))
+        self.world = World(Runs._numbers, _NOTHING, Samples(), (), (), missing)
+
 
 def _declared(paths: Iterable[str]) -> tuple[list[Signature], list[Diagnostic]]:
     """The signatures that can be read, and what is wrong with the others."""
@@ -216,8 +267,8 @@ def _declared(paths: Iterable[str]) -> tuple[list[Signature], list[Diagnostic]]:
     findings: list[Diagnostic] = []
     for path in paths:
         state = state_of(path)
-        if state is not None and state.size > MAX_BYTES:
-            message = f"a signature of more than {MAX_BYTES // 1_000_000} MB is not read in an editor"
+        if waits(path) or (state is not None and state.size > MAX_BYTES):
+            message = f"a signature is a file of no more than {MAX_BYTES // 1_000_000} MB"
             findings.append(Diagnostic.of("VGL003", message, Source(path, ""), severity="warning"))
             continue
         try:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from vigil_lang.report.markdown import block, code
 from vigil_lang.report.recording import event_lines, file_of
 from vigil_lang.verdict.lines import event_text
-from vigil_lsp.markup import prose
+from vigil_lsp.markup import prose, sentence
 from vigil_lsp.recordings.results import Broken
 from vigil_lsp.told import as_theta, in_words
 
@@ -82,8 +82,8 @@ def _statement(statement: Statement, folder: str) -> Iterator[str]:
     yield block(source.text[syntax.span.start : syntax.span.end], "vigil")
     line, _ = source.position(statement.span.start)
     yield f"In {link(f'{named(source.path, folder)}:{line}', source.path, line)}."
-    for file, sentence in statement.metadata.cites:
-        yield f"It enforces {code(file)}: “{said(sentence)}”"
+    for file, cited in statement.metadata.cites:
+        yield f"It enforces {code(file)}: “{sentence(cited)}”"
 
 
 def _run(trace: Trace, verdict: StatementVerdict, folder: str) -> Iterator[str]:
@@ -101,13 +101,13 @@ def _run(trace: Trace, verdict: StatementVerdict, folder: str) -> Iterator[str]:
 
 
 def _offence(offence: Offence, trace: Trace, file: str, lines: dict[int, int]) -> Iterator[str]:
-    yield f"### {link(offence.event, file, lines.get(offence.index))} {said(offence.message)}"
+    yield f"### {link(offence.event, file, lines.get(offence.index))} {sentence(offence.message)}"
     if offence.why != offence.message:
-        yield f"Why: {said(offence.why)}."
+        yield f"Why: {sentence(offence.why)}."
     bound = [f"- {code(x)} = {'any other value' if v is None else code(v)}" for x, v in offence.bindings.items()]
     if bound:
         yield "\n".join(bound)
-    notes = {trace.index_of[miss.event]: f"near miss: {said(miss.why)}" for miss in offence.near_misses}
+    notes = {trace.index_of[miss.event]: f"near miss: {sentence(miss.why)}" for miss in offence.near_misses}
     if offence.forbidden is not None:
         notes[trace.index_of[offence.forbidden]] = "forbidden here"
     notes[offence.index] = "**at fault**"
@@ -132,11 +132,6 @@ def _called(event: Event) -> str:
     return code(event_text(event, _ROOM).plain)
 
 
-def said(text: str) -> str:
-    """A sentence on one line; what it quotes in backticks stays code."""
-    return prose(" ".join(text.split()))
-
-
 # --- the timeline ------------------------------------------------------------------------------------------
 
 
@@ -156,7 +151,7 @@ def timeline(run: RunView, where: dict[tuple[str, str], int], folder: str) -> st
 
 
 def _violated(one: Said, where: dict[tuple[str, str], int]) -> str:
-    return f"{link(one.statement, one.policy, where.get((one.policy, one.statement)))}: {said(one.message)}"
+    return f"{link(one.statement, one.policy, where.get((one.policy, one.statement)))}: {sentence(one.message)}"
 
 
 # --- what a statement means --------------------------------------------------------------------------------

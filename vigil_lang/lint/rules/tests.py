@@ -23,7 +23,7 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
     from vigil_lang.testing.read import find_tests
     from vigil_lang.testing.subjects import Subjects
 
-    subjects = Subjects(policy)
+    subjects = Subjects(policy, subject.access)
     if not subjects.errors():  # what is wrong with a policy is said where it is checked itself
         yield from find_tests(policy, Fixtures(), subjects).findings
 
