@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 
+_LONGEST_PAUSE = 0.1
+"""Seconds."""
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Job:
@@ -40,6 +43,8 @@ class Analyst:
         self._current: _Job | None = None
         self._wanted = True
         self._ended = False
+        self._free = threading.Event()
+        self._free.set()
         self._thread = threading.Thread(target=self._work, name="vigil-lint", daemon=True)
         self._thread.start()
 
@@ -80,7 +85,16 @@ class Analyst:
         if self._current is not None and self._current.policy.path == path:
             self._wanted = False
 
+    def pause(self) -> None:
+        """Let the event loop have the processor: somebody waits for an answer."""
+        self._free.clear()
+
+    def resume(self) -> None:
+        """Go on."""
+        self._free.set()
+
     def _going(self) -> bool:
+        self._free.wait(_LONGEST_PAUSE)
         return self._wanted
 
     def _work(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,7 @@ from vigil_lsp.analyst import Analyst
 from vigil_lsp.findings import Findings, moved, to_protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from vigil_lang.diagnostics import Diagnostic, Source
     from vigil_lang.lint.run import Linted, Plan
@@ -56,6 +56,17 @@ class Diagnosis:
             handle.cancel()
         if self._analyst is not None:
             await self._analyst.end()
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """While an answer is made, linting waits: two threads of Python share one processor."""
+        if self._analyst is not None:
+            self._analyst.pause()
+        try:
+            yield
+        finally:
+            if self._analyst is not None:
+                self._analyst.resume()
 
     # --- when to look ---
 

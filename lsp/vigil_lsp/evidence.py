@@ -61,6 +61,7 @@ class Evidence:
         self._unopened = None
         self._update()
         self.recordings.refresh()
+        self.traces.policies_changed()  # open recordings, too, may be others on disk
 
     async def end(self) -> None:
         """End the process."""

@@ -106,13 +106,11 @@ def indented(reading: Reading, offset: int, typed: str) -> list[Edit]:
     end = start
     while end < len(text) and text[end] in " \t":
         end += 1
-    width = _new_line(reading, start, end) if typed == "\n" else _closing(reading, end)
-    if width is None or text[start:end] == " " * width:
-        return []
-    return [Edit(Span(start, end), " " * width)]
+    wanted = _new_line(reading, start, end) if typed == "\n" else _closing(reading, end)
+    return [] if wanted is None or text[start:end] == wanted else [Edit(Span(start, end), wanted)]
 
 
-def _new_line(reading: Reading, start: int, end: int) -> int | None:
+def _new_line(reading: Reading, start: int, end: int) -> str | None:
     before = [t for t in _of_item(reading, start) if t.kind not in COMMENTS]
     if not before:
         return None
@@ -124,11 +122,12 @@ def _new_line(reading: Reading, start: int, end: int) -> int | None:
             open_at.pop()
     closes = reading.source.text[end : end + 1] in CLOSING
     if open_at:
-        return _width(reading, open_at[-1].start) + (0 if closes else INDENT)
-    return INDENT if before[-1].text in _GOES_ON and before[-1].kind in ("word", "symbol") else None
+        around = _indentation(reading, open_at[-1].start)
+        return around if closes else around + ("\t" if "\t" in around else " " * INDENT)
+    return " " * INDENT if before[-1].text in _GOES_ON and before[-1].kind in ("word", "symbol") else None
 
 
-def _closing(reading: Reading, at: int) -> int | None:
+def _closing(reading: Reading, at: int) -> str | None:
     text = reading.source.text
     if text[at : at + 1] not in CLOSING:
         return None
@@ -142,7 +141,7 @@ def _closing(reading: Reading, at: int) -> int | None:
             open_at.pop()
     if not open_at or OPENING[open_at[-1].text] != text[at]:
         return None
-    return _width(reading, open_at[-1].start)
+    return _indentation(reading, open_at[-1].start)
 
 
 def _of_item(reading: Reading, end: int) -> list[Token]:
@@ -152,8 +151,8 @@ def _of_item(reading: Reading, end: int) -> list[Token]:
     return [token for token in reading.tokens if start <= token.start and token.end <= end]
 
 
-def _width(reading: Reading, offset: int) -> int:
-    """How far the line of an offset is indented."""
+def _indentation(reading: Reading, offset: int) -> str:
+    """What the line of an offset begins with."""
     text = reading.source.text
     line = text[text.rfind("\n", 0, offset) + 1 : offset]
-    return len(line) - len(line.lstrip(" \t"))
+    return line[: len(line) - len(line.lstrip(" \t"))]

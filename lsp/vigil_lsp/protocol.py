@@ -19,6 +19,7 @@ from vigil_lsp.virtual import SCHEME
 
 if TYPE_CHECKING:
     from collections.abc import Generator
+    from concurrent.futures import Future
 
     from vigil_lsp.server import VigilServer
 
@@ -67,7 +68,8 @@ class VigilProtocol(LanguageServerProtocol):
             if method is not None and known is not None:
                 self.refuse(known, INVALID_PARAMS, f"the parameters of `{method}` are not valid")
             return
-        self.handle_message(structured)
+        with self._server.diagnosis.waiting():
+            self.handle_message(structured)
 
     def _structured(self, message: dict[str, Any]) -> Any:
         try:
@@ -105,6 +107,23 @@ class VigilProtocol(LanguageServerProtocol):
         if error is not None and error.data is not None:  # a traceback is nothing for a client
             error = types.ResponseError(error.code, error.message)
         super()._send_response(msg_id, result, error)
+
+    def _send_handler_result(self, future: Future[Any], *, msg_id: int | str) -> None:
+        """Answer a request. What a client asks wrongly is told to it, and is nothing for the log."""
+        error = None if future.cancelled() else future.exception()
+        if isinstance(error, JsonRpcException) and not isinstance(error, JsonRpcInternalError):
+            self._request_futures.pop(msg_id, None)
+            self._send_response(msg_id, error=error.to_response_error())
+        else:
+            super()._send_handler_result(future, msg_id=msg_id)
+
+    @lsp_method(types.SHUTDOWN)
+    def lsp_shutdown(self, *arguments: Any) -> Generator[Any, Any, None]:
+        """End what is still asked: one by one, since each that is cancelled is taken from what pygls goes through."""
+        for number, future in list(self._request_futures.items()):
+            if number != self.msg_id:
+                future.cancel()
+        yield from super().lsp_shutdown(*arguments)
 
     @lsp_method(types.INITIALIZE)
     def lsp_initialize(self, params: types.InitializeParams) -> Generator[Any, Any, types.InitializeResult]:

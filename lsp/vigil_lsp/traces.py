@@ -15,6 +15,7 @@ from lsprotocol import types
 from vigil_lang.diagnostics.visible import visible
 from vigil_lsp.findings import NAME, SEVERITY
 from vigil_lsp.recordings.client import Unanswered
+from vigil_lsp.recordings.results import digest_of
 from vigil_lsp.text import Text
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ class Traces:
         self._seen: dict[str, Seen] = {}
         self._asking: dict[str, asyncio.Task[None]] = {}
         self._published: set[str] = set()
+        self._digests: dict[str, tuple[Text, bytes]] = {}
+        self._due: dict[str, asyncio.TimerHandle] = {}
 
     # --- when to ask ---
 
@@ -61,11 +64,14 @@ class Traces:
         path = document.path
         if self._server.document(document.uri) is None:
             self._seen.pop(path, None)
+            self._digests.pop(path, None)
             if (task := self._asking.pop(path, None)) is not None:
                 task.cancel()
             self._publish(path)
         elif is_recording(document) and path not in self._seen:
             self._ask(path)
+        elif path in self._seen and path not in self._due:
+            self._due[path] = asyncio.get_running_loop().call_later(_GATHERED, self._publish, path)
 
     def runs_changed(self, files: Collection[str]) -> None:
         """Recordings were read anew: those that are broken are shown to be, and what is open is asked about."""
@@ -86,6 +92,8 @@ class Traces:
         """Ask nothing more."""
         for task in self._asking.values():
             task.cancel()
+        for due in self._due.values():
+            due.cancel()
 
     def _ask(self, path: str) -> None:
         older = self._asking.get(path)
@@ -113,12 +121,20 @@ class Traces:
     def seen(self, document: Document) -> Seen | None:
         """What is known of an open recording; None where that is nothing, or the text is not that of the file."""
         found = self._seen.get(document.path)
-        return found if found is not None and found.runs and _is_of(found.runs[0], document.text.content) else None
+        return found if found is not None and found.runs and found.runs[0].digest == self._digest(document) else None
+
+    def _digest(self, document: Document) -> bytes:
+        known = self._digests.get(document.path)
+        if known is None or known[0] is not document.text:
+            content = document.text.content.encode("utf-8", "surrogatepass")
+            known = self._digests[document.path] = (document.text, digest_of(content))
+        return known[1]
 
     # --- diagnostics ---
 
     def _publish(self, path: str) -> None:
         """Show in a recording what is wrong with it, and, where it is open, the events at fault."""
+        self._due.pop(path, None)
         server = self._server
         uri = server.files.uri(path)
         document = server.document(uri)
@@ -166,11 +182,6 @@ def _by_line(runs: tuple[RunView, ...]) -> Seen:
             if event.line is not None:
                 lines.setdefault(event.line - 1, []).append(event)
     return Seen(runs, lines)
-
-
-def _is_of(run: RunView, content: str) -> bool:
-    """Whether a text is, by its size, the one that the process read."""
-    return run.size == (len(content) if content.isascii() else len(content.encode("utf-8", "surrogatepass")))
 
 
 def line_range(text: Text, line: int) -> types.Range:

@@ -114,7 +114,8 @@ async def shared_wire(tmp_path_factory: pytest.TempPathFactory, environment: dic
     root = tmp_path_factory.mktemp("wire").resolve()
     found = await Wire.start(*SERVER, cwd=root, env=environment)
     try:
-        await found.begin(root)
+        literals = {"codeActionLiteralSupport": {"codeActionKind": {"valueSet": []}}}
+        await found.begin(root, textDocument={"codeAction": literals})
         yield found
         await found.call("shutdown")
         found.notify("exit")

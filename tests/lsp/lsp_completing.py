@@ -21,7 +21,7 @@ from vigil_lsp.completing.place import Place, place_at
 from vigil_lsp.completing.scene import Importable, Scene
 from vigil_lsp.completing.slots import slot_of
 from vigil_lsp.reading import Reading
-from vigil_lsp.recordings.results import Known
+from vigil_lsp.recordings.results import Known, RunInfo
 from vigil_lsp.recordings.sampling import sampled
 from vigil_lsp.text import Text
 
@@ -45,7 +45,8 @@ def known() -> Known:
     """What some runs say."""
     lines = [json.dumps(event) for count, event in EVENTS for _ in range(count)]
     traces = [read_trace(io.BytesIO("\n".join(lines).encode()), "/nowhere/run.jsonl")]
-    return Known(observe(traces), sampled(traces), (), False)
+    runs = (RunInfo("/nowhere/run.jsonl", "vigil", len(lines), "", "/nowhere/run.jsonl"),)
+    return Known(observe(traces), sampled(traces), runs, False)
 
 
 _MODULES = {

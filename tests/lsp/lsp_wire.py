@@ -92,11 +92,11 @@ class Wire:
                 found: dict[str, Any] = message["params"]
                 return found
 
-    async def begin(self, root: Path | None = None, *, process: int | None = None) -> dict[str, Any]:
-        """Initialize; the server's capabilities."""
+    async def begin(self, root: Path | None = None, *, process: int | None = None, **able: Any) -> dict[str, Any]:
+        """Initialize as a client that is able to do nothing more than is given; the server's capabilities."""
         uri = root.as_uri() if root is not None else None
         folders = [{"uri": uri, "name": "w"}] if root is not None else None
-        params = {"processId": process, "rootUri": uri, "workspaceFolders": folders, "capabilities": {}}
+        params = {"processId": process, "rootUri": uri, "workspaceFolders": folders, "capabilities": able}
         answer = await self.call("initialize", params)
         self.notify("initialized", {})
         found: dict[str, Any] = answer["result"]["capabilities"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 from written import Project
 
 from tests.strategies import policies, runs
@@ -27,9 +30,12 @@ from vigil_lsp.actions.proposal import Place, Proposal
 from vigil_lsp.cursor import walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Awaitable, Callable, Iterable
 
     from lsp_session import Page, Session
+    from lsp_wire import Wire
+
+FILLER = "".join(f"\nstatement F{at}: always a(f = {at}) implies later b(g = x)\n" for at in range(200))
 
 HEAD = """let ACTS = {a, b}
 
@@ -339,6 +345,22 @@ def test_one_more_code_in_a_comment(tmp_path: Path) -> None:
     assert after == [at.text.replace("[VGL404]", "[VGL404, VGL301]")]
 
 
+@pytest.mark.parametrize(
+    ("before", "above"),
+    [
+        ("/// D.\nstatement T: prec(Edit(f = «y), Read(f = z)) // hello\n", "/// D."),
+        ("let A = {a}\n@severity(info)\nstatement T: abs(\n    Edit(f = «y) // y\n)\n", "@severity"),
+    ],
+)
+def test_a_finding_let_pass_above_an_item_where_another_comment_is_beside_it(
+    tmp_path: Path, before: str, above: str
+) -> None:
+    at = linted(tmp_path, before)
+    (one,) = (one for one in fixes.proposals(at) if one.title == "Let VGL301 pass here")
+    comment = f"// vigil: ignore[VGL301] {one.selected}\n"
+    assert apply_edits(at.text, one.edits) == before.replace("«", "").replace(above, comment + above)
+
+
 def test_no_comment_lets_an_error_pass(tmp_path: Path) -> None:
     at = place(tmp_path, "statement S: abs(no«ne)\n")
     assert [one.title for one in fixes.proposals(at)] == ["Write `none()`"]
@@ -410,6 +432,9 @@ def test_a_name_from_a_module(tmp_path: Path) -> None:
     ):
         at = place(tmp_path, before, lib="pattern p = a()\n")
         assert list(results(imports.imported(at, modules), at).values()) == [after]
+    at = place(tmp_path, "statement S: prec(dele«tes(y), reading(z))\n")  # once, not for each argument
+    for moved in (at, replace(at, span=Span(26, 26))):
+        assert list(results(imports.imported(moved, modules), at)) == ["Use `deletes` from `std.files`"]
     at = place(tmp_path, 'statement S: abs(del«etes(path = "x"))\n')
     assert list(imports.imported(at, modules)) == []  # a call of an action, as it stands
 
@@ -573,6 +598,30 @@ async def test_hostile_data_of_an_action(session: Session) -> None:
     for data in (None, 7, {"uri": 7}, {"uri": "file:///none.vgl", "action": "fix all"}, {"action": "tests"}):
         answer = await session.ask(types.CODE_ACTION_RESOLVE, types.CodeAction("x", data=data))
         assert (answer.title, answer.edit) == ("x", None)
+
+
+async def test_a_client_that_knows_commands_only_is_offered_none(wired: Callable[[], Awaitable[Wire]]) -> None:
+    wire = await wired()
+    await wire.begin()
+    wire.open("untitled:a", "statement S: prec(send(to = x), ask(of = x))\n")
+    at = {"start": {"line": 0, "character": 14}, "end": {"line": 0, "character": 14}}
+    params = {"textDocument": {"uri": "untitled:a"}, "range": at, "context": {"diagnostics": []}}
+    assert (await wire.call(types.TEXT_DOCUMENT_CODE_ACTION, params))["result"] is None
+
+
+async def test_an_older_text_is_not_changed(session: Session) -> None:
+    page = await session.open("statement S: prec(«»send(to = x), ask(of = x))\n" + FILLER)
+    asked = [
+        asyncio.ensure_future(offered(page, only=["refactor"])),
+        asyncio.ensure_future(page.ask(types.TEXT_DOCUMENT_RENAME, page.find("S:").start, new_name="T")),
+    ]
+    for _ in range(9):
+        await asyncio.sleep(0)  # both are on their way
+    page.change(0, 0, "// 𝔸\n")
+    assert await asked[0] == {}
+    with pytest.raises(JsonRpcException) as caught:
+        await asked[1]
+    assert caught.value.code == types.LSPErrorCodes.ContentModified
 
 
 async def test_a_sentence_of_the_project(session: Session) -> None:

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from lsp_completing import Found, complete, read
 from lsp_positions import edited, marked
 from lsprotocol import types
 
+from vigil_lang.diagnostics import Span
 from vigil_lang.semantics.text import glob_text, unescape
 from vigil_lsp.completing.offer import MOST, Abilities, Offer, completion_list
 from vigil_lsp.completing.place import place_at
-from vigil_lsp.completing.spelling import glob_inside, literal, may_show
+from vigil_lsp.completing.spelling import glob_inside, is_unicode, literal, may_show
 from vigil_lsp.text import Text
+
+if TYPE_CHECKING:
+    from vigil_lang.syntax.leaves import Spelling
 
 # --- the table ---------------------------------------------------------------------------------------------
 
@@ -122,7 +127,7 @@ def test_items_in_the_protocols_words() -> None:
     item = items["Bash"]
     assert isinstance(item.text_edit, types.TextEdit)
     assert edited(found.text, [item.text_edit], "utf-16") == "statement S: abs(Bash)"
-    assert item.insert_text_format == types.InsertTextFormat.PlainText
+    assert item.insert_text_format is None
     assert item.kind == types.CompletionItemKind.Event
     assert item.detail == "8 events"
     assert item.data == {"uri": "u", "about": ["action", "Bash"]}
@@ -140,11 +145,54 @@ def test_editors_that_insert_or_replace_are_told_both() -> None:
     assert (item.text_edit.new_text, item.insert_text_format) == ("Bash($1)", types.InsertTextFormat.Snippet)
 
 
+def test_editors_that_take_one_range_for_all_get_it_once() -> None:
+    found = complete("statement S: abs(Ba«»sh2)")
+    plain = Text(found.text)
+    answer = completion_list(found.offers, found.place, plain, Abilities(snippets=True, shares=True), {})
+    assert answer.item_defaults == types.CompletionItemDefaults(edit_range=plain.range(Span(17, 22)))
+    items = {item.label: item for item in answer.items}
+    assert [items[label].text_edit_text for label in ("Bash", "has")] == [
+        "Bash($1)",
+        None,
+    ]
+    assert {item.text_edit for item in answer.items} == {None}
+    both = completion_list(found.offers, found.place, plain, Abilities(replaces=True, shares=True), {}).item_defaults
+    ranges = types.EditRangeWithInsertReplace(plain.range(Span(17, 19)), plain.range(Span(17, 22)))
+    assert both == types.CompletionItemDefaults(edit_range=ranges)
+
+
+@pytest.mark.parametrize(
+    ("text", "labels", "written"),
+    [
+        ("statement S: abs(a() «»", ["∧", "∨"], ["∧", "∨"]),
+        ("statement S: abs(f «»", ["=", "∈", "∼", "≠"], ["=", "∈ {$1}", "∼", "≠"]),
+        ("statement S: abs(status = «»", ["⊤", "⊥"], ["⊤", "⊥"]),
+        ('test "t" { calls «»', ["in"], ["in"]),
+    ],
+)
+def test_operators_are_spelt_as_the_policy_has_them(text: str, labels: list[str], written: list[str]) -> None:
+    found = complete(text, unicode=True)
+    assert found.labels[: len(labels)] == labels
+    assert [found[label].snippet or found[label].text for label in labels] == written
+
+
+def test_an_operator_is_found_by_its_word() -> None:
+    always = complete("statement S: «»", unicode=True)["□"]
+    assert (always.filter, always.snippet) == ("always", "□ $1")
+
+
+def test_which_spelling_that_is() -> None:
+    words, marks = read("statement S: always a() and b()"), read("statement S: □ a() and b()")
+    spellings: list[Spelling] = ["keep", "ascii", "unicode"]
+    assert [is_unicode(spelling, words.tokens) for spelling in spellings] == [False, False, True]
+    assert [is_unicode(spelling, marks.tokens) for spelling in spellings] == [True, False, True]
+
+
 def test_no_second_parenthesis() -> None:
     _, _, items = _answer("statement S: abs(Ba«»(command))", Abilities(snippets=True))
     item = items["Bash"]
     assert item.text_edit is not None
-    assert (item.text_edit.new_text, item.insert_text_format) == ("Bash", types.InsertTextFormat.PlainText)
+    assert (item.text_edit.new_text, item.insert_text_format) == ("Bash", None)
 
 
 def test_commit_characters_only_where_nothing_else_can_stand() -> None:

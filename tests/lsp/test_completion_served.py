@@ -12,6 +12,22 @@ if TYPE_CHECKING:
     from lsp_session import Page, Session
 
 
+def _edit(answer: types.CompletionList, item: types.CompletionItem) -> types.TextEdit:
+    """What replaces the word, as an editor takes it from an item or from the defaults of the list."""
+    match item.text_edit, answer.item_defaults:
+        case types.TextEdit() as edit, _:
+            return edit
+        case types.InsertReplaceEdit(text, _, whole), _:
+            return types.TextEdit(whole, text)
+        case None, types.CompletionItemDefaults(edit_range=types.Range() as whole):
+            pass
+        case None, types.CompletionItemDefaults(edit_range=types.EditRangeWithInsertReplace(_, whole)):
+            pass
+        case _:
+            raise AssertionError("it has no range")
+    return types.TextEdit(whole, item.label if item.text_edit_text is None else item.text_edit_text)
+
+
 async def test_over_the_wire(session: Session) -> None:
     session.write("lib.vgl", "/// Sends 𝔸.\npattern sends(x) = Send(to = x)\n")
     session.changed("lib.vgl", how=types.FileChangeType.Created)
@@ -19,9 +35,7 @@ async def test_over_the_wire(session: Session) -> None:
     answer = await page.ask(types.TEXT_DOCUMENT_COMPLETION)
     assert isinstance(answer, types.CompletionList)
     item = next(item for item in answer.items if item.label == "sends")
-    edit = item.text_edit
-    assert edit is not None
-    whole = edit.replace if isinstance(edit, types.InsertReplaceEdit) else edit.range
+    whole = _edit(answer, item).range
     assert page.part(whole) == "send2"
     adds = item.additional_text_edits
     assert adds is not None
@@ -67,8 +81,7 @@ async def test_what_the_runs_hold(alone: Alone) -> None:
     page = await session.open('statement S: abs(Deploy(target = "«»"))\n')
     answer = await _offered(page)
     assert [(item.label, item.detail) for item in answer.items] == [('"stage \\"é\\""', "3 events")]
-    edit = answer.items[0].text_edit
-    assert page.edited([edit]) == 'statement S: abs(Deploy(target = "stage \\"é\\""))\n'
+    assert page.edited([_edit(answer, answer.items[0])]) == 'statement S: abs(Deploy(target = "stage \\"é\\""))\n'
 
 
 async def test_what_the_runs_hold_in_tests(alone: Alone) -> None:

@@ -95,7 +95,10 @@ def test_sentences_that_nobody_cites_come_first(tmp_path: Path) -> None:
     ("about", "said"),
     [
         (("form", "prec"), "prec(ψ, ψ′) = □ (ψ ⇒ ◇⁻ψ′)"),
-        (("keyword", "contains"), "The text holds the value somewhere."),
+        (("keyword", "CONTAINS", "contains"), "The text holds the value somewhere."),
+        (("keyword", "IN", "in"), "One of the values of a set."),
+        (("keyword", "INSIDE", "in"), "The folder that the calls start in."),
+        (("level", "hold"), "`hold`: a gate asks somebody first."),
         (("annotation", "severity"), "how a violation is reported"),
         (("action", "Bash"), "- `timeout`: 5 events, `30`"),
         (("action", "file.edit"), "It is also `file.write`."),

@@ -116,6 +116,7 @@ async def test_commands_give_and_show_the_document(session: Session) -> None:
     assert again == found
     for name, arguments, start in (
         ("vigil.showStatement", [page.uri, "S"], "# `S`: violated in 1 run"),
+        ("vigil.showStatement", [page.uri, "S", session.uri("r.jsonl")], "# `S`: violated in 1 run"),
         ("vigil.showRun", [session.uri("r.jsonl")], "# [`"),
         ("vigil.explainCode", ["vgl301"], "# VGL301"),
     ):
@@ -137,6 +138,8 @@ async def test_commands_refuse_what_they_do_not_take(session: Session) -> None:
     assert await command(session, "vigil.explainCode", "VGL000") is None
     assert await command(session, "vigil.showStatement", "/nowhere.vgl", "S") is None
     assert await command(session, "vigil.runTests", "/nowhere.vgl") is None
+    page = await session.open(POLICY)
+    assert await command(session, "vigil.showStatement", page.uri, "S", session.uri("r.jsonl")) is None
 
 
 async def test_tests_that_fail_are_findings(session: Session) -> None:

@@ -147,6 +147,8 @@ def test_the_rest_is_byte_for_byte_the_same(
         ("statement S: abs(a()) after\n", "\n", "statement S: abs(a()) after\n    "),
         ('test "x" {\n    run {\n', "\n", 'test "x" {\n    run {\n        '),
         ('test "x" {\n    run {\n        a()\n        }', "}", 'test "x" {\n    run {\n        a()\n    }'),
+        ("\tstatement S: prec(\n\tEdit(),\n", "\n", "\tstatement S: prec(\n\tEdit(),\n\t\t"),
+        ("\tstatement S: prec(\n\t\tEdit()\n\t\t)", ")", "\tstatement S: prec(\n\t\tEdit()\n\t)"),
         # What is whole may be followed by anything, and what is not first on its line stays where it is.
         ("statement S: abs(a())\n", "\n", None),
         ("statement S: abs(a())\n  ", "\n", None),

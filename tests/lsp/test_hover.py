@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hypothesis import given, settings
@@ -31,6 +32,7 @@ from vigil_lsp.recordings.results import (
     Samples,
     StatementResult,
 )
+from vigil_lsp.words import OPERATORS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -170,6 +172,19 @@ def test_words_and_marks(tmp_path: Path) -> None:
     )
 
 
+def test_words_are_told_of_by_where_they_stand(tmp_path: Path) -> None:
+    level = "@severity({})\nstatement S: abs(a(status = error))\n"
+    assert ask(tmp_path, "(er|ror", level.format("error")) == (
+        "error",
+        "`error`: a violation is an error; so it is without this.",
+    )
+    assert ask(tmp_path, "hol|d") == ("hold", "`hold`: a gate asks somebody first.")
+    assert ask(tmp_path, "= er|ror", level.format("info")) == ("error", "`error`: The event is known to have failed.")
+    assert ask(tmp_path, "a(status |=", level.format("info")) == ("=", f"`=`: {OPERATORS['=']}")
+    assert ask(tmp_path, ": se|t", "param s: set = {a}\n") == ("set", "A set of values.")
+    assert ask(tmp_path, "num|ber") == ("number", "A number.")
+
+
 def test_the_page_of_a_code(tmp_path: Path) -> None:
     found = ask(tmp_path, "ignore[VGL3|01]")
     assert found is not None
@@ -183,6 +198,11 @@ def test_where_there_is_nothing_to_say(tmp_path: Path) -> None:
     assert ask(tmp_path, "|\nuse std") is None
     assert ask(tmp_path, "prec(both(x)|,") is None
     assert ask(tmp_path, "/// Rules |of") is None
+    assert ask(tmp_path, "let ACTS |=") is None
+    assert ask(tmp_path, "uses(x) |=") is None
+    assert ask(tmp_path, "number |=") is None
+    assert ask(tmp_path, "o|k", "let A = ok\n") is None
+    assert ask(tmp_path, "te|xt", "let A = {text}\n") is None
 
 
 # --- with runs ---
@@ -214,6 +234,18 @@ def runs_know(text: str) -> Known:
     return Known(
         signature, samples, infos, stale=False, statements={"R0": StatementResult("R0", 3, broken, 2)}, counts=counts
     )
+
+
+def test_tool_definitions_alone_count_no_events(tmp_path: Path) -> None:
+    def no_runs(text: str) -> Known:
+        return replace(runs_know(text), runs=(), samples=Samples())
+
+    def said(where: str) -> str:
+        return (ask(tmp_path, where, known=no_runs) or ("", ""))[1]
+
+    assert said("file.de|lete").startswith("`file.delete`: a file or a directory is removed.\n\n- `path`: ")
+    assert "match" not in said("file.de|lete")
+    assert "in the runs" not in said("transf|orm = x")
 
 
 def test_what_the_runs_say(tmp_path: Path) -> None:

@@ -110,6 +110,34 @@ async def test_exit_before_anything(wired: Wired) -> None:
 
 
 @linux
+async def test_shutdown_while_something_is_asked(wired: Wired, tmp_path: Path) -> None:
+    wire = await wired()
+    children = await computing(wire, tmp_path)
+    for child in children:
+        os.kill(child, signal.SIGSTOP)
+    policy = (tmp_path / "p.vgl").as_uri()
+    for name in ("S0", "S1"):
+        wire.ask("workspace/executeCommand", {"command": "vigil.showStatement", "arguments": [policy, name]})
+    answer = await wire.call("shutdown")
+    assert (answer["result"], error(answer)) == (None, None)
+    wire.notify("exit")
+    assert await wire.ended(SECONDS) == 0
+    assert await gone(*children)
+
+
+async def test_what_a_client_asks_wrongly_is_not_logged(wired: Wired, tmp_path: Path) -> None:
+    wire = await wired()
+    await wire.begin(tmp_path)
+    answer = await wire.call("workspace/executeCommand", {"command": "vigil.showRun", "arguments": [None]})
+    assert error(answer) == -32602
+    await wire.call("shutdown")
+    wire.notify("exit")
+    assert await wire.ended() == 0
+    assert wire.process.stderr is not None
+    assert await wire.process.stderr.read() == b""
+
+
+@linux
 async def test_shutdown_ends_the_process_of_the_recordings(wired: Wired, tmp_path: Path) -> None:
     wire = await wired()
     children = await computing(wire, tmp_path)

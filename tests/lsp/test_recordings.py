@@ -18,12 +18,13 @@ from vigil_lang.config import Settings
 from vigil_lang.config.model import Lint
 from vigil_lang.diagnostics import Diagnostic, Source, Span
 from vigil_lang.runs import read_trace
+from vigil_lang.semantics import core
 from vigil_lang.syntax import parse
 from vigil_lang.trace import Action, Argument, Signature, observe
 from vigil_lsp.recordings import world
 from vigil_lsp.recordings.client import Recordings, Unanswered
 from vigil_lsp.recordings.limits import TooLong, limited
-from vigil_lsp.recordings.messages import Ask, Progress, frame
+from vigil_lsp.recordings.messages import Ask, News, Policies, Progress, RunsNow, frame
 from vigil_lsp.recordings.named import absolute, asked, patterns_in
 from vigil_lsp.recordings.news import news
 from vigil_lsp.recordings.results import (
@@ -37,13 +38,15 @@ from vigil_lsp.recordings.results import (
     known,
 )
 from vigil_lsp.recordings.sampling import MAX_LENGTH, MAX_TEXT, MAX_VALUES, sampled, slim
+from vigil_lsp.recordings.worker import Worker
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Sequence
     from pathlib import Path
 
     from vigil_lang.trace import Trace
     from vigil_lsp.recordings.named import Asked
+    from vigil_lsp.recordings.recorded import Recorded
 
 PATIENCE = 30
 
@@ -392,6 +395,105 @@ async def test_a_changed_text_and_a_changed_run(tmp_path: Path) -> None:
         assert findings[0].code.startswith("VGL6")
 
 
+async def test_a_policy_is_opened_that_was_on_disk_before(tmp_path: Path) -> None:
+    async with watched(tmp_path) as here:
+        await here.answered(POLICY)
+        path, folder = str(tmp_path / "new.vgl"), str(tmp_path)
+        open_one = here.recordings._asked[str(tmp_path / "p.vgl")]
+        settings = Settings(runs=("runs/*.jsonl",))
+        for text in (None, POLICY):
+            newer = asked(path, text, settings, folder, folder, shown=text is not None)
+            here.recordings.update([open_one, newer])
+        await here.until(lambda: (now := here.known(POLICY, "new.vgl")) is not None and not now.stale)
+
+
+async def test_a_module_that_is_missing_is_waited_for(tmp_path: Path) -> None:
+    async with watched(tmp_path) as here:
+        text = "use .lib\nstatement S: abs(bad())\n"
+        await here.answered(text)
+        (tmp_path / "lib.vgl").write_text('pattern bad = Send(to = "eve")\n')
+        here.recordings.refresh()
+        await here.until(lambda: len(here.known(text).statements["S"].violated) == 1)  # type: ignore[union-attr]
+
+
+async def test_a_module_that_is_closed_counts_as_it_is_on_disk(tmp_path: Path) -> None:
+    async with watched(tmp_path) as here:
+        (tmp_path / "lib.vgl").write_text('pattern bad = Send(to = "nobody")\n')
+        text, folder, settings = "use .lib\nstatement S: abs(bad())\n", str(tmp_path), Settings(runs=("runs/*.jsonl",))
+        own = asked(str(tmp_path / "p.vgl"), text, settings, folder, folder, shown=True)
+        module = 'pattern bad = Send(to = "eve")\n'
+        other = asked(str(tmp_path / "lib.vgl"), module, Settings(), folder, folder, shown=True)
+
+        def broken() -> int:
+            found = here.known(text)
+            return len(found.statements["S"].violated) if found is not None and "S" in found.statements else -1
+
+        here.recordings.update([own, other])
+        await here.until(lambda: broken() == 1)
+        here.recordings.update([own])
+        await here.until(lambda: broken() == 0)
+
+
+def judging(folder: Path, runs: str) -> tuple[Worker, Callable[[str], Judged]]:
+    """A worker for a run, and what it says of a text of one policy."""
+    (folder / "r.jsonl").write_text(runs)
+    sent: list[object] = []
+    worker, before = Worker(sent.append), None
+
+    def said(text: str) -> Judged:
+        nonlocal before
+        sent.clear()
+        settings = Settings(runs=("r.jsonl",))
+        worker.take(Policies((asked(str(folder / "p.vgl"), text, settings, str(folder), str(folder), shown=True),)))
+        while worker.busy:
+            worker.step()
+        for message in sent:
+            if isinstance(message, News):
+                before = message.after(before)
+        assert before is not None
+        return before
+
+    return worker, said
+
+
+def test_answers_about_older_texts_are_forgotten(tmp_path: Path) -> None:
+    worker, said = judging(tmp_path, run_text(("Send", {"to": "ann"})))
+    for number in range(300):
+        assert len(said(f'statement S: abs(Send(to = "ann{number}"))\n').statements) == 1
+    (run,) = worker._state.all_recorded()
+    assert len(run._answers) <= 102
+    assert len(said('statement S: abs(Send(to = "ann"))\n').statements[0].violated) == 1
+
+
+def test_a_condition_that_takes_too_long_leaves_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from vigil_lsp.recordings import judging as counting
+
+    counted = counting.matches
+
+    def matches(condition: core.Condition, runs: Sequence[Recorded]) -> Matches | None:
+        if core.variables_of(condition):
+            raise TooLong("this takes too long")
+        return counted(condition, runs)
+
+    monkeypatch.setattr(counting, "matches", matches)
+    _, said = judging(tmp_path, run_text(("Send", {"to": "ann"})))
+    found = said("pattern p(x) = Send(to = x)\nstatement S: abs(Send())\n")
+    assert [dict(item.matches) for item in found.items] == [{}, {Span(17, 23): Matches(1, 1)}]
+    assert [len(statement.violated) for statement in found.statements] == [1]
+
+
+def test_a_policy_that_cannot_be_judged_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from vigil_lsp.recordings import judging as counting
+
+    def too_long(*_: object, **__: object) -> None:
+        raise TooLong("this takes too long")
+
+    _, said = judging(tmp_path, run_text(("Send", {"to": "ann"})))
+    monkeypatch.setattr(counting, "read_policy", too_long)
+    found = said("statement S: abs(Send())\n")
+    assert (found.text, found.statements) == ("statement S: abs(Send())\n", ())
+
+
 async def test_an_open_module_counts_as_it_is_in_the_editor(tmp_path: Path) -> None:
     async with watched(tmp_path) as here:
         (tmp_path / "lib.vgl").write_text('pattern bad = Send(to = "nobody")\n')
@@ -439,16 +541,13 @@ async def test_a_comment_that_names_nothing_is_told_of_between_items_too(tmp_pat
 
 
 def test_runs_that_cannot_be_read_are_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from vigil_lsp.recordings import worker
-    from vigil_lsp.recordings.messages import Policies, RunsNow
-
     def too_long(_: object) -> None:
         raise TooLong("this takes too long")
 
     monkeypatch.setattr(world, "observe", too_long)
     (tmp_path / "a.jsonl").write_text(run_text(("Ask", {})))
     sent: list[object] = []
-    working = worker.Worker(sent.append)
+    working = Worker(sent.append)
     folder = str(tmp_path)
     settings = Settings(runs=("*.jsonl",))
     working.take(Policies((asked(str(tmp_path / "p.vgl"), POLICY, settings, folder, folder, shown=True),)))
@@ -479,7 +578,8 @@ async def test_documents(tmp_path: Path) -> None:
         assert timeline.text.count("**violates**") == 3
         (view,) = await here.recordings.events(str(runs / "a.jsonl"))
         assert [[said.statement for said in event.mentions] for event in view.events] == [["T"], ["T"]]
-        for wrong in (here.recordings.witness(path, "None"), here.recordings.timeline("/nowhere.jsonl")):
+        only = here.recordings.witness(path, "T", str(runs / "none.jsonl"))
+        for wrong in (only, here.recordings.witness(path, "None"), here.recordings.timeline("/nowhere.jsonl")):
             with pytest.raises(Unanswered):
                 await wrong
 

@@ -141,6 +141,39 @@ async def test_definition_and_links_lead_to_the_statements(session: Session) -> 
     assert [(page.part(link.range), link.target) for link in links] == [("third", f"{session.uri('p.vgl')}#L1")]
 
 
+async def test_what_stands_there_unsaved_is_not_what_was_read(session: Session) -> None:
+    page = await opened(session)
+
+    async def hover() -> types.Hover | None:
+        return await page.ask(types.TEXT_DOCUMENT_HOVER, types.Position(3, 3))
+
+    def marks() -> int:
+        sent = session.published.get(page.uri, [])
+        return len(sent[-1].diagnostics) if sent else 0
+
+    await until(hover, lambda hover: hover is not None)
+    assert await session.until(lambda: marks() == 2)
+    page.replace('"eve"', '"ann"')
+    assert await hover() is None
+    assert await session.until(lambda: marks() == 0)
+    page.replace('"ann"}, "status": "error"', '"eve"}, "status": "error"')
+    assert await hover() is not None
+    assert await session.until(lambda: marks() == 2)
+
+
+async def test_a_byte_order_mark_is_no_part_of_a_text(session: Session) -> None:
+    page = await opened(session)
+    page.close()
+    session.write("a.jsonl", b"\xef\xbb\xbf" + RUN.encode())
+    session.changed("a.jsonl")
+    page = session.open_uri(page.uri, RUN, "jsonl")
+
+    async def hover() -> types.Hover | None:
+        return await page.ask(types.TEXT_DOCUMENT_HOVER, types.Position(3, 3))
+
+    assert await until(hover, lambda hover: hover is not None) is not None
+
+
 async def test_a_broken_recording_is_its_own_finding(session: Session) -> None:
     page = await opened(session, RUN + '{"event": "second", "action": "Twice"}\n')
 

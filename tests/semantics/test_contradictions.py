@@ -144,7 +144,7 @@ def test_only_lists_is_said_where_the_solver_has_a_list(answer: str, monkeypatch
         return (answer, ("c0",) if answer == "unsat" else ()) if lists else ("unsat", ("c0", "c1"))
 
     monkeypatch.setattr(solve, "answer_and_core", of_lists)
-    found = contradiction([core.In(F, frozenset("a")), core.In(F, frozenset("b"))])
+    found = contradiction([core.In(F, frozenset({f"{answer} a"})), core.In(F, frozenset({f"{answer} b"}))])
     expected = {"unknown": None, "sat": Contradiction((0, 1), only_lists=True), "unsat": Contradiction((0,))}
     assert found == expected[answer]
 

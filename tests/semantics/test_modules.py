@@ -147,6 +147,12 @@ def test_other_modules_are_not(name: str) -> None:
     assert said(policy) == [f"VGL207 there is no module `{name}`"]
 
 
+@pytest.mark.parametrize("name", [f".{'a' * 5_000}", f".{'a' * 300}.b", f".a.{'b' * 252}"])
+def test_a_name_that_no_file_can_have(tmp_path: Path, name: str) -> None:
+    policy = read_policy(Source(str(tmp_path / "p.vgl"), f"use {name}\n\nstatement S: abs(a())"))
+    assert [found.code for found in policy.diagnostics] == ["VGL207"]
+
+
 def test_a_policy_without_a_file_uses_no_sibling() -> None:
     policy = read_policy(Source("<stdin>", "use .one\n\nstatement S: abs(a())"))
     assert said(policy) == ["VGL207 `.one` needs a policy that is stored in a file"]

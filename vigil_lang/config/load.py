@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from vigil_lang.config.model import Settings
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
-from vigil_lang.files import read_source
+from vigil_lang.files import is_file, read_source
 
 if TYPE_CHECKING:
     from vigil_lang.config.positions import Place

@@ -50,6 +50,7 @@ class Conditions:
         self._depth = 0
         self._deepest = 0
         self._plain: dict[tuple[Module, str], _Expanded] = {}
+        self._sizes: dict[tuple[Module, str], int] = {}
         self._cycles: set[frozenset[tuple[Module, str]]] = set()
 
     def start(self) -> None:
@@ -264,7 +265,7 @@ class Conditions:
         self._refuse_cycle(apply, pattern, module, scope)
         inner, key = self.inside(apply, pattern, module, scope), (module, pattern.name.text)
         if pattern.params:
-            return self.condition(pattern.body, inner)
+            return self._expanded(apply, pattern, key, scope, inner)
         known = self._plain.get(key)
         if known is None:
             known = self._plain[key] = self._measured(pattern.body, inner)
@@ -273,6 +274,18 @@ class Conditions:
             self._deepest = max(self._deepest, self._depth + known.height)
         self.terms.params |= known.params
         return known.condition
+
+    def _expanded(
+        self, apply: tree.Apply, pattern: tree.Pattern, key: tuple[Module, str], scope: Scope, inner: Scope
+    ) -> core.Condition:
+        """A body with arguments in place. What is known to be too large is not tried again, for each pattern anew."""
+        if (size := self._sizes.get(key, 0)) > self._budget:
+            self.count(apply, scope, size)
+        before = self._budget
+        try:
+            return self.condition(pattern.body, inner)
+        finally:
+            self._sizes[key] = before - self._budget  # or, where it failed, at least so much
 
     def _measured(self, body: tree.Expr, scope: Scope) -> _Expanded:
         left, deepest, params = self._budget, self._deepest, self.terms.params

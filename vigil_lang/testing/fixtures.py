@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import InputError, Note
-from vigil_lang.files import project_root
+from vigil_lang.files import is_file, project_root
 from vigil_lang.semantics.text import quote
 from vigil_lang.testing.faults import short
 

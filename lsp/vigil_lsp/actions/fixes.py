@@ -9,6 +9,7 @@ from lsprotocol.types import CodeActionKind
 from vigil_lang.diagnostics import Edit, Source, Span, apply_edits
 from vigil_lang.lint.suppress import ignores, may_pass
 from vigil_lsp.actions.proposal import Place, Proposal
+from vigil_lsp.cursor import documented, item_at
 from vigil_lsp.edits import touching
 
 if TYPE_CHECKING:
@@ -36,26 +37,42 @@ def proposals(place: Place) -> Iterator[Proposal]:
 
 
 def _ignored(place: Place, finding: Diagnostic) -> Proposal | None:
-    """The comment at the end of a finding's line, or one more code in the comment that is there already."""
+    """The comment that lets a finding pass: at the end of its line, or, where another one stands there, above."""
     if not may_pass(finding.code) or not place.settings.lint.inline_ignores:
         return None
+    for edit in (_beside(place, finding), _above(place, finding)):
+        if edit is not None and _lets_pass(place, finding, edit):
+            selected = _REASON if _REASON in edit.text else ""
+            return Proposal(f"Let {finding.code} pass here", _KIND, (edit,), finding, selected=selected)
+    return None
+
+
+def _beside(place: Place, finding: Diagnostic) -> Edit | None:
+    """A comment at the end of a finding's line, or one more code in the comment that is there already."""
     text, at = place.text, finding.span.start
     start, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
     end = len(text) if end < 0 else end
     while end > start and text[end - 1] in " \t\r":
         end -= 1
-    selected = _REASON
-    edit = Edit(Span(end, end), f"  // vigil: ignore[{finding.code}] {_REASON}")
     comment = next((c for c in place.reading.file.comments if start <= c.span.start < end), None)
-    if comment is not None:
-        closed = place.slice(comment.span).find("]")
-        if closed < 0 or not any(one.comment == comment.span for one in ignores(place.reading.file)[0]):
-            return None
-        inside = comment.span.start + closed
-        edit, selected = Edit(Span(inside, inside), f", {finding.code}"), ""
-    if not _lets_pass(place, finding, edit):
+    if comment is None:
+        return Edit(Span(end, end), f"  // vigil: ignore[{finding.code}] {_REASON}")
+    closed = place.slice(comment.span).find("]")
+    if closed < 0 or not any(one.comment == comment.span for one in ignores(place.reading.file)[0]):
         return None
-    return Proposal(f"Let {finding.code} pass here", _KIND, (edit,), finding, selected=selected)
+    inside = comment.span.start + closed
+    return Edit(Span(inside, inside), f", {finding.code}")
+
+
+def _above(place: Place, finding: Diagnostic) -> Edit | None:
+    """A comment on a line of its own above the item."""
+    item = item_at(place.reading.file, finding.span.start)
+    if item is None:
+        return None
+    start = documented(item, place.reading.tokens, place.text).start
+    if place.text[place.text.rfind("\n", 0, start) + 1 : start].strip():
+        return None
+    return Edit(Span(start, start), f"// vigil: ignore[{finding.code}] {_REASON}\n")
 
 
 def _lets_pass(place: Place, finding: Diagnostic, edit: Edit) -> bool:

@@ -92,19 +92,20 @@ def _missing(place: Place) -> Iterator[tuple[Diagnostic, str]]:
     """The findings at a place about a name of which nothing is declared, each with the name."""
     if is_test_file(place.reading.source.path):
         return
+    found: set[str] = set()
     for finding in place.findings:
-        name = _undeclared(place, finding) if finding.code in _UNKNOWN else None
-        if name is not None and touching(place.span, (name.span, finding.span)):
-            yield finding, name.text
+        for name in _undeclared(place, finding) if finding.code in _UNKNOWN else ():
+            if name.text not in found and touching(place.span, (name.span, finding.span)):
+                found.add(name.text)
+                yield finding, name.text
 
 
-def _undeclared(place: Place, finding: Diagnostic) -> tree.Name | None:
-    """The name that a finding is about, if nothing of that name is declared."""
-    module = place.reading.module
+def _undeclared(place: Place, finding: Diagnostic) -> Iterator[tree.Name]:
+    """The names of which nothing is declared that a finding may be about: a bare one, and what it is given to."""
     for node in reversed(path_at(place.reading.file, finding.span.start)):
         match node:
-            case tree.Apply(tree.Name() as name) if module.find(name.text) is None:
-                return name
-            case tree.Statement() | tree.Pattern():
-                return None
-    return None
+            case tree.Apply(tree.Name() as name, args):
+                if place.reading.module.find(name.text) is None:
+                    yield name
+                if args is not None:
+                    return

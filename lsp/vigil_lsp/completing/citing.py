@@ -33,7 +33,7 @@ TERMS = {
     "on_violation": (("reaction", "`block`, `hold` or `warn`"),),
     "message": (("text", "what a violation says; `{x}` in it is the value of `x`"),),
 }
-_LEVELS = {
+LEVELS_SAID = {
     "error": "a violation is an error; so it is without this",
     "warning": "a violation is a warning",
     "info": "a violation is a piece of information",
@@ -74,7 +74,7 @@ def annotation_values(scene: Scene) -> Iterator[Offer]:
 
 def _words(words: tuple[str, ...]) -> Iterator[Offer]:
     for at, word in enumerate(words):
-        yield Offer(word, Kind.EnumMember, word, 10 + at, _LEVELS[word], raw=word, ends=(")",))
+        yield Offer(word, Kind.EnumMember, word, 10 + at, LEVELS_SAID[word], raw=word, ends=(")",))
 
 
 def _sentences(scene: Scene) -> Iterator[Offer]:

@@ -55,7 +55,7 @@ def _own(scene: Scene) -> Iterator[Offer]:
         case "bound":
             yield from bounds(scene)
         case "status":
-            yield from values.statuses()
+            yield from values.statuses(scene)
         case "value":
             yield from _assigned(scene, slot.subject)
         case "module":

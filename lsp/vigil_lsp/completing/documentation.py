@@ -9,7 +9,7 @@ from vigil_lang.report.markdown import block, code
 from vigil_lang.semantics.metadata import ANNOTATIONS
 from vigil_lang.syntax import tree
 from vigil_lang.trace.vocabulary import vocabulary
-from vigil_lsp.completing.citing import TERMS
+from vigil_lsp.completing.citing import LEVELS_SAID, TERMS
 from vigil_lsp.completing.keywords import FORMS, WORDS
 from vigil_lsp.completing.scene import seen
 from vigil_lsp.completing.spelling import may_show
@@ -64,11 +64,13 @@ def documentation(
             return _of_statement(name, path, modules)
         case ["form", name] if name in FORMS:
             return of_form(name)
-        case ["keyword", word]:
-            return next((_sentence(said) for many in WORDS.values() for w, said, _ in many if w == word and said), None)
+        case ["keyword", terminal, word]:
+            return next((_sentence(said) for w, said, _ in WORDS.get(terminal, ()) if w == word and said), None)
         case ["annotation", name] if name in ANNOTATIONS:
             terms = "\n".join(f"- {code(term)}: {said}" for term, said in TERMS[name])
             return f"{_sentence(ANNOTATIONS[name])}\n\n{terms}"
+        case ["level", name] if name in LEVELS_SAID:
+            return f"{code(name)}: {LEVELS_SAID[name]}."
         case ["code", name] if name in CODES:
             return f"{code(name)} ({CODES[name].severity}): {CODES[name].summary}."
     return None
@@ -100,10 +102,10 @@ def of_action(name: str, known: Known | None, *, arguments: bool = True) -> str:
     kind = vocabulary().kinds.get(name)
     samples = known.samples.named(name) if known is not None else None
     lines = [f"{code(name)}: {kind.summary}." if kind is not None else code(name)]
-    if known is not None:
-        lines.append(f"{_sentence(seen(samples.events if samples is not None else 0))}")
+    if said := seen(samples.events if samples is not None else 0, known):
+        lines.append(_sentence(said))
     if arguments and samples is not None and samples.arguments:
-        lines.append(_carried(samples))
+        lines.append(_carried(samples, known))
     elif arguments and kind is not None and kind.roles:
         roles = vocabulary().roles
         lines.append("\n".join(f"- {code(role)}: {roles[role].summary}" for role in kind.roles if role in roles))
@@ -112,15 +114,15 @@ def of_action(name: str, known: Known | None, *, arguments: bool = True) -> str:
     return "\n\n".join(lines)
 
 
-def _carried(samples: ActionSamples) -> str:
+def _carried(samples: ActionSamples, known: Known | None) -> str:
     carried = list(samples.arguments.items())[:_MOST]
-    return "\n".join(f"- {code(name)}: {of_carried(name, argument)}" for name, argument in carried)
+    return "\n".join(f"- {code(name)}: {of_carried(name, argument, known)}" for name, argument in carried)
 
 
-def of_carried(name: str, argument: ArgumentSamples) -> str:
+def of_carried(name: str, argument: ArgumentSamples, known: Known | None) -> str:
     """How often an argument was seen, and some of its values."""
     values = [code(value) for value, _ in argument.values if may_show(name, value)][:3]
-    return f"{seen(argument.events)}, {', '.join(values)}" if values else seen(argument.events)
+    return ", ".join([seen(argument.events, known), *values])
 
 
 def _of_argument(name: str, actions: Sequence[str], known: Known | None) -> str:
@@ -129,10 +131,10 @@ def _of_argument(name: str, actions: Sequence[str], known: Known | None) -> str:
     if known is not None:
         names = frozenset(actions) or None
         count = dict(known.samples.arguments(names)).get(name, 0)
-        lines.append(_sentence(seen(count)))
+        lines += [_sentence(said)] if (said := seen(count, known)) else []
         values = [(value, n) for value, n in known.samples.values(name, names) if may_show(name, value)][:_MOST]
         if values:
-            lines.append("\n".join(f"- {code(value)} ({seen(n)})" for value, n in values))
+            lines.append("\n".join(f"- {code(value)} ({seen(n, known)})" for value, n in values))
     return "\n\n".join(lines)
 
 

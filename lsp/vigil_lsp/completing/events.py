@@ -36,7 +36,7 @@ def calls(scene: Scene) -> Iterator[Offer]:
             Kind.Interface if is_kind else Kind.Event,
             text,
             group,
-            _told(name, count, is_kind),
+            _told(scene, name, count, is_kind),
             calling(text, ()),
             inside(name),
             about=("action", name),
@@ -50,14 +50,16 @@ def names(scene: Scene, group: int = 10) -> Iterator[Offer]:
         kind = Kind.Interface if is_kind else Kind.Event
         likely = group + (0 if count and not is_kind else 1 if count else 5)
         if name not in scene.slot.used:
-            yield Offer(name, kind, text, likely, _told(name, count, is_kind), "", inside(name), about=("action", name))
+            yield Offer(
+                name, kind, text, likely, _told(scene, name, count, is_kind), "", inside(name), about=("action", name)
+            )
 
 
 def kinds(scene: Scene) -> Iterator[Offer]:
     """Kinds alone: of an event in a test."""
     for name, count, is_kind in _names(scene):
         if is_kind:
-            detail = _told(name, count, is_kind)
+            detail = _told(scene, name, count, is_kind)
             yield Offer(name, Kind.Interface, word(name), 10, detail, raw=inside(name), about=("action", name))
 
 
@@ -71,7 +73,7 @@ def called(scene: Scene) -> Iterator[Offer]:
                 kind,
                 name,
                 10 if count and not is_kind else 15,
-                _told(name, count, is_kind),
+                _told(scene, name, count, is_kind),
                 calling(name, ()),
                 about=("action", name),
             )
@@ -96,10 +98,13 @@ def _names(scene: Scene) -> Iterator[tuple[str, int, bool]]:
             yield name, count, is_kind
 
 
-def _told(name: str, count: int, is_kind: bool) -> str:
+def _told(scene: Scene, name: str, count: int, is_kind: bool) -> str:
     kind = vocabulary().kinds.get(name) if is_kind else None
-    said = seen(count)
-    return f"{kind.summary} ({said})" if kind is not None else said
+    return _with(kind.summary if kind is not None else "", seen(count, scene.known))
+
+
+def _with(summary: str, said: str) -> str:
+    return f"{summary} ({said})" if summary and said else summary or said
 
 
 def arguments(scene: Scene, *, assigns: bool = False) -> Iterator[Offer]:
@@ -109,20 +114,20 @@ def arguments(scene: Scene, *, assigns: bool = False) -> Iterator[Offer]:
     """
     slot = scene.slot
     group = 8 if slot.actions is not None else 40
-    total = 0
+    total, has_runs = 0, scene.known is not None and bool(scene.known.runs)
     for name, count in scene.arguments(slot.actions):
         again = name in slot.used
         if (again and slot.role != "condition") or not name.isprintable() or len(name) > 120 or not name:
             continue
-        if slot.actions is None and not count and scene.known is not None:
+        if slot.actions is None and not count and has_runs:
             continue  # of all there is, only what was seen
         total += 1
         if total > (40 if slot.actions is None else 100):
             return
         role = vocabulary().roles.get(name)
-        detail = seen(count) if count or role is None else f"{role.summary} (not in the runs)"
+        detail = _with("" if count or role is None else role.summary, seen(count, scene.known))
         text = word(name) if assigns else operand(name)
         snippet = f"{text.replace('$', chr(92) + '$')} = $1" if assigns else ""
-        likely = _AGAIN if again else group if count or scene.known is None else group + 2
+        likely = _AGAIN if again else group if count or not has_runs else group + 2
         about = ("argument", name, *sorted(slot.actions or ())[:20])
         yield Offer(name, Kind.Field, text, likely, detail, snippet, inside(name), about=about)

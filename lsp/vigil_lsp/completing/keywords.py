@@ -151,10 +151,13 @@ def keywords(scene: Scene) -> Iterator[Offer]:
         group = _group(scene, terminal, applied=applied)
         for word, detail, snippet in WORDS[terminal]:
             kind = Kind.Operator if not word.isalpha() else Kind.Keyword
-            yield Offer(word, kind, word, group, detail, snippet, about=("keyword", word))
+            written = word if terminal == "INSIDE" else scene.spelt(word)
+            snippet = snippet and written + snippet.removeprefix(word)
+            yield Offer(written, kind, written, group, detail, snippet, filter=word, about=("keyword", terminal, word))
     if "NOT_IN" in accepted:
-        group = 62 if applied else 21
-        yield Offer("not in", Kind.Operator, "not in", group, "none of the values of a set", "not in {$1}")
+        group, written = 62 if applied else 21, scene.spelt("not in")
+        said = "none of the values of a set"
+        yield Offer(written, Kind.Operator, written, group, said, f"{written} {{$1}}", filter="not in")
 
 
 def _group(scene: Scene, terminal: str, *, applied: bool) -> int:
@@ -184,7 +187,9 @@ def forms(scene: Scene) -> Iterator[Offer]:
     if scene.place.within != "code":
         return
     for name in FORMS:
-        yield Offer(name, Kind.Function, name, 10, _SHORT[name], form_snippet(name), about=("form", name))
+        written, about = scene.spelt(name), ("form", name)
+        snippet = written + form_snippet(name).removeprefix(name)
+        yield Offer(written, Kind.Function, written, 10, _SHORT[name], snippet, filter=name, about=about)
 
 
 def form_snippet(name: str) -> str:

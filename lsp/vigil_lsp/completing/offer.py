@@ -55,6 +55,8 @@ class Abilities:
     """It tells inserting before what stands behind the cursor from replacing that."""
     details: bool = False
     commits: bool = False
+    shares: bool = False
+    """It takes one range for all items of a list."""
 
 
 def completion_list(
@@ -65,7 +67,8 @@ def completion_list(
     kept = [offer for offer in found if _fits(offer, place.typed)] if len(found) > MOST else found
     made = _Items(place, text, abilities, data)
     items = [made.item(offer, at) for at, offer in enumerate(kept[:MOST])]
-    return types.CompletionList(is_incomplete=len(found) > MOST, items=items)
+    defaults = types.CompletionItemDefaults(edit_range=made.range) if abilities.shares else None
+    return types.CompletionList(is_incomplete=len(found) > MOST, items=items, item_defaults=defaults)
 
 
 def chosen(offers: Iterable[Offer], place: Place) -> list[Offer]:
@@ -95,8 +98,9 @@ class _Items:
 
     def __init__(self, place: Place, text: Text, abilities: Abilities, data: dict[str, Any]) -> None:
         self.place, self.text, self.abilities, self.data = place, text, abilities, data
-        self.whole = text.range(place.span)
-        self.before = text.range(Span(place.start, place.offset))
+        whole, before = text.range(place.span), text.range(Span(place.start, place.offset))
+        is_inside = abilities.replaces and place.end > place.offset
+        self.range = types.EditRangeWithInsertReplace(before, whole) if is_inside else whole
 
     def item(self, offer: Offer, at: int) -> types.CompletionItem:
         """An offer, the so-manieth, in the protocol's words."""
@@ -108,6 +112,7 @@ class _Items:
         detail = offer.detail
         if offer.origin and not abilities.details:
             detail = f"{detail}, {offer.origin}" if detail else offer.origin
+        new = offer.snippet if is_snippet else written(offer, place)
         return types.CompletionItem(
             offer.label,
             label_details=types.CompletionItemLabelDetails(description=offer.origin)
@@ -117,17 +122,18 @@ class _Items:
             detail=detail or None,
             sort_text=f"{offer.group:02}{at:04}",
             filter_text=match if match != offer.label else None,
-            text_edit=self._edit(offer.snippet if is_snippet else written(offer, place)),
-            insert_text_format=types.InsertTextFormat.Snippet if is_snippet else types.InsertTextFormat.PlainText,
+            text_edit=None if abilities.shares else self._edit(new),
+            text_edit_text=new if abilities.shares and new != offer.label else None,
+            insert_text_format=types.InsertTextFormat.Snippet if is_snippet else None,
             additional_text_edits=None if offer.adds is None else to_protocol([offer.adds], self.text),
             commit_characters=list(offer.ends) if abilities.commits and offer.ends and not is_snippet else None,
             data={**self.data, "about": list(offer.about)} if offer.about else None,
         )
 
     def _edit(self, new: str) -> types.TextEdit | types.InsertReplaceEdit:
-        if self.abilities.replaces and self.place.end > self.place.offset:
-            return types.InsertReplaceEdit(new, self.before, self.whole)
-        return types.TextEdit(self.whole, new)
+        if isinstance(self.range, types.EditRangeWithInsertReplace):
+            return types.InsertReplaceEdit(new, self.range.insert, self.range.replace)
+        return types.TextEdit(self.range, new)
 
 
 def snippet_text(text: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from vigil_lang.syntax import tree
+from vigil_lang.syntax.print import UNICODE
 from vigil_lang.trace.vocabulary import vocabulary
 from vigil_lsp.mentions import tested as under_test
 
@@ -57,11 +58,17 @@ class Scene:
     library: Library | None = None
     citations: Callable[[], Iterable[tuple[str, str, str]]] = _nothing
     """(policy, file, sentence) of what the project's policies cite."""
+    unicode: bool = False
+    """Whether operators are written as the paper has them."""
 
     @property
     def module(self) -> Module:
         """What names in the policy refer to."""
         return self.reading.module
+
+    def spelt(self, word: str) -> str:
+        """A keyword or operator as it is written in the policy."""
+        return UNICODE.get(word, word) if self.unicode else word
 
     def arguments(self, names: Names) -> list[tuple[str, int]]:
         """Argument names of events that have one of these names, the most frequent first; 0 where none was seen.
@@ -112,6 +119,8 @@ class Scene:
         return list(found.values())
 
 
-def seen(count: int, what: str = "event") -> str:
-    """How often something occurs, in words."""
-    return f"{count:,} {what}{'s' * (count != 1)}" if count else "not in the runs"
+def seen(count: int, known: Known | None) -> str:
+    """How many events of the runs have something, in words; empty where there are no runs."""
+    if count:
+        return f"{count:,} event{'s' * (count != 1)}"
+    return "not in the runs" if known is not None and known.runs else ""

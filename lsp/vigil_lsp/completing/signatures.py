@@ -179,7 +179,9 @@ def _action(name: str, tokens: Sequence[Token], bracket: _Open, known: Known | N
     roles = vocabulary().roles
     terms: list[tuple[str, str]] = []
     if samples is not None:
-        terms = [(name, of_carried(name, one)) for name, one in list(samples.arguments.items())[:_MOST_ARGUMENTS]]
+        terms = [
+            (name, of_carried(name, one, known)) for name, one in list(samples.arguments.items())[:_MOST_ARGUMENTS]
+        ]
     elif kind is not None:
         terms = [(role, roles[role].summary) for role in kind.roles if role in roles]
     terms = [(term, told) for term, told in terms if term.isprintable()]

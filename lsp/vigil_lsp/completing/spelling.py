@@ -1,13 +1,22 @@
-"""Names and values as a policy has to write them."""
+"""Names, values and operators as a policy has to write them."""
 
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from vigil_lang.semantics.text import quote
+from vigil_lang.syntax.print import UNICODE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from vigil_lang.syntax.leaves import Spelling
+    from vigil_lang.syntax.scan import Token
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*")
 _NUMBER = re.compile(r"0|-?(?:[1-9][0-9]{0,14}|(?:0|[1-9][0-9]{0,8})\.[0-9]{0,5}[1-9])")
+_MARKS = frozenset(UNICODE.values())
 _OPERATORS = frozenset({"action", "status", "output", "has", "not", "earlier", "later", "true", "false"})
 
 LONGEST = 120
@@ -26,6 +35,11 @@ _KEY = re.compile(
     re.IGNORECASE,
 )
 _RANDOM = re.compile(r"[A-Za-z0-9+=_-]{20,}")
+
+
+def is_unicode(spelling: Spelling, tokens: Iterable[Token]) -> bool:
+    """Whether a policy is written with the paper's operators: as the formatter is told to, or as some are already."""
+    return spelling == "unicode" or (spelling == "keep" and any(token.text in _MARKS for token in tokens))
 
 
 def is_name(text: str) -> bool:

@@ -31,18 +31,18 @@ def values(scene: Scene, *, only_numbers: bool = False) -> Iterator[Offer]:
         text = literal(value)
         raw = None if only_numbers else inside(value)
         if value not in scene.slot.used:
-            yield Offer(text, Kind.Value, text, 12, seen(count), "", raw, filter=value)
+            yield Offer(text, Kind.Value, text, 12, seen(count, scene.known), "", raw, filter=value)
 
 
 def globs(scene: Scene) -> Iterator[Offer]:
     """Globs that some of the values match, those that most do first, and the values themselves."""
     shown = _shown(scene)
     for glob, (count, of) in _derived(shown):
-        said = f"{seen(count)}, {of} values" if of > 1 else seen(count)
+        said = f"{seen(count, scene.known)}, {of} values" if of > 1 else seen(count, scene.known)
         yield Offer(f'"{glob}"', Kind.Value, f'"{glob}"', 12, said, "", glob, filter=glob)
     for value, count in shown[:_MOST]:
         raw = glob_inside(value)
-        yield Offer(f'"{raw}"', Kind.Value, f'"{raw}"', 14, seen(count), "", raw, filter=value)
+        yield Offer(f'"{raw}"', Kind.Value, f'"{raw}"', 14, seen(count, scene.known), "", raw, filter=value)
 
 
 def action_globs(scene: Scene) -> Iterator[Offer]:
@@ -59,7 +59,7 @@ def action_globs(scene: Scene) -> Iterator[Offer]:
                 found[glob_inside(name[: at + len(mark)]) + "*"] += action.events
                 break
     for glob, count in found.most_common(_MOST_GLOBS):
-        yield Offer(f'"{glob}"', Kind.Value, f'"{glob}"', 12, seen(count), "", glob, filter=glob)
+        yield Offer(f'"{glob}"', Kind.Value, f'"{glob}"', 12, seen(count, scene.known), "", glob, filter=glob)
 
 
 def _shown(scene: Scene) -> list[tuple[str, int]]:
@@ -103,10 +103,11 @@ def _globs_of(value: str) -> set[str]:
     return found
 
 
-def statuses() -> Iterator[Offer]:
+def statuses(scene: Scene) -> Iterator[Offer]:
     """How a call ends."""
     for at, (status, said) in enumerate(_STATUSES):
-        yield Offer(status, Kind.EnumMember, status, 10 + at, said)
+        written = scene.spelt(status)
+        yield Offer(written, Kind.EnumMember, written, 10 + at, said, filter=status)
 
 
 def moments() -> Iterator[Offer]:

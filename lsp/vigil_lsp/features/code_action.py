@@ -52,8 +52,9 @@ def register(server: VigilServer) -> None:
     )
     async def actions(params: types.CodeActionParams) -> list[types.CodeAction] | None:
         uri, context = params.text_document.uri, params.context
-        if server.reading(uri) is None:
-            return None
+        literals = server.supports("text_document.code_action.code_action_literal_support")
+        if not literals or server.reading(uri) is None:
+            return None  # older clients know commands only, and these are edits
         wanted = [str(getattr(kind, "value", kind)) for kind in context.only or ()]
         moves = context.trigger_kind == types.CodeActionTriggerKind.Automatic
         if not moves and _asked("quickfix", wanted):

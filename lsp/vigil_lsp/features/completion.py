@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
+from pygls.capabilities import get_capability
 
 from vigil_lang.semantics.modules import TESTS
 from vigil_lsp.completing.comments import in_comment
@@ -16,6 +17,7 @@ from vigil_lsp.completing.place import comment_at, place_at
 from vigil_lsp.completing.scene import Scene
 from vigil_lsp.completing.shown import shown
 from vigil_lsp.completing.slots import slot_of
+from vigil_lsp.completing.spelling import is_unicode
 
 if TYPE_CHECKING:
     from vigil_lang.semantics.modules import Module
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from vigil_lsp.server import VigilServer
 
 _ITEM = "text_document.completion.completion_item"
+_LIST = "text_document.completion.completion_list"
 _TRIGGERS = ("(", '"', "@", ".", "{", "[", "~", "=", ",", "/", " ")
 _AFTER_SPACE = frozenset(("use", "has", "in", "contains", "expect", "at", "with", "run", "set", "->"))
 """Words after which a space says that something has to follow, and marks that say so too."""
@@ -86,6 +89,7 @@ def _completed(
     place = place_at(reading.file, reading.tokens, offset)
     if place is None:
         return None
+    project = server.project(uri)
     scene = Scene(
         reading,
         place,
@@ -95,8 +99,9 @@ def _completed(
         lambda: gathering.importable(reading),
         lambda: gathering.recordings(reading),
         lambda: gathering.documents(reading),
-        server.project(uri).plan.documents,
+        project.plan.documents,
         lambda: gathering.citations(reading),
+        is_unicode(project.settings.fmt.spelling, reading.tokens),
     )
     gathering.missed = False
     answer = completion_list(offers(scene), place, reading.text, abilities, data)
@@ -117,4 +122,5 @@ def _abilities(server: VigilServer) -> Abilities:
         server.supports(f"{_ITEM}.insert_replace_support"),
         server.supports(f"{_ITEM}.label_details_support"),
         server.supports(f"{_ITEM}.commit_characters_support"),
+        "editRange" in (get_capability(server.client_capabilities, f"{_LIST}.item_defaults") or ()),
     )

@@ -47,7 +47,9 @@ def register(server: VigilServer) -> None:
     @server.command("vigil.showStatement")
     async def show_statement(*arguments: Any) -> dict[str, str] | None:
         policy, statement, *run = _texts(arguments, 2, 3)
-        return await _shown(server, virtual.witness(_path(server, policy), statement, *run))
+        return await _shown(
+            server, virtual.witness(_path(server, policy), statement, *(_path(server, one) for one in run))
+        )
 
     @server.command("vigil.explainStatement")
     async def explain_statement(*arguments: Any) -> dict[str, str] | None:

@@ -14,7 +14,9 @@ from vigil_lsp import layout
 from vigil_lsp.edits import to_protocol
 
 if TYPE_CHECKING:
+    from vigil_lang.diagnostics import Edit
     from vigil_lang.syntax.leaves import Spelling
+    from vigil_lsp.reading import Reading
     from vigil_lsp.server import VigilServer
 
 
@@ -24,24 +26,26 @@ def register(server: VigilServer) -> None:
     def spelling(uri: str) -> Spelling:
         return server.project(uri).settings.fmt.spelling
 
+    def still(reading: Reading, edits: list[Edit]) -> list[types.TextEdit] | None:
+        """Edits of a text, unless it went on meanwhile: whoever formats on saving asks again."""
+        now = server.reading(reading.uri)
+        return to_protocol(edits, reading.text) or None if now is not None and now.source is reading.source else None
+
     @server.feature(types.TEXT_DOCUMENT_FORMATTING)
     async def document(params: types.DocumentFormattingParams) -> list[types.TextEdit] | None:
         reading = server.reading(params.text_document.uri)
         if reading is None:
             return None
         edits = await asyncio.to_thread(layout.whole, reading.source, spelling(reading.uri))
-        now = server.reading(params.text_document.uri)
-        if now is None or now.source is not reading.source:
-            return None  # the text went on; whoever formats on saving asks again
-        return to_protocol(edits, reading.text) or None
+        return still(reading, edits)
 
     @server.feature(types.TEXT_DOCUMENT_RANGE_FORMATTING)
-    def part(params: types.DocumentRangeFormattingParams) -> list[types.TextEdit] | None:
+    async def part(params: types.DocumentRangeFormattingParams) -> list[types.TextEdit] | None:
         reading = server.reading(params.text_document.uri)
         if reading is None:
             return None
         span = reading.text.span(params.range)
-        return to_protocol(layout.part(reading, span, spelling(reading.uri)), reading.text) or None
+        return still(reading, await asyncio.to_thread(layout.part, reading, span, spelling(reading.uri)))
 
     @server.feature(types.TEXT_DOCUMENT_ON_TYPE_FORMATTING, types.DocumentOnTypeFormattingOptions("\n", ("}", ")")))
     def typed(params: types.DocumentOnTypeFormattingParams) -> list[types.TextEdit] | None:

@@ -13,6 +13,7 @@ from vigil_lang.syntax import tree
 from vigil_lang.syntax.print import UNICODE
 from vigil_lang.trace.vocabulary import vocabulary
 from vigil_lsp.completing.documentation import documentation
+from vigil_lsp.completing.keywords import WORDS
 from vigil_lsp.hovering.asked import Asked, Told
 from vigil_lsp.hovering.named import named, of_statement
 from vigil_lsp.hovering.runs import counted, matching
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 _CODE = re.compile(r"VGL[0-9]{3}")
 _FORMS = frozenset({"abs", "prec", "resp", "rslv", "bresp", "until", "atmost", "always"})
 _WORDS = {mark: word for word, mark in UNICODE.items()} | {"◇-": "earlier", "◇+": "later"}
+_LEVELLED = frozenset({"severity", "on_violation"})
 _QUIET = frozenset("()[]{},:.")
 
 
@@ -86,6 +88,8 @@ def _of_token(asked: Asked) -> Iterator[str]:
             yield from _documented(asked, "annotation", name.text)
         case tree.Name() if isinstance(parent, tree.Annotation) and node is parent.name:
             yield from _documented(asked, "annotation", node.text)
+        case tree.Name() | tree.String() if isinstance(parent, tree.Annotation) and parent.name.text in _LEVELLED:
+            yield from _documented(asked, "level", node.text if isinstance(node, tree.Name) else node.raw)
         case tree.Field(name, "argument"):
             yield from _argument(asked, name)
         case tree.Name() | tree.String() if isinstance(parent, tree.Argument) and node is parent.name:
@@ -176,9 +180,11 @@ def _word(asked: Asked, node: object) -> Iterator[str]:
     token = asked.token
     assert token is not None
     word = _WORDS.get(token.text, token.text)
-    if token.text in _QUIET or token.kind not in ("word", "symbol"):
+    if token.text in _QUIET or token.kind not in ("word", "symbol") or isinstance(node, tree.Name):
         yield from _value(asked)
         return
+    if word == "=" and not isinstance(node, tree.Test | tree.ActionIs | tree.StatusIs):
+        return  # it gives a value to a name
     if isinstance(node, tree.Test) and node.operator == "not in" and word in ("not", "in"):
         word = "not in"
     if isinstance(asked.item, tree.Statement) and word == "statement" and asked.statement is not None:
@@ -193,7 +199,10 @@ def _word(asked: Asked, node: object) -> Iterator[str]:
         if expr is not None and word not in ("earlier", "later", "implies", "after"):
             yield from counted(asked.known, expr.span)
     else:
-        yield from _documented(asked, "keyword", word)
+        terminals = [one for one, words in WORDS.items() if any(written == word for written, _, _ in words)]
+        if isinstance(asked.item, tree.Param):
+            terminals.sort(key=lambda one: one != "TYPE")  # `set` is a clause of tests, too
+        yield from _documented(asked, "keyword", terminals[0], word) if terminals else ()
 
 
 def _value(asked: Asked) -> Iterator[str]:

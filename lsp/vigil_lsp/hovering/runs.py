@@ -21,7 +21,7 @@ _EXAMPLES = 5
 def counted(known: Known | None, span: Span) -> list[str]:
     """How many events of the runs meet the condition at a span."""
     found = known.matches(span) if known is not None else None
-    if known is None or found is None:
+    if known is None or not known.runs or found is None:
         return []
     events = sum(run.events for run in known.runs)
     where = f" in {_many(found.runs, 'run')}" if found.events else ""

@@ -71,10 +71,16 @@ def _witness(path: str, name: str, only: object, state: State) -> Iterator[str |
     from dataclasses import replace
 
     policy, statement = _statement(path, name, state)
+    runs = [run for run in state.recorded_for(path) if only in (None, run.path)]
+    if only is not None and not runs:
+        raise NoAnswer("there is no such run among those that the policy is held against")
     alone = replace(policy, statements=(statement,))
     broken = []
-    for run in state.recorded_for(path):
-        if run.answer(statement).offending and only in (None, run.path):
+    for run in runs:
+        answer = run.answer(statement)
+        if answer.given_up:
+            raise NoAnswer(f"judging `{name}` takes too long")
+        if answer.offending:
             broken.append(run)
         yield None
     verdicts = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,7 @@ from vigil_lsp.recordings.results import Broken, ItemResult, Judged, Matches, St
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from vigil_lang.semantics import core
     from vigil_lang.semantics.lower import Statement
@@ -45,13 +46,14 @@ RULES = (idle_bound, benign, unexercised)
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """What was counted in items, by their texts and those of the declarations they reach.
+    """What was counted in items, by their texts and those of the declarations they reach; of statements `number_of`.
 
     `around` is what it rests on besides: modules that are used, params, the runs.
     """
 
     around: object
     items: dict[tuple[str, ...], dict[Span, Matches]] = field(default_factory=dict)
+    numbers: dict[tuple[str, ...], int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -68,10 +70,11 @@ class Judging:
     counted: Counted | None = None
     policy: Policy | None = None
     complete: bool = False
-    _numbers: dict[int, int] = field(default_factory=dict)
+    _keys: dict[int, tuple[str, ...]] = field(default_factory=dict)
     _items: list[ItemResult] = field(default_factory=list)
     _statements: dict[str, StatementResult] = field(default_factory=dict)
     _findings: list[Diagnostic] = field(default_factory=list)
+    _needs: dict[str, None] = field(default_factory=dict)
 
     def result(self) -> Judged:
         """What the runs say."""
@@ -83,14 +86,16 @@ class Judging:
             tuple(self._items),
             tuple(self._statements.values()),
             tuple(self._findings),
-            tuple(_needs(self.policy)) if self.policy is not None else (),
+            tuple(self._needs),
         )
 
     def steps(self, access: Access) -> Iterator[None]:
         """Do the work. Between two steps it can be left, or given up."""
-        self.policy = policy = read_policy(self.source, self.asked.params, access=access)
+        self.policy = policy = read_policy(self.source, self.asked.params, access=self._noting(access))
         yield
         self.counted = Counted(self._around(policy))
+        if self.before is not None and self.before.around != self.counted.around:
+            self.before = None
         meanings, declared = Meanings(policy), self._declared(policy)
         for item in policy.module.file.items:
             if isinstance(item, tree.Pattern | tree.Statement):
@@ -100,6 +105,15 @@ class Judging:
         with suppress(TooLong):
             self._findings = list(self._found(policy))
         self.complete = True
+
+    def _noting(self, access: Access) -> Access:
+        """A way to modules that notes which files are looked for, there or not."""
+
+        def is_file(path: Path) -> bool:
+            self._needs.setdefault(str(path))
+            return access.is_file(path)
+
+        return replace(access, is_file=is_file)
 
     def _around(self, policy: Policy) -> object:
         """What the conditions of an item rest on besides the declarations of its own file."""
@@ -117,8 +131,8 @@ class Judging:
     ) -> Iterator[None]:
         start, end = item.span
         text = self.source.text[start:end]
-        key = (text, *_reached(text, declared))
-        older = self.before.items.get(key) if self.before and self.before.around == counted.around else None
+        key = self._keys[id(item)] = (text, *_reached(text, declared))
+        older = self.before.items.get(key) if self.before is not None else None
         counts = {} if older is None else older
         for span, condition in meanings.of(item) if older is None else ():
             found = None
@@ -151,10 +165,13 @@ class Judging:
         self._statements[statement.name] = StatementResult(statement.name, runs, tuple(broken), exercised)
 
     def _number(self, statement: Statement) -> int:
-        """`number_of`, worked out once for a statement of this text."""
-        known = self._numbers.get(id(statement))
+        """`number_of`, worked out once for a statement and those written the same in other texts."""
+        assert self.counted is not None
+        key, numbers = self._keys[id(statement.syntax)], self.counted.numbers
+        known = numbers.get(key)
         if known is None:
-            known = self._numbers[id(statement)] = number_of(statement)
+            known = self.before.numbers.get(key) if self.before is not None else None
+            numbers[key] = known = number_of(statement) if known is None else known
         return known
 
     # --- findings ---
@@ -227,8 +244,3 @@ def modules_of(policy: Policy) -> list[Module]:
     for module in found:
         found += [used for _, used in module.uses if all(used is not other for other in found)]
     return found
-
-
-def _needs(policy: Policy) -> Iterator[str]:
-    """The modules that are not shipped."""
-    yield from (m.source.path for m in modules_of(policy)[1:] if not is_shipped(m.source.path))

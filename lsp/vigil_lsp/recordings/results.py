@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -130,7 +131,7 @@ class Judged:
     statements: tuple[StatementResult, ...] = ()
     findings: tuple[Diagnostic, ...] = ()
     needs: tuple[str, ...] = ()
-    """The other files (modules) that were read."""
+    """The other files (modules) that were looked for, there or not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,13 +178,20 @@ class EventView:
 
 @dataclass(frozen=True, slots=True)
 class RunView:
-    """One run of a recording, `path` as in `RunInfo`; `size` and `changed` (nanoseconds) are those of its file then."""
+    """One run of a recording, `path` as in `RunInfo`; `digest` is `digest_of` what its file held then."""
 
     path: str
     file: str
-    size: int
-    changed: int
+    digest: bytes
     events: tuple[EventView, ...]
+
+
+_MARK = "\ufeff".encode()
+
+
+def digest_of(content: bytes) -> bytes:
+    """What tells texts apart; a byte order mark, which many editors keep to themselves, is no part of them."""
+    return hashlib.sha256(content.removeprefix(_MARK)).digest()
 
 
 @dataclass(frozen=True, slots=True)

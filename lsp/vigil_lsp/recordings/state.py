@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import InputError, Source
-from vigil_lang.files import read_source
+from vigil_lang.files import is_file, read_source
 from vigil_lang.semantics.modules import MAX_BYTES, Access, is_shipped, is_test_file
 from vigil_lang.semantics.policy import read_policy
 from vigil_lang.syntax.memory import Memory
@@ -108,7 +108,7 @@ class State:
 
     def _is_file(self, path: Path) -> bool:
         asked = self.asked.get(str(path))
-        return (asked is not None and asked.text is not None) or path.is_file()
+        return (asked is not None and asked.text is not None) or is_file(path)
 
     def _parse(self, source: Source) -> Parsed:
         memory = self._memories.pop(source.path, None) or Memory()

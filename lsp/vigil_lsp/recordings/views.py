@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics.visible import visible
 from vigil_lang.report.recording import event_lines, file_of
 from vigil_lang.semantics import core
 from vigil_lang.verdict.lines import event_text
-from vigil_lsp.recordings.results import EventView, RunView, Said
-from vigil_lsp.recordings.world import state_of
+from vigil_lsp.recordings.results import EventView, RunView, Said, digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -49,9 +49,14 @@ def view(recorded: Recorded, policies: Sequence[Policy]) -> Iterator[RunView | N
         if at % 500 == 499:
             yield None
     file = file_of(trace.run)
-    state = state_of(file)
-    changed, size = state if state is not None else (0, 0)
-    yield RunView(recorded.path, file, size, changed, tuple(events))
+    yield RunView(recorded.path, file, _digest(file), tuple(events))
+
+
+def _digest(file: str) -> bytes:
+    try:
+        return digest_of(Path(file).read_bytes())
+    except OSError:
+        return b""
 
 
 def _touched(recorded: Recorded, conditions: Iterable[core.Holds]) -> list[int]:

@@ -40,7 +40,7 @@ from vigil_lsp.recordings.world import state_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from vigil_lsp.recordings.named import Asked
+    from vigil_lsp.recordings.named import Asked, Basis
     from vigil_lsp.recordings.results import Judged
     from vigil_lsp.recordings.world import FileState, Runs
 
@@ -113,6 +113,7 @@ class Worker:
                     self._told.pop(path, None)
                     self._counted.pop(path, None)
                 self._state.tidy()
+                self._judge_users({*paths})
             case Look():
                 self.look()
             case Ask(number, what):
@@ -139,15 +140,20 @@ class Worker:
         for runs in self._state.runs.values():
             if runs.world is None and ("load", runs.basis) not in self._jobs:
                 self._load(runs)
-        changed = {asked.path for asked in policies}
+        unknown: dict[Basis, list[str]] = {}
+        for asked in policies:
+            older = before.get(asked.path)
+            if older is None or older.basis != asked.basis:
+                unknown.setdefault(asked.basis, []).append(asked.path)
+        for basis, paths in unknown.items():
+            if basis in self._state.runs:
+                self._tell(self._state.runs[basis], paths, frozenset())
+        self._judge_users({asked.path for asked in policies})
+
+    def _judge_users(self, changed: set[str]) -> None:
+        """Judge what has changed, or uses what has, now or when the runs are there."""
         for path in self._state.judged():
-            asked, known = self._state.asked[path], self._state.runs_for(path)
-            if known is None:
-                continue  # it is judged when the runs are there
             if path in changed or changed.intersection(self._needs.get(path, {})):
-                older = before.get(path)
-                if older is None or older.basis != asked.basis:
-                    self._tell(known, [path], frozenset())
                 self._judge(path)
 
     # --- jobs ---
