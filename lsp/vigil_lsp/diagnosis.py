@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from vigil_lang.diagnostics import Diagnostic, Source
     from vigil_lang.lint.run import Linted, Plan
     from vigil_lang.trace import Signature
+    from vigil_lsp.project import Project
     from vigil_lsp.reading import Reading
     from vigil_lsp.server import VigilServer
 
@@ -43,7 +44,7 @@ class Diagnosis:
         self._due: dict[str, asyncio.TimerHandle] = {}
         self._waiting: dict[str, list[asyncio.Future[Findings | None]]] = {}
         self._signatures: dict[str, Signature | None] = {}
-        self._unopened: dict[str, tuple[Plan, Reading, Findings]] = {}
+        self._unopened: dict[str, tuple[Project, Signature | None, Reading, Findings]] = {}
         self._analyst: Analyst | None = None
 
     def begin(self) -> None:
@@ -132,9 +133,13 @@ class Diagnosis:
             self._publish(path)
 
     def _plan(self, path: str) -> Plan:
-        known = self._server.evidence.known(path)
         access = self._server.files.snapshot()
-        return self._server.project_of(path).plan_with(known.signature if known is not None else None, access)
+        return self._server.project_of(path).plan_with(self._signature(path), access)
+
+    def _signature(self, path: str) -> Signature | None:
+        """What the runs and tool definitions allow; None where there are none, and where none could be read."""
+        known = self._server.evidence.known(path)
+        return known.signature if known is not None and known.signature.actions else None
 
     def _linted(self, path: str, linted: Linted | None) -> None:
         """Take what the linter made of a text, unless there is a newer one; None where it failed."""
@@ -186,7 +191,7 @@ class Diagnosis:
         older, known = self._findings.get(path), self._server.evidence.known(path)
         if older is None or known is None:
             return
-        if known.signature is not self._signatures.get(path):
+        if self._signature(path) is not self._signatures.get(path):
             self.schedule(path)
         elif (of_runs := self._of_runs(older.source)) != older.of_runs:
             self._findings[path] = replace(older, of_runs=of_runs)
@@ -248,20 +253,20 @@ class Diagnosis:
         reading = self._server.reading_of(path)
         if reading is None or self._analyst is None:
             return None
-        plan = self._server.project_of(path).plan
+        project, signature = self._server.project_of(path), self._signature(path)
         known = self._unopened.get(path)
-        if known is not None and known[0] is plan and known[1] is reading:
-            return known[2]
+        if known is not None and known[0] is project and known[1] is signature and known[2] is reading:
+            return replace(known[3], of_runs=self._of_runs(reading.source))
 
         def take(linted: Linted | None) -> None:
             if linted is None:
                 self._answer(path, None)
                 return
             findings = self._complete(linted)
-            self._unopened[path] = (plan, reading, findings)
+            self._unopened[path] = (project, signature, reading, findings)
             self._answer(path, findings)
 
-        self._analyst.lint(reading.policy, plan, take, hurried=False)
+        self._analyst.lint(reading.policy, self._plan(path), take, hurried=False)
         return await self._wait(path)
 
     async def _wait(self, path: str) -> Findings | None:

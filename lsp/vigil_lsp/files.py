@@ -164,7 +164,8 @@ class Files:
             return document.text
         known = self._texts.get(source.path)
         if known is None or known[0] is not source:
-            known = self._texts[source.path] = (source, Text(source.text, self.encoding))
+            marked = source.text.startswith("\ufeff")  # a byte order mark, which editors keep to themselves
+            known = self._texts[source.path] = (source, Text(source.text, self.encoding, begin=int(marked)))
         return known[1]
 
     def lexed(self, source: Source) -> Lexed:

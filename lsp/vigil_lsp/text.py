@@ -27,16 +27,17 @@ class Text:
     """One state of a document. Lines end at `\\n`, `\\r\\n` and `\\r` alone, as the protocol counts them.
 
     Positions that do not exist are the nearest that do: the end of a line, of the text, or the start of the character
-    that a position points into.
+    that a position points into. What stands before `begin` has no positions.
     """
 
-    def __init__(self, content: str, encoding: types.PositionEncodingKind | str = UTF16) -> None:
+    def __init__(self, content: str, encoding: types.PositionEncodingKind | str = UTF16, begin: int = 0) -> None:
         self.content = content
+        self.begin = begin
         self.encoding = types.PositionEncodingKind(encoding)
 
     @cached_property
     def _starts(self) -> list[int]:
-        return [0, *(found.end() for found in _LINE_END.finditer(self.content))]
+        return [self.begin, *(found.end() for found in _LINE_END.finditer(self.content))]
 
     @cached_property
     def _plain(self) -> bool:
@@ -78,7 +79,7 @@ class Text:
 
     def position(self, offset: int) -> types.Position:
         """The position of an offset, which is moved into the text where it is outside."""
-        offset = min(max(offset, 0), len(self.content))
+        offset = min(max(offset, self.begin), len(self.content))
         line = bisect_right(self._starts, offset) - 1
         start = self._starts[line]
         offset = min(offset, self._line_end(line))  # nothing is between the two characters of a line's end

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from vigil_lang.diagnostics import Source
 from vigil_lang.lint.paths import ROLES, fault_of
+from vigil_lang.lint.run import Plan, lint
 from vigil_lang.trace.vocabulary import vocabulary
 
 
@@ -26,3 +28,10 @@ def test_the_roles_are_the_vocabulary_s() -> None:
 )  # fmt: skip
 def test_faults(text: str, fault: str | None) -> None:
     assert fault_of(text) == fault
+
+
+@pytest.mark.parametrize("regex", ["a(b$", "^a(", "[b$", "a**"])
+def test_what_is_no_regular_expression_is_said_once(regex: str) -> None:
+    text = f"pattern p = file.write(path ~ /{regex}/)\n\n/// D.\nstatement S: prec(p, file.read(path !~ /{regex}/))\n"
+    codes = [found.code for found in lint(Source("p.vgl", text), Plan()).findings]
+    assert codes == ["VGL305", "VGL305"]

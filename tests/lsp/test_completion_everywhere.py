@@ -51,5 +51,5 @@ def test_what_is_offered_can_stand_there(item: tree.Item, data: st.DataObject) -
         new = tokens(written(offer, place))
         if place.fresh and new[0].text in (*ITEM_WORDS, TEST, "@"):
             continue  # they begin another item
-        start = "header" if offer.about == ("keyword", "policy") else "item"
+        start = "header" if offer.about[:2] == ("keyword", "POLICY") else "item"
         assert not following([*place.before, *new], start).mended, offer

@@ -243,6 +243,31 @@ async def test_what_documents_ask_for_is_shown_in_them(alone: Alone) -> None:
     assert await session.until(lambda: session.published[uri][-1].diagnostics == ())
 
 
+TOOLS = '[{"name": "Write", "input_schema": {"type": "object", "properties": {"path": {"type": "string"}}}}]'
+
+
+async def test_tool_definitions_alone_tell_names(session: Session) -> None:
+    session.write("tools.json", TOOLS)
+    session.write("vigil.toml", 'signatures = ["tools.json"]\n')
+    session.changed("vigil.toml")
+    page = await session.open("statement S: abs(Write(paht = x and path = x))\n")
+    found = [("VGL408", "Write(paht = x and path = x)"), ("VGL402", "paht")]
+    assert await page.findings(*found) == found
+
+
+async def test_policies_that_are_not_open_are_held_against_the_runs(alone: Alone, pulling: int) -> None:
+    session = await alone(PROFILES[pulling], begin=False)
+    session.write("tools.json", TOOLS)
+    session.write("vigil.toml", 'signatures = ["tools.json"]\n')
+    session.write("shut.vgl", "statement S: abs(Write(paht = x and path = x))\n")
+    await session.begin()
+    page = await session.open("statement S: abs(Write(paht = x and path = x))\n", "open.vgl")
+    assert await page.diagnostics(lambda sent: {one.code for one in sent} == {"VGL402", "VGL408"})
+    report = await session.ask(types.WORKSPACE_DIAGNOSTIC, types.WorkspaceDiagnosticParams([]))
+    told = {session.name(one.uri): [found.code for found in one.items] for one in report.items}
+    assert told == {"open.vgl": ["VGL408", "VGL402"], "shut.vgl": ["VGL408", "VGL402"]}
+
+
 async def test_what_is_wrong_with_a_configuration_is_shown_there(alone: Alone) -> None:
     session = await alone(begin=False)
     session.write("vigil.toml", '[lint]\nselekt = ["VGL3"]\n')

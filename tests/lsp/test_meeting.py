@@ -22,6 +22,7 @@ from vigil_lsp.recordings.conditions import Meanings
 from vigil_lsp.recordings.judging import Judging
 from vigil_lsp.recordings.meeting import MAX_TRIED, Meeting, Numbers, places
 from vigil_lsp.recordings.named import Asked, Basis
+from vigil_lsp.recordings.recent import Recent
 from vigil_lsp.recordings.recorded import Recorded
 from vigil_lsp.recordings.results import Samples, World
 from vigil_lsp.recordings.world import Runs
@@ -83,10 +84,23 @@ def test_places_are_those_of_the_bits(found: set[int]) -> None:
 
 
 def test_numbers_are_of_meanings() -> None:
-    numbers = Numbers()
+    numbers = Numbers(2)
     one, other = core.Has(core.Reads("f")), core.Has(core.Reads("g"))
-    assert numbers.of(one) == numbers.of(core.Has(core.Reads("f")))
-    assert numbers.of(one) != numbers.of(other)
+    known = numbers.of(one)
+    assert numbers.of(core.Has(core.Reads("f"))) == known
+    assert numbers.of(other) != known
+    assert len({numbers.of(core.Has(core.Reads(name))) for name in "fghijklm"}) == 8
+    assert numbers.of(one) not in {known, numbers.of(other)}
+
+
+def test_what_was_used_lately_is_remembered() -> None:
+    recent: Recent[int, int] = Recent(3)
+    for number in range(20):
+        recent.put(number, -number)
+        assert recent.get(0) == 0
+        assert len(recent) <= 6
+    assert [recent.get(number) for number in (19, 18, 17, 5)] == [-19, -18, -17, None]
+    assert recent.get(0) == 0
 
 
 @settings(max_examples=100, deadline=None)
@@ -146,6 +160,7 @@ EDITS = (
     "let L = {1, 2}\n", "let L = {1}\n", "pattern p(x) = a(f = x) and g in L\n", "pattern p(x) = a(g = x)\n",
     "pattern q = p(y) or b()\n", "pattern q = b()\n", "statement S: abs(q)\n", "statement T: prec(p(x), b(f = x))\n",
     "statement T: prec(a(f in L), q)\n", "statement U: abs(not q)\n", "param L: set = {7}\n",
+    '@message("one")\nstatement V: abs(b())\n', '@message("two")\nstatement V: abs(b())\n',
 )  # fmt: skip
 
 

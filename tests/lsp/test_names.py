@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from lsprotocol import types
 from written import Project
 
 from vigil_lsp.names import Names, everywhere, occurrences, symbol_at
 from vigil_lsp.project import Projects
 from vigil_lsp.server import server
+from vigil_lsp.symbols import Symbol
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -222,6 +224,19 @@ test "p" { expect p }
     assert _named(project, "a.vgl: pattern |p(") == ["a:1:9d", "a:4:19r", "a:6:18r"]
     assert _named(project, "a.vgl: pattern |q") == ["a:2:9d", "a:5:20r", "a:7:28r"]
     assert _named(project, "a.vgl: let |A = {") == ["a:3:5d", "a:5:50r", "a:5:62r", "a:8:9r"]
+
+
+def test_a_byte_order_mark_of_a_file_that_is_not_open_has_no_place(tmp_path: Path) -> None:
+    shop = Project(tmp_path, {"lib.vgl": "pattern p = a()\n", "a.vgl": "\ufeffuse .lib: p\nstatement S: abs(p)\n"})
+    reading = shop["a.vgl"]
+    found = [
+        reading.text.range(one.span) for one in shop.names.occurrences(Symbol("pattern", "p", shop.path("lib.vgl")))
+    ]
+    assert [(one.start.line, one.start.character, one.end.character) for one in found[:2]] == [(0, 10, 11), (1, 17, 18)]
+    for line, character, offset in ((0, 0, 1), (0, 10, 11), (1, 0, 13)):
+        assert reading.text.offset(types.Position(line, character)) == offset
+    assert reading.text.position(0) == types.Position(0, 0)
+    assert reading.text.line(0) == "use .lib: p"
 
 
 # --- which files are looked at ---

@@ -64,12 +64,21 @@ def fault_of(text: str) -> Fault | None:
 def _only_relative(raw: str, ignore_case: bool) -> bool:
     from vigil_lang.analysis.satisfiable import contradiction
     from vigil_lang.semantics import core
-    from vigil_lang.semantics.text import Expression
+    from vigil_lang.semantics.text import Expression, predicate
 
-    reads = core.Reads("path")
+    expression = Expression(raw, ignore_case)
+    try:
+        predicate(expression)
+    except ValueError:  # which is said where it is read
+        return False
+    expression, reads = Expression(raw, ignore_case), core.Reads("path")
+    try:
+        predicate(expression)
+    except ValueError:  # not valid, which is said as such
+        return False
     normal = core.Matches(reads, Expression(r"^(/|[A-Za-z]:/|\\\\)"))
     odd = core.Matches(reads, Expression(r"//|/\.\.?(/|$)|./$"))
-    found = contradiction([core.Matches(reads, Expression(raw, ignore_case)), normal, core.NotC(odd)])
+    found = contradiction([core.Matches(reads, expression), normal, core.NotC(odd)])
     return found is not None and 0 in found.conjuncts and len(found.conjuncts) > 1
 
 

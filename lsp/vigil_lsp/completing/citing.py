@@ -43,10 +43,8 @@ LEVELS_SAID = {
 }
 
 
-def notes(scene: Scene, prefix: str = "") -> Iterator[Offer]:
+def notes(prefix: str = "") -> Iterator[Offer]:
     """The names of annotations with what they take; `prefix` is an at sign that is not there yet."""
-    if scene.place.within != "code":
-        return
     for at, name in enumerate(ANNOTATIONS):
         snippet = prefix + _SNIPPETS[name]
         label = prefix + name

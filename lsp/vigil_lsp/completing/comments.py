@@ -9,7 +9,6 @@ from lsprotocol.types import CompletionItemKind as Kind
 
 from vigil_lang.diagnostics import CODES
 from vigil_lang.lint.suppress import may_pass
-from vigil_lang.syntax.following import Beginning
 from vigil_lsp.completing.offer import Offer
 from vigil_lsp.completing.place import Place
 
@@ -43,8 +42,7 @@ def in_comment(
 def _place(comment: Token, offset: int, typed: str, more: str) -> Place:
     behind = re.match(more, comment.text[offset - comment.start :])
     end = offset + (behind.end() if behind else 0)
-    nothing = Beginning((), frozenset())
-    return Place(offset, offset - len(typed), end, typed, "code", False, (), (), nothing, False, False, False, "")
+    return Place(offset, offset - len(typed), end, typed)
 
 
 def _codes(comment: Token, findings: Iterable[Diagnostic]) -> Iterator[Offer]:

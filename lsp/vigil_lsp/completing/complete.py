@@ -25,7 +25,7 @@ def offers(scene: Scene) -> Iterator[Offer]:
     yield from _own(scene)
     yield from keywords(scene)
     if scene.slot.role == "item" or scene.place.fresh:
-        yield from citing.notes(scene, "@")
+        yield from citing.notes("@")
 
 
 def _own(scene: Scene) -> Iterator[Offer]:
@@ -63,7 +63,7 @@ def _own(scene: Scene) -> Iterator[Offer]:
         case "imported":
             yield from declared.imported(scene)
         case "annotation":
-            yield from citing.notes(scene)
+            yield from citing.notes()
         case "annotation value":
             yield from citing.annotation_values(scene)
         case _:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -73,12 +74,11 @@ def _importable(scene: Scene, shapes: frozenset[Shape]) -> Iterator[Offer]:
 def imported(scene: Scene) -> Iterator[Offer]:
     """Names after `use module:`."""
     module = next((one for one in scene.importable() if one.name == scene.slot.subject), None)
-    for declaration in module.declared if module is not None and scene.place.within == "code" else ():
+    for declaration in module.declared if module is not None else ():
         name = declaration.name.text
         if name not in scene.slot.used:
-            offer = offered(declaration, 10)
             about = ("import", scene.slot.subject, name)
-            yield Offer(name, offer.kind, name, 10, offer.detail, about=about, ends=(",",))
+            yield replace(offered(declaration, 10), snippet="", about=about, ends=(",",))
 
 
 def offered(declaration: Declaration, group: int, origin: str = "", adds: Edit | None = None) -> Offer:

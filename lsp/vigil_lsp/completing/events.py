@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lsprotocol.types import CompletionItemKind as Kind
@@ -10,7 +11,7 @@ from vigil_lang.semantics.text import quote
 from vigil_lang.trace.vocabulary import vocabulary
 from vigil_lsp.completing.offer import Offer, calling
 from vigil_lsp.completing.scene import seen
-from vigil_lsp.completing.spelling import inside, operand, word
+from vigil_lsp.completing.spelling import LONGEST, inside, operand, word
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,89 +23,77 @@ _AGAIN = 43
 """The group of arguments that are tested already: behind the others and the patterns."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Name:
+    """The name of an action or kind, and how many events of the runs have it."""
+
+    text: str
+    count: int
+    is_kind: bool
+
+
 def calls(scene: Scene) -> Iterator[Offer]:
     """Actions and kinds as conditions: `Bash(command …)`."""
     sure = scene.slot.actions is not None
-    for name, count, is_kind in _names(scene):
-        if sure and not is_kind:
+    for name in _names(scene):
+        if sure and not name.is_kind:
             continue  # an event has one name
-        hidden = scene.module.find(name) is not None
-        text = quote(name) if hidden else operand(name)
-        group = (46 if sure else 16 if is_kind else 14) if count else 50
-        yield Offer(
-            name,
-            Kind.Interface if is_kind else Kind.Event,
-            text,
-            group,
-            _told(scene, name, count, is_kind),
-            calling(text, ()),
-            inside(name),
-            about=("action", name),
-        )
+        group = (46 if sure else 16 if name.is_kind else 14) if name.count else 50
+        text = quote(name.text) if scene.module.find(name.text) is not None else operand(name.text)
+        yield _offer(scene, name, text, group, calling(text, ()))
 
 
 def names(scene: Scene, group: int = 10) -> Iterator[Offer]:
     """Actions and kinds by their names: in a set, or after `action =`."""
-    for name, count, is_kind in _names(scene):
-        text = quote(name) if scene.module.find(name) is not None else word(name)
-        kind = Kind.Interface if is_kind else Kind.Event
-        likely = group + (0 if count and not is_kind else 1 if count else 5)
-        if name not in scene.slot.used:
-            yield Offer(
-                name, kind, text, likely, _told(scene, name, count, is_kind), "", inside(name), about=("action", name)
-            )
+    for name in _names(scene):
+        if name.text not in scene.slot.used:
+            text = quote(name.text) if scene.module.find(name.text) is not None else word(name.text)
+            yield _offer(scene, name, text, group + (5 if not name.count else int(name.is_kind)))
 
 
 def kinds(scene: Scene) -> Iterator[Offer]:
     """Kinds alone: of an event in a test."""
-    for name, count, is_kind in _names(scene):
-        if is_kind:
-            detail = _told(scene, name, count, is_kind)
-            yield Offer(name, Kind.Interface, word(name), 10, detail, raw=inside(name), about=("action", name))
+    return (_offer(scene, name, word(name.text), 10) for name in _names(scene) if name.is_kind)
 
 
 def called(scene: Scene) -> Iterator[Offer]:
     """Actions of the events that a test writes."""
-    for name, count, is_kind in _names(scene):
-        if word(name) == name:
-            kind = Kind.Interface if is_kind else Kind.Event
-            yield Offer(
-                name,
-                kind,
-                name,
-                10 if count and not is_kind else 15,
-                _told(scene, name, count, is_kind),
-                calling(name, ()),
-                about=("action", name),
-            )
+    for name in _names(scene):
+        if word(name.text) == name.text:
+            group = 10 if name.count and not name.is_kind else 15
+            yield _offer(scene, name, name.text, group, calling(name.text, ()))
 
 
-def _names(scene: Scene) -> Iterator[tuple[str, int, bool]]:
-    """(name, how many events have it, whether it is a kind), the most frequent first, then the vocabulary's."""
-    known = scene.known
-    found: dict[str, tuple[int, bool]] = {}
-    if known is not None:
-        for name, action in list(known.samples.actions.items())[:_MOST_ACTIONS]:
-            found.setdefault(name, (action.events, False))
-        for name, action in known.samples.kinds.items():
-            found.setdefault(name, (action.events, True))
-        for name in known.signature.actions:
-            if len(found) < 2 * _MOST_ACTIONS:
-                found.setdefault(name, (0, False))
-    for name in vocabulary().kinds:
-        found.setdefault(name, (0, True))
-    for name, (count, is_kind) in found.items():
-        if name.isprintable() and len(name) <= 120:
-            yield name, count, is_kind
-
-
-def _told(scene: Scene, name: str, count: int, is_kind: bool) -> str:
-    kind = vocabulary().kinds.get(name) if is_kind else None
-    return _with(kind.summary if kind is not None else "", seen(count, scene.known))
+def _offer(scene: Scene, name: _Name, text: str, group: int, snippet: str = "") -> Offer:
+    kind = vocabulary().kinds.get(name.text) if name.is_kind else None
+    detail = _with(kind.summary if kind is not None else "", seen(name.count, scene.known))
+    icon = Kind.Interface if name.is_kind else Kind.Event
+    return Offer(name.text, icon, text, group, detail, snippet, inside(name.text), about=("action", name.text))
 
 
 def _with(summary: str, said: str) -> str:
     return f"{summary} ({said})" if summary and said else summary or said
+
+
+def _names(scene: Scene) -> Iterator[_Name]:
+    """What events can be called, the most frequent first, then the vocabulary's."""
+    known = scene.known
+    found: dict[str, _Name] = {}
+    if known is not None:
+        for name, action in list(known.samples.actions.items())[:_MOST_ACTIONS]:
+            found[name] = _Name(name, action.events, is_kind=False)
+        for name, action in known.samples.kinds.items():
+            found.setdefault(name, _Name(name, action.events, is_kind=True))
+        for name in known.signature.actions:
+            if len(found) < 2 * _MOST_ACTIONS:
+                found.setdefault(name, _Name(name, 0, is_kind=False))
+    for name in vocabulary().kinds:
+        found.setdefault(name, _Name(name, 0, is_kind=True))
+    return (name for name in found.values() if _is_short(name.text))
+
+
+def _is_short(name: str) -> bool:
+    return name.isprintable() and 0 < len(name) <= LONGEST
 
 
 def arguments(scene: Scene, *, assigns: bool = False) -> Iterator[Offer]:
@@ -117,7 +106,7 @@ def arguments(scene: Scene, *, assigns: bool = False) -> Iterator[Offer]:
     total, has_runs = 0, scene.known is not None and bool(scene.known.runs)
     for name, count in scene.arguments(slot.actions):
         again = name in slot.used
-        if (again and slot.role != "condition") or not name.isprintable() or len(name) > 120 or not name:
+        if (again and slot.role != "condition") or not _is_short(name):
             continue
         if slot.actions is None and not count and has_runs:
             continue  # of all there is, only what was seen

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 def modules(scene: Scene) -> Iterator[Offer]:
     """Modules after `use`, standard ones and those of the project."""
-    if scene.place.within != "code":
-        return
     used = {item.module.text for item in scene.reading.file.items if isinstance(item, tree.Use)}
     for module in scene.importable():
         group = 30 if module.name in used else 12 if module.name.startswith(".") else 10

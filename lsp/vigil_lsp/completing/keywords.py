@@ -130,8 +130,6 @@ _SHORT = {
 def keywords(scene: Scene) -> Iterator[Offer]:
     """The keywords and operators that the parser would take, as far as they mean something here."""
     slot, place = scene.slot, scene.place
-    if place.within != "code":
-        return
     if slot.role in ("declared", "annotation value"):
         return
     accepted = set(place.accepted) - ({"AFTER"} if slot.temporal else _TEMPORAL)
@@ -184,8 +182,6 @@ def _is_pattern(scene: Scene) -> bool:
 
 def forms(scene: Scene) -> Iterator[Offer]:
     """The temporal forms, with a stop for each of their terms."""
-    if scene.place.within != "code":
-        return
     for name in FORMS:
         written, about = scene.spelt(name), ("form", name)
         snippet = written + form_snippet(name).removeprefix(name)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from vigil_lang.diagnostics import Span
 from vigil_lang.syntax.following import Beginning, following
-from vigil_lang.syntax.scan import COMMENTS, ITEM_WORDS, TEST
+from vigil_lang.syntax.scan import COMMENTS
 from vigil_lsp.cursor import stretch_at, token_index
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 Within: TypeAlias = Literal["code", "string"]
 
-_HEADS = ITEM_WORDS | {TEST}
 _LONGEST_WORD = 200
 MOST_TOKENS = 5_000
 """Tokens of an item before the cursor; in a longer one nothing is completed."""
@@ -43,17 +42,17 @@ class Place:
     start: int
     end: int
     typed: str
-    within: Within
-    closed: bool
-    before: tuple[Token, ...]
-    stretch: tuple[Token, ...]
-    beginning: Beginning
-    fresh: bool
-    headed: bool
+    within: Within = "code"
+    closed: bool = False
+    before: tuple[Token, ...] = ()
+    stretch: tuple[Token, ...] = ()
+    beginning: Beginning = Beginning((), frozenset())
+    fresh: bool = False
+    headed: bool = False
     """Whether a `policy` line could stand here."""
-    leads: bool
+    leads: bool = False
     """Whether nothing stands before it on its line."""
-    next: str
+    next: str = ""
     """The character behind what is being written."""
 
     @property
@@ -116,8 +115,10 @@ def _placed(
     if len(before) > MOST_TOKENS:
         return None
     own_line = last < 0 or "\n" in text[tokens[last].end : opening]
-    head = next((token.text for token in before if token.text in _HEADS), None)
-    beginning = following(before, "header" if head == "policy" else "item")
+    beginning = following(before, "item")
+    if beginning.mended and any(token.text == "policy" for token in before):
+        header = following(before, "header")
+        beginning = beginning if header.mended else header
     fresh = within == "code" and own_line and (not before or "$END" in beginning.accepted)
     headed = False
     if file.name is None and not any(item.span.end <= start for item in file.items):

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from vigil_lsp.completing.meant import Names
 
 _HEADS = frozenset({"POLICY", "USE", "LET", "PARAM", "PATTERN", "STATEMENT", "TEST"})
-_ELSE = frozenset({"OR", "IMPLIES"})
 _OTHER_EVENT = frozenset({"EARLIER", "LATER", "ALWAYS", "AFTER"})
 _CALLED = frozenset({"NAME", "STRING"})
 _ORDER = frozenset({"LT", "LE", "GT", "GE"})
@@ -206,7 +205,7 @@ class _Conditions:
                 passing = False
             elif part.symbol in _OTHER_EVENT:
                 return
-            elif part.symbol in _ELSE:
+            elif part.symbol == "OR":
                 passing = True
             elif not passing:
                 yield from nodes_of(part.value)

@@ -34,7 +34,9 @@ def register(server: VigilServer) -> None:
     async def workspace(params: types.WorkspaceDiagnosticParams) -> types.WorkspaceDiagnosticReport:
         before = {one.uri: one.value for one in params.previous_result_ids}
         reports: list[types.WorkspaceDocumentDiagnosticReport] = []
-        for path in server.projects.paths():
+        paths = dict.fromkeys(server.projects.paths())
+        paths |= dict.fromkeys(one.path for one in server.files.documents if one.is_policy and one.on_disk)
+        for path in paths:
             uri = server.files.uri(path)
             document = server.document(uri)
             diagnosis = server.diagnosis

@@ -36,8 +36,7 @@ def register(server: VigilServer) -> None:
         reading = server.reading(params.text_document.uri)
         if reading is None:
             return None
-        edits = await asyncio.to_thread(layout.whole, reading.source, spelling(reading.uri))
-        return still(reading, edits)
+        return still(reading, await asyncio.to_thread(layout.whole, reading.source, spelling(reading.uri)))
 
     @server.feature(types.TEXT_DOCUMENT_RANGE_FORMATTING)
     async def part(params: types.DocumentRangeFormattingParams) -> list[types.TextEdit] | None:

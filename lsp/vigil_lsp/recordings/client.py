@@ -92,7 +92,7 @@ class Recordings:
         self._asked = now
         if gone:
             self._tell(Forget(gone))
-        if self._task is None and any(asked.basis.runs and asked.shown for asked in now.values()):
+        if self._task is None and any(asked.basis.given and asked.shown for asked in now.values()):
             self._start()
         elif changed:
             self._tell(Policies(changed))
@@ -107,7 +107,7 @@ class Recordings:
         self._end_process()
         for kept in (self._judged, self._worlds, self._known):
             kept.clear()
-        if any(asked.basis.runs for asked in self._asked.values()):
+        if any(asked.basis.given for asked in self._asked.values()):
             self._start()
 
     async def stop(self) -> None:

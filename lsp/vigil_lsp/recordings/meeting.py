@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 MAX_TRIED = 500_000
 """Values tried on one run, each in one test or binding; a condition that asks for more is not counted."""
 
-REMEMBERED = 5_000
-"""Conditions, and answers of one run, that are remembered: a policy of 500 lines has some 600."""
+REMEMBERED = 1_000
+"""Conditions that are remembered, with how each run meets them: a policy of 500 lines has some 600."""
 
 _FALSE = core.OrC(())
 
@@ -73,9 +73,10 @@ def _eased(condition: core.Condition, positive: bool, elsewhere: frozenset[str])
 class Numbers:
     """A number for each thing that is asked of many runs: comparing it once is dear enough."""
 
-    def __init__(self) -> None:
+    def __init__(self, room: int) -> None:
+        """`room` is how many are remembered at least; whatever was forgotten has another number afterwards."""
         self._next = 0
-        self._known: Recent[Hashable, int] = Recent(REMEMBERED)
+        self._known: Recent[Hashable, int] = Recent(room)
 
     def of(self, asked: Hashable) -> int:
         """The number of what is equal to this; never that of anything else."""
@@ -104,7 +105,7 @@ class Plan:
     variables: tuple[str, ...] = ()
 
 
-_NUMBERS = Numbers()
+_NUMBERS = Numbers(REMEMBERED)
 _PLANS: Recent[core.Condition, Plan] = Recent(REMEMBERED)
 
 

@@ -36,6 +36,11 @@ class Basis:
     benign: tuple[str, ...] = ()
     within: str | None = None
 
+    @property
+    def given(self) -> bool:
+        """Whether there is anything to know of: tool definitions alone tell names, too."""
+        return bool(self.runs or self.signatures or self.benign)
+
 
 @dataclass(frozen=True)
 class Asked:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Binding: TypeAlias = "dict[str, str | None]"
 
-_STATEMENTS = Numbers()
+_STATEMENTS = Numbers(2_000)
 
 
 def number_of(statement: Statement) -> int:

@@ -41,7 +41,7 @@ class State:
     def set(self, asked: Asked) -> None:
         """Take a policy over, or a newer text of it."""
         self.asked[asked.path] = asked
-        if asked.basis.runs and asked.basis not in self.runs:
+        if asked.basis.given and asked.basis not in self.runs:
             self.runs[asked.basis] = Runs(asked.basis)
 
     def drop(self, path: str) -> None:
