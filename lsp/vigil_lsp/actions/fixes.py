@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from lsprotocol.types import CodeActionKind
@@ -18,12 +19,16 @@ if TYPE_CHECKING:
     from vigil_lang.diagnostics import Diagnostic
 
 _KIND = CodeActionKind.QuickFix.value
+_MOST = 20
+"""Findings that are offered something at once: somebody may have selected everything."""
+
 _REASON = "TODO: say why this is meant"
 
 
 def proposals(place: Place) -> Iterator[Proposal]:
     """What mends the findings at a place, and then what lets them pass."""
-    here = [place.findings[at] for at in touching(place.span, [finding.span for finding in place.findings])]
+    spans = [finding.span for finding in place.findings]
+    here = [place.findings[at] for at in islice(touching(place.span, spans), _MOST)]
     for finding in here:
         if finding.fix is not None:
             title = finding.fix.title[:1].upper() + finding.fix.title[1:]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from lsprotocol.types import CodeActionKind
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from vigil_lang.diagnostics import Diagnostic
+
+_MOST = 20
+"""Names that are looked for at once: somebody may have selected everything."""
 
 _UNKNOWN = frozenset({"VGL201", "VGL209"})
 
@@ -79,7 +83,7 @@ def is_needed(place: Place) -> bool:
 
 def imported(place: Place, modules: Iterable[tuple[str, frozenset[str]]]) -> Iterator[Proposal]:
     """For a name that is declared nowhere: the modules that declare it, given by name with what they declare."""
-    for finding, name in _missing(place):
+    for finding, name in islice(_missing(place), _MOST):
         for module, declared in modules:
             if name in declared:
                 edit = using(place.reading, module, name)

@@ -144,7 +144,8 @@ def keywords(scene: Scene) -> Iterator[Offer]:
         accepted.add(_ITEMS[0])
     applied = slot.role == "operator" and _is_pattern(scene)
     for terminal in (word for word in dict.fromkeys((*_OPERATORS, *WORDS)) if word in accepted):
-        if terminal in _TRUTH and (slot.role == "condition" or slot.subject in ("set", "number", "text")):
+        other = slot.role == "value" and slot.subject in ("set", "number", "text")
+        if terminal in _TRUTH and (other or slot.role == "condition"):
             continue  # the grammar has it, but a call's arguments are named, and a default is of its param's type
         group = _group(scene, terminal, applied=applied)
         for word, detail, snippet in WORDS[terminal]:

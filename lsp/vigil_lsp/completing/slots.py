@@ -205,8 +205,8 @@ class _Conditions:
                 passing = False
             elif part.symbol in _OTHER_EVENT:
                 return
-            elif part.symbol == "OR":
-                passing = True
+            elif part.symbol in ("OR", "IMPLIES"):  # the side before `implies` holds of it
+                passing = part.symbol == "OR"
             elif not passing:
                 yield from nodes_of(part.value)
 
