@@ -21,7 +21,8 @@ from vigil_lang.runs import read_trace
 from vigil_lang.semantics import core
 from vigil_lang.syntax import parse
 from vigil_lang.trace import Action, Argument, Signature, observe
-from vigil_lsp.recordings import world
+from vigil_lsp.recordings import world, writing
+from vigil_lsp.recordings.answering import answered
 from vigil_lsp.recordings.client import Recordings, Unanswered
 from vigil_lsp.recordings.limits import TooLong, limited
 from vigil_lsp.recordings.messages import Ask, News, Policies, Progress, RunsNow, frame
@@ -116,6 +117,14 @@ def test_what_cannot_lie_in_the_workspace_is_not_looked_for(tmp_path: Path, monk
     assert found.files == [str(inside / "runs/a.jsonl")]
     assert [at for at, _ in found.missing] == [0, 1]
     assert looked == [[pattern]]
+
+
+def test_a_policy_is_no_run(tmp_path: Path) -> None:
+    for name in ("a.jsonl", "p.vgl", "vigil.toml"):
+        (tmp_path / name).write_text("")
+    found = world.find([str(tmp_path / "*"), str(tmp_path / "p.vgl")])
+    assert found.files == [str(tmp_path / "a.jsonl")]
+    assert found.missing == [(1, "this stands for no run, only for policies or configurations")]
 
 
 def test_what_takes_too_long_to_find_is_looked_for_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -463,6 +472,16 @@ def test_answers_about_older_texts_are_forgotten(tmp_path: Path) -> None:
     (run,) = worker._state.all_recorded()
     assert len(run._answers) <= 102
     assert len(said('statement S: abs(Send(to = "ann"))\n').statements[0].violated) == 1
+
+
+def test_the_timeline_of_a_long_run_counts_all_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writing, "MAX_LINES", 2)
+    worker, said = judging(tmp_path, run_text(*[("Send", {"n": n}) for n in range(5)]))
+    said("statement S: abs(Send())\n")
+    *_, found = answered(Ask(1, "timeline", (str(tmp_path / "r.jsonl"),)), worker._state)
+    assert "\n\n5 events, 5 at fault.\n\n" in found.text
+    assert found.text.count("**violates**") == 2
+    assert found.text.endswith("\n\nAnd 3 more events.\n")
 
 
 def test_a_condition_that_takes_too_long_leaves_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import InputError
-from vigil_lang.files import project_root
 from vigil_lang.semantics.modules import is_test_file
 from vigil_lsp.completing.importing import relative_name, standard
 from vigil_lsp.completing.scene import Importable
@@ -83,11 +82,11 @@ class Gathering:
 
     def recordings(self, reading: Reading) -> list[str]:
         """Recordings of the project, as named from the policy's folder; those below it first."""
-        return _named(reading, (".jsonl", ".json"))
+        return self._named(reading, (".jsonl", ".json"))
 
     def documents(self, reading: Reading) -> list[str]:
         """Documents of the project, likewise."""
-        return _named(reading, (".md", ".markdown", ".txt"))
+        return self._named(reading, (".md", ".markdown", ".txt"))
 
     def citations(self, reading: Reading) -> Iterator[tuple[str, str, str]]:
         """(policy, file, sentence) of what this policy cites, and those that were read already."""
@@ -98,14 +97,13 @@ class Gathering:
                 if quotation.sentence is not None:
                     yield one.source.path, quotation.file, quotation.sentence
 
-
-def _named(reading: Reading, endings: tuple[str, ...]) -> list[str]:
-    path = reading.source.path
-    if path.startswith("<"):
-        return []
-    folder = Path(path).parent
-    found = [os.path.relpath(file, folder).replace(os.sep, "/") for file in _files(project_root(folder), endings)]
-    return sorted(found, key=lambda name: (name.startswith(".."), name.count("/"), name))[:_MOST_FILES]
+    def _named(self, reading: Reading, endings: tuple[str, ...]) -> list[str]:
+        path = reading.source.path
+        if path.startswith("<"):
+            return []
+        files = _files(self._server.project_of(path).root, endings)
+        found = [os.path.relpath(file, Path(path).parent).replace(os.sep, "/") for file in files]
+        return sorted(found, key=lambda name: (name.startswith(".."), name.count("/"), name))[:_MOST_FILES]
 
 
 def _files(root: Path, endings: tuple[str, ...]) -> Iterator[str]:

@@ -142,7 +142,7 @@ def _timeline(path: str, state: State) -> Iterator[Timeline | None]:
         policy = None if is_test_file(one) else state.policy(one)
         policies += [policy] if policy is not None else []
         yield None
-    for step in view(run, policies):
+    for step in view(run, policies, writing.MAX_LINES):
         if step is not None:
             folder = state.folder_of(policies[0].path) if policies else os.path.dirname(file)  # noqa: PTH120 - a text
             yield Timeline(writing.timeline(step, _lines(policies), folder), step)

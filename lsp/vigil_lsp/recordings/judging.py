@@ -221,7 +221,7 @@ def matches(condition: core.Condition, runs: Sequence[Recorded]) -> Matches | No
     return Matches(events, hit)
 
 
-@lru_cache(maxsize=10_000)
+@lru_cache(maxsize=2_000)
 def _words(text: str) -> frozenset[str]:
     """The words of a text, whatever they stand for."""
     return frozenset(_WORD.findall(text))

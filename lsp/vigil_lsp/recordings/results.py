@@ -178,11 +178,16 @@ class EventView:
 
 @dataclass(frozen=True, slots=True)
 class RunView:
-    """One run of a recording, `path` as in `RunInfo`; `digest` is `digest_of` what its file held then."""
+    """One run of a recording, `path` as in `RunInfo`; `digest` is `digest_of` what its file held then.
+
+    `length` and `at_fault` count all of its events, of which only the first may be in `events`.
+    """
 
     path: str
     file: str
     digest: bytes
+    length: int
+    at_fault: int
     events: tuple[EventView, ...]
 
 

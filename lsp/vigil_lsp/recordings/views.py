@@ -28,8 +28,8 @@ _VALUES = 3
 _LENGTH = 80
 
 
-def view(recorded: Recorded, policies: Sequence[Policy]) -> Iterator[RunView | None]:
-    """A run under some policies: None after each step, and at last the view."""
+def view(recorded: Recorded, policies: Sequence[Policy], most: int = MAX_EVENTS) -> Iterator[RunView | None]:
+    """A run under some policies, of its events the first: None after each step, and at last the view."""
     trace = recorded.trace
     mentions: dict[int, list[Said]] = defaultdict(list)
     violates: dict[int, list[Said]] = defaultdict(list)
@@ -41,7 +41,7 @@ def view(recorded: Recorded, policies: Sequence[Policy]) -> Iterator[RunView | N
             for at in _touched(recorded, core.conditions(statement.requirement.theta)):
                 mentions[at].append(Said(policy.path, statement.name, "", level))
             yield None
-    shown = trace.events[:MAX_EVENTS]
+    shown = trace.events[:most]
     lines = event_lines(trace, range(len(shown)))
     events = []
     for at, event in enumerate(shown):
@@ -49,7 +49,7 @@ def view(recorded: Recorded, policies: Sequence[Policy]) -> Iterator[RunView | N
         if at % 500 == 499:
             yield None
     file = file_of(trace.run)
-    yield RunView(recorded.path, file, _digest(file), tuple(events))
+    yield RunView(recorded.path, file, _digest(file), len(trace), len(violates), tuple(events))
 
 
 def _digest(file: str) -> bytes:

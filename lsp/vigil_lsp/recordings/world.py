@@ -123,6 +123,7 @@ def _read(path: str, state: FileState) -> Loaded:
 
 _OUTSIDE = "only what lies in the workspace folder is read"
 _AT_LEAST = 0.01
+_NO_RUNS = (".vgl", ".toml")
 
 
 @dataclass(slots=True)
@@ -161,8 +162,11 @@ def find(patterns: Iterable[str], within: str | None = None, slow: set[str] | No
         except (OSError, ValueError, RecursionError) as error:
             found.missing.append((at, str(error)))
             continue
-        allowed = [f for f in files if inside is None or _lies_in(f, inside)]
-        if len(allowed) < len(files):
+        runs = [f for f in files if not f.endswith(_NO_RUNS)]
+        if not runs:
+            found.missing.append((at, "this stands for no run, only for policies or configurations"))
+        allowed = [f for f in runs if inside is None or _lies_in(f, inside)]
+        if len(allowed) < len(runs):
             found.missing.append((at, _OUTSIDE))
         found.files += (file for file in allowed if file not in found.files)
     del found.files[MAX_FILES:]

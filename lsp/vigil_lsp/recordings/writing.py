@@ -138,15 +138,14 @@ def _called(event: Event) -> str:
 def timeline(run: RunView, where: dict[tuple[str, str], int], folder: str) -> str:
     """A run event by event, with the statements it violates; `where` has the line of each statement."""
     shown = named(run.file, folder) + run.path[len(run.file) :]
-    at_fault = [event for event in run.events if event.violates]
-    parts = [f"# {link(shown, run.file)}", f"{_many(len(run.events), 'event')}, {len(at_fault) or 'none'} at fault."]
+    parts = [f"# {link(shown, run.file)}", f"{_many(run.length, 'event')}, {run.at_fault or 'none'} at fault."]
     rows = []
-    for event in run.events[:MAX_LINES]:
+    for event in run.events:
         head = f"- {link(event.id, run.file, event.line)} {code(event.text)}"
         rows.append(head + "".join(f" **violates** {_violated(one, where)}" for one in event.violates))
     parts.append("\n".join(rows) or "The run has no events.")
-    if len(run.events) > MAX_LINES:
-        parts.append(f"And {_many(len(run.events) - MAX_LINES, 'more event')}.")
+    if run.length > len(run.events):
+        parts.append(f"And {_many(run.length - len(run.events), 'more event')}.")
     return "\n\n".join(parts) + "\n"
 
 
