@@ -19,7 +19,7 @@ from vigil_lsp.analyst import Analyst
 from vigil_lsp.findings import Findings, moved, to_protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from vigil_lang.diagnostics import Diagnostic, Source
     from vigil_lang.lint.run import Linted, Plan
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from vigil_lsp.reading import Reading
     from vigil_lsp.server import VigilServer
 
-DELAY = 0.01
+DELAY = 0.003
 """Seconds in which the changes of a document are gathered."""
 
-_ELSEWHERE = frozenset({"VGL001", "VGL207", "VGL208"})
-"""What another file can mend by being there."""
+IDLE = 0.04
+"""Seconds without a keystroke after which the linter begins, unless somebody waits for it."""
 
 
 class Diagnosis:
@@ -42,6 +42,7 @@ class Diagnosis:
         self._server = server
         self._findings: dict[str, Findings] = {}
         self._due: dict[str, asyncio.TimerHandle] = {}
+        self._idle: dict[str, tuple[asyncio.TimerHandle, Callable[[], None]]] = {}
         self._waiting: dict[str, list[asyncio.Future[Findings | None]]] = {}
         self._signatures: dict[str, Signature | None] = {}
         self._unopened: dict[str, tuple[Project, Signature | None, Reading, Findings]] = {}
@@ -53,7 +54,7 @@ class Diagnosis:
 
     async def end(self) -> None:
         """Look at nothing more."""
-        for handle in self._due.values():
+        for handle in (*self._due.values(), *(handle for handle, _ in self._idle.values())):
             handle.cancel()
         if self._analyst is not None:
             await self._analyst.end()
@@ -78,6 +79,8 @@ class Diagnosis:
 
     def changed(self, path: str) -> None:
         """The text of an open policy is another one."""
+        if self._analyst is not None:
+            self._analyst.drop(path)
         self.schedule(path)
         self._schedule_users(path)
 
@@ -92,6 +95,8 @@ class Diagnosis:
         """A document is no longer open."""
         if (handle := self._due.pop(path, None)) is not None:
             handle.cancel()
+        if (idle := self._idle.pop(path, None)) is not None:
+            idle[0].cancel()
         if self._analyst is not None:
             self._analyst.drop(path)
         known = self._findings.pop(path, None)
@@ -103,9 +108,7 @@ class Diagnosis:
     def _schedule_users(self, path: str) -> None:
         """Look again at the open policies that use a module, or that miss one."""
         readings = {other: self._server.readings.last(other) for other in self._findings if other != path}
-        users = [
-            other for other, one in readings.items() if one is not None and (_misses_some(one) or _uses(one, path))
-        ]
+        users = [other for other, one in readings.items() if one is not None and (one.misses_some or _uses(one, path))]
         for other in users:
             self.schedule(other)
         if users:
@@ -115,6 +118,10 @@ class Diagnosis:
 
     def _look_at(self, path: str) -> None:
         """Read a policy, say what that shows, and have it linted."""
+        with self.waiting():
+            self._look(path)
+
+    def _look(self, path: str) -> None:
         self._due.pop(path, None)
         reading = self._server.reading_of(path)
         if reading is None or self._analyst is None:
@@ -127,10 +134,24 @@ class Diagnosis:
             same = older.source is source
             now = replace(now, linted=older.linted if same else tuple(moved(older.linted, source)))
         self._findings[path] = now
-        self._analyst.lint(reading.policy, plan, partial(self._linted, path))
         # With the same text, a module that it uses may be another one.
         if older is None or older.source is not source or older.resolved != now.resolved:
             self._publish(path)
+        self._lint_later(path, partial(self._analyst.lint, reading.policy, plan, partial(self._linted, path)))
+
+    def _lint_later(self, path: str, lint: Callable[[], None]) -> None:
+        """Lint when nothing was typed for a moment, which two threads would slow down; at once if somebody waits."""
+        if (idle := self._idle.pop(path, None)) is not None:
+            idle[0].cancel()
+        if self._waiting.get(path):
+            lint()
+        else:
+            self._idle[path] = (asyncio.get_running_loop().call_later(IDLE, self._lint_now, path), lint)
+
+    def _lint_now(self, path: str) -> None:
+        if (idle := self._idle.pop(path, None)) is not None:
+            idle[0].cancel()
+            idle[1]()
 
     def _plan(self, path: str) -> Plan:
         access = self._server.files.snapshot()
@@ -241,6 +262,7 @@ class Diagnosis:
             return known
         if known is None or known.source is not document.source:
             self.schedule(path)
+        self._lint_now(path)
         return await self._wait(path)
 
     async def unopened(self, path: str) -> Findings | None:
@@ -286,10 +308,6 @@ def _resolved(reading: Reading, plan: Plan) -> Iterable[Diagnostic]:
     comments = ignores(reading.file)[0] if own and plan.inline_ignores else []
     kept = [f for f in own if not any(one.covers(f) for one in comments)]
     return plan.selection.applied(kept, reading.source.path)
-
-
-def _misses_some(reading: Reading) -> bool:
-    return any(found.code in _ELSEWHERE for found in reading.policy.diagnostics)
 
 
 def _uses(reading: Reading, path: str) -> bool:

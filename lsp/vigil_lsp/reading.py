@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from vigil_lang.collector import collector_paused
-from vigil_lang.semantics.policy import read_policy
+from vigil_lang.semantics.policy import load_module, lowered
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from vigil_lang.diagnostics import Source
     from vigil_lang.semantics.modules import Module
-    from vigil_lang.semantics.policy import Policy
+    from vigil_lang.semantics.policy import Loaded, Policy
     from vigil_lang.syntax import tree
     from vigil_lang.syntax.scan import Token
     from vigil_lsp.files import Files
     from vigil_lsp.text import Text
+
+
+_ELSEWHERE = frozenset({"VGL001", "VGL207", "VGL208"})
+"""What another file can mend by being there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,23 +31,34 @@ class Reading:
 
     uri: str
     text: Text
-    policy: Policy
+    loaded: Loaded
     tokens: list[Token] = field(repr=False)
+    params: Mapping[str, object] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def policy(self) -> Policy:
+        """What it means: worked out when somebody asks, since most that is asked while typing is about names."""
+        return lowered(self.loaded, self.params)
 
     @property
     def source(self) -> Source:
         """The text as findings name it."""
-        return self.policy.module.source
+        return self.loaded.module.source
 
     @property
     def module(self) -> Module:
         """What its names refer to."""
-        return self.policy.module
+        return self.loaded.module
 
     @property
     def file(self) -> tree.File:
         """The tree."""
-        return self.policy.module.file
+        return self.loaded.module.file
+
+    @property
+    def misses_some(self) -> bool:
+        """Whether a module that it uses is not to be found, or cannot be read."""
+        return any(finding.code in _ELSEWHERE for finding in self.loaded.findings)
 
     def modules(self) -> list[Module]:
         """The policy's own module and those it reaches, each once."""
@@ -57,24 +73,23 @@ class Readings:
 
     def __init__(self, files: Files) -> None:
         self._files = files
-        self._known: dict[str, tuple[Reading, Mapping[str, object]]] = {}
+        self._known: dict[str, Reading] = {}
 
     def of(self, source: Source, params: Mapping[str, object]) -> Reading:
         """A policy, with values from outside for its params."""
         known = self._known.get(source.path)
-        if known is not None and known[0].source is source and known[1] == params and self._holds(known[0]):
-            return known[0]
+        if known is not None and known.source is source and known.params == params and self._holds(known):
+            return known
         with collector_paused():
             lexed = self._files.lexed(source)
-            policy = read_policy(source, params, access=self._files.access)
-        reading = Reading(self._files.uri(source.path), self._files.text(source), policy, lexed.tokens)
-        self._known[source.path] = (reading, params)
+            loaded = load_module(source, access=self._files.access)
+        reading = Reading(self._files.uri(source.path), self._files.text(source), loaded, lexed.tokens, params)
+        self._known[source.path] = reading
         return reading
 
     def last(self, path: str) -> Reading | None:
         """A policy as it was when it was read last."""
-        known = self._known.get(path)
-        return known[0] if known is not None else None
+        return self._known.get(path)
 
     def forget(self, path: str) -> None:
         """A policy is no longer needed."""
@@ -82,9 +97,7 @@ class Readings:
 
     def _holds(self, reading: Reading) -> bool:
         """Whether the modules that a policy uses are what they were; where one was not found it may be there now."""
-        if any(found.code in ("VGL001", "VGL207", "VGL208") for found in reading.policy.diagnostics):
-            return False
-        return all(self._is_current(module.source) for module in reading.modules()[1:])
+        return not reading.misses_some and all(self._is_current(module.source) for module in reading.modules()[1:])
 
     def _is_current(self, source: Source) -> bool:
         from vigil_lang.diagnostics import InputError

@@ -17,7 +17,7 @@ from vigil_lang.diagnostics.model import apply_edits
 from vigil_lang.semantics import core
 from vigil_lang.semantics.metadata import PLACEHOLDER
 from vigil_lang.semantics.modules import MAX_BYTES, is_shipped
-from vigil_lang.semantics.policy import read_policy
+from vigil_lang.semantics.policy import load_module
 from vigil_lang.syntax import tree
 from vigil_lsp.cursor import path_at, token_at
 from vigil_lsp.names import Names
@@ -174,8 +174,8 @@ class _Check:
         for reading in self.names.readings:
             if self._touches(reading):
                 source = self.texts.get(path_of(reading.module), reading.source)
-                policy = read_policy(source, reading.policy.params, access=access)
-                reading = Reading(reading.uri, Text(source.text), policy, [])
+                loaded = load_module(source, access=access)
+                reading = Reading(reading.uri, Text(source.text), loaded, [], reading.params)
             after.append(reading)
         renamed = Names(after)
         for module in renamed.modules:

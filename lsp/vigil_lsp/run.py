@@ -7,7 +7,7 @@ import gc
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from pygls.io_ import StdinAsyncReader, StdoutWriter
 
@@ -25,10 +25,8 @@ def over_stdio() -> None:
     """Serve the client at the other end of standard input and output until it goes."""
     out = sys.stdout.buffer
     sys.stdout = sys.stderr  # what prints by mistake must not break a message in two
-    made = _ready()
-    reader = StdinAsyncReader(sys.stdin.buffer, made.thread_pool)
     try:
-        asyncio.run(_serve(made, reader, StdoutWriter(out)))
+        asyncio.run(_serve_streams(_ready(), sys.stdin.buffer, out))
     except KeyboardInterrupt:
         print("vigil: interrupted", file=sys.stderr, flush=True)
         os._exit(128 + signal.SIGINT)  # the thread that reads standard input cannot be told to stop
@@ -59,6 +57,24 @@ async def _listen(made: VigilServer, host: str, port: int) -> None:
     listening = await asyncio.start_server(connected, host, port)
     print(f"listening on {host}:{listening.sockets[0].getsockname()[1]}", file=sys.stderr, flush=True)
     await served
+
+
+async def _serve_streams(made: VigilServer, source: BinaryIO, out: BinaryIO) -> None:
+    await _serve(made, await _reader(made, source, out), StdoutWriter(out))
+
+
+async def _reader(made: VigilServer, source: BinaryIO, out: BinaryIO) -> AsyncReader:
+    """Reads a pipe or a socket as soon as something comes; anything else, and on Windows, in a thread, line by line."""
+    try:
+        shared = os.path.sameopenfile(source.fileno(), out.fileno())  # which must not become one that never waits
+        if sys.platform != "win32" and not shared:
+            reader = asyncio.StreamReader()
+            loop = asyncio.get_running_loop()
+            await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), source)
+            return reader
+    except (OSError, ValueError):  # a file, or a device
+        pass
+    return StdinAsyncReader(source, made.thread_pool)
 
 
 async def _serve(made: VigilServer, reader: AsyncReader, writer: AsyncWriter | Writer) -> None:

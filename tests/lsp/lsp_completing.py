@@ -12,7 +12,7 @@ from lsp_positions import marked
 
 from vigil_lang.diagnostics import Source
 from vigil_lang.runs import read_trace
-from vigil_lang.semantics.policy import read_policy
+from vigil_lang.semantics.policy import load_module
 from vigil_lang.syntax.parse import parse, parse_with_tokens
 from vigil_lang.trace.signature import observe
 from vigil_lsp.completing.complete import offers
@@ -65,7 +65,7 @@ def importable() -> tuple[Importable, ...]:
 def read(text: str, path: str = "/nowhere/p.vgl") -> Reading:
     """A policy that is nowhere stored."""
     source = Source(path, text)
-    return Reading(f"file://{path}", Text(text), read_policy(source), parse_with_tokens(source).tokens)
+    return Reading(f"file://{path}", Text(text), load_module(source), parse_with_tokens(source).tokens)
 
 
 @dataclass(frozen=True)

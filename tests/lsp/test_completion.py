@@ -133,7 +133,8 @@ def test_items_in_the_protocols_words() -> None:
     assert item.data == {"uri": "u", "about": ["action", "Bash"]}
     assert item.commit_characters is None
     order = sorted(items, key=lambda label: items[label].sort_text or "")
-    assert order[:6] == found.labels[:6]
+    # There is too much for one answer: what the letters do not fit is left out.
+    assert order[:6] == [label for label in found.labels if re.search("b.*a", label.lower())][:6]
     assert plain.span(item.text_edit.range) == (17, 22)
 
 
@@ -151,10 +152,7 @@ def test_editors_that_take_one_range_for_all_get_it_once() -> None:
     answer = completion_list(found.offers, found.place, plain, Abilities(snippets=True, shares=True), {})
     assert answer.item_defaults == types.CompletionItemDefaults(edit_range=plain.range(Span(17, 22)))
     items = {item.label: item for item in answer.items}
-    assert [items[label].text_edit_text for label in ("Bash", "has")] == [
-        "Bash($1)",
-        None,
-    ]
+    assert [items[label].text_edit_text for label in ("Bash", "branch")] == ["Bash($1)", None]
     assert {item.text_edit for item in answer.items} == {None}
     both = completion_list(found.offers, found.place, plain, Abilities(replaces=True, shares=True), {}).item_defaults
     ranges = types.EditRangeWithInsertReplace(plain.range(Span(17, 19)), plain.range(Span(17, 22)))

@@ -46,6 +46,44 @@ class Policy:
         return tuple(d for d in self.diagnostics if d.severity == "error")
 
 
+@dataclass(frozen=True)
+class Loaded:
+    """A policy's module with those it uses, before its statements have a meaning; `findings` are of reading them."""
+
+    module: Module
+    findings: tuple[Diagnostic, ...] = ()
+
+
+def load_module(source: Source, *, root: Path | None = None, access: Access = FROM_DISK) -> Loaded:
+    """Parse a policy and find the modules it uses.
+
+    `root` is the folder that `use .name` may not leave (the file's own by default), and `access` where modules come
+    from.
+    """
+    found = _Found()
+    loader = Loader(found.report, access)
+    stored = Path(source.path) if source.path != "<stdin>" else None
+    if stored is not None:
+        loader.enter(stored.resolve())
+        root = (root or stored.parent).resolve()
+    with collector_paused():
+        module = loader.load(source, root)
+    return Loaded(module, tuple(found.once.values()))
+
+
+def lowered(loaded: Loaded, params: Mapping[str, object] | None = None) -> Policy:
+    """Give a policy's statements their meaning. `params` are values from outside for `param` declarations, by name."""
+    found, module = _Found(), loaded.module
+    for finding in loaded.findings:
+        found.report(finding)
+    with collector_paused():
+        statements = Lowering(module, Values(params or {}), found.report).statements()
+    path = module.source.path
+    name = module.file.name.text if module.file.name else Path(path).stem
+    ordered = sorted(found.once.values(), key=lambda d: (d.source.path != path, d.source.path, d.span.start))
+    return Policy(path, name, tuple(statements), module, tuple(ordered), params or {})
+
+
 def read_policy(
     source: Source,
     params: Mapping[str, object] | None = None,
@@ -53,30 +91,20 @@ def read_policy(
     root: Path | None = None,
     access: Access = FROM_DISK,
 ) -> Policy:
-    """Parse, resolve and lower a policy; whatever is wrong is in its `diagnostics`.
+    """Parse, resolve and lower a policy, as `load_module` and `lowered`; what is wrong is in its `diagnostics`."""
+    return lowered(load_module(source, root=root, access=access), params)
 
-    `params` are values from outside for `param` declarations, by name; `root` the folder that `use .name` may
-    not leave (the file's own by default), and `access` where modules come from.
-    """
-    found: dict[tuple[object, ...], Diagnostic] = {}
 
-    def report(finding: Diagnostic) -> None:
-        # A pattern is lowered once for every use; what is wrong inside it is said once.
-        if finding.code == "VGL213" and any(d.code == "VGL213" for d in found.values()):
+@dataclass(slots=True)
+class _Found:
+    """Findings, each once: a pattern is lowered for every use, and what is wrong inside it is said once."""
+
+    once: dict[tuple[object, ...], Diagnostic] = field(default_factory=dict)
+
+    def report(self, finding: Diagnostic) -> None:
+        if finding.code == "VGL213" and any(d.code == "VGL213" for d in self.once.values()):
             return  # what is built on it is too large as well
-        found.setdefault((finding.code, finding.source.path, finding.span, finding.message), finding)
-
-    loader = Loader(report, access)
-    stored = Path(source.path) if source.path != "<stdin>" else None
-    if stored is not None:
-        loader.enter(stored.resolve())
-        root = (root or stored.parent).resolve()
-    with collector_paused():
-        module = loader.load(source, root)
-        statements = Lowering(module, Values(params or {}), report).statements()
-    name = module.file.name.text if module.file.name else Path(source.path).stem
-    ordered = sorted(found.values(), key=lambda d: (d.source.path != source.path, d.source.path, d.span.start))
-    return Policy(source.path, name, tuple(statements), module, tuple(ordered), params or {})
+        self.once.setdefault((finding.code, finding.source.path, finding.span, finding.message), finding)
 
 
 def load_policy(path: str | Path, params: Mapping[str, object] | None = None) -> Policy:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from vigil_lsp.completing.place import Place
     from vigil_lsp.text import Text
 
-MOST = 200
+MOST = 100
 """Items that one answer has."""
 
 
