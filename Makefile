@@ -25,7 +25,7 @@ types: $(READY)
 	"$(BIN)/mypy"
 
 bench: $(READY)
-	"$(BIN)/python" -m compileall -q vigil_lang
+	"$(BIN)/python" -m compileall -q vigil_lang lsp/vigil_lsp
 	"$(BIN)/python" tests/bench.py
 
 fmt: $(READY)
@@ -41,7 +41,7 @@ $(READY): pyproject.toml
 	"$(PYTHON)" -m venv "$(VENV)"
 	"$(BIN)/python" -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
 	"$(BIN)/python" -m pip install --quiet --disable-pip-version-check --editable . --group dev
-	"$(BIN)/python" -m compileall -q vigil_lang
+	"$(BIN)/python" -m compileall -q vigil_lang lsp/vigil_lsp
 	@touch "$@"
 
 # make rule CODE=VGL326 NAME=my_rule SUMMARY="what is wrong"
