@@ -73,13 +73,17 @@ class Project:
         return replace(self.plan, signature=signature, access=access)
 
     @cached_property
-    def found(self) -> tuple[str, ...]:
-        """The policies and tests below the folder, sorted, without those that the configuration excludes.
+    def everything(self) -> tuple[str, ...]:
+        """The policies and tests below the folder, sorted.
 
         Outside the workspace, where a root is only guessed, none: there what is open is all there is.
         """
-        paths = sorted(_policies(self.root)) if self.inside else []
-        return tuple(path for path in paths if not self.settings.excludes(path))[:MAX_POLICIES]
+        return tuple(sorted(_policies(self.root))[:MAX_POLICIES]) if self.inside else ()
+
+    @cached_property
+    def found(self) -> tuple[str, ...]:
+        """Those without the ones that the configuration excludes: it wants no findings of them."""
+        return tuple(path for path in self.everything if not self.settings.excludes(path))
 
 
 class Projects:
@@ -109,16 +113,21 @@ class Projects:
         self._known.clear()
         self._roots.clear()
 
-    def paths(self, path: str | None = None) -> list[str]:
-        """The policies and tests of all projects, and of that of a file, each once: as the nearest project has it.
+    def paths(self) -> list[str]:
+        """The policies and tests of all projects, each once, without those that its nearest project excludes."""
+        found = dict.fromkeys(one for project in self.all() for one in project.found)
+        return [one for one in found if not self.of(one).settings.excludes(one)]
 
-        All that could use the file as a module is among them, also where there is too much to look at.
+    def around(self, path: str | None) -> list[str]:
+        """The policies and tests that may have to do with the names of a file, excluded or not.
+
+        All that could use it as a module is among them, also where there is too much to look at.
         """
         projects = {project.root: project for project in (self.of(path), *self.all())}
-        found = dict.fromkeys(one for project in projects.values() for one in project.found)
+        found = dict.fromkeys(one for project in projects.values() for one in project.everything)
         if path is not None:
             found |= dict.fromkeys(self._above(Path(path).parent))
-        return [one for one in found if not self.of(one).settings.excludes(one)]
+        return list(found)
 
     def _above(self, folder: Path) -> Iterator[str]:
         """The policies in a folder and in those that it is in, as far up as `use` leads down to it."""

@@ -149,7 +149,7 @@ class VigilServer(LanguageServer):
         A configuration makes a folder a project of its own, but modules in it are used from the folders above, too.
         With `naming` only those in whose text one of some words stands: to read a policy takes far longer.
         """
-        paths = dict.fromkeys(self.projects.paths(self.files.path(uri)))
+        paths = dict.fromkeys(self.projects.around(self.files.path(uri)))
         paths |= dict.fromkeys(document.path for document in self.files.documents if document.is_policy)
         named = [path for path in paths if any(word in self._text_of(path) for word in naming)]
         return [reading for path in named if (reading := self.reading_of(path)) is not None]

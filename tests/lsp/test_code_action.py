@@ -638,3 +638,16 @@ async def test_line_breaks_of_windows_stay(session: Session) -> None:
     found = await offered(page, only=["refactor.extract"])
     after = session.after(found["Extract pattern `sends`"].edit)["p.vgl"]
     assert after == ("pattern sends(x) = send(to = x)\r\n\r\nstatement S: prec(sends(x), ask(of = x))\r\n")
+
+
+async def test_files_that_the_configuration_excludes_are_renamed_in_too(session: Session) -> None:
+    session.write("vigil.toml", 'exclude = ["old.vgl"]\n')
+    session.changed("vigil.toml")
+    session.write("old.vgl", "use .lib: reads\nstatement V: abs(reads(x))\n")
+    session.changed("old.vgl", how=types.FileChangeType.Created)
+    page = await session.open("pattern re«»ads(x) = Read(file_path = x)\n", "lib.vgl")
+    edit = await page.ask(types.TEXT_DOCUMENT_RENAME, new_name="looks")
+    assert session.after(edit) == {
+        "lib.vgl": "pattern looks(x) = Read(file_path = x)\n",
+        "old.vgl": "use .lib: looks\nstatement V: abs(looks(x))\n",
+    }

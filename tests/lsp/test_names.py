@@ -282,4 +282,4 @@ def test_users_of_a_module_are_found_where_there_is_too_much_to_look_at(
     found = Projects()
     found.folders = [shop.folder]
     assert found.paths() == []
-    assert set(found.paths(shop.path(".skills/sub/lib.vgl"))) == {shop.path(f".skills/{one}") for one in SHARED}
+    assert set(found.around(shop.path(".skills/sub/lib.vgl"))) == {shop.path(f".skills/{one}") for one in SHARED}
