@@ -82,6 +82,7 @@ async def _serve(made: VigilServer, reader: AsyncReader, writer: AsyncWriter | W
     try:
         async for message in messages(reader):
             made.protocol.take(message)
+            await asyncio.sleep(0)  # what was asked is begun before the next message changes the text it is about
     finally:
         await made.end()
 
