@@ -79,10 +79,16 @@ class Diagnosis:
 
     def changed(self, path: str) -> None:
         """The text of an open policy is another one."""
-        if self._analyst is not None:
-            self._analyst.drop(path)
+        self._forget_lint(path)
         self.schedule(path)
         self._schedule_users(path)
+
+    def _forget_lint(self, path: str) -> None:
+        """What the linter would say of a text, or is finding out, is no longer wanted."""
+        if (idle := self._idle.pop(path, None)) is not None:
+            idle[0].cancel()
+        if self._analyst is not None:
+            self._analyst.drop(path)
 
     def schedule_all(self) -> None:
         """Look at every open policy soon: something beside their texts changed."""
@@ -95,10 +101,7 @@ class Diagnosis:
         """A document is no longer open."""
         if (handle := self._due.pop(path, None)) is not None:
             handle.cancel()
-        if (idle := self._idle.pop(path, None)) is not None:
-            idle[0].cancel()
-        if self._analyst is not None:
-            self._analyst.drop(path)
+        self._forget_lint(path)
         known = self._findings.pop(path, None)
         self._answer(path, None)
         if known is not None and self.pushes:
