@@ -9,18 +9,21 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 import pytest
+import z3
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.strategies.core import conditions
 from vigil_lang.analysis.facets import conceivable, facets, tells
 from vigil_lang.analysis.implies import Implications, implies, plainly_impossible
+from vigil_lang.analysis.satisfiable import contradiction
 from vigil_lang.analysis.witness import obviously_satisfiable
 from vigil_lang.diagnostics import Source
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets
 from vigil_lang.semantics.policy import read_policy
 from vigil_lang.semantics.text import Glob, predicate
+from vigil_lang.smt.solve import evaluate
 from vigil_lang.trace import Event
 
 if TYPE_CHECKING:
@@ -230,3 +233,13 @@ def test_unrelated_statements_need_no_solver() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], input=UNRELATED, capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+def test_the_limit_of_one_question_binds_no_other() -> None:
+    """Z3 keeps its own options for the whole process: a verdict must not depend on what was linted before it."""
+    assert contradiction([condition("f ~ /^a+$/"), core.NotC(condition("f ~ /^a*b?$/"))])
+    assert implies(condition("f ~ /^a+$/"), condition("f ~ /^a*b?$/")) is True
+    question = ["(declare-const s String)", "(assert (= (str.len s) 40))", "(check-sat)"]
+    limited = ["(set-option :reproducible-resource-limit 10)", *question]
+    assert [evaluate(lines) for lines in (limited, question)] == ["unknown", "sat"]
+    assert z3.get_param("rlimit") == "0"

@@ -26,7 +26,7 @@ MAX_ASKED: Final = 60
 MAX_UNANSWERED: Final = 5
 """Questions about one policy that the solver may give up, before none is put any more."""
 
-_LIMIT: Final = "(set-option :rlimit 200000)"
+_LIMIT: Final = "(set-option :reproducible-resource-limit 200000)"
 """Counted in Z3's steps, so that the answer does not depend on how busy the machine is."""
 
 

@@ -18,8 +18,9 @@ MAX_TESTS: Final = 400
 _HEAD: Final = (
     "(set-option :produce-unsat-cores true)",
     "(set-option :smt.core.minimize true)",
-    # A count of Z3's steps, so that the answer does not depend on how busy the machine is.
-    "(set-option :rlimit 200000)",
+    # A count of Z3's steps, so that the answer does not depend on how busy the machine is. SMT-LIB's name for it, as
+    # what is set by Z3's own, `:rlimit`, binds every other script of the process too.
+    "(set-option :reproducible-resource-limit 200000)",
 )
 
 

@@ -108,6 +108,8 @@ def _answer(context: z3.Context, text: str) -> str:
     try:
         return str(z3.Z3_eval_smtlib2_string(context.ref(), text)).strip()
     except z3.Z3Exception as error:
+        if "max. resource limit exceeded" in str(error):  # how Z3 says `unknown` after a `push`
+            return "unknown"
         raise SolverDisagrees(f"Z3 rejected a script: {error}") from error
 
 
