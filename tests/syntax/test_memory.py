@@ -208,7 +208,7 @@ def test_the_documentation_of_a_file_is_found_again() -> None:
 )
 def test_limits_are_the_same(large: str) -> None:
     memory = Memory()
-    for text in (THREE, THREE + large, large + THREE, THREE, large, f"{large}\n{THREE}", THREE):
+    for text in (THREE, THREE + large, large + THREE, THREE, f"{large}\n{THREE}", THREE):
         assert_same(text, memory)
 
 
