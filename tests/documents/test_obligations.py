@@ -103,3 +103,64 @@ def test_headings_code_and_front_matter_oblige_nobody() -> None:
 def test_a_column_of_reasons_says_what_a_thing_is_good_for() -> None:
     text = "| Step | Why it helps |\n|---|---|\n| Never skip the seed | Ensure equal runs |\n"
     assert found(text) == ["Never skip the seed"]
+
+
+LEADS = """
+# Reports
+
+## Sources (MUST DO FIRST)
+
+- Local files: no links
+- Prefer short names
+
+## Contents
+
+Each report must have:
+
+- a title
+- If there are figures:
+  - a source for each
+
+Only if there is time:
+
+- a summary
+
+Ask the user for one of:
+
+- weekly
+
+## Hints - CRITICAL
+
+- List the tables
+- Tables are large
+
+## Do
+
+- Use a grid
+
+## Ideal cases
+
+- No data for the past
+"""
+
+
+def test_a_lead_that_demands_obliges_its_items_and_theirs() -> None:
+    assert found(LEADS) == [
+        "Local files: no links",
+        "Each report must have:",
+        "a title",
+        "a source for each",
+        "Ask the user for one of:",
+        "List the tables",
+        "Use a grid",
+    ]
+
+
+def test_an_item_that_rules_something_out() -> None:
+    assert found("# Code\n\n- No helpers for a single use\n") == ["No helpers for a single use"]
+    assert found("# Limitations\n\n- No helpers for a single use\n") == []
+
+
+def test_remedies_are_no_obligations() -> None:
+    table = "| Error | Solution |\n|---|---|\n| no disk | Ensure that there is one |\n"
+    assert found(f"{table}\nFix: Clean the disk before a run.\n") == []

@@ -149,3 +149,16 @@ def test_hostile_documents_are_read_in_linear_time(text: str) -> None:
     obligations(document)
     assert document.words
     assert time.process_time() - started < 10
+
+
+def test_lines_of_a_plain_text_may_stand_by_themselves() -> None:
+    text = "Never push to main\nAlways ask before a release\nKeep the copies,\nAll of them,\nor none of them\n"
+    wrapped = "This line is long enough to be one that was wrapped where it ends\nGermany is the rest of it"
+    apart = read_document(Source("rules.txt", text)).sentences
+    assert [" ".join(sentence.text.split()) for sentence in apart] == [
+        "Never push to main",
+        "Always ask before a release",
+        "Keep the copies, All of them, or none of them",
+    ]
+    assert len(read_document(Source("rules.md", text)).sentences) == 1
+    assert len(read_document(Source("rules.txt", wrapped)).sentences) == 1

@@ -26,6 +26,9 @@ _RULE = re.compile(r"[ \t]{0,3}(?:\*[ \t]*){3,}$|[ \t]{0,3}(?:-[ \t]*){3,}$|[ \t
 _REFERENCE = re.compile(r"[ \t]{0,3}\[[^\[\]]{1,300}\]:[ \t]*\S")
 _CALLOUT = re.compile(r"\[!\w+\][ \t]*$|:::+[ \t]*\w*[ \t]*$")
 _CLOSING = re.compile(r"[ \t]+#+[ \t]*$")
+_WRAPPED = 60
+"""How long a line of plain text is at least that may go on in the next one, though that begins with a capital."""
+
 _MARKDOWN = frozenset({"md", "markdown", "mdx"})
 
 
@@ -170,12 +173,18 @@ class _Reader:
         """A further line of a block, or after a hard break (two spaces, a backslash) one that stands by itself."""
         text, last = self.source.text, block.pieces[-1]
         slashed = text.startswith("\\\n", last.end - 1)
-        if block.kind != "code" and (slashed or text.startswith("  ", last.end)):
+        if block.kind != "code" and (slashed or text.startswith("  ", last.end) or self._is_apart(last, span)):
             block.pieces[-1] = Span(last.start, last.end - slashed)
             self.open = Block(block.kind, [span], block.headings, block.lead)
             self.blocks.append(self.open)
         else:
             block.pieces.append(span)
+
+    def _is_apart(self, last: Span, span: Span) -> bool:
+        """Whether a line of a plain text begins anew: lists of rules often are lines without any mark or full stop."""
+        text = self.source.text
+        ended = last.end - last.start < _WRAPPED and text[last.end - 1] not in ",;:("
+        return ended and text[span.start].isupper() and self.source.path.lower().endswith(".txt")
 
     # --- tables ---
 

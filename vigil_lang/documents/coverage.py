@@ -43,14 +43,18 @@ def coverage(document: Document, quotations: Iterable[str]) -> Coverage:
     is to cite the sentence. The same sentence elsewhere in the document is cited with it.
     """
     asked = obligations(document)
-    cited: set[int] = set()
-    sizes = {o.index: len(o.sentence.text) for o in asked}
-    for quotation in dict.fromkeys(quotations):
-        for passage in occurrences(document, quotation):
-            for index, shared in document.sentences_in(passage):
-                if index in sizes and (3 * shared >= sizes[index] or shared >= 20):
-                    cited.add(index)
+    cited = {index for quotation in dict.fromkeys(quotations) for index in cited_sentences(document, quotation)}
     return Coverage(document, asked, tuple(o for o in asked if o.index not in cited))
+
+
+def cited_sentences(document: Document, quotation: str) -> set[int]:
+    """The sentences that a quotation has a third of the words of, or three of them, by their index."""
+    return {
+        index
+        for passage in occurrences(document, quotation)
+        for index, shared in document.sentences_in(passage)
+        if 3 * shared >= len(document.sentences[index].text) or shared >= 20
+    }
 
 
 def uncited(

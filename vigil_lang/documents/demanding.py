@@ -13,6 +13,8 @@ def _any(*patterns: str) -> re.Pattern[str]:
 
 _VERB = rf"(?:re-)?(?:{'|'.join(sorted(IMPERATIVES))})\b"
 _ADVERBS = r"(?:also|always|only|first|then|please|immediately|explicitly)"
+_WHERE = r"(?:(?:if|when|while|for|in|on|with|after|before|once)\b[^,:;]{1,160}, (?:then )?)?"
+_TEXT = r"(?:[^.]|\.(?=\w))"
 # Where a clause begins: nobody stands before its verb, so that the reader is meant.
 _BEGINS = rf"(?:^|[,:;—–(]\s*|\s-\s|\b(?:and|but|then|or|please|instead|so)\s+)(?:{_ADVERBS}\s+)*"
 _WHO = r"(?:you|agents?|the (?:agent|model|assistant|user|caller)|assistants?|models?)"
@@ -20,7 +22,9 @@ _NOT = r"(?:not|isn['’]t|aren['’]t|never)"
 
 STRONG = (
     re.compile(
-        r"\b(?:NEVER|ALWAYS|[Dd][Oo] NOT|DON['’]T|MUST|MANDATORY|REQUIRED|FORBIDDEN|PROHIBITED|STOP)\b(?!-)",
+        r"\b(?:NEVER|ALWAYS|[Dd][Oo] NOT|DON['’]T|MUST|MANDATORY|REQUIRED|FORBIDDEN|PROHIBITED|STOP)\b(?!-)"
+        rf"|^(?:Use|Write|Put|Set|{'|'.join(v.capitalize() for v in ('call', 'pass', 'send', 'store', 'run'))})\b"
+        r"[^.;]{1,200}\((NOT)\b|\bbut (?:use|put|set|write)\b[^.;]{1,200}\(NOT\b",
     ),
     _any(
         r"\bmust(?:n['’]t)?\b(?!-|\s+(?:have\s+)?been\b)",
@@ -46,6 +50,10 @@ STRONG = (
         r"\bonly (?:after|once)\b|\bonly ever\b|\bunder no circumstances\b|\bat all times\b|\bwithout exception\b",
         r"\bno exceptions\b",
         rf"{_BEGINS}(?:refuse|abort|halt|stop and ask|escalate)\b",
+        rf"{_BEGINS}(?:verify|confirm|double-check)\s+(?:\S+\s+){{1,14}}?"
+        r"(?:is|are|was|were|exists?|works?|has|have|supports?|passe[sd]|succeeded)\b",
+        rf"(?:{_BEGINS}|→\s*)ask\b(?! (?:yourself|about|questions)\b)|\b(?:agent|assistant) (?:asks|prompts)\b",
+        rf"{_BEGINS}(?:remember to|do not forget|don['’]t forget)\b|\bonly then\b",
         r"\bno \w[\w /-]{0,40} without\b|^no\b[^.]{0,80}\b(?:allowed|permitted|unless|until)\b",
     ),
 )
@@ -64,7 +72,8 @@ MERE = _any(
     r"\b(?:as|that|who|which|users?|people|they|these|those|we|i|it)\s+(?:often |usually |sometimes )?"
     r"(?:do not|don['’]t)\b",
     r"\b(?:they|these|those|which|it)\b[^.;:]{0,120}\b(?:but|and) (?:do not|don['’]t)\b",
-    r"\b(?:who|that|which) never\b",
+    r"\b(?:who|that|which) never\b|^(?:it|this) never [a-z]+s\b",
+    r"\b\w+s (?:are|have|can)\b[^.;:]{0,80} (?:and|but) don['’]t\b",
     r"(?<!\bis )(?<!\bare )(?<!\bbe )\brequired (?:reading|by|for|fields?|arguments?|parameters?|"
     r"tools?|inputs?|columns?|packages?)\b",
 )
@@ -77,18 +86,24 @@ _FIRST = (
 _HALT = r"(?:stop|abort|halt|refuse|reject|escalate)"
 ORDER = _any(
     rf"^{_FIRST}[^,:]{{0,160}}[,:]\s+(?:\w+ly |also |always |then |first )?{_VERB}",
-    rf"^(?:\w+ly |first,? |then,? |always )?{_VERB}(?!:)[^.]{{0,200}}?\b"
-    r"(?:before|prior to|after (?:each|every|any|\w+ing))\b",
-    rf"^{_VERB}[^.]{{0,160}}\bonly (?:if|when|with|from|via|through|for|in|on|as)\b|^only {_VERB}|^{_VERB} only\b",
+    rf"^{_WHERE}(?:\w+ly |first,? |then,? |always )?(?!name\b){_VERB}(?!:){_TEXT}{{0,200}}?\b"
+    r"(?:before|prior to|after (?!all\b|that\b|which\b))\b",
+    rf"^{_WHERE}{_VERB}{_TEXT}{{0,160}}\b"
+    r"(?:only (?:if|when|with|from|via|through|for|in|on|as|what|those|your)|solely)\b",
+    rf"^only {_VERB}|{_BEGINS}{_VERB}(?: (?:up|it|them))? only\b",
     rf"\bif [^,]{{1,160}},\s+(?:{_HALT}|roll back)\b|^{_HALT}\b[^.]{{0,80}}\b(?:if|when|until)\b",
-    rf"^{_VERB}[^.]{{0,200}}\b(?:unless|until the user|without (?:asking|confirmation|approval|permission))\b",
+    rf"^{_WHERE}{_VERB}{_TEXT}{{0,200}}\b"
+    r"(?:unless|until the user|without (?:asking|confirmation|approval|permission))\b",
+    rf"^{_WHERE}(?:use|submit|write|read|store|stage|run|call|pass|put|set)\b{_TEXT}{{1,160}}, not "
+    r"(?!just\b|only\b|merely\b|necessarily\b)\S",
 )
 """An order or a condition on an instruction: `Before X, do Y`."""
 
 CALLOUT = _any(
-    r"^(?:critical|important|mandatory|warning|caution|danger|security|rule|hard rule)\b(?: rule| note)?\s*[:!—–-]"
+    r"^(?:critical|important|mandatory|warning|caution|danger|security|rule|hard rule|first)\b"
+    r"(?: rule| note)?\s*[:!—–-]"
 )
-INSTRUCTS = _any(rf"^(?:only |always |first |please |then |\w+ly )?{_VERB}")
+INSTRUCTS = _any(rf"^{_WHERE}(?:only |always |first |please |then |\w+ly )?{_VERB}")
 
 BINDING = _any(
     r"^\W*(?:never|do not|don['’]?ts?|always|must(?: not)?)(?: [\w'’-]+){0,2}\W*$",
@@ -97,17 +112,52 @@ BINDING = _any(
 )
 """A heading or lead that makes an obligation of every item under it."""
 
+SECTION = re.compile(r"\bMUST\b|(?i:\bnon-negotiables?\b|\bmandatory (?:requirements|rules|steps)\b)")
+"""A heading that does the same for the items of the sections below it."""
+
+CARRIES = _any(
+    r"^(?:(?:please )?do(?: not|n['’]t)|must(?: not|n['’]t)?|never|always|only|shall|mandatory|required|ensure|"
+    r"make (?:absolutely )?sure|at all times|needs? to|ha(?:s|ve) to|non-negotiable)\b"
+)
+"""The word of a lead that demands what the items of its list say."""
+
+MILD = _any(
+    r"^(?:prefer|consider|optionally|feel free|(?:good |bad )?examples?|see|e\.g\.|note|you (?:can|may)|suggest)\b",
+    r"^\W*optional\b|\(optional\b",
+)
+"""An item that only advises, allows or explains, wherever it stands."""
+
+CONDITION = _any(r"^(?:if|when|where|for|in case|otherwise)\b[^,]*:$")
+"""A lead that says when, and leaves what to the items of its list."""
+
+PROHIBITS = _any(
+    rf"^no \S[^.;:]{{0,80}}\b(?:beyond|for|outside|that (?:{_NOT}|wasn['’]t|weren['’]t|nobody|no one|has not))\b"
+)
+"""An item that rules something out, unless it stands where limits or merits are described."""
+
+DESCRIPTIVE = _any(
+    r"\b(?:limitations?|limits|benefits?|advantages?|features?|pros|cons|overview|known issues|why|challenges?|"
+    r"when to use|capabilities|highlights|ideal)\b"
+)
+
+REMEDY = _any(r"^(?:solutions?|fix|workaround|cause|symptom|example|result|remedy)\b\s*[:—–]")
+"""A label of what helps once something went wrong."""
+
 RULES = _any(
-    r"\b(?:rules?|constraints|guardrails|mandatory|hard (?:limits|requirements)|obligations|strict requirements)\b"
-    r"(?!-)",
+    r"\b(?:rules?|constraints|guardrails|mandatory|hard (?:limits|requirements)|obligations|strict requirements|"
+    r"checklist)\b(?!-)",
+    r"^\W*do['’]?s?\W*$|(?:[-–—:(]\s*(?:critical|important)\W*$)",
     r"^(?:before|prior to|after|once|when done|at the (?:end|start))\b.*:$",
 )
 """One that makes an obligation of every item that tells somebody to do something."""
 
 NOT_BINDING = _any(
     r"\bwhen (?:to|not to)\b|\brules? of thumb",
+    r"\b(?:debug|troubleshoot|diagnos)\w*",
     r"\brule(?:set)? (?:syntax|format|files?|name|id|options?|examples?)\b",
 )
-REASONS = _any(r"why|benefit|purpose|effect|impact|cause|problem|symptom|rationale")
-BENEFIT = _any(r"ensure|make|be sure|needs?|guarantee|check|verify|confirm")
+REASONS = _any(
+    r"why|benefit|purpose|effect|impact|cause|problem|symptom|rationale|solution|fix|remedy|workaround|description"
+)
+BENEFIT = _any(r"ask|ensure|make|be sure|needs?|guarantee|check|verify|confirm")
 RESTRICTS = _any(r"^(?:no|only)\b|\b(?:should|only|may not)\b")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 5_000_000
 """The size of the largest document that is read."""
+
+MAX_CLIMB = 4
+"""How many folders upwards a citation may lead; from further away a document is cited by its whole path."""
 
 # `arXiv:…`, `https://…`, `RFC 2119, section 5`: a source, but no file.
 _ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|[^/\\]*,? (?:section|chapter|page|table|figure|§)", re.IGNORECASE)
@@ -97,6 +101,19 @@ class Library:
         if place not in self._read:
             self._read[place] = _load(place, shown)
         return self._read[place]
+
+
+def citable(policy: str, file: str) -> tuple[str, bool]:
+    """How a policy at some place cites a file so that `Library.cited` finds it, and whether it lies in its project."""
+    folder, place = Path(policy).resolve().parent, Path(file).resolve()
+    root = project_root(folder)
+    try:
+        name = Path(os.path.relpath(place, folder)).as_posix()
+    except ValueError:  # another drive
+        return place.as_posix(), False
+    if name.count("../") > MAX_CLIMB:
+        return place.as_posix(), place.is_relative_to(root)
+    return f"./{name}" if _ELSEWHERE.match(name) else name, place.is_relative_to(root)
 
 
 def _shown(policy: str, name: str, start: Path, folder: Path) -> str:

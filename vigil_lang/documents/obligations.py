@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from vigil_lang.documents import demanding
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from vigil_lang.documents.model import Document, Sentence
 
 _CODE = re.compile(r"`[^`]*`")
@@ -31,10 +33,19 @@ class Obligation:
 def obligations(document: Document) -> tuple[Obligation, ...]:
     """The sentences of a document that state an obligation, in order."""
     found = []
+    leads: dict[str, str] = {}
     for index, sentence in enumerate(document.sentences):
         if sentence.kind == "heading":
             continue
-        word = demands(sentence.text) or _from_context(sentence)
+        told = demands(sentence.text)
+        word = told or _from_context(sentence, leads)
+        if sentence.text.endswith(":"):
+            if word is not None and (told is None or demanding.CARRIES.match(word)):
+                leads[sentence.text] = word
+            else:
+                leads.pop(sentence.text, None)
+            if demanding.CONDITION.match(sentence.text) or (told is None and not instructs(sentence.text)):
+                continue  # it only says for what its items hold
         if word is not None and not (sentence.kind == "cell" and _is_reason(sentence, word)):
             found.append(Obligation(sentence, index, word))
     return tuple(found)
@@ -44,14 +55,19 @@ def obligations(document: Document) -> tuple[Obligation, ...]:
 def demands(text: str) -> str | None:
     """The word by which a sentence demands something; None where it only describes, asks or recommends."""
     bare = _bare(text)
-    if not bare or bare.rstrip("*_)\"'”’ ").endswith("?"):
+    if not bare or _asks(bare):
         return None
     told = demanding.MERE.sub(lambda m: "~" * len(m.group()), bare)
     for pattern in demanding.STRONG:
         if found := pattern.search(told):
             return found.group().strip(" ,:;—–-(").lower() or None
     start = _begin(told)
-    if found := demanding.ORDER.search(start) or demanding.ORDER.search(told):
+    if demanding.REMEDY.match(told):
+        return None
+    found = demanding.ORDER.search(start) or demanding.ORDER.search(told)
+    for part in told.split(";")[1:]:  # `Remotes are a risk; validate them before use.`
+        found = found or demanding.ORDER.search(part.strip())
+    if found:
         return " ".join(found.group().split()[:3]).lower()
     if (callout := demanding.CALLOUT.match(told)) and demanding.INSTRUCTS.match(_begin(told[callout.end() :].lstrip())):
         return callout.group().rstrip(":!—–- ").lower()
@@ -70,6 +86,10 @@ def _is_reason(sentence: Sentence, word: str) -> bool:
     return demanding.REASONS.match(column) is not None and demanding.BENEFIT.match(word) is not None
 
 
+def _asks(text: str) -> bool:
+    return text.rstrip("*_)\"'”’ ").endswith("?")
+
+
 def _bare(text: str) -> str:
     """The sentence without code, quotations and ornaments."""
     text = _CODE.sub("`…`", text) if "`" in text else text
@@ -86,17 +106,26 @@ def _begin(text: str) -> str:
     return text
 
 
-def _from_context(sentence: Sentence) -> str | None:
-    """What the heading or the lead of an item makes of it."""
-    if sentence.kind != "item" or sentence.text.rstrip().endswith("?"):
+def _from_context(sentence: Sentence, leads: Mapping[str, str]) -> str | None:
+    """What headings or the lead make of an item; `leads` are those that demand what their items say."""
+    if sentence.kind != "item" or _asks(sentence.text):
         return None
+    bare = _bare(sentence.text)
+    if demanding.MILD.match(bare):
+        return None
+    if sentence.lead in leads:
+        return leads[sentence.lead]
+    telling = instructs(sentence.text) or demanding.RESTRICTS.search(bare) is not None
     for text in (sentence.lead, *sentence.headings[-1:]):
         if not text or len(text) > 120 or demanding.NOT_BINDING.search(text):
             continue
         if found := demanding.BINDING.search(text):
             return found.group().strip(" \t:.!").lower()
-        if (found := demanding.RULES.search(text)) and (
-            instructs(sentence.text) or demanding.RESTRICTS.search(_bare(sentence.text))
-        ):
-            return found.group().strip(" \t:.!").lower()
+        if telling and (found := demanding.RULES.search(text)):
+            return found.group().strip(" \t:.!—–-()").lower()
+    for heading in reversed(sentence.headings):
+        if found := demanding.SECTION.search(heading):
+            return found.group().lower()
+    if (found := demanding.PROHIBITS.match(bare)) and not any(map(demanding.DESCRIPTIVE.search, sentence.headings)):
+        return "no"
     return None
