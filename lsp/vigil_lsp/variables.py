@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from vigil_lang.semantics.policy import Policy
     from vigil_lang.trace import Signature
+    from vigil_lang.trace.samples import Samples
     from vigil_lang.trace.signature import ValueType
-    from vigil_lsp.recordings.results import Samples
 
 _TYPES: frozenset[ValueType] = frozenset({"text", "number", "bool"})
 

@@ -14,6 +14,7 @@ from vigil_lang.diagnostics import Source
 from vigil_lang.runs import read_trace
 from vigil_lang.semantics.policy import load_module
 from vigil_lang.syntax.parse import parse, parse_with_tokens
+from vigil_lang.trace.samples import sampled
 from vigil_lang.trace.signature import observe
 from vigil_lsp.completing.complete import offers
 from vigil_lsp.completing.offer import Offer, chosen, written
@@ -22,7 +23,6 @@ from vigil_lsp.completing.scene import Importable, Scene
 from vigil_lsp.completing.slots import slot_of
 from vigil_lsp.reading import Reading
 from vigil_lsp.recordings.results import Known, RunInfo
-from vigil_lsp.recordings.sampling import sampled
 from vigil_lsp.text import Text
 
 if TYPE_CHECKING:

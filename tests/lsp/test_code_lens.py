@@ -10,8 +10,9 @@ from lsprotocol import types
 
 from vigil_lang.diagnostics import Source
 from vigil_lang.trace import Signature
+from vigil_lang.trace.samples import Samples
 from vigil_lsp.features.code_lens import command_of, told
-from vigil_lsp.recordings.results import Broken, Judged, Samples, StatementResult, World, known
+from vigil_lsp.recordings.results import Broken, Judged, StatementResult, World, known
 
 if TYPE_CHECKING:
     from lsp_session import Page, Session

@@ -13,9 +13,10 @@ from lsprotocol import types
 
 from vigil_lang.diagnostics import Span
 from vigil_lang.semantics.text import glob_text, unescape
+from vigil_lang.trace.discreet import may_show
 from vigil_lsp.completing.offer import MOST, Abilities, Offer, completion_list
 from vigil_lsp.completing.place import place_at
-from vigil_lsp.completing.spelling import glob_inside, is_unicode, literal, may_show
+from vigil_lsp.completing.spelling import glob_inside, is_unicode, literal
 from vigil_lsp.text import Text
 
 if TYPE_CHECKING:

@@ -17,19 +17,17 @@ from written import Project
 from tests.strategies import policies
 from vigil_lang.diagnostics import Span
 from vigil_lang.trace import Signature
+from vigil_lang.trace.samples import ActionSamples, ArgumentSamples, Samples
 from vigil_lang.trace.signature import Action, Argument
 from vigil_lsp.hovering.asked import Asked
 from vigil_lsp.hovering.hover import told
 from vigil_lsp.markup import plain, prose
 from vigil_lsp.names import Names
 from vigil_lsp.recordings.results import (
-    ActionSamples,
-    ArgumentSamples,
     Broken,
     Known,
     Matches,
     RunInfo,
-    Samples,
     StatementResult,
 )
 from vigil_lsp.words import OPERATORS

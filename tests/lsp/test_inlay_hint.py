@@ -12,13 +12,13 @@ from vigil_lang.diagnostics import Span
 from vigil_lang.runs import read_trace
 from vigil_lang.syntax import tree
 from vigil_lang.trace import observe
+from vigil_lang.trace.samples import sampled
 from vigil_lsp.features.inlay_hint import hints
 from vigil_lsp.files import Files
 from vigil_lsp.reading import Readings
 from vigil_lsp.recordings.judging import Judging
 from vigil_lsp.recordings.named import Asked, Basis
 from vigil_lsp.recordings.results import known
-from vigil_lsp.recordings.sampling import sampled
 from vigil_lsp.recordings.state import State
 from vigil_lsp.variables import asked_in, values_of
 

@@ -18,13 +18,14 @@ from vigil_lang.semantics.policy import read_policy
 from vigil_lang.syntax import tree
 from vigil_lang.testing.judge import answer
 from vigil_lang.trace import Signature
+from vigil_lang.trace.samples import Samples
 from vigil_lsp.recordings.conditions import Meanings
 from vigil_lsp.recordings.judging import Judging
 from vigil_lsp.recordings.meeting import MAX_TRIED, Meeting, Numbers, places
 from vigil_lsp.recordings.named import Asked, Basis
 from vigil_lsp.recordings.recent import Recent
 from vigil_lsp.recordings.recorded import Recorded
-from vigil_lsp.recordings.results import Samples, World
+from vigil_lsp.recordings.results import World
 from vigil_lsp.recordings.world import Runs
 
 if TYPE_CHECKING:

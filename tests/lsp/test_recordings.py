@@ -21,6 +21,7 @@ from vigil_lang.runs import read_trace
 from vigil_lang.semantics import core
 from vigil_lang.syntax import parse
 from vigil_lang.trace import Action, Argument, Signature, observe
+from vigil_lang.trace.samples import MAX_LENGTH, MAX_VALUES, Samples, sampled
 from vigil_lsp.recordings import world, writing
 from vigil_lsp.recordings.answering import answered
 from vigil_lsp.recordings.client import Recordings, Unanswered
@@ -33,12 +34,11 @@ from vigil_lsp.recordings.results import (
     Judged,
     Known,
     Matches,
-    Samples,
     StatementResult,
     World,
     known,
 )
-from vigil_lsp.recordings.sampling import MAX_LENGTH, MAX_TEXT, MAX_VALUES, sampled, slim
+from vigil_lsp.recordings.slimming import MAX_TEXT, slim
 from vigil_lsp.recordings.worker import Worker
 
 if TYPE_CHECKING:

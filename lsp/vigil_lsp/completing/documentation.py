@@ -8,19 +8,20 @@ from vigil_lang.diagnostics import CODES
 from vigil_lang.report.markdown import block, code
 from vigil_lang.semantics.metadata import ANNOTATIONS
 from vigil_lang.syntax import tree
+from vigil_lang.trace.discreet import may_show
 from vigil_lang.trace.vocabulary import vocabulary
 from vigil_lsp.completing.citing import LEVELS_SAID, TERMS
 from vigil_lsp.completing.keywords import FORMS, WORDS
 from vigil_lsp.completing.scene import seen
-from vigil_lsp.completing.spelling import may_show
 from vigil_lsp.markup import prose
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from vigil_lang.semantics.modules import Declaration, Module
+    from vigil_lang.trace.samples import ActionSamples, ArgumentSamples
     from vigil_lsp.completing.scene import Importable
-    from vigil_lsp.recordings.results import ActionSamples, ArgumentSamples, Known
+    from vigil_lsp.recordings.results import Known
 
 _MOST = 8
 _LONGEST = 2_000

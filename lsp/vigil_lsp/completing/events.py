@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from lsprotocol.types import CompletionItemKind as Kind
 
 from vigil_lang.semantics.text import quote
+from vigil_lang.trace.discreet import LONGEST
 from vigil_lang.trace.vocabulary import vocabulary
 from vigil_lsp.completing.offer import Offer, calling
 from vigil_lsp.completing.scene import seen
-from vigil_lsp.completing.spelling import LONGEST, inside, operand, word
+from vigil_lsp.completing.spelling import inside, operand, word
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -19,23 +19,6 @@ _NUMBER = re.compile(r"0|-?(?:[1-9][0-9]{0,14}|(?:0|[1-9][0-9]{0,8})\.[0-9]{0,5}
 _MARKS = frozenset(UNICODE.values())
 _OPERATORS = frozenset({"action", "status", "output", "has", "not", "earlier", "later", "true", "false"})
 
-LONGEST = 120
-"""Characters of the longest value that is offered."""
-
-# Names of arguments whose values are nobody's business, and values that look like keys, whatever they stand under.
-_PRIVATE = re.compile(
-    r"(?:^|[._-])(?:pass(?:word|wd|phrase)?|secrets?|tokens?|credentials?|authorization|cookies?|auth|pwd)(?:$|[._-])"
-    r"|(?:api|private|access|secret|session|signing|encryption)[._-]?(?:key|token|id)s?$",
-    re.IGNORECASE,
-)
-_KEY = re.compile(
-    r"\b(?:sk|pk|rk|ghp|gho|ghu|ghs|github_pat|glpat|xox[abprs]|npm|pypi|hf|AKIA|ASIA|AIza|ya29)[-_A-Z0-9][\w.-]{8,}"
-    r"|\beyJ[\w-]{8,}|-----BEGIN|://[^/\s:@]*:[^/\s@]+@"
-    r"|(?:pass(?:word|wd)?|secret|token|api[_-]?key|authorization|bearer|basic)\"?\s*[=: ]\s*\S{3,}",
-    re.IGNORECASE,
-)
-_RANDOM = re.compile(r"[A-Za-z0-9+=_-]{20,}")
-
 
 def is_unicode(spelling: Spelling, tokens: Iterable[Token]) -> bool:
     """Whether a policy is written with the paper's operators: as the formatter is told to, or as some are already."""
@@ -77,18 +60,3 @@ def inside(value: str) -> str:
 def glob_inside(value: str) -> str:
     """What stands between the quotes of a glob that matches exactly a text."""
     return inside(value).replace("*", "\\*").replace("?", "\\?")
-
-
-def may_show(argument: str, value: str) -> bool:
-    """Whether a value that was seen may be offered: short, of visible characters, and nothing that looks secret."""
-    if not value or len(value) > LONGEST or not value.isprintable() or _PRIVATE.search(argument):
-        return False
-    return _KEY.search(value) is None and not any(map(_looks_random, _RANDOM.findall(value)))
-
-
-def _looks_random(run: str) -> bool:
-    """Letters of both cases and digits, or many hexadecimal digits: a word is neither."""
-    digits = sum(c.isdigit() for c in run)
-    if len(run) >= 32 and digits >= 4 and all(c in "0123456789abcdefABCDEF-" for c in run):
-        return True
-    return digits >= 3 and any(c.isupper() for c in run) and any(c.islower() for c in run)

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 from lsprotocol.types import CompletionItemKind as Kind
 
 from vigil_lang.syntax import tree
+from vigil_lang.trace.discreet import LONGEST
 from vigil_lsp.completing.clauses import statements_of
 from vigil_lsp.completing.declared import first_line
 from vigil_lsp.completing.meant import written
 from vigil_lsp.completing.offer import Offer
 from vigil_lsp.completing.parts import nodes_of
-from vigil_lsp.completing.spelling import LONGEST, inside, literal
+from vigil_lsp.completing.spelling import inside, literal
 from vigil_lsp.cursor import walk
 
 if TYPE_CHECKING:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from lsprotocol.types import CompletionItemKind as Kind
 
+from vigil_lang.trace.discreet import may_show
 from vigil_lsp.completing.offer import Offer
 from vigil_lsp.completing.scene import seen
-from vigil_lsp.completing.spelling import glob_inside, inside, is_number, literal, may_show
+from vigil_lsp.completing.spelling import glob_inside, inside, is_number, literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

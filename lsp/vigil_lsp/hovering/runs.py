@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.report.markdown import code
 from vigil_lang.semantics.text import predicate
-from vigil_lsp.completing.spelling import may_show
+from vigil_lang.trace.discreet import may_show
 from vigil_lsp.features.code_lens import told
 from vigil_lsp.recordings.writing import named
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from vigil_lang.trace import Signature
+    from vigil_lang.trace.samples import Samples
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,62 +53,6 @@ class Matches:
 
     events: int
     runs: int
-
-
-@dataclass(frozen=True, slots=True)
-class ArgumentSamples:
-    """One argument of an action: how many events carry it, and its most frequent values with their counts.
-
-    Values too long to be written in a policy are left out, not cut.
-    """
-
-    events: int
-    values: tuple[tuple[str, int], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ActionSamples:
-    """How many events an action (or kind) has, and their arguments, the most frequent first."""
-
-    events: int
-    arguments: Mapping[str, ArgumentSamples] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Samples:
-    """What the events of all runs carry, by action and by kind, the most frequent first."""
-
-    actions: Mapping[str, ActionSamples] = field(default_factory=dict)
-    kinds: Mapping[str, ActionSamples] = field(default_factory=dict)
-
-    def named(self, name: str) -> ActionSamples | None:
-        """Those of an action, or else of a kind."""
-        return self.actions.get(name) or self.kinds.get(name)
-
-    def arguments(self, names: Iterable[str] | None = None) -> list[tuple[str, int]]:
-        """Argument names with the number of events that carry them, the most frequent first.
-
-        Only of the actions or kinds of these names; None: of every action.
-        """
-        counts: dict[str, int] = {}
-        for one in self._of(names):
-            for name, argument in one.arguments.items():
-                counts[name] = counts.get(name, 0) + argument.events
-        return sorted(counts.items(), key=lambda found: (-found[1], found[0]))
-
-    def values(self, argument: str, names: Iterable[str] | None = None) -> list[tuple[str, int]]:
-        """Values of an argument with the number of events that carry them, the most frequent first."""
-        counts: dict[str, int] = {}
-        for one in self._of(names):
-            if argument in one.arguments:
-                for value, count in one.arguments[argument].values:
-                    counts[value] = counts.get(value, 0) + count
-        return sorted(counts.items(), key=lambda found: (-found[1], found[0]))
-
-    def _of(self, names: Iterable[str] | None) -> list[ActionSamples]:
-        if names is None:
-            return list(self.actions.values())
-        return [found for name in dict.fromkeys(names) if (found := self.named(name)) is not None]
 
 
 @dataclass(frozen=True, slots=True)

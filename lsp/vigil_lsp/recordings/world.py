@@ -16,10 +16,11 @@ from vigil_lang.report.recording import file_of
 from vigil_lang.runs import load_traces
 from vigil_lang.signatures import load_signature
 from vigil_lang.trace import Signature, merge, observe
+from vigil_lang.trace.samples import Samples, sampled
 from vigil_lsp.recordings.limits import TooLong, limited
 from vigil_lsp.recordings.recorded import Recorded
-from vigil_lsp.recordings.results import RunInfo, Samples, World
-from vigil_lsp.recordings.sampling import sampled, slim
+from vigil_lsp.recordings.results import RunInfo, World
+from vigil_lsp.recordings.slimming import slim
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
