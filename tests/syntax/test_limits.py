@@ -8,6 +8,7 @@ import pytest
 from syntax_support import findings, only, source
 
 from vigil_lang.diagnostics import InputError
+from vigil_lang.semantics.text import quote, unescape
 from vigil_lang.syntax import parse
 from vigil_lang.syntax.format import format_text
 from vigil_lang.syntax.parse import MAX_CHARACTERS, MAX_DEPTH, MAX_FINDINGS, MAX_TOKENS, MAX_TOKENS_IN_ITEM
@@ -26,6 +27,16 @@ def test_characters_that_hide_text_are_errors_wherever_they_stand(char: str) -> 
 
 def test_what_is_visible_or_usual_is_not_hidden() -> None:
     assert not findings('// a\ttab, an umlaut ä, an emoji ⚠️\r\nlet A = "ä\t☃\u00a0"\r\n')
+
+
+def test_every_text_can_be_quoted() -> None:
+    """No character is refused once `quote` wrote it (half surrogate pairs are in no UTF-8 text)."""
+    numbers = (*range(0xD800), *range(0xE000, 0x10000), *range(0x1F600, 0x1F650), *range(0xE0000, 0xE1000), 0x10FFFF)
+    text = "".join(map(chr, numbers))
+    parsed = parse(source(f"let A = {quote(text)}"))
+    assert parsed.diagnostics == ()
+    (item,) = parsed.file.items
+    assert unescape(item.value.raw) == text
 
 
 DEEP = [

@@ -12,6 +12,14 @@ _UNSAFE = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e"
     "\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
 )
+# What may not stand in a policy: control characters and the marks that reorder, hide or smuggle text, for what a
+# reviewer sees must be what is parsed. A carriage return is one unless it ends a line; the last range holds tags and
+# variation selectors.
+HIDDEN = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e"
+    r"\u2060-\u206f\u3164\ud800-\udfff\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]|\r(?!\n)"
+)
+
 _UNSAFE_IN_JSON = re.compile(_UNSAFE.pattern.replace("\x00-\x1f", ""))
 _NOT_ASCII = re.compile("[^\x00-\x7f]")
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
@@ -37,11 +45,14 @@ def safe_json(value: object) -> str:
     return safe_json_text(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
 
-def safe_json_text(text: str) -> str:
-    """JSON with what must not reach a terminal, or cannot be written to it, as escapes inside its strings."""
+def safe_json_text(text: str, encoding: str | None = None) -> str:
+    """JSON with what must not reach a terminal, or cannot be written to it, as escapes inside its strings.
+
+    `encoding` is that of standard output if None.
+    """
     if text.isascii() and "\x7f" not in text:
         return text
-    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    encoding = encoding or getattr(sys.stdout, "encoding", None) or "utf-8"
     unsafe = _UNSAFE_IN_JSON if encoding.lower().startswith("utf") else _NOT_ASCII
     return unsafe.sub(_escape_json, text)
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from vigil_lang.diagnostics.visible import HIDDEN
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -87,7 +89,7 @@ def quote(text: str) -> str:
             out.append("\\" + character)
         elif character in "\n\t\r":
             out.append({"\n": "\\n", "\t": "\\t", "\r": "\\r"}[character])
-        elif not character.isprintable():
+        elif not character.isprintable() or HIDDEN.match(character):
             out.append(f"\\u{{{ord(character):x}}}")
         else:
             out.append(character)

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from vigil_lang.collector import collector_paused
 from vigil_lang.diagnostics.model import Diagnostic, Source, Span
+from vigil_lang.diagnostics.visible import HIDDEN
 from vigil_lang.syntax import tree
 from vigil_lang.syntax.grammar import grammar
 from vigil_lang.syntax.items import Segment, segments
@@ -29,12 +30,6 @@ MAX_TOKENS_IN_ITEM = 20_000
 MAX_DEPTH = 64
 MAX_FINDINGS = 100
 
-# Control characters and the marks that reorder, hide or smuggle text: what a reviewer sees must be what is
-# parsed. A carriage return is one unless it ends a line; the last range holds tags and variation selectors.
-_HIDDEN = re.compile(
-    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e"
-    r"\u2060-\u206f\u3164\ud800-\udfff\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]|\r(?!\n)"
-)
 _PREFIXES = frozenset({"not", "¬", "earlier", "later", "◇⁻", "◇-", "◇⁺", "◇+"})
 _IMPLIES = frozenset({"implies", "⇒"})
 _CONNECTIVES = frozenset({"and", "or", "∧", "∨"})
@@ -117,7 +112,7 @@ def _hidden_characters(source: Source) -> list[Diagnostic]:
     if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
         return []  # at once, as most texts are
     skip = 1 if text.startswith("\ufeff") else 0  # one byte order mark may open a file
-    found = (m.start() for m in _HIDDEN.finditer(text, skip))
+    found = (m.start() for m in HIDDEN.finditer(text, skip))
     return [
         Diagnostic.of(
             "VGL109",
