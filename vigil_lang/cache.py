@@ -18,6 +18,17 @@ _LARGEST = 16_000_000
 
 def read(name: str) -> str | None:
     """The text stored under a name, or None."""
+    digest, _, body = (read_bytes(name) or b"").partition(b"\n")
+    if digest != _digest(body):
+        return None
+    try:
+        return body.decode("utf-8")
+    except ValueError:
+        return None
+
+
+def read_bytes(name: str) -> bytes | None:
+    """What a file of the folder holds, or None. Whether it is whole is for the reader to tell."""
     place = _folder()
     if place is None:
         return None
@@ -28,14 +39,19 @@ def read(name: str) -> str | None:
             status = os.fstat(file.fileno())
             if not (_private(place) and _mine(status) and stat.S_ISREG(status.st_mode)):
                 return None
-            digest, _, body = file.read(_LARGEST).partition(b"\n")
-        return body.decode("utf-8") if digest == _digest(body) else None
+            return file.read(_LARGEST)
     except (OSError, ValueError):
         return None
 
 
 def write(name: str, text: str) -> None:
     """Store a text under a name, if that can be done safely."""
+    with suppress(ValueError):  # a lone surrogate cannot be written
+        write_plain(name, f"{_digest(text.encode()).decode()}\n{text}")
+
+
+def write_plain(name: str, text: str) -> None:
+    """Store a text as it is, for `read_bytes` and for people, if that can be done safely."""
     from vigil_lang.diagnostics import InputError
     from vigil_lang.files import write_text
 
@@ -45,7 +61,7 @@ def write(name: str, text: str) -> None:
             return
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
         if _private(place):
-            write_text(str(place / name), f"{_digest(text.encode()).decode()}\n{text}")
+            write_text(str(place / name), text)
 
 
 def folder(name: str) -> Path | None:

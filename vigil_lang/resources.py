@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent
-_DOCS = ("codes", "vigil.schema.json")
+_DOCS = ("codes", "policy-document.schema.json", "vigil.schema.json")
 
 
 def resource(*parts: str) -> Path:
     """The path of a shipped file or folder, for example ``resource("grammar", "vigil.lark")``.
 
-    The pages of codes and the schema of configurations are in `docs` in a checkout.
+    The pages of codes and the schemas are in `docs` in a checkout.
     """
     inside = _PACKAGE.joinpath(*parts)
     if inside.exists():

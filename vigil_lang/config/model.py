@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from vigil_lang.syntax.leaves import Spelling
 
 FailLevel: TypeAlias = Literal["error", "warning", "info", "never"]
+Effort: TypeAlias = Literal["low", "medium", "high", "xhigh", "max"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,26 @@ class Fmt:
 
 
 @dataclass(frozen=True, slots=True)
+class Draft:
+    """`[draft]`. `max_cost` is in USD, prices are so per million tokens, `timeout` is in seconds.
+
+    There is no address in it: a configuration that comes with a document could send the user's key anywhere.
+    """
+
+    model: str | None = None
+    effort: Effort | None = None
+    max_tokens: int = 16_000
+    rounds: int = 2
+    max_cost: float | None = None
+    timeout: float = 600.0
+    retries: int = 4
+    stream: bool = True
+    batch: int = 1
+    input_price: float | None = None
+    output_price: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """All settings of a project.
 
@@ -66,6 +87,7 @@ class Settings:
     lint: Lint = Lint()
     test: Test = Test()
     fmt: Fmt = Fmt()
+    draft: Draft = Draft()
     folder: Path = Path()
 
     def relative(self, path: str) -> str:

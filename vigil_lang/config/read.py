@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from vigil_lang.config.model import Fmt, Lint, Settings, Test
+from vigil_lang.config.model import Draft, Fmt, Lint, Settings, Test
 from vigil_lang.config.table import KEYS, SECTIONS, Key
 from vigil_lang.config.values import Values
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, nearest
@@ -33,7 +33,12 @@ def read_settings(
     found = {section: reader.section(section, data, place) for section in ("", *SECTIONS)}
     top = found[""]
     settings = Settings(
-        **top, lint=Lint(**found["lint"]), test=Test(**found["test"]), fmt=Fmt(**found["fmt"]), folder=folder
+        **top,
+        lint=Lint(**found["lint"]),
+        test=Test(**found["test"]),
+        fmt=Fmt(**found["fmt"]),
+        draft=Draft(**found["draft"]),
+        folder=folder,
     )
     findings = sorted([*reader.findings, *reader.values.findings], key=lambda f: f.span.start)
     return settings, _some(findings)

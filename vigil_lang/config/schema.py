@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from vigil_lang.config.model import Settings
-from vigil_lang.config.table import KEYS, LEVELS, SECTIONS, Key
+from vigil_lang.config.table import KEYS, LEVELS, SECTIONS, WORD, Key
 from vigil_lang.diagnostics import CODES
 from vigil_lang.lint.select import ALL
 
@@ -70,6 +70,11 @@ def _type(key: Key) -> Mapping[str, Any]:
             return {"type": "number", "minimum": 0, "maximum": 1}
         case "percent":
             return {"type": "number", "minimum": 0, "maximum": 100}
+        case "whole" | "amount":
+            kind = "integer" if key.kind == "whole" else "number"
+            return {"type": kind, "minimum": key.least, "maximum": key.most}
+        case "word":
+            return {"type": "string", "pattern": f"^{WORD.pattern}$"}
         case "own path":
             return _PATH
         case "paths" | "globs":

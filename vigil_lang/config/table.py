@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 Kind: TypeAlias = Literal[
     "paths", "own path", "globs", "codes", "choice", "share", "percent", "bool", "params", "codes by glob",
-    "levels by code",
+    "levels by code", "word", "whole", "amount",
 ]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One setting. `name` is dotted from the top of the file; `example` is TOML; `choices` are those of a `choice`."""
+    """One setting. `name` is dotted from the top of the file; `example` is TOML; `choices` are those of a `choice`.
+
+    `least` and `most` bound a `whole` number or an `amount`, both included.
+    """
 
     name: str
     kind: Kind
     doc: str
     example: str
     choices: tuple[str, ...] = ()
+    least: float = 0
+    most: float = 1_000_000
 
     @property
     def parts(self) -> tuple[str, str]:
@@ -28,12 +34,15 @@ class Key:
         return section, key
 
 
+WORD = re.compile(r"[!-~]{1,200}")
+EFFORTS = ("low", "medium", "high", "xhigh", "max")
 LEVELS = ("error", "warning", "info")
 
 SECTIONS = {
     "lint": "What `vigil lint` looks for.",
     "test": "How `vigil test` runs.",
     "fmt": "How `vigil fmt` writes.",
+    "draft": "How `vigil draft` and `vigil run --spec` ask a model. Key and address are set by the environment alone.",
 }
 
 KEYS = (
@@ -92,4 +101,15 @@ KEYS = (
         '"ascii"',
         ("ascii", "unicode", "keep"),
     ),
+    Key("draft.model", "word", "The model that drafts.", '"claude-sonnet-5-5"'),
+    Key("draft.effort", "choice", "How much effort the model makes; its own default if unset.", '"high"', EFFORTS),
+    Key("draft.max-tokens", "whole", "The most tokens of one reply.", "32000", least=1024, most=128_000),
+    Key("draft.rounds", "whole", "How often what the checks find goes back to the model.", "3", most=10),
+    Key("draft.max-cost", "amount", "USD that a draft may cost at most.", "0.5"),
+    Key("draft.timeout", "amount", "Seconds that may pass without a word of a reply.", "120", least=0.1, most=3600),
+    Key("draft.retries", "whole", "How often a request that fails is made again.", "2", most=20),
+    Key("draft.stream", "bool", "Whether a reply is received as it is written.", "false"),
+    Key("draft.batch", "whole", "How many clauses the model is asked about at once.", "10", least=1, most=100),
+    Key("draft.input-price", "amount", "USD per million input tokens, for a model of unknown price.", "2.5"),
+    Key("draft.output-price", "amount", "USD per million output tokens, likewise.", "12.5"),
 )

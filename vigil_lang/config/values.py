@@ -8,7 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vigil_lang.config.table import LEVELS, Key
+from vigil_lang.config.table import LEVELS, WORD, Key
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, nearest
 from vigil_lang.diagnostics.visible import visible
 from vigil_lang.lint.select import is_selector
@@ -30,6 +30,9 @@ _NOUNS = {
     "codes": "a list of codes",
     "share": "a share from 0 to 1",
     "percent": "a number from 0 to 100",
+    "whole": "a whole number",
+    "amount": "a number",
+    "word": "a name without spaces",
     "bool": "`true` or `false`",
     "params": "a table of values",
     "codes by glob": "a table of lists of codes",
@@ -57,6 +60,10 @@ class Values:
                 return self._number(key, value, 1, place)
             case "percent" if _is_number(value):
                 return self._number(key, value, 100, place)
+            case "whole" | "amount" if _is_number(value):
+                return self._bounded(key, value, place)
+            case "word" if isinstance(value, str):
+                return self._word(key, value, place)
             case "own path" if isinstance(value, str):
                 return self._own_path(value, place)
             case "paths":
@@ -117,6 +124,21 @@ class Values:
         if finite and limit == 1 and 1 < value <= 100:
             help_text = f"{value} percent is {Decimal(value) / 100}"
         self._fail(f"`{key.name}` is {_NOUNS[key.kind]}, not `{_short(str(value))}`", place, help_text)
+        return None
+
+    def _bounded(self, key: Key, value: Any, place: Place) -> int | float | None:
+        """A number within the setting's bounds; a whole one may be written as `3.0`, as in JSON."""
+        finite = not isinstance(value, Decimal) or value.is_finite()
+        if finite and key.least <= value <= key.most and (key.kind == "amount" or value == int(value)):
+            return int(value) if key.kind == "whole" else float(value)
+        wanted = f"{_NOUNS[key.kind]} from {key.least:,} to {key.most:,}"
+        self._fail(f"`{key.name}` is {wanted}, not `{_short(str(value))}`", place)
+        return None
+
+    def _word(self, key: Key, value: str, place: Place) -> str | None:
+        if WORD.fullmatch(value):
+            return value
+        self._fail(f"`{key.name}` is {_NOUNS[key.kind]}, not `{_short(value)}`", place)
         return None
 
     def _code(self, value: str, place: Place) -> str | None:

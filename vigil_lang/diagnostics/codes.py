@@ -20,7 +20,7 @@ def _table(*rows: tuple[str, Literal["error", "warning", "info"], str]) -> dict[
 
 
 # Hundreds: 0 files, 1 syntax, 2 names and modules, 3 conditions by themselves, 4 against a signature,
-# 5 uses of an extension (check --core), 6 runs, signatures and tests, 7 the cited document, 8 house style,
+# 5 uses of an extension (check --core), 6 runs, signatures, tests and drafts, 7 the cited document, 8 house style,
 # 9 the tool itself.
 CODES: dict[str, Code] = _table(
     ("VGL001", "error", "a file cannot be read"),
@@ -100,6 +100,11 @@ CODES: dict[str, Code] = _table(
     ("VGL607", "warning", "a call was not wholly understood"),
     ("VGL608", "warning", "a verdict rests on an output that was cut"),
     ("VGL610", "error", "a test is not valid"),
+    ("VGL611", "error", "a policy document is not valid"),
+    ("VGL612", "error", "the model cannot be asked"),
+    ("VGL613", "error", "the budget of a draft does not suffice"),
+    ("VGL614", "error", "no stored draft fits"),
+    ("VGL615", "warning", "clauses of a document are not judged"),
     ("VGL701", "warning", "a limiting word of the sentence has no counterpart"),
     ("VGL702", "warning", "a number or name of the sentence has no counterpart"),
     ("VGL703", "warning", "the sentence speaks of another order than the form"),

@@ -1,0 +1,195 @@
+"""What drafting passes on: clauses of documents, answers in the intermediate form, and what became of each clause."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import msgspec
+
+if TYPE_CHECKING:
+    from vigil_lang.syntax import tree
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A sentence of a document that states an obligation.
+
+    `id` is `c1`, `c2`, … in the order of the documents; `path` is the document as `@source` cites it, and `line`
+    counts from 1. `word` is what makes it an obligation. `hostile` says why it seems to speak to the model that
+    drafts rather than to the agent.
+    """
+
+    id: str
+    path: str
+    line: int
+    text: str
+    word: str
+    headings: tuple[str, ...] = ()
+    lead: str = ""
+    hostile: str | None = None
+
+
+# --- the intermediate form (the paper's PolicyDocument, appendix C) ------------------------------------------------
+
+
+Subject: TypeAlias = Literal["action", "argument", "output", "status"]
+TestName: TypeAlias = Literal[
+    "is", "other_than", "glob", "unlike_glob", "regex", "unlike_regex", "contains",
+    "<", "<=", ">", ">=", "present", "same", "mentions",
+]  # fmt: skip
+
+
+class Test(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One test of an event.
+
+    `argument` names the argument that is read where `of` is `argument`, else it is empty. `values` are alternatives;
+    of `same` and `mentions` they are one variable, which stands for the same object throughout a statement, and is the
+    value or a part of it; of `present` none. A test holds of an argument if it holds of one of its values; `negated`
+    holds where it does not, also of an event without the argument. `other_than`, `unlike_glob` and `unlike_regex` ask
+    for a value that is none of those.
+    """
+
+    of: Subject
+    test: TestName
+    argument: str = ""
+    values: tuple[str, ...] = ()
+    negated: bool = False
+
+
+class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Tests that hold together."""
+
+    all: tuple[Test, ...]
+
+
+class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Cases, one of which holds."""
+
+    any: tuple[Case, ...]
+
+
+FormName: TypeAlias = Literal["abs", "prec", "resp", "bresp", "rslv", "until", "atmost"]
+
+
+class Requirement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One statement: a form of the language with its parts.
+
+    `trigger` is the first condition of every form. `guard` is the second of prec (what must come before), resp and
+    bresp (the response), rslv (the resolution) and until (what must come between); `forbidden` the third of until.
+    `bound` is `3` (calls, or the count of atmost) or `30s`.
+    """
+
+    name: str
+    says: str
+    form: FormName
+    trigger: Condition
+    guard: Condition | None = None
+    forbidden: Condition | None = None
+    after: Condition | None = None
+    bound: str | None = None
+
+
+AnswerOutcome: TypeAlias = Literal["statements", "unsupported", "not_normative"]
+
+
+class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is said of one clause. `sentence` may repeat the clause, to be held against the document."""
+
+    clause: str
+    outcome: AnswerOutcome
+    reason: str = ""
+    statements: tuple[Requirement, ...] = ()
+    sentence: str = ""
+
+
+class PolicyDocument(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Answers for the clauses of some documents."""
+
+    answers: tuple[Answer, ...]
+
+
+# --- what became of it ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Fared:
+    """How a statement fared on the runs: how many there were, put it to the test, and break it."""
+
+    runs: int = 0
+    exercised: int = 0
+    violated: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Drafted:
+    """A statement that passed all checks."""
+
+    requirement: Requirement
+    statement: tree.Statement
+    fared: Fared = Fared()
+    notes: tuple[str, ...] = ()
+
+
+Cause: TypeAlias = Literal["model", "rejected", "missing", "cut", "refused", "budget"]
+"""Why a clause has no statement: the model said so; its statements failed the checks; no answer, one that was cut off,
+a refusal; the budget was used up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What became of a clause.
+
+    `kept` entries have statements; others a `reason`, and unsupported ones a `cause`. `problems` are the findings on
+    the last answer that failed, `rounds` how often the clause was asked about.
+    """
+
+    clause: Clause
+    outcome: Literal["kept", "unsupported", "not_normative"]
+    statements: tuple[Drafted, ...] = ()
+    reason: str = ""
+    cause: Cause | None = None
+    problems: tuple[str, ...] = ()
+    rounds: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What requests took. Tokens are counted, `seconds` are of waiting; `cost` is in USD, None if prices are unknown.
+
+    `estimated` tokens were not told by the API (an attempt that broke off): the most they can have been.
+    """
+
+    requests: int = 0
+    retries: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    cost: float | None = None
+    seconds: float = 0.0
+    estimated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The outcome of drafting: an entry for each clause, in order.
+
+    `others` counts the sentences that state no obligation; `answers` are the accepted ones, for the cache; `problems`
+    what was wrong with replies as a whole, such as answers for clauses that do not exist; `notes` remarks on the
+    statements together.
+    """
+
+    entries: tuple[Entry, ...]
+    documents: tuple[str, ...]
+    others: int = 0
+    model: str | None = None
+    usage: Usage = field(default_factory=Usage)
+    answers: PolicyDocument = field(default_factory=lambda: PolicyDocument(()))
+    problems: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether every clause is answered for: kept, not normative, or unsupported by a judgement with its reason."""
+        return all(entry.cause in (None, "model") for entry in self.entries)
