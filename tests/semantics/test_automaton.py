@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 from test_strings import EXPRESSIONS, TEXTS
 
-from vigil_lang.semantics.automaton import TooMuch, found_together
+from vigil_lang.semantics.automaton import TooMuch, found_together, texts_together
 from vigil_lang.semantics.regex import Node, Unsupported
 from vigil_lang.semantics.regex_reader import read
 from vigil_lang.semantics.text import Expression, predicate
@@ -51,3 +51,12 @@ def test_what_takes_too_long_is_given_up(pattern: str) -> None:
 def test_a_large_expression_is_refused(pattern: str) -> None:
     with pytest.raises(Unsupported):
         found_together([read(pattern)], 50_000)
+
+
+@pytest.mark.parametrize(("one", "other"), PAIRS)
+def test_each_outcome_has_a_text(one: str, other: str) -> None:
+    tests = [predicate(Expression(pattern)) for pattern in (one, other)]
+    texts = texts_together([node(one), node(other)], 100_000)
+    assert {outcome: tuple(test(text) for test in tests) for outcome, text in texts.items()} == {o: o for o in texts}
+    assert texts.keys() == found_together([node(one), node(other)], 100_000)
+    assert all(len(text) <= 6 for text in texts.values())

@@ -6,6 +6,8 @@ those that no expression tells apart are one. All is counted, so the answer depe
 
 from __future__ import annotations
 
+from collections import deque
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from vigil_lang.semantics import regex
@@ -53,26 +55,39 @@ def found_together(nodes: Several[Node], most: int) -> frozenset[tuple[bool, ...
         TooMuch: there are more.
         Unsupported: an expression is too large.
     """
+    return frozenset(texts_together(nodes, most))
+
+
+def texts_together(nodes: Several[Node], most: int) -> dict[tuple[bool, ...], str]:
+    """For every text, which of the expressions are found in it: each outcome with one of its shortest texts.
+
+    Raises as `found_together` does.
+    """
     work = _Work(most)
     alphabet = _Alphabet(nodes)
     automata = [_Automaton(node, alphabet, work) for node in nodes]
     start = tuple([a.start for a in automata])
-    seen, waiting = {start}, [start]
-    outcomes: set[tuple[bool, ...]] = set()
+    texts = {start: ""}
+    waiting = deque(texts)
+    outcomes: dict[tuple[bool, ...], str] = {}
     while waiting:
-        states = waiting.pop()
-        outcomes.add(tuple([a.ends(s) for a, s in zip(automata, states, strict=True)]))
+        states = waiting.popleft()
+        text = texts[states]
+        outcomes.setdefault(tuple([a.ends(s) for a, s in zip(automata, states, strict=True)]), text)
         work.spend(len(alphabet.kinds) * len(automata))
-        for character in range(len(alphabet.kinds)):
+        for character, shown in enumerate(alphabet.shown):
             after = tuple([a.after(s, character) for a, s in zip(automata, states, strict=True)])
-            if after not in seen:
-                seen.add(after)
+            if after not in texts:
+                texts[after] = text + shown
                 waiting.append(after)
-    return frozenset(outcomes)
+    return outcomes
 
 
 class _Alphabet:
-    """The characters, those that no expression tells apart as one: `kinds` says what each is beside a place."""
+    """The characters, those that no expression tells apart as one: `kinds` says what each is beside a place.
+
+    `shown` has one of each that a person can read, where there is such a one.
+    """
 
     def __init__(self, nodes: Several[Node]) -> None:
         told: dict[Ranges, int] = {regex.WORD: 0, _NEWLINE: 1}
@@ -90,12 +105,13 @@ class _Alphabet:
             for low, high in ranges:
                 changes[low] = changes.get(low, 0) ^ 1 << at
                 changes[high + 1] = changes.get(high + 1, 0) ^ 1 << at
-        classes: dict[int, None] = {}
+        classes: dict[int, list[tuple[int, int]]] = {}
         inside = 0
-        for point in sorted(changes):
+        for point, following in pairwise((*sorted(changes), regex.HIGHEST + 1)):
             inside ^= changes[point]
-            if point <= regex.HIGHEST:
-                classes.setdefault(inside)
+            if point < following:
+                classes.setdefault(inside, []).append((point, following - 1))
+        self.shown = [regex.readable(tuple(ranges)) for ranges in classes.values()]
         self.kinds = [_LETTER if bits & 1 else _LINE if bits & 2 else _OTHER for bits in classes]
         self.among = {
             ranges: frozenset(n for n, bits in enumerate(classes) if bits >> at & 1) for ranges, at in told.items()

@@ -154,7 +154,7 @@ def sample(node: Node) -> str:
     """A short text that the pattern is likely to match; places are not looked at."""
     match node:
         case One(ranges):
-            return _readable(ranges)
+            return readable(ranges)
         case Sequence(items):
             return "".join(map(sample, items))
         case Choice(items):
@@ -165,7 +165,8 @@ def sample(node: Node) -> str:
             return ""
 
 
-def _readable(ranges: Ranges) -> str:
+def readable(ranges: Ranges) -> str:
+    """A character of some ranges, one that is common where there is one; nothing of none."""
     if not ranges:
         return ""
     wanted = next((c for c in b"a0A _-./" if any(low <= c <= high for low, high in ranges)), ranges[0][0])

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, islice
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from vigil_lang.semantics.automaton import TooMuch, found_together
+from vigil_lang.semantics.automaton import TooMuch, found_together, texts_together
 from vigil_lang.semantics.regex import HIGHEST, Assertion, Choice, One, Repeat, Sequence, Unsupported, sample
 from vigil_lang.semantics.regex_reader import read
 from vigil_lang.semantics.text import Expression, Glob, glob_parts, predicate
@@ -71,6 +71,26 @@ def outcomes(tests: list[Texts]) -> Iterator[Outcomes]:
         found = _found((known[one], known[other]), _MOST_OF_TWO)
         if found is not None and len(found) < 4:
             yield Outcomes((one, other), found)
+
+
+@lru_cache(maxsize=1024)
+def texts_apart(tests: tuple[Texts, ...]) -> tuple[str, ...]:
+    """A short text for each outcome that tests can have together; none of those that it takes long to look at."""
+    found: dict[str, None] = {}
+    nodes: list[Node] = []
+    for test in tests:
+        try:
+            nodes.append(_node(test))
+        except Unsupported:
+            continue
+    for some in (nodes[:_FEW], *islice(map(list, combinations(nodes, 2)), _PAIRS)):
+        try:
+            found.update(dict.fromkeys(texts_together(some, _MOST_OF_TWO * len(some)).values()))
+        except (TooMuch, Unsupported):
+            continue
+        if len(some) == len(nodes):
+            break
+    return tuple(found)
 
 
 @lru_cache(maxsize=16_384)

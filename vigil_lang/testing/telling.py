@@ -172,7 +172,7 @@ class _Search:
         scopes = [h for h in self._holds if h.role == "scope"]
         if scopes:
             found += [(event,) for event in islice(samples(scopes[0].condition, self._named[0]), 1)]
-        for count in dict.fromkeys(_repetitions(self.before.theta) + _repetitions(self.after.theta)):
+        for count in dict.fromkeys(repetitions(self.before.theta) + repetitions(self.after.theta)):
             if 1 < count <= _LONGEST:
                 triggers = [h for h in self._holds if h.role == "trigger"]
                 events = [*islice(samples(triggers[0].condition, self._named[0]), 1)] if triggers else []
@@ -190,8 +190,8 @@ class _Search:
                 yield (*prefix, chosen[0], *[filler] * count, chosen[1])
 
     def _limits(self, kind: type[core.Calls] | type[core.Within]) -> list[int]:
-        bounds = [b for theta in (self.before.theta, self.after.theta) for b in _bounds(theta) if isinstance(b, kind)]
-        return sorted({b.count if isinstance(b, core.Calls) else b.microseconds for b in bounds})
+        known = [b for theta in (self.before.theta, self.after.theta) for b in bounds(theta) if isinstance(b, kind)]
+        return sorted({b.count if isinstance(b, core.Calls) else b.microseconds for b in known})
 
     def _timed(self, line: Line) -> Iterator[Trace]:
         """The run, and where a bound is a time, with every event as much later than the one before."""
@@ -215,29 +215,31 @@ def _distinct(events: Iterable[Event]) -> list[Event]:
     return list({repr((e.action, e.kinds, e.args, e.status, e.output)): e for e in events}.values())
 
 
-def _bounds(theta: core.Theta) -> list[core.Bound]:
+def bounds(theta: core.Theta) -> list[core.Bound]:
+    """The bounds of the operators in a body, left to right; None for one without."""
     match theta:
         case core.Earlier(body, bound) | core.Later(body, bound):
-            return [bound, *_bounds(body)]
+            return [bound, *bounds(body)]
         case core.Not(body) | core.Repeated(_, body):
-            return _bounds(body)
+            return bounds(body)
         case core.And(items) | core.Or(items):
-            return [b for item in items for b in _bounds(item)]
+            return [b for item in items for b in bounds(item)]
         case core.Implies(left, right) | core.Clear(left, right):
-            return _bounds(left) + _bounds(right)
+            return bounds(left) + bounds(right)
         case _:
             return []
 
 
-def _repetitions(theta: core.Theta) -> list[int]:
+def repetitions(theta: core.Theta) -> list[int]:
+    """The counts of `atmost` in a body."""
     match theta:
         case core.Repeated(count, body):
-            return [count, *_repetitions(body)]
+            return [count, *repetitions(body)]
         case core.Not(body) | core.Earlier(body) | core.Later(body):
-            return _repetitions(body)
+            return repetitions(body)
         case core.And(items) | core.Or(items):
-            return [n for item in items for n in _repetitions(item)]
+            return [n for item in items for n in repetitions(item)]
         case core.Implies(left, right) | core.Clear(left, right):
-            return _repetitions(left) + _repetitions(right)
+            return repetitions(left) + repetitions(right)
         case _:
             return []
