@@ -1,0 +1,140 @@
+"""From the intermediate form to syntax: a drafted requirement becomes a statement's tree, never text pasted together.
+
+What is no statement is refused with a message for whoever drafted it. Names are not looked up here, and nothing is
+said about meaning: that is the checker's and the linter's part.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from typing import TYPE_CHECKING
+
+from vigil_lang.draft.building import operands
+from vigil_lang.draft.building.conditions import Builder
+from vigil_lang.draft.building.operands import KEYWORDS, Unbuildable, raw, readable
+from vigil_lang.syntax import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from vigil_lang.draft.model import Clause, Requirement
+
+__all__ = ["Unbuildable", "statement", "statement_name"]
+
+PARTS: dict[str, tuple[str, ...]] = {
+    "abs": ("trigger",),
+    "prec": ("trigger", "guard"),
+    "resp": ("trigger", "guard"),
+    "bresp": ("trigger", "guard"),
+    "rslv": ("trigger", "guard"),
+    "until": ("trigger", "guard", "forbidden"),
+    "atmost": ("trigger",),
+}
+"""The conditions of each form, in their order."""
+
+BOUNDED = frozenset({"bresp", "atmost"})
+
+_WIDTH = 96
+_MAX_NAME = 40
+_NAMED_BY = 4
+_BOUND = re.compile(r"[1-9][0-9]{0,8}(?:ms|s|m|h|d)?")
+_STATEMENT_NAME = re.compile(r"[A-Z]+[0-9]+[a-z]?|[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
+_WORD = re.compile(r"[a-z0-9]+")
+_IGNORE_COMMENT = re.compile(r"vigil\s*:\s*ignore", re.IGNORECASE)
+_IDLE_WORDS = """
+a an and are as at be before after by do does for from if in into is it its must not never always of on only or should
+shall that the them then this to use with you your will all any every each has have make sure
+"""
+_IDLE = frozenset(_IDLE_WORDS.split())
+"""Words that say little in a name."""
+
+
+def statement(requirement: Requirement, name: str, citations: Sequence[tuple[str, str]]) -> tree.Statement:
+    """The statement that a requirement describes (section 4.1), without spans.
+
+    `citations` are pairs of a file and a sentence, each a `@source`; what the requirement `says` is its documentation.
+
+    Raises:
+        Unbuildable: a part is missing or too much, or cannot be written in the language; the message says which.
+    """
+    if not _STATEMENT_NAME.fullmatch(name) or name in KEYWORDS:
+        raise Unbuildable(f"`{name}` is no name for a statement")
+    form = requirement.form
+    conditions = {
+        "trigger": requirement.trigger,
+        "guard": requirement.guard,
+        "forbidden": requirement.forbidden,
+    }
+    for part, condition in conditions.items():
+        if condition is None and part in PARTS[form]:
+            raise Unbuildable(f"{part}: `{form}` needs one, and there is none")
+        if condition is not None and part not in PARTS[form]:
+            raise Unbuildable(f"{part}: `{form}` has no such part")
+    builder = Builder(requirement)
+    args = [builder.condition(condition, part) for part, condition in conditions.items() if condition is not None]
+    after = None if requirement.after is None else builder.condition(requirement.after, "after")
+    return tree.Statement(
+        tree.Name(name),
+        tree.Form(form, tuple(args), _bound(requirement)),
+        after,
+        tuple(_source(file, sentence) for file, sentence in citations),
+        _documentation(requirement.says),
+    )
+
+
+def _bound(requirement: Requirement) -> tree.Bound | None:
+    form, bound = requirement.form, requirement.bound
+    if form not in BOUNDED:
+        if bound is not None:
+            raise Unbuildable(f"bound: `{form}` has none")
+        return None
+    counts = "a number of calls such as `3`" if form == "bresp" else "a count such as `3`"
+    if bound is None:
+        raise Unbuildable(f"bound: `{form}` needs one, {counts}")
+    readable(bound, "bound")
+    if not _BOUND.fullmatch(bound) or (form == "atmost" and not bound.isdecimal()):
+        wanted = f"{counts} or a duration such as `30s`" if form == "bresp" else counts
+        raise Unbuildable(f"bound: `{bound}` is none for `{form}`, which takes {wanted}")
+    return tree.Bound(bound)
+
+
+def _source(file: str, sentence: str) -> tree.Annotation:
+    # Half a surrogate pair is no character, and nothing that a string can hold.
+    texts = (re.sub("[\ud800-\udfff]", "\ufffd", text) for text in (file, sentence))
+    return tree.Annotation(tree.Name("source"), tuple(tree.String(raw(text)) for text in texts))
+
+
+def _documentation(says: str) -> str | None:
+    text = " ".join(says.split())
+    readable(text, "says")
+    if _IGNORE_COMMENT.search(text):
+        raise Unbuildable("says: it reads like a comment that suppresses findings")
+    return "\n".join(textwrap.wrap(text, _WIDTH, break_on_hyphens=False)) or None
+
+
+def statement_name(wanted: str, clause: Clause, taken: Collection[str]) -> str:
+    """A name for a statement about a clause: as wanted if that is one, else after the sentence; numbered if taken."""
+    name = wanted if len(wanted) <= _MAX_NAME else ""
+    if not _STATEMENT_NAME.fullmatch(name) or name in KEYWORDS:
+        name = _slug(wanted, every=True) or _slug(clause.text) or clause.id
+    if name not in taken:
+        return name
+    number = 2
+    while f"{name}_{number}" in taken:
+        number += 1
+    return f"{name}_{number}"
+
+
+def _slug(text: str, *, every: bool = False) -> str:
+    """A name of the words of a text, or of the first that say something; empty where they make none."""
+    import unicodedata
+
+    plain = unicodedata.normalize("NFKD", text[: operands.MAX_VALUE]).encode("ascii", "ignore").decode()
+    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", plain).lower().replace("'", "")
+    words = _WORD.findall(apart)
+    chosen = words if every else [word for word in words if word not in _IDLE][:_NAMED_BY] or words[:_NAMED_BY]
+    while chosen and (chosen[0][0].isdigit() or len("_".join(chosen)) > _MAX_NAME):
+        chosen = chosen[1:] if chosen[0][0].isdigit() else chosen[:-1]
+    name = "_".join(chosen)
+    return "" if name in KEYWORDS else name

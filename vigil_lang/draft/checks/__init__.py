@@ -1,0 +1,1 @@
+"""What a drafted statement must pass to be kept."""

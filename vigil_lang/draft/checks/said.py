@@ -1,0 +1,138 @@
+"""What a clause says, as far as a statement may rest on it: its words and numbers."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING
+
+from vigil_lang.abstraction.catalogue.load import program
+from vigil_lang.documents.lexicon import COUNTED
+from vigil_lang.draft.hostile import addresses_model
+from vigil_lang.lint.source.reach import parts_of
+from vigil_lang.lint.source.stems import related
+
+if TYPE_CHECKING:
+    from vigil_lang.draft.model import Clause
+    from vigil_lang.trace import Signature
+
+_NUMBER = re.compile(r"\d{1,12}(?:,\d{3}){0,4}(?:\.\d{1,9})?")
+_WORD = re.compile(r"[a-z]+")
+_SCALES = tuple(
+    Decimal(scale)
+    for scale in ("1", "0.01", "60", "3600", "86400", "604800", "1e3", "1e6", "1e9", "1024", "1048576", "1073741824")
+)
+"""A number may be written in another unit: 20 MB as 20000000, 10 minutes as 600, 5 % as 0.05."""
+_FREE = (Decimal(0), Decimal(1))
+_CODE = re.compile(r"`[^`]*`")
+_STEM = 3
+"""Shorter words have no stem."""
+_SMALL = frozenset(
+    ["a", "an", "as", "at", "be", "by", "do", "i", "if", "in", "is", "it", "no", "of", "on", "or", "so", "to", "we"]
+)
+_NEGATED = re.compile(r"(?:un|non)(\w{4,})")
+_ENDING = re.compile(r"\\?\.\w{1,5}\$?$")
+_MARKS = re.compile(r"\\[bBAzZsSdDwWnrt]|\(\?[a-zA-Z]*:?")
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """A text, in lower case, and its words; of `unverified` also `verified`."""
+
+    text: str
+    words: frozenset[str]
+
+    @classmethod
+    def of(cls, text: str) -> Wording:
+        """The wording of a text."""
+        words = frozenset(parts_of(text))
+        return cls(text.casefold(), words.union(found[1] for word in words if (found := _NEGATED.fullmatch(word))))
+
+    def has(self, name: str) -> bool:
+        """Whether a word of a name is in it."""
+        return _meet(name, self.words)
+
+    def has_value(self, value: str) -> bool:
+        """Whether a value is in it, or what is most particular in a pattern: of a path its last part.
+
+        `evil.example` is not in what only speaks of `api.example.org`, and `data/ledger` not in what speaks of `data`.
+        """
+        bare = value.strip("*?/ ").casefold()
+        if len(bare) >= _STEM and re.search(rf"(?<!\w){re.escape(bare)}(?!\w)", self.text):
+            return True
+        pieces = [piece for piece in _MARKS.sub(" ", value).split("/") if parts_of(piece)]
+        parts = parts_of(_ENDING.sub("", pieces[-1])) if pieces else ()
+        return 2 * sum(_is_among(part, self.words) for part in parts) > len(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What one clause says: in its `own` sentence, in its `sentence` without code, and in `text` with its lead, too.
+
+    A heading or a lead stands above many clauses, so what they name is known to each (`context`), but takes nothing
+    out of it: that only its own words can.
+    """
+
+    own: Wording
+    sentence: str
+    text: str
+    context: frozenset[str]
+    numbers: frozenset[Decimal]
+
+    @classmethod
+    def of(cls, clause: Clause) -> Said:
+        """What a clause says; a heading or lead that speaks to the model that drafts is no part of it."""
+        lead, *headings = (text if not addresses_model(text) else "" for text in (clause.lead, *clause.headings))
+        text = f"{clause.text}\n{lead}"
+        numbers = {value for found in _NUMBER.findall(text) if (value := _decimal(found.replace(",", ""))) is not None}
+        numbers |= {Decimal(COUNTED[word]) for word in _WORD.findall(text.lower()) if word in COUNTED}
+        own = Wording.of(clause.text)
+        context = own.words.union(parts_of(lead), *map(parts_of, headings))
+        sentence = _CODE.sub(lambda found: "`" * len(found[0]), clause.text)  # as long as it was
+        return cls(own, sentence, text, context, frozenset(numbers))
+
+    def after(self, place: int) -> Wording:
+        """The wording of the clause's own sentence from a place on."""
+        return Wording.of(self.text[place : len(self.sentence)])
+
+    def has_number(self, value: Decimal | int) -> bool:
+        """Whether the clause has a number, be it in another unit, or one beside it (`more than 3` is `>= 4`)."""
+        value = Decimal(value)
+        return value in _FREE or any(
+            abs(number - value) <= 1 or any(number * scale == value for scale in _SCALES) for number in self.numbers
+        )
+
+    def names(self, text: str, signature: Signature | None = None) -> bool:
+        """Whether the clause or its context has a word of a name, a value or a pattern, or of an action's kinds."""
+        if _meet(text, self.context):
+            return True
+        kinds: set[str] = set()
+        if signature is not None and text in signature.actions:
+            kinds |= signature.actions[text].kinds
+        if (known := program(text)) is not None:
+            kinds |= set(known.kinds or ())
+        return any(_meet(kind, self.context) for kind in kinds)
+
+
+def share(name: str, text: str) -> float:
+    """How much of a name's words a text has, from 0 to 1."""
+    parts, words = parts_of(name), frozenset(parts_of(text))
+    return sum(_is_among(part, words) for part in parts) / len(parts) if parts else 0.0
+
+
+def _meet(text: str, words: frozenset[str]) -> bool:
+    return any(_is_among(part, words) for part in parts_of(_MARKS.sub(" ", text)))
+
+
+def _is_among(part: str, words: frozenset[str]) -> bool:
+    if part.isdigit() or len(part) < _STEM:
+        return part in words and part not in _SMALL
+    return any(related(part, word) for word in words if word[:_STEM] == part[:_STEM])
+
+
+def _decimal(text: str) -> Decimal | None:
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        return None

@@ -1,0 +1,89 @@
+"""The statements of all clauses together: their names, and what is worth saying of one beside another."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace as changed
+
+from vigil_lang.analysis.implies import Implications
+from vigil_lang.diagnostics import Source
+from vigil_lang.draft.building import build
+from vigil_lang.draft.building.compose import meanings
+from vigil_lang.draft.checks.checking import brief
+from vigil_lang.draft.checks.said import share
+from vigil_lang.lint.run import Plan, lint_policy
+from vigil_lang.lint.select import Selection
+from vigil_lang.semantics import core
+from vigil_lang.semantics.policy import read_policy
+from vigil_lang.syntax import tree
+from vigil_lang.syntax.print import to_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from vigil_lang.draft.model import Entry
+    from vigil_lang.semantics.lower import Statement
+
+_WANTED = frozenset({"guard", "response", "resolution", "resolver"})
+_SELECTION = Selection(select=("VGL0", "VGL1", "VGL2", "VGL304", "VGL322"))
+"""What can be said only of several statements: none of it changes an entry."""
+
+
+def named(entries: Sequence[Entry]) -> tuple[Entry, ...]:
+    """The entries, their statements named so that each name is given once; those that mean the same share one.
+
+    A name goes to the clause that has most of its words, so that an injected sentence takes it from no other unless
+    it knows it; clauses that seem to speak to the model come last.
+    """
+    places = [(at, number) for at, entry in enumerate(entries) for number in range(len(entry.statements))]
+    names: dict[tuple[int, int], str] = {}
+    said = dict(zip(places, meanings([entries[at].statements[number].statement for at, number in places]), strict=True))
+    given: dict[str, str] = {}
+    for at, number in sorted(places, key=lambda place: _rank(entries[place[0]], place[1])):
+        wanted, meaning = entries[at].statements[number].statement.name.text, said[at, number]
+        if meaning not in given:
+            given[meaning] = build.statement_name(wanted, entries[at].clause, given.values())
+        names[at, number] = given[meaning]
+    return tuple(
+        replace(
+            entry,
+            statements=tuple(
+                replace(drafted, statement=changed(drafted.statement, name=tree.Name(names[at, number])))
+                for number, drafted in enumerate(entry.statements)
+            ),
+        )
+        for at, entry in enumerate(entries)
+    )
+
+
+def _rank(entry: Entry, number: int) -> tuple[bool, float]:
+    name = entry.statements[number].statement.name.text
+    return entry.clause.hostile is not None, -share(name, entry.clause.text)
+
+
+def remarks(entries: Sequence[Entry], path: str) -> tuple[str, ...]:
+    """What there is to say of the statements together: which mean the same, follow from others, or go against them."""
+    statements = {drafted.statement.name.text: drafted.statement for entry in entries for drafted in entry.statements}
+    if not statements:
+        return ()
+    text = "\n\n".join(("policy draft", *map(to_text, statements.values()))) + "\n"
+    policy = read_policy(Source(path, text))
+    findings = lint_policy(policy, Plan(_SELECTION, inline_ignores=False)).findings
+    return tuple(dict.fromkeys((*map(brief, findings), *_against_each_other(policy.statements))))
+
+
+def _against_each_other(statements: Sequence[Statement]) -> Iterator[str]:
+    """Statements that ask for what others forbid."""
+    known = Implications()
+    forbidden = [
+        (s, s.requirement.theta.body.condition)
+        for s in statements
+        if isinstance(s.requirement.theta, core.Not) and isinstance(s.requirement.theta.body, core.Holds)
+    ]
+    for statement in statements:
+        wanted = [h.condition for h in core.conditions(statement.requirement.theta) if h.role in _WANTED]
+        for other, condition in forbidden:
+            if any(known.suspected(one, condition) for one in wanted):
+                yield f"what `{statement.name}` asks for, `{other.name}` forbids"

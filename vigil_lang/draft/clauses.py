@@ -1,0 +1,129 @@
+"""From documents to clauses: the numbered sentences that ask for something."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from vigil_lang.diagnostics import Diagnostic, InputError, Source
+from vigil_lang.documents.gather import document_paths
+from vigil_lang.documents.library import MAX_BYTES, citable
+from vigil_lang.documents.obligations import obligations
+from vigil_lang.documents.read import read_document
+from vigil_lang.documents.words import words
+from vigil_lang.draft.hostile import addresses_model
+from vigil_lang.draft.model import Clause
+from vigil_lang.files import read_source
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from vigil_lang.documents.model import Document
+    from vigil_lang.documents.obligations import Obligation
+
+MAX_CLAUSES = 5000
+"""Clauses of all documents together."""
+
+MAX_TEXT = 2000
+"""Characters of one clause; a longer one is cited by its beginning."""
+
+MAX_CONTEXT = 300
+"""Characters of a heading or a lead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clauses:
+    """The obligations of some documents.
+
+    `documents` are the documents as `@source` cites them, in order, and `files` the same as they were named. `others`
+    counts the sentences that state no obligation. `outside` are those documents no policy at that place can cite so
+    that the linter finds them, because they lie outside its project.
+    """
+
+    clauses: tuple[Clause, ...]
+    documents: tuple[str, ...]
+    others: int = 0
+    files: tuple[str, ...] = ()
+    outside: tuple[str, ...] = ()
+
+
+def read_clauses(paths: Sequence[str], beside: str | None = None) -> Clauses:
+    """The clauses of documents and of folders of documents (see `document_paths`), numbered through.
+
+    `beside` is where the policy will be written; None or `-` stand for the working folder. The same sentence twice
+    under the same headings is one clause, and a sentence that only introduces clauses (`Never:`) is their lead.
+
+    Raises:
+        InputError: VGL001, VGL002 or VGL003 for a document that cannot be read, is no text, or too large; VGL003 for
+            more than MAX_CLAUSES.
+    """
+    files = document_paths(paths)
+    policy = beside if beside not in (None, "-") else "policy.vgl"
+    found: list[Clause] = []
+    cited, outside, others = [], [], 0
+    for file in files:
+        name, inside = citable(policy, file)
+        cited.append(name)
+        if not inside:
+            outside.append(name)
+        document = read_document(read_source(file, MAX_BYTES))
+        asked = obligations(document)
+        others += sum(sentence.kind != "heading" for sentence in document.sentences) - len(asked)
+        found.extend(_clauses(document, name, asked))
+        if len(found) > MAX_CLAUSES:
+            message = f"the documents state more than {MAX_CLAUSES:,} obligations"
+            help_text = "draft from fewer documents at a time"
+            raise InputError([Diagnostic.of("VGL003", message, Source(file, ""), help=help_text)])
+    numbered = tuple(replace(clause, id=f"c{number}") for number, clause in enumerate(found, 1))
+    return Clauses(numbered, tuple(cited), others, tuple(files), tuple(outside))
+
+
+def _clauses(document: Document, path: str, asked: Sequence[Obligation]) -> Iterator[Clause]:
+    introducing = _introducing(document, {obligation.index for obligation in asked})
+    seen: set[tuple[object, ...]] = set()
+    for obligation in asked:
+        sentence, source = obligation.sentence, document.source
+        # Under other headings it is another clause: nobody who repeats a sentence elsewhere says what it is about.
+        key = (*words(sentence.text), obligation.word, sentence.headings, sentence.lead)
+        if key in seen or obligation.index in introducing:
+            continue
+        seen.add(key)
+        text, lead = _cut(sentence.text, MAX_TEXT), _cut(sentence.lead, MAX_CONTEXT)
+        yield Clause(
+            "",
+            path,
+            source.position(sentence.span.start)[0],
+            text,
+            obligation.word,
+            tuple(_heading(heading) for heading in sentence.headings),
+            lead,
+            addresses_model(text) or addresses_model(lead),
+        )
+
+
+def _introducing(document: Document, places: Collection[int]) -> set[int]:
+    """The sentences that are leads of lists in which there is an obligation, each by its place.
+
+    The last sentence with a lead's words is meant, so that who repeats a sentence as a lead drops no other.
+    """
+    said: dict[str, int] = {}
+    found = set()
+    for at, sentence in enumerate(document.sentences):
+        if at in places and sentence.lead in said:
+            found.add(said[sentence.lead])
+        said[sentence.text] = at
+    return found
+
+
+def _heading(text: str) -> str:
+    """A heading as the model may read it: one that addresses it would stand above many clauses at once."""
+    why = addresses_model(text)
+    return f"[left out: {why}]" if why else _cut(text, MAX_CONTEXT)
+
+
+def _cut(text: str, limit: int) -> str:
+    """A text of no more than `limit` characters that can still be found in its document."""
+    if len(text) <= limit:
+        return text
+    start = text[: limit - 2]
+    return (start.rpartition(" ")[0] or start) + " …"

@@ -1,0 +1,210 @@
+"""Conversations about clauses: each clause is asked about until its answer passes, or the rounds are over."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from vigil_lang.draft import document as documents
+from vigil_lang.draft.api.budget import Exhausted
+from vigil_lang.draft.api.client import Message
+from vigil_lang.draft.checks.judging import Accepted, judged, left
+from vigil_lang.draft.prompting import prompt
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from vigil_lang.draft.api.client import Reply
+    from vigil_lang.draft.asking import Desk
+    from vigil_lang.draft.checks.checking import Checks
+    from vigil_lang.draft.model import Answer, Cause, Clause, Entry
+    from vigil_lang.draft.progress import Progress
+    from vigil_lang.draft.prompting.vocabulary import Vocabulary
+
+_CUT: Final = frozenset({"max_tokens", "model_context_window_exceeded"})
+
+MAX_REMARKS: Final = 50
+"""Remarks on replies as a whole that are kept."""
+
+MAX_HEADING: Final = 120
+"""Characters of a heading that the model gets: a longer one is a text."""
+
+
+def first_questions(clauses: Sequence[Clause], batch: int) -> Iterator[tuple[Clause, ...]]:
+    """The clauses of each conversation that is begun unasked: those that seem to speak to the model last, and alone."""
+    harmless = [clause for clause in clauses if clause.hostile is None]
+    size = max(1, batch)
+    for start in range(0, len(harmless), size):
+        yield tuple(harmless[start : start + size])
+    yield from ((clause,) for clause in clauses if clause.hostile is not None)
+
+
+def question(clauses: Sequence[Clause]) -> str:
+    """What is asked about some clauses. They go by `c1`, `c2`, … in it: whatever else is asked, it reads the same."""
+    return prompt.asked(
+        [
+            replace(
+                c, id=f"c{number}", path="", line=0, headings=tuple(h[:MAX_HEADING] for h in c.headings), hostile=None
+            )
+            for number, c in enumerate(clauses, 1)
+        ]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """A conversation about some clauses, and how often findings went back in it."""
+
+    clauses: tuple[Clause, ...]
+    messages: tuple[Message, ...]
+    round: int = 0
+
+    @property
+    def alone(self) -> bool:
+        """Whether it is about one clause."""
+        return len(self.clauses) == 1
+
+
+@dataclass
+class Work:
+    """The clauses that are asked about, and what has become of them."""
+
+    clauses: Sequence[Clause]
+    vocabulary: Vocabulary
+    checks: Checks
+    rounds: int
+    batch: int
+    desk: Desk[Talk]
+    told: Progress
+    model: str | None = None
+    settled: dict[str, Entry] = field(default_factory=dict)
+    accepted: dict[str, Answer] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+    _asked: Counter[str] = field(default_factory=Counter)
+    _rounds: Counter[int] = field(default_factory=Counter)
+    _findings: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def ask(self) -> None:
+        """Ask about all clauses until each is settled."""
+        harmless = True
+        for some in first_questions(self.clauses, self.batch):
+            if harmless and some[0].hostile is not None:
+                self._hear()  # what these cost is taken from no other
+                harmless = False
+            self._put(some)
+        self._hear()
+
+    def _hear(self) -> None:
+        while self.desk.busy:
+            self.told.waiting(len(self.clauses) - len(self.settled))
+            talk, reply = self.desk.next()
+            self._heard(talk, reply)
+            self.told.checked(len(self.settled), len(self.clauses))
+
+    def _put(self, clauses: tuple[Clause, ...]) -> None:
+        """Begin a conversation about clauses."""
+        first = Message("user", question(clauses), prompt.about(self.vocabulary))
+        self._send(Talk(clauses, (first,)))
+
+    def _send(self, talk: Talk) -> None:
+        self._rounds[talk.round] += len(talk.clauses)
+        self.told.round(talk.round + 1, self._rounds[talk.round])
+        self.desk.put(talk, talk.messages)
+
+    def _heard(self, talk: Talk, reply: Reply | BaseException) -> None:
+        if isinstance(reply, Exhausted):
+            for clause in talk.clauses:
+                self._leave(clause, "budget", str(reply))
+            return
+        if isinstance(reply, BaseException):
+            raise reply
+        self.model = reply.model or self.model
+        self._asked.update(clause.id for clause in talk.clauses)
+        if reply.stop in _CUT:
+            self._halve(talk, "cut", "")
+        elif reply.stop == "refusal":
+            self._halve(talk, "refused", reply.refused)
+        elif talk.alone:
+            self._take(talk, reply)
+        else:
+            self._take_in_company(talk, reply)
+
+    def _halve(self, talk: Talk, cause: Cause, told: str) -> None:
+        """Ask again about fewer clauses at a time; give up on a single one."""
+        if talk.alone:
+            self._leave(talk.clauses[0], cause, told)
+            return
+        middle = len(talk.clauses) // 2
+        self._put(talk.clauses[:middle])
+        self._put(talk.clauses[middle:])
+
+    def _take(self, talk: Talk, reply: Reply) -> None:
+        """The answer for a clause in a conversation of its own."""
+        clause = talk.clauses[0]
+        answers, problems = self._read(talk, reply)
+        cause: Cause = "missing"
+        if (answer := answers.get("c1")) is not None:
+            known = self._findings.get(clause.id, ()) if talk.round < self.rounds else None
+            cause, judgement = "rejected", judged(answer, clause, self.checks, known)
+            if isinstance(judgement, Accepted):
+                self._keep(clause, judgement)
+                return
+            problems = {"c1": judgement}
+        self._findings[clause.id] = problems.get("c1", ())
+        if talk.round >= self.rounds:
+            self._leave(clause, cause)
+            return
+        wrong = prompt.correction({"c1": problems.get("c1") or ("there is no answer for it",)})
+        # The API takes no turn without a text.
+        turns = (Message("assistant", reply.text), Message("user", wrong)) if reply.text.strip() else ()
+        self._send(Talk(talk.clauses, (*talk.messages, *turns), talk.round + 1))
+
+    def _take_in_company(self, talk: Talk, reply: Reply) -> None:
+        """Answers for several clauses, any of which may have been read by the model as instructions about another."""
+        answers, _ = self._read(talk, reply)
+        for number, clause in enumerate(talk.clauses, 1):
+            answer = answers.get(f"c{number}")
+            if answer is not None and answer.outcome == "statements":
+                judgement = judged(answer, clause, self.checks, ())
+                if isinstance(judgement, Accepted):
+                    self._keep(clause, judgement)
+                    continue
+            self._put((clause,))
+
+    def _read(self, talk: Talk, reply: Reply) -> tuple[dict[str, Answer], Mapping[str, tuple[str, ...]]]:
+        """The answers of a reply by the clauses that were asked about, and what is wrong with others for these."""
+        known = {f"c{number}": clause for number, clause in enumerate(talk.clauses, 1)}
+        first, last = _place(talk.clauses[0]), _place(talk.clauses[-1])
+        about = first if talk.alone else f"{first} to {last}"
+        try:
+            decoded = documents.decode(reply.text)
+        except documents.Malformed as error:
+            self._remark(f"the reply about {about} could not be read: {error}")
+            return {}, dict.fromkeys(known, (f"the reply could not be read: {error}",))
+        found: dict[str, Answer] = {}
+        for answer in decoded.answers:
+            if answer.clause not in known:
+                self._remark(f"the reply about {about} has an answer for `{answer.clause}`, which was not asked about")
+            elif answer.clause in found:
+                self._remark(f"the reply about {about} answers twice for {_place(known[answer.clause])}")
+            else:
+                found[answer.clause] = answer
+        return found, {name: problems for name, problems in decoded.malformed.items() if name in known}
+
+    def _keep(self, clause: Clause, judgement: Accepted) -> None:
+        self.settled[clause.id] = judgement.entry(clause, self._asked[clause.id])
+        self.accepted[clause.id] = judgement.answer
+
+    def _leave(self, clause: Clause, cause: Cause, told: str = "") -> None:
+        problems = self._findings.get(clause.id, ())
+        self.settled[clause.id] = left(clause, cause, self._asked[clause.id], problems, told)
+
+    def _remark(self, text: str) -> None:
+        if len(self.problems) < MAX_REMARKS:
+            self.problems.append(text)
+
+
+def _place(clause: Clause) -> str:
+    """Where a clause stands, as reports name it; in a conversation it has another number."""
+    return f"{clause.path}:{clause.line}"

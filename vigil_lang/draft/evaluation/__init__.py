@@ -1,0 +1,1 @@
+"""Drafts compared with gold policies, by what they say of runs."""

@@ -1,0 +1,111 @@
+"""Whether two sets of statements ask the same: the same verdicts and the same offending events on every run tried."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice, product
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from vigil_lang.analysis import alike
+from vigil_lang.draft.evaluation.generated import RUNS, generated
+from vigil_lang.smt.leaves import Matching
+from vigil_lang.testing.judge import answer
+from vigil_lang.testing.telling import Telling, tell
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from vigil_lang.semantics.lower import Statement
+    from vigil_lang.trace import Trace
+
+Agreement: TypeAlias = Literal["agree", "too strict", "too weak", "both", "unclear"]
+"""`too strict` blames an event that the gold does not, `too weak` lets one pass, `both` does either. `unclear`: no run
+tells the sets apart, but none breaks the gold either."""
+
+_SEARCHED: Final = 4
+"""Pairs of statements for which a run that tells them apart is looked for on purpose."""
+
+_EVENTS: Final = 1_200
+"""Events of the runs that such a search tries."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One run, and the indices of the events at fault: by the gold, and by what is held against it."""
+
+    run: Trace
+    gold: tuple[int, ...]
+    other: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """How two sets of statements compare.
+
+    Of `runs` tried, `breaking` break the gold, in `differing` other events are at fault, and `opposed` have opposite
+    verdicts. `proved`: the statements are the same but for order and the names of variables. `witness` is a short run
+    that tells them apart.
+    """
+
+    agreement: Agreement
+    runs: int
+    breaking: int
+    differing: int
+    opposed: int
+    proved: bool
+    witness: Judged | None = None
+
+
+def compare(gold: Sequence[Statement], other: Sequence[Statement], runs: Iterable[Trace]) -> Compared:
+    """Hold one set of statements against the gold on some runs."""
+    return compared([judge(gold, other, Matching(run)) for run in runs], same_as_written(gold, other))
+
+
+def judge(gold: Sequence[Statement], other: Sequence[Statement], matching: Matching) -> Judged:
+    """What both sets make of the run of a matching."""
+    return Judged(matching.trace, offending(gold, matching), offending(other, matching))
+
+
+def offending(statements: Sequence[Statement], matching: Matching) -> tuple[int, ...]:
+    """The events of a run that are at fault by some of the statements."""
+    found = (index for s in statements for index, _ in answer(s, matching.trace, matching).offending)
+    return tuple(sorted(set(found)))
+
+
+def compared(judged: Sequence[Judged], proved: bool) -> Compared:
+    """What the verdicts on some runs come to."""
+    differing = [each for each in judged if each.gold != each.other]
+    strict = any(not set(each.other).issubset(each.gold) for each in differing)
+    weak = any(not set(each.gold).issubset(each.other) for each in differing)
+    breaking = sum(bool(each.gold) for each in judged)
+    opposed = [each for each in differing if bool(each.gold) != bool(each.other)]
+    agreement: Agreement
+    if differing:
+        agreement = "both" if strict and weak else "too strict" if strict else "too weak"
+    else:
+        agreement = "agree" if breaking else "unclear"
+    witness = min(opposed or differing, key=lambda each: len(each.run.events), default=None)
+    return Compared(agreement, len(judged), breaking, len(differing), len(opposed), proved, witness)
+
+
+def trials(
+    gold: Sequence[Statement], other: Sequence[Statement], recorded: Sequence[Trace], seed: str, count: int = RUNS
+) -> list[Trace]:
+    """Made-up runs that may tell two sets of statements apart; those that were recorded lend their events.
+
+    The same arguments give the same runs.
+    """
+    sides = [[statement.requirement for statement in side] for side in (gold, other)]
+    found = list(generated(sides, recorded, seed, count))
+    if not same_as_written(gold, other):
+        for one, two in islice(product(*sides), _SEARCHED):
+            told = tell(one, two, _EVENTS)
+            if isinstance(told, Telling):
+                found.append(told.trace)
+    return found
+
+
+def same_as_written(gold: Sequence[Statement], other: Sequence[Statement]) -> bool:
+    """Whether the statements are the same up to order and the names of variables, which proves that they agree."""
+    one, two = ({alike.key(statement.requirement.theta) for statement in side} for side in (gold, other))
+    return one == two

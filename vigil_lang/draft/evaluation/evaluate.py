@@ -1,0 +1,116 @@
+"""Drafts held against gold policies, clause by clause, by what they say of runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vigil_lang.analysis import alike
+from vigil_lang.diagnostics import InputError, Source
+from vigil_lang.draft.evaluation.agreement import compared, judge, same_as_written, trials
+from vigil_lang.draft.evaluation.generated import RUNS, generated
+from vigil_lang.draft.evaluation.gold import find
+from vigil_lang.draft.evaluation.result import Evaluated, Evaluation, Tally, Unit
+from vigil_lang.draft.evaluation.units import grouped
+from vigil_lang.semantics.policy import read_policy
+from vigil_lang.smt.leaves import Matching
+from vigil_lang.syntax.print import to_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from vigil_lang.draft.evaluation.agreement import Judged
+    from vigil_lang.draft.evaluation.gold import Gold
+    from vigil_lang.draft.evaluation.units import Group
+    from vigil_lang.draft.model import Draft, Drafted, Entry
+    from vigil_lang.semantics.lower import Statement
+
+
+def evaluate(folder: str, draft_of: Callable[[Gold], Draft | None], *, runs: int = RUNS) -> Evaluation:
+    """Draft the documents of every gold policy in a folder again, and compare.
+
+    `draft_of` gives None for a policy that is not to be compared. `runs` are made up for a policy, and as many again
+    for each of its clauses; the same draft gives the same result.
+
+    Raises:
+        InputError: a policy or a recording cannot be read, or there is none; and as `draft_of` does.
+    """
+    found = find(folder)
+    evaluated: list[Evaluated] = []
+    left_out = list(found.left_out)
+    for gold in found.gold:
+        draft = draft_of(gold)
+        if draft is None:
+            left_out.append((gold.path, "has no draft"))
+        else:
+            evaluated.append(against(gold, draft, runs=runs))
+    return Evaluation(tuple(evaluated), tuple(left_out))
+
+
+def against(gold: Gold, draft: Draft, *, runs: int = RUNS) -> Evaluated:
+    """One gold policy and one draft of its documents.
+
+    Agreement is looked for on runs made for both; the violations that are counted are those of recorded runs and of
+    runs made for the gold alone, which are the same for every draft.
+    """
+    statements = gold.policy.statements
+    made = generated([[s.requirement for s in statements]], gold.runs, gold.policy.name, runs)
+    shared = [Matching(run) for run in (*gold.runs, *made)]
+    units: list[Unit] = []
+    none = 0
+    for group in grouped(gold, draft.entries):
+        unit = _unit(gold, group, shared, runs)
+        if unit is None:
+            none += 1
+        else:
+            units.append(unit)
+    return Evaluated(gold.path, tuple(units), len(shared), none, draft.model, draft.usage)
+
+
+def _unit(gold: Gold, group: Group, shared: Sequence[Matching], count: int) -> Unit | None:
+    """What became of some clauses; None where neither side has a statement."""
+    drafted = _lowered(drafted for entry in group.entries for drafted in entry.statements)
+    if not drafted and not group.statements:
+        return None
+    clauses = tuple(entry.clause for entry in group.entries)
+    names = tuple(s.name for s in group.statements), tuple(s.name for s in drafted)
+    verdicts = [judge(group.statements, drafted, matching) for matching in shared]
+    tally = sum((_tally(each) for each in verdicts), Tally())
+    if not drafted:
+        return Unit("missing", clauses, group.sentences, *names, tally, reason=_why(group.entries))
+    if not group.statements:
+        return Unit("extra", clauses, group.sentences, *names, tally)
+    seed = f"{gold.policy.name} {' '.join(names[0])}"
+    runs = trials(group.statements, drafted, gold.runs, seed, count)
+    verdicts += [judge(group.statements, drafted, Matching(run)) for run in runs]
+    result = compared(verdicts, same_as_written(group.statements, drafted))
+    return Unit(result.agreement, clauses, group.sentences, *names, tally, result)
+
+
+def _tally(judged: Judged) -> Tally:
+    gold, draft = bool(judged.gold), bool(judged.other)
+    return Tally(both=gold and draft, draft=draft and not gold, gold=gold and not draft)
+
+
+def _lowered(drafted: Iterable[Drafted]) -> list[Statement]:
+    """The meaning of drafted statements, each by itself; what two clauses gave rise to counts once.
+
+    Raises:
+        InputError: one has none; drafting checks that it has.
+    """
+    found: dict[tuple[str, str], Statement] = {}
+    for each in drafted:
+        policy = read_policy(Source("<draft>", f"{to_text(each.statement)}\n"))
+        if policy.errors:
+            raise InputError(policy.errors)
+        for statement in policy.statements:
+            found.setdefault((statement.name, alike.key(statement.requirement.theta)), statement)
+    return list(found.values())
+
+
+def _why(entries: Sequence[Entry]) -> str:
+    """Why nothing was drafted for some clauses."""
+    if not entries:
+        return "the sentence was not taken for an obligation"
+    entry = next((e for e in entries if e.outcome != "not_normative"), entries[0])
+    outcome = "not normative" if entry.outcome == "not_normative" else f"unsupported ({entry.cause or 'model'})"
+    return f"{outcome}: {entry.reason}" if entry.reason else outcome

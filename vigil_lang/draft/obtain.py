@@ -1,0 +1,134 @@
+"""Answers for clauses, from wherever they may come: a PolicyDocument, a stored draft, or a model."""
+
+from __future__ import annotations
+
+import hashlib
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from vigil_lang.diagnostics import Diagnostic, InputError, Source
+from vigil_lang.draft import schema, store
+from vigil_lang.draft.api.budget import Budget
+from vigil_lang.draft.api.client import Client
+from vigil_lang.draft.asking import ModelAsker
+from vigil_lang.draft.drafting import SILENT, DraftPlan, Progress, draft, from_document
+from vigil_lang.draft.model import PolicyDocument
+from vigil_lang.draft.prompting import prompt
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from vigil_lang.draft.api.models import ModelSettings
+    from vigil_lang.draft.clauses import Clauses
+    from vigil_lang.draft.model import Draft
+    from vigil_lang.draft.prompting.vocabulary import Vocabulary
+    from vigil_lang.draft.reports.report import Origin
+    from vigil_lang.trace import Signature, Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is to be drafted, and what the statements are held against."""
+
+    clauses: Clauses
+    signature: Signature
+    runs: Sequence[Trace]
+    vocabulary: Vocabulary
+    plan: DraftPlan = field(default_factory=DraftPlan)
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """How a model may be asked: what it may cost in USD, and what use is made of stored drafts.
+
+    `offline` asks nobody; `stored` reads and writes stored drafts; `refresh` reads none.
+    """
+
+    settings: ModelSettings
+    limit: float | None = None
+    offline: bool = False
+    stored: bool = True
+    refresh: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Obtained:
+    """A draft, whose answers it is made of, and the file they are kept in, if any."""
+
+    draft: Draft
+    origin: Origin
+    made_of: store.MadeOf
+    path: Path | None = None
+
+
+def made_of(task: Task, settings: ModelSettings) -> store.MadeOf:
+    """What a draft of a model depends on here. The form of its answers is part of the prompt."""
+    asked = hashlib.sha256(msgspec.json.encode([prompt.VERSION, schema.for_model()], order="deterministic"))
+    return store.made_of(task.clauses.clauses, task.vocabulary.text, asked.hexdigest(), settings.model, settings.effort)
+
+
+def obtain(
+    task: Task,
+    terms: Terms,
+    told: Progress = SILENT,
+    delayed: Callable[[str, float], None] | None = None,
+) -> Obtained:
+    """A draft: a stored one that is made of the same and still passes all checks, else a model's.
+
+    `delayed` is told why a request is made again, and in how many seconds.
+
+    Raises:
+        InputError: VGL614, nothing is stored and nobody may be asked; VGL612, the model cannot be asked; VGL613, there
+            is a limit, and prices are not known.
+    """
+    of = made_of(task, terms.settings)
+    found = store.load(of) if terms.stored and not terms.refresh else None
+    if found is not None:
+        document = PolicyDocument(found.stored.answers)
+        again = from_document(document, task.clauses, task.signature, task.runs, task.plan, told)
+        again = store.restored(again, found.stored)
+        if terms.offline or (store.still_good(again, found.stored) and store.tried(found.stored, task.plan.rounds)):
+            return Obtained(again, "stored", of, found.path)
+    if terms.offline:
+        raise InputError([_nothing_stored(of, task)])
+    made = _asked(task, terms, told, delayed)
+    path = store.save(of, made, _texts(task.clauses)) if terms.stored else None
+    return Obtained(made, "model", of, path)
+
+
+def _asked(task: Task, terms: Terms, told: Progress, delayed: Callable[[str, float], None] | None) -> Draft:
+    with Client(terms.settings, Budget.of(terms.limit, terms.settings), delayed=delayed) as client:
+        asker = ModelAsker(client, terms.settings.max_tokens)
+        return draft(task.clauses, task.vocabulary, task.signature, task.runs, asker, task.plan, told)
+
+
+def _texts(clauses: Clauses) -> dict[str, bytes]:
+    """The documents by their names, so far as they can still be read."""
+    texts: dict[str, bytes] = {}
+    for name, file in zip(clauses.documents, clauses.files, strict=True):
+        with suppress(OSError, ValueError):
+            texts[name] = Path(file).read_bytes()
+    return texts
+
+
+def _nothing_stored(of: store.MadeOf, task: Task) -> Diagnostic:
+    """That there is no stored draft that fits, and how the nearest one differs."""
+    near = store.nearest(of)
+    if near is None:
+        said = "nothing is stored at all"
+    else:
+        made = near.stored
+        named = ", ".join(made.documents) or "some document"
+        differs = of.differences(made.made_of)
+        said = f"the nearest one, of {named} on {made.made[:10]}, differs in {_listed(differs)}"
+    source = Source(task.clauses.files[0] if task.clauses.files else "", "")
+    help_text = f"{said}; without --offline the model is asked"
+    return Diagnostic.of("VGL614", "no stored draft fits these clauses, runs and model", source, help=help_text)
+
+
+def _listed(parts: Sequence[str]) -> str:
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if parts[1:] else parts)

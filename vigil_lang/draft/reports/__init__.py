@@ -1,0 +1,1 @@
+"""What became of each clause, for people and for programs."""

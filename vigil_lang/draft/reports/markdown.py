@@ -1,0 +1,112 @@
+"""The report of a draft in Markdown, for a pull request.
+
+What documents and models wrote stands in code spans, where no reader of Markdown takes it for a link, a mention, or
+HTML.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vigil_lang.draft.reports.report import (
+    FAILED,
+    fared,
+    form_text,
+    headline,
+    many,
+    notes,
+    remarks,
+    spent,
+    standing_of,
+    why,
+)
+from vigil_lang.report.markdown import cell, code
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from vigil_lang.draft.model import Entry
+    from vigil_lang.draft.reports.report import Report, Standing
+
+MAX_CHARS = 60_000
+"""Characters of a report; GitHub takes 65,536 of a comment."""
+
+_SENTENCE = 300
+_ROOM_FOR_END = 600
+_REMARKS = 20
+_SECTIONS: tuple[tuple[Standing, str, str], ...] = (
+    ("kept", "In the policy", "Statement"),
+    ("failed", "Without an acceptable answer", "Why"),
+    ("unsupported", "Unsupported", "Why"),
+    ("not_normative", "Not normative", "Why"),
+)
+
+
+def to_markdown(report: Report) -> str:
+    """Headings and tables of the clauses, at most `MAX_CHARS` characters; says how many clauses had no room."""
+    where = code(report.policy or report.name)
+    lines = [f"### vigil draft: {where}", "", _sentence_of(report), ""]
+    used, left = sum(len(line) + 1 for line in lines), 0
+    for standing, title, column in _SECTIONS:
+        entries = report.standing(standing)
+        if not entries:
+            continue
+        head = [f"#### {title}", "", f"| Clause | {column} |", "|---|---|"]
+        rows = [row for entry in entries if (row := _row(entry))]
+        used += sum(len(line) + 1 for line in head) + 1
+        lines += head
+        for row in rows:
+            if used + len(row) > MAX_CHARS - _ROOM_FOR_END:
+                left += 1
+                continue
+            used += len(row) + 1
+            lines.append(row)
+        lines.append("")
+    if left:
+        lines += [f"There is no room here for {many(left, 'more clause')}; the JSON report has all.", ""]
+    told = list(_remarks(report))
+    for remark in told[:_REMARKS]:
+        if used + len(remark) < MAX_CHARS - _ROOM_FOR_END:
+            used += len(remark) + 1
+            lines.append(remark)
+    lines += [""] if told else []
+    lines += [" · ".join(spent(report, code)), ""]
+    return "\n".join(lines)
+
+
+def _sentence_of(report: Report) -> str:
+    documents = ", ".join(code(document) for document in report.draft.documents[:5])
+    more = f" and {many(len(report.draft.documents) - 5, 'more document')}" if report.draft.documents[5:] else ""
+    counted = headline(report)
+    if report.draft.complete:
+        return f"From {documents}{more}: {counted}."
+    return f"From {documents}{more}: {counted}. **The draft is incomplete.**"
+
+
+def _row(entry: Entry) -> str:
+    clause = entry.clause
+    sentence = clause.text if len(clause.text) <= _SENTENCE else clause.text[: _SENTENCE - 1] + "…"
+    shown = [f"{cell(f'{clause.path}:{clause.line}')} {cell(sentence)}"]
+    if clause.hostile is not None:
+        shown.append(f"⚠️ may speak to the model: {cell(clause.hostile)}")
+    return f"| {'<br>'.join(shown)} | {'<br>'.join(_answer(entry))} |"
+
+
+def _answer(entry: Entry) -> Iterator[str]:
+    """What the second column says, line by line."""
+    for drafted in entry.statements:
+        yield f"**{cell(drafted.statement.name.text)}** {cell(form_text(drafted))}"
+        if found := fared(drafted.fared):
+            yield found
+        yield from (f"note: {cell(note)}" for note in notes(drafted))
+    if entry.outcome != "kept":
+        if standing_of(entry) == "failed" and entry.cause is not None:
+            yield FAILED[entry.cause].partition(":")[0]
+        if said := why(entry):
+            yield cell(said)
+        yield from (cell(problem) for problem in entry.problems[:3])
+
+
+def _remarks(report: Report) -> Iterator[str]:
+    yield from (f"- problem: {code(text)}" for text in report.draft.problems)
+    yield from (f"- note: {code(text)}" for text in remarks(report))

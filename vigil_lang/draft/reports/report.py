@@ -1,0 +1,240 @@
+"""What a draft came to, for whoever reads it: the facts that all reports share, and the report as JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from vigil_lang.diagnostics.visible import visible
+from vigil_lang.syntax.print import to_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from vigil_lang.draft.model import Cause, Draft, Drafted, Entry, Fared, Usage
+
+SCHEMA = "vigil.draft/1"
+
+Origin: TypeAlias = Literal["model", "stored", "document"]
+"""Whose answers they are: the model's of this call, those stored of an earlier one, or those of a PolicyDocument."""
+
+Standing: TypeAlias = Literal["kept", "not_normative", "unsupported", "failed"]
+
+FAILED: dict[Cause, str] = {
+    "rejected": "rejected",
+    "missing": "not answered",
+    "cut": "cut off",
+    "refused": "refused",
+    "budget": "not asked: the budget was used up",
+}
+"""What is said of a clause that nobody answered for acceptably, by its cause."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A draft with what is known around it.
+
+    `policy` is the file the policy is written to, None for standard output; `source` the file of the answers where
+    no model was asked. `runs` counts the given runs; `cut` says that the vocabulary was too large to be shown whole.
+    """
+
+    draft: Draft
+    name: str
+    policy: str | None = None
+    origin: Origin = "model"
+    source: str | None = None
+    runs: int = 0
+    cut: bool = False
+
+    def standing(self, standing: Standing) -> list[Entry]:
+        """The entries that came out in one way, in the order of the clauses."""
+        return [entry for entry in self.draft.entries if standing_of(entry) == standing]
+
+    @property
+    def statements(self) -> int:
+        """How many statements the policy has; one that two clauses ask for is one."""
+        return len({drafted.statement.name.text for entry in self.draft.entries for drafted in entry.statements})
+
+
+def standing_of(entry: Entry) -> Standing:
+    """How a clause came out; `failed` is one without an acceptable answer."""
+    if entry.outcome != "unsupported":
+        return entry.outcome
+    return "unsupported" if entry.cause in (None, "model") else "failed"
+
+
+def headline(report: Report) -> str:
+    """`5 of 9 clauses kept with 6 statements, 2 unsupported, 1 rejected, 1 not normative`."""
+    total, kept = len(report.draft.entries), len(report.standing("kept"))
+    parts = [f"{kept} of {many(total, 'clause')} kept"]
+    if kept:
+        parts[0] += f" with {many(report.statements, 'statement')}"
+    if unsupported := len(report.standing("unsupported")):
+        parts.append(f"{unsupported} unsupported")
+    causes = Counter(entry.cause for entry in report.standing("failed"))
+    parts += [f"{causes[cause]} {said.partition(':')[0]}" for cause, said in FAILED.items() if causes[cause]]
+    if others := len(report.standing("not_normative")):
+        parts.append(f"{others} not normative")
+    return ", ".join(parts)
+
+
+def fared(found: Fared) -> str:
+    """`tested by 2 of 3 runs, broken by 1`; empty where there are no runs."""
+    if not found.runs:
+        return ""
+    if not found.exercised:
+        return "the run does not test it" if found.runs == 1 else f"none of {found.runs} runs tests it"
+    if found.runs == 1:
+        return "the run breaks it" if found.violated else "the run tests and keeps it"
+    kept = f", broken by {found.violated}" if found.violated else ", broken by none"
+    return f"tested by {found.exercised} of {found.runs} runs{kept}"
+
+
+def notes(drafted: Drafted) -> list[str]:
+    """Remarks on a statement, without what `fared` says in the same words."""
+    return [note for note in drafted.notes if note != fared(drafted.fared)]
+
+
+def why(entry: Entry) -> str:
+    """Why a clause has no statement, in a sentence."""
+    if entry.cause in (None, "model"):
+        return entry.reason
+    if entry.cause == "budget":
+        return FAILED["budget"]  # how much is left is said once, of the whole draft
+    again = f" (asked {entry.rounds} times)" if entry.rounds > 1 else ""
+    return (entry.reason or FAILED[entry.cause]) + again
+
+
+def remarks(report: Report) -> list[str]:
+    """What is to be said beside the clauses: what ended the draft, what the model did not see, what was not tried."""
+    found = list(report.draft.notes)
+    found += list(dict.fromkeys(e.reason for e in report.draft.entries if e.cause == "budget" and e.reason))[:1]
+    if report.cut:
+        found.append("the vocabulary was too large to be shown to the model as a whole")
+    if not report.runs and report.statements:
+        found.append("no runs were given, so no statement was tried on one")
+    return found
+
+
+def spent(report: Report, shown: Callable[[str], str] = visible) -> list[str]:
+    """What it took, in parts: who answered, requests, tokens, cost and time; `shown` makes names harmless."""
+    draft, usage = report.draft, report.draft.usage
+    if report.origin == "document":
+        return [f"answers of {shown(report.source or 'a document')}, no model asked"]
+    if report.origin == "stored":
+        asked = f" of {shown(draft.model)}" if draft.model else ""
+        return [f"stored answers{asked}, nothing asked"]
+    parts = [shown(draft.model)] if draft.model else []
+    retries = f" and {many(usage.retries, 'retry', 'retries')}" if usage.retries else ""
+    parts.append(many(usage.requests, "request") + retries)
+    parts.append(tokens(usage))
+    parts.append(cost(usage))
+    parts.append(f"{usage.seconds:.1f} s")
+    return parts
+
+
+def tokens(usage: Usage) -> str:
+    """`9,320 tokens in (5,000 from the cache), 1,204 out`."""
+    read = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
+    cached = f" ({usage.cache_read_tokens:,} from the cache)" if usage.cache_read_tokens else ""
+    return f"{read:,} tokens in{cached}, {usage.output_tokens:,} out"
+
+
+def cost(usage: Usage) -> str:
+    """`$0.0312`, `at most $0.0400` where the API did not tell all of it, or that prices are not known."""
+    if usage.cost is None:
+        return "cost unknown"
+    shown = f"${usage.cost:.2f}" if usage.cost >= 1 else f"${usage.cost:.4f}"
+    return f"at most {shown}" if usage.estimated else shown
+
+
+def form_text(drafted: Drafted) -> str:
+    """The statement as the policy has it, on one line, without its annotations."""
+    after = f" after {to_text(drafted.statement.after)}" if drafted.statement.after is not None else ""
+    return to_text(drafted.statement.form) + after
+
+
+def many(number: int, noun: str, plural: str = "") -> str:
+    """`1 clause`, `2 clauses`."""
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"
+
+
+# --- JSON ----------------------------------------------------------------------------------------------------------
+
+
+def to_json(report: Report) -> dict[str, Any]:
+    """The report as `vigil.draft/1` (docs/draft.md); texts are as documents and models wrote them."""
+    draft = report.draft
+    return {
+        "schema": SCHEMA,
+        "policy": {"file": report.policy, "name": report.name, "statements": report.statements},
+        "documents": list(draft.documents),
+        "origin": report.origin,
+        "model": draft.model,
+        "runs": report.runs,
+        "complete": draft.complete,
+        "summary": {
+            "clauses": len(draft.entries),
+            "kept": len(report.standing("kept")),
+            "unsupported": len(report.standing("unsupported")),
+            "failed": len(report.standing("failed")),
+            "not_normative": len(report.standing("not_normative")),
+            "other_sentences": draft.others,
+        },
+        "clauses": [_clause(entry) for entry in draft.entries],
+        "problems": list(draft.problems),
+        "notes": list(draft.notes),
+        "vocabulary_cut": report.cut,
+        "usage": _usage(draft.usage),
+    }
+
+
+def _clause(entry: Entry) -> dict[str, Any]:
+    clause = entry.clause
+    return {
+        "clause": clause.id,
+        "document": clause.path,
+        "line": clause.line,
+        "headings": list(clause.headings),
+        "sentence": clause.text,
+        "addresses_model": clause.hostile,
+        "outcome": entry.outcome,
+        "cause": entry.cause,
+        "reason": entry.reason,
+        "problems": list(entry.problems),
+        "rounds": entry.rounds,
+        "statements": _statements(entry.statements),
+    }
+
+
+def _statements(statements: Sequence[Drafted]) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": drafted.statement.name.text,
+            "says": drafted.requirement.says,
+            "form": drafted.requirement.form,
+            "text": form_text(drafted),
+            "runs": {
+                "given": drafted.fared.runs,
+                "tested_by": drafted.fared.exercised,
+                "broken_by": drafted.fared.violated,
+            },
+            "notes": list(drafted.notes),
+        }
+        for drafted in statements
+    ]
+
+
+def _usage(usage: Usage) -> dict[str, Any]:
+    return {
+        "requests": usage.requests,
+        "retries": usage.retries,
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "cache_read_tokens": usage.cache_read_tokens,
+        "cache_write_tokens": usage.cache_write_tokens,
+        "cost_usd": usage.cost,
+        "estimated": usage.estimated,
+        "seconds": round(usage.seconds, 3),
+    }

@@ -1,0 +1,132 @@
+"""JSON Schemas of the intermediate form: the published one, and what a model's structured output is held to."""
+
+from __future__ import annotations
+
+import json
+from copy import deepcopy
+from typing import Any
+
+import msgspec
+
+from vigil_lang.draft.building.conditions import MAX_CASES, MAX_TESTS, MAX_VALUES
+from vigil_lang.draft.building.operands import MAX_VALUE
+from vigil_lang.draft.document import MAX_ANSWERS, MAX_ID, MAX_STATEMENTS, MAX_TEXT
+from vigil_lang.draft.model import PolicyDocument
+
+_ABOUT: dict[str, str] = {
+    "PolicyDocument": "Answers for the clauses of some documents.",
+    "PolicyDocument.answers": "One answer for each clause.",
+    "Answer": "What is said of one clause.",
+    "Answer.clause": "The clause's id, such as c3.",
+    "Answer.outcome": "statements: these enforce the clause. unsupported: it obliges the agent, and no statement over "
+    "the vocabulary enforces it in full. not_normative: it obliges the agent to nothing.",
+    "Answer.reason": "Why there is no statement; empty where there are some.",
+    "Answer.statements": "What enforces the clause; empty for the other outcomes.",
+    "Answer.sentence": "The clause's text, to be held against the document; may be empty.",
+    "Requirement": "One statement: a form of the language with its parts.",
+    "Requirement.name": "A name for it in snake_case.",
+    "Requirement.says": "What it demands, in one sentence.",
+    "Requirement.form": "abs: trigger never happens. prec: before each trigger comes a guard. resp: after each trigger "
+    "comes a guard. bresp: the same within the bound. rslv: the last trigger has a guard with it or after it. until: "
+    "after a trigger nothing forbidden comes before a guard. atmost: trigger happens at most as often as the bound "
+    "says.",
+    "Requirement.trigger": "The first condition of every form.",
+    "Requirement.guard": "The second of prec, resp, bresp, rslv and until; null for the others.",
+    "Requirement.forbidden": "What until forbids; null for the others.",
+    "Requirement.after": "The form counts only after such an event; null where it always does.",
+    "Requirement.bound": "Calls (3) or time (30s) for bresp, a count for atmost; null for the others.",
+    "Condition": "Holds of an event if one of its cases does.",
+    "Condition.any": "The cases.",
+    "Case": "Holds of an event if all of its tests do.",
+    "Case.all": "The tests.",
+    "Test": "One test of an event.",
+    "Test.of": "What is tested: the action (its name or a kind), an argument, the output or the status.",
+    "Test.argument": "The argument's name where `of` is argument, else empty.",
+    "Test.test": "is: equals one of the values. other_than: has a value that is none of these. glob, regex: one of the "
+    "values matches (a glob the whole text, a regular expression some part). unlike_glob, unlike_regex: has a value "
+    "that does not match. contains: holds one of the values as part of it. < <= > >=: is a number in that relation. "
+    "present: is there. same: is the object that the variable stands for. mentions: holds that object's text.",
+    "Test.values": "Alternatives; one variable for same and mentions, none for present.",
+    "Test.negated": "Whether the test must fail instead, as it also does where the argument is absent.",
+}
+_LIMITS: dict[str, dict[str, Any]] = {
+    "PolicyDocument.answers": {"maxItems": MAX_ANSWERS},
+    "Answer.clause": {"minLength": 1, "maxLength": MAX_ID},
+    "Answer.reason": {"maxLength": MAX_TEXT},
+    "Answer.sentence": {"maxLength": MAX_TEXT},
+    "Answer.statements": {"maxItems": MAX_STATEMENTS},
+    "Requirement.says": {"maxLength": MAX_VALUE},
+    "Condition.any": {"minItems": 1, "maxItems": MAX_CASES},
+    "Case.all": {"minItems": 1, "maxItems": MAX_TESTS},
+    "Test.values": {"maxItems": MAX_VALUES},
+}
+_NEVER_EMPTY = (("Condition", "any"), ("Case", "all"))
+_NOT_ASKED_FOR = frozenset({"Answer.sentence"})  # of a model, which is told the clause by its id
+_BOUND = r"^[1-9][0-9]{0,8}(ms|s|m|h|d)?$"
+
+
+def published() -> dict[str, Any]:
+    """The schema of policy documents in draft 2020-12, as docs/policy-document.schema.json holds it."""
+    top, definitions = _structs()
+    for place, limits in _LIMITS.items():
+        struct, name = place.split(".")
+        (top if struct == "PolicyDocument" else definitions[struct])["properties"][name] |= limits
+    bound = definitions["Requirement"]["properties"]["bound"]
+    next(kind for kind in bound["anyOf"] if kind["type"] == "string")["pattern"] = _BOUND
+    definitions["Test"]["properties"]["values"]["items"]["maxLength"] = MAX_VALUE
+    definitions["Answer"]["allOf"] = [
+        {
+            "if": {"properties": {"outcome": {"const": "statements"}}, "required": ["outcome"]},
+            "then": {"properties": {"statements": {"minItems": 1}}, "required": ["statements"]},
+            "else": {"properties": {"statements": {"maxItems": 0}}},
+        },
+        {
+            "if": {"properties": {"outcome": {"const": "unsupported"}}, "required": ["outcome"]},
+            "then": {"properties": {"reason": {"pattern": "\\S"}}, "required": ["reason"]},
+        },
+    ]
+    top["properties"]["$schema"] = {"description": "Where this schema is, for editors.", "type": "string"}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Vigil policy document",
+        **top,
+        "$defs": definitions,
+    }
+
+
+def published_text() -> str:
+    """The published schema as it is stored."""
+    return json.dumps(published(), indent=2, ensure_ascii=False) + "\n"
+
+
+def for_model() -> dict[str, Any]:
+    """The same form as a schema for structured output: every member required, nothing but types, choices and null.
+
+    What its limits are, the messages of `build` and `document` say; the API's schemas have none but `minItems` of 1.
+    """
+    top, definitions = _structs()
+    for place in _NOT_ASKED_FOR:
+        struct, name = place.split(".")
+        del definitions[struct]["properties"][name]
+    for struct, name in _NEVER_EMPTY:
+        definitions[struct]["properties"][name]["minItems"] = 1
+    for shape in (top, *definitions.values()):
+        shape["required"] = list(shape["properties"])
+        for member in shape["properties"].values():
+            member.pop("default", None)
+            if "$ref" in member:
+                del member["description"]  # what stands beside a reference is not read
+    return {**top, "$defs": definitions}
+
+
+def _structs() -> tuple[dict[str, Any], dict[str, Any]]:
+    """The shapes of a policy document and of what it holds, with what each member is about."""
+    _, found = msgspec.json.schema_components([PolicyDocument], ref_template="#/$defs/{name}")
+    shapes = deepcopy(dict(found))
+    for struct, shape in shapes.items():
+        shape.pop("title")
+        shape["description"] = _ABOUT[struct]
+        for name, member in shape["properties"].items():
+            shape["properties"][name] = {"description": _ABOUT[f"{struct}.{name}"], **member}
+    top = shapes.pop("PolicyDocument")
+    return top, {name: shapes[name] for name in ("Answer", "Requirement", "Condition", "Case", "Test")}

@@ -1,0 +1,144 @@
+"""Drafting without a model: the clauses as commented statements to fill in, and as a document to fill in."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from vigil_lang.diagnostics import Source
+from vigil_lang.documents.constraints import constraints
+from vigil_lang.documents.lexicon import COUNTED, NEGATION
+from vigil_lang.draft.building.build import statement_name
+from vigil_lang.draft.building.compose import harmless, policy_name
+from vigil_lang.draft.model import Answer, PolicyDocument
+from vigil_lang.semantics.text import quote
+from vigil_lang.syntax.format import format_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from vigil_lang.documents.constraints import Temporal
+    from vigil_lang.documents.lexicon import Order
+    from vigil_lang.draft.clauses import Clauses
+    from vigil_lang.draft.model import Clause
+
+_HEAD = """\
+/// The obligations of {documents}, to be filled in.
+///
+/// Each is a comment with its place and a statement. Its form is guessed from words such as `before` and `never`.
+/// To keep a statement, take the `//` away before `@source` and `statement`, and write conditions in the place of
+/// `trigger()`, `guard()` and the like.
+policy {name}
+"""
+_GUARD = "prec(trigger(), guard())"
+_NEVER = "abs(trigger())"
+_FORBIDDEN_AFTER = "abs(forbidden()) after trigger()"
+_FORMS: tuple[tuple[Order, str], ...] = (
+    ("counted", "atmost[{}](trigger())"),
+    ("bounded", "bresp[{}](trigger(), response())"),
+    ("past", _GUARD),
+    ("future", "resp(trigger(), response())"),
+    ("end", "rslv(trigger(), resolution())"),
+)
+_PLACE = re.compile(r"(\w+)\(\)")
+_GUARDED = re.compile(
+    r"(?:ask|ensure|make|be sure|take care|verify|confirm|check|double-check|requires?|only)\b|"
+    r".*\b(?:required|approval)\b",
+    re.IGNORECASE,
+)
+"""Words of obligations that ask for something to be there first."""
+
+_FORBIDS = re.compile(r"never|do(?:es)? not|don['’]t|not|no|must not|forbidden|prohibited", re.IGNORECASE)
+_AMOUNT = re.compile(rf"\b(\d{{1,9}}|{'|'.join(COUNTED)})\b[ -]?(\w*)", re.IGNORECASE)
+_UNITS = (
+    ("step", ""),
+    ("ms", "ms"),
+    ("milli", "ms"),
+    ("s", "s"),
+    ("m", "m"),
+    ("h", "h"),
+    ("d", "d"),
+)
+
+
+def policy(clauses: Clauses, name: str) -> str:
+    """A policy file without statements: each clause is a comment with its place and a statement in comments.
+
+    It is accepted as it is, and parses with all its statements uncommented.
+    """
+    count = len(clauses.documents)
+    documents = f"`{harmless(clauses.documents[0], 80)}`" if count == 1 else f"{count} documents"
+    head = _HEAD.format(documents=documents, name=policy_name(name))
+    taken: set[str] = set()
+    blocks = [head.rstrip("\n")]
+    for number, clause in enumerate(clauses.clauses, 1):
+        statement = statement_name("", clause, taken)
+        taken.add(statement)
+        blocks.append("\n".join(f"// {line}" for line in _block(number, clause, statement)))
+    return format_text(Source("<skeleton>", "\n\n".join(blocks) + "\n"))
+
+
+def document(clauses: Clauses) -> PolicyDocument:
+    """The intermediate form with no clause drafted yet, each with its sentence, to be filled in."""
+    return PolicyDocument(
+        tuple(
+            Answer(clause.id, "unsupported", reason="not drafted yet", sentence=clause.text)
+            for clause in clauses.clauses
+        )
+    )
+
+
+def _block(number: int, clause: Clause, statement: str) -> Iterator[str]:
+    heading = f", {harmless(clause.headings[-1], 80)}" if clause.headings else ""
+    yield f"{number}. {harmless(clause.path, 80)}:{clause.line}{heading}"
+    if clause.lead:
+        yield f"in the list after: {harmless(clause.lead, 120)}"
+    if clause.hostile:
+        yield f"Beware: {harmless(clause.hostile, 120)}."
+    form, said = guess(clause)
+    if said is not None and said.first and said.then:
+        # What comes later is the trigger of `prec`, and what is forbidden from then on; else what comes first is first.
+        parts = (said.then, said.first) if form in (_GUARD, _FORBIDDEN_AFTER) else (said.first, said.then)
+        for part, text in zip(_PLACE.findall(form), parts, strict=False):
+            yield f"  {part}: {harmless(text.rstrip('.;: '), 100)}"
+    yield f"@source({quote(clause.path)}, {quote(clause.text)})"
+    yield f"statement {statement}: {form}"
+
+
+def guess(clause: Clause) -> tuple[str, Temporal | None]:
+    """The form that the words of a clause speak for, with names to replace, and the words of order it is guessed by."""
+    said = _said(clause)
+    for order, form in _FORMS:
+        word = said.get(order)
+        bound = None if word is None else _bound(form, word.word)
+        if word is None or bound is None:
+            continue
+        if order == "future" and NEGATION.search(word.then):
+            return _FORBIDDEN_AFTER, word
+        return form.format(bound), word
+    text = clause.text
+    guarded = _GUARDED.match(clause.word) and not NEGATION.search(text) and not _FORBIDS.fullmatch(clause.word)
+    return (_GUARD if guarded else _NEVER), None
+
+
+def _said(clause: Clause) -> dict[Order, Temporal]:
+    """The words of order of a clause; if it has none, those it has together with what is in parentheses or its lead."""
+    texts = [clause.text]
+    if "(" in clause.text:
+        texts.append(re.sub(r"\s*[()]\s*", ", ", clause.text))
+    if clause.lead:
+        texts.append(f"{clause.lead.removesuffix(':')}, {clause.text}")
+    found = next(filter(None, (constraints(text).temporal for text in texts)), ())
+    return {word.order: word for word in reversed(found)}
+
+
+def _bound(form: str, words: str) -> str | None:
+    """What stands in a form's brackets; empty where it has none, None where the words tell nothing that can."""
+    if "[" not in form:
+        return ""
+    found = _AMOUNT.search(words)
+    if found is None or found[2].lower().startswith("week"):
+        return None
+    value, unit = int(COUNTED.get(found[1].lower()) or found[1]), found[2].lower()
+    short = next((short for begin, short in _UNITS if unit.startswith(begin)), "")
+    return f"{value}{short if form.startswith('bresp') else ''}" if value else None
