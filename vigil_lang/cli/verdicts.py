@@ -44,6 +44,11 @@ class Writer:
         if self._collected is not None:
             self._collected.broken(findings)
 
+    def remark(self, findings: Sequence[Diagnostic]) -> None:
+        """Take what is doubtful about all verdicts together."""
+        if self._collected is not None:
+            self._collected.remark(findings)
+
     def finish(self, status: int) -> int:
         """Write what is to be written at the end; gives back the exit status."""
         if self._collected is not None:

@@ -2,45 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import IO, TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from vigil_lang.cli.judge import judge, load_policies
+from vigil_lang.cli.judge import load_policies
+from vigil_lang.cli.judging import conclude, judge_all
 from vigil_lang.cli.levels import fail_level_option, levels_from
 from vigil_lang.cli.params import check_settings, params_options, read_params
 from vigil_lang.cli.paths import complete
-from vigil_lang.cli.progress import steps
 from vigil_lang.cli.recordings import options_of, run_options
 from vigil_lang.cli.settings import config_option, settings_of
-from vigil_lang.cli.show import FORMATS, Format, console, output_options, show_errors, written
+from vigil_lang.cli.show import FORMATS, Format, output_options, show_errors, written
 from vigil_lang.cli.verdicts import Writer
-from vigil_lang.diagnostics import Diagnostic, InputError, Source, nearest
+from vigil_lang.diagnostics import InputError, nearest
 from vigil_lang.paths import split
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from vigil_lang.abstraction.run import Options
     from vigil_lang.semantics.policy import Policy
-    from vigil_lang.trace import Signature, Trace
-    from vigil_lang.verdict import Verdict
+    from vigil_lang.trace import Trace
 
 _CLEAN, _FINDINGS, _BAD_INPUT = 0, 1, 2
-_TOLD = 3
-
-
-@dataclass(slots=True)
-class _Tally:
-    """How the runs came out so far, the levels of what they violate, and the vocabulary they show together."""
-
-    safe: int = 0
-    unsafe: int = 0
-    broken: int = 0
-    violated: set[str] = field(default_factory=set)
-    below_details: bool = False
-    signature: Signature | None = None
 
 
 @click.command("verify")
@@ -96,9 +81,16 @@ def command(
         check_settings(settings, policies)
         policies = _selected(policies, names)
         observe = format == "human" and not no_check
-        tally = _judge_all(policies, runs, writer, observe=observe, source=source, options=options_of(**how))
+        options = options_of(**how)
+
+        def traces_of(path: str) -> Iterable[Trace]:
+            from vigil_lang.runs import load_traces
+
+            return load_traces(path, format=source, options=options)
+
+        tally = judge_all(policies, runs, traces_of, writer, observe=observe)
         if format == "human":
-            _conclude(tally, policies, runs, target)
+            conclude(tally, policies, runs, target)
         failed = not tally.violated.isdisjoint(reached)
         return writer.finish(_BAD_INPUT if tally.broken else _FINDINGS if failed else _CLEAN)
 
@@ -120,95 +112,3 @@ def _selected(policies: Sequence[Policy], names: Sequence[str]) -> list[Policy]:
     if not names:
         return list(policies)
     return [replace(p, statements=tuple(s for s in p.statements if s.name in names)) for p in policies]
-
-
-def _judge_all(
-    policies: Sequence[Policy],
-    runs: Sequence[str],
-    writer: Writer,
-    *,
-    observe: bool,
-    source: str | None,
-    options: Options,
-) -> _Tally:
-    """Judge one run after the other, each written as soon as it is known; a broken one does not stop the others."""
-    from vigil_lang.runs import load_traces
-
-    tally = _Tally()
-    with steps(runs) as progress:
-        for path in progress:
-            try:
-                for trace in load_traces(path, format=source, options=options):
-                    verdict = judge(policies, trace)
-                    _count(tally, verdict, observe=observe)
-                    remarks = (*_doubts(trace), *_cut(verdict))
-                    with progress.aside():
-                        show_errors(remarks)
-                        writer.add(verdict, remarks, alone=len(runs) == 1 and not trace.run.one_of_many)
-            except InputError as error:
-                tally.broken += 1
-                with progress.aside():
-                    show_errors(error.diagnostics)
-                writer.broken(error.diagnostics)
-    return tally
-
-
-def _count(tally: _Tally, verdict: Verdict, *, observe: bool) -> None:
-    tally.below_details = verdict.verdict == "unsafe"
-    if verdict.verdict == "unsafe":
-        tally.unsafe += 1
-        tally.violated |= {s.statement.metadata.severity for s in verdict.statements if s.verdict == "violated"}
-    else:
-        tally.safe += 1
-    if observe and verdict.trace.events:
-        from vigil_lang.trace import merge
-        from vigil_lang.trace import observe as vocabulary
-
-        seen = vocabulary([verdict.trace])
-        tally.signature = merge(tally.signature, seen) if tally.signature else seen
-
-
-def _doubts(trace: Trace) -> Iterable[Diagnostic]:
-    """The warning that nothing was there to be judged, or not all that was there."""
-    from vigil_lang.abstraction.events import not_understood
-
-    unclear = [(event.id, reasons) for event in trace.events if (reasons := not_understood(event))]
-    if unclear:
-        message = (
-            f"{len(unclear)} calls were not wholly understood" if unclear[1:] else "a call was not wholly understood"
-        )
-        told = "; ".join(f"`{event}`: {', '.join(reasons)}" for event, reasons in unclear[:_TOLD])
-        more = "; `vigil abstract --stats` lists them all" if unclear[_TOLD:] else ""
-        yield Diagnostic.of("VGL607", message, Source(trace.run.path, ""), help=told + more)
-    if trace.events:
-        return
-    skipped = trace.run.not_executed
-    help_text = f"it shows {skipped} calls, none of which was executed" if skipped else None
-    yield Diagnostic.of("VGL605", "the run holds no events", Source(trace.run.path, ""), help=help_text)
-
-
-def _cut(verdict: Verdict) -> Iterable[Diagnostic]:
-    """The warning that statements were decided by outputs of which a part is missing."""
-    for found in verdict.statements:
-        if found.truncated:
-            some = ", ".join(f"`{event}`" for event in found.truncated[:_TOLD]) + (
-                ", …" if found.truncated[_TOLD:] else ""
-            )
-            message = f"the verdict on `{found.name}` rests on output that was cut"
-            help_text = f"of {some}; `--keep-output N` keeps more of it"
-            yield Diagnostic.of("VGL608", message, Source(verdict.trace.run.path, ""), help=help_text)
-
-
-def _conclude(tally: _Tally, policies: Sequence[Policy], runs: Sequence[str], target: IO[str]) -> None:
-    """What is to be said of all runs together: how many are safe, and which names none of them knows."""
-    screen = console(target)
-    if tally.safe + tally.unsafe + tally.broken > 1:
-        from vigil_lang.verdict.human import totals
-
-        if not tally.below_details:  # else a blank line is there already
-            screen.print()
-        screen.print(totals(tally.safe, tally.unsafe, tally.broken))
-    if tally.signature is not None:
-        from vigil_lang.cli.beside import print_doubts
-
-        print_doubts(policies, runs, tally.signature, screen)

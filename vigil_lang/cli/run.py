@@ -1,0 +1,217 @@
+"""`vigil run`: from documents and runs to verdicts, the paper's Algorithm 1 as a whole."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from vigil_lang.cli.drafts import (
+    drafted,
+    header,
+    model_options,
+    plan_of,
+    policy_name,
+    refuse_to_overwrite,
+    terms_of,
+)
+from vigil_lang.cli.judging import conclude, judge_all
+from vigil_lang.cli.levels import fail_level_option, levels_from
+from vigil_lang.cli.paths import complete
+from vigil_lang.cli.recordings import options_of, run_options
+from vigil_lang.cli.settings import config_option, settings_of
+from vigil_lang.cli.show import FORMATS, Format, console, output_options, show_errors, written
+from vigil_lang.cli.verdicts import Writer
+from vigil_lang.diagnostics import Diagnostic, InputError, Source
+from vigil_lang.paths import trace_paths
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from vigil_lang.abstraction.run import Options
+    from vigil_lang.diagnostics.model import Severity
+    from vigil_lang.draft.clauses import Clauses
+    from vigil_lang.draft.obtain import Obtained
+    from vigil_lang.draft.reports.report import Report
+    from vigil_lang.semantics.policy import Policy
+    from vigil_lang.trace import Signature, Trace
+
+_CLEAN, _FINDINGS, _BAD_INPUT = 0, 1, 2
+_TELLING = ("model", "effort", "max_cost", "base_url", "offline", "refresh", "no_cache")
+
+
+@click.command("run")
+@click.argument("runs", metavar="RUN...", nargs=-1, required=True, shell_complete=complete)
+@click.option(
+    "--spec",
+    "specs",
+    multiple=True,
+    required=True,
+    metavar="SPEC",
+    shell_complete=complete,
+    help="A document that says what an agent must do, or a folder of them (repeatable).",
+)
+@click.option(
+    "--signature",
+    "signatures",
+    multiple=True,
+    metavar="FILE",
+    shell_complete=complete,
+    help="Tool definitions whose names the policy may use, too (repeatable).",
+)
+@click.option(
+    "--policy", "policy_file", metavar="FILE", help="Where to keep the policy; by default among stored answers."
+)
+@click.option("--force", is_flag=True, help="Replace that file, whatever it holds.")
+@model_options
+@run_options
+@config_option
+@fail_level_option("info", "violation")
+@click.option("-o", "--output", default="-", metavar="FILE", help="Where to write; standard output by default.")
+@output_options(*FORMATS)
+def command(
+    runs: tuple[str, ...],
+    specs: tuple[str, ...],
+    signatures: tuple[str, ...],
+    policy_file: str | None,
+    force: bool,
+    rounds: int | None,
+    source: str | None,
+    config: str | None,
+    isolated: bool,
+    fail_level: str | None,
+    output: str,
+    format: Format,  # noqa: A002 - the option's name
+    **given: Any,
+) -> int:
+    """Judge runs by what documents ask for: draft a policy in the vocabulary of the runs, then verify them.
+
+    Drafted answers are stored, so that the same documents, vocabulary and model cost nothing the next time.
+
+    Exit status: 0 no violation reaches the fail level, 1 some does, 2 something cannot be read or drafted.
+    """  # fmt: skip
+    if policy_file == "-":
+        raise click.UsageError("--policy takes a file: the verdicts go to standard output.")
+    project = settings_of(config, isolated=isolated)
+    terms = terms_of(project, **{name: given.pop(name) for name in _TELLING})
+    refuse_to_overwrite(policy_file, "--policy", force=force)
+    reached = levels_from(fail_level, "info", format)
+    from vigil_lang.draft.clauses import read_clauses
+
+    clauses = read_clauses(specs, policy_file)
+    if not clauses.clauses:
+        named = ", ".join(clauses.files[:3])
+        raise click.UsageError(f"No sentence of {named} states an obligation, so there is nothing to judge by.")
+    recordings = _Recordings(trace_paths(runs), source, options_of(**given))
+    task_signature = recordings.signature(signatures or project.signatures)
+    from vigil_lang.draft.obtain import Task
+    from vigil_lang.draft.prompting import vocabulary
+    from vigil_lang.draft.reports.report import Report
+
+    traces = recordings.traces
+    plan = plan_of(project, policy_file, rounds, limited=terms.limit is not None)
+    task = Task(clauses, task_signature, traces, vocabulary.describe(task_signature, traces), plan)
+    found = drafted(task, terms)
+    name = policy_name(None, policy_file, specs)
+    report = Report(found.draft, name, policy_file, found.origin, None, len(traces), task.vocabulary.cut)
+    policy = _policy(report, found, policy_file)
+    doubts = _doubts(report, clauses, policy, specs)
+    with written(output) as target:
+        writer = Writer(target, format)
+        _tell(report, policy, keeps=policy_file is not None or found.path is not None)
+        show_errors(doubts)
+        writer.remark(doubts)
+        if not policy.statements:
+            return writer.finish(_BAD_INPUT)
+        tally = judge_all([policy], recordings.paths, recordings.of, writer, observe=False)
+        if format == "human":
+            conclude(tally, [policy], recordings.paths, target)
+        failed = not tally.violated.isdisjoint(reached)
+        return writer.finish(_BAD_INPUT if tally.broken else _FINDINGS if failed else _CLEAN)
+
+
+class _Recordings:
+    """Recordings, read once: the policy is drafted in the vocabulary of them all before the first is judged."""
+
+    def __init__(self, paths: Sequence[str], source: str | None, options: Options) -> None:
+        from vigil_lang.runs import load_traces
+
+        self.paths = list(paths)
+        self._read: dict[str, list[Trace]] = {}
+        self._broken: dict[str, InputError] = {}
+        for path in self.paths:
+            try:
+                self._read[path] = list(load_traces(path, format=source, options=options))
+            except InputError as error:
+                self._broken[path] = error
+
+    @property
+    def traces(self) -> list[Trace]:
+        """All runs that could be read."""
+        return [trace for path in self._read for trace in self._read[path]]
+
+    def of(self, path: str) -> Iterator[Trace]:
+        """The runs of a recording. Raises the InputError that reading it came to."""
+        if path in self._broken:
+            raise self._broken[path]
+        yield from self._read[path]
+
+    def signature(self, paths: Sequence[str]) -> Signature:
+        """What the runs and signatures allow together.
+
+        Raises:
+            InputError: a signature cannot be read, or no recording could.
+        """
+        from vigil_lang.cli.against import vocabulary
+
+        if not self._read:
+            raise InputError([found for error in self._broken.values() for found in error.diagnostics])
+        found = vocabulary(paths, self.traces)
+        assert found is not None
+        return found
+
+
+def _policy(report: Report, found: Obtained, file: str | None) -> Policy:
+    """The policy, kept where it was wanted, else beside the stored answers, else nowhere."""
+    from vigil_lang.draft import store
+    from vigil_lang.draft.building import compose
+    from vigil_lang.files import write_text
+    from vigil_lang.semantics.policy import read_policy
+
+    text = compose.policy(report.name, report.draft.entries, report.draft.documents, header(report))
+    if file is not None:
+        write_text(file, text)
+        path = file
+    else:
+        place = store.keep_policy(found.made_of, text) if found.path is not None else None
+        path = str(place) if place is not None else f"{report.name}.vgl"
+    return read_policy(Source(path, text))
+
+
+def _doubts(report: Report, clauses: Clauses, policy: Policy, specs: Sequence[str]) -> list[Diagnostic]:
+    """What the verdicts do not cover: clauses that became no statement."""
+    from vigil_lang.draft.reports.report import headline
+
+    failed, unsupported = len(report.standing("failed")), len(report.standing("unsupported"))
+    if not failed and not unsupported and policy.statements:
+        return []
+    total = len(report.draft.entries)
+    message = f"{failed + unsupported} of {total} clauses {'is' if failed + unsupported == 1 else 'are'} not judged"
+    if not policy.statements:
+        message = f"none of {total} clauses became a statement, so nothing is judged"
+    severity: Severity = "error" if not policy.statements else "warning" if failed else "info"
+    help_text = f"{headline(report)}; `vigil draft {' '.join(specs)} --trace …` tells of each why"
+    return [Diagnostic.of("VGL615", message, Source(clauses.files[0], ""), help=help_text, severity=severity)]
+
+
+def _tell(report: Report, policy: Policy, *, keeps: bool) -> None:
+    """A line on standard error: where the policy is, and where its answers come from."""
+    from rich.text import Text
+
+    from vigil_lang.diagnostics.visible import shown_path
+    from vigil_lang.draft.reports.report import spent
+
+    where = shown_path(policy.path) if keeps else "kept nowhere; --policy FILE keeps it"
+    line = Text.assemble(("policy", "bold"), f"  {where} · {' · '.join(spent(report))}")
+    console(sys.stderr).print(line)
