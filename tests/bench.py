@@ -19,6 +19,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from vigil_lang.diagnostics import Source
+from vigil_lang.draft.prompting.vocabulary import describe
 from vigil_lang.ingest import read_records
 from vigil_lang.lint.check import check_policy
 from vigil_lang.runs import load_trace, read_trace
@@ -26,7 +27,7 @@ from vigil_lang.semantics.policy import load_policy, read_policy
 from vigil_lang.smt.encode import Encoding
 from vigil_lang.smt.solve import decide
 from vigil_lang.syntax.scan import tokens
-from vigil_lang.trace import Event, Trace
+from vigil_lang.trace import Event, Trace, observe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -126,6 +127,7 @@ def main() -> None:
         _linting(folder, *vigil)
     _policies()
     _recordings()
+    _vocabulary()
     print("certificate of one value-bound prec with its minimal core, warm")
     policy = read_policy(Source("p.vgl", "statement R: prec(warp(transform = x, status = ok), validate(target = x))"))
     for events, target in ((1_000, 0.06), (10_000, 0.25)):
@@ -199,6 +201,27 @@ def _recordings() -> None:
         megabytes = sum(map(len, data)) / 1e6
         seconds = _seconds(partial(_drain, read_records(data, "run.jsonl")))
         row(f"reader alone, {title}, {megabytes:.0f} MB", seconds, megabytes / 20, f"{megabytes / seconds:.0f} MB/s")
+
+
+def _vocabulary() -> None:
+    """What a model that drafts is shown of a run: as much of a long one as of a short one (the paper's Figure 8)."""
+    print("vocabulary of a run for drafting, warm")
+    uses = [use for uses in _example_calls() for use in uses]
+    mixed = [(read_trace(transcript_lines(uses, n), "run"), f"{n:,} calls of the examples") for n in (300, 3_000)]
+    simple = [(read_trace(_encoded(run_lines(n)), "run"), f"{n:,} events of five tools") for n in (100, 1_000, 10_000)]
+    for runs in (simple, mixed):
+        before = 0
+        for trace, what in runs:
+            signature = observe([trace])
+            seconds = min(_seconds(partial(describe, signature, [trace])) for _ in range(3))
+            size = len(describe(signature, [trace]).text)
+            grown = f", {size / before:.2f} × the row before (at most 1.1)" if before else ""
+            row(what, seconds, 1.0, f"{size / 1000:.1f} kB{grown}")
+            before = size
+
+
+def _encoded(lines: list[str]) -> list[bytes]:
+    return [line.encode() + b"\n" for line in lines]
 
 
 def _drain(made: Iterable[object]) -> None:

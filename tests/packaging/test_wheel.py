@@ -30,6 +30,7 @@ def test_what_the_verbs_read_is_inside(wheel: Path) -> None:
         "vigil_lang/grammar/vigil.lark",
         "vigil_lang/stdlib/std/files.vgl",
         "vigil_lang/codes/VGL101.md",
+        "vigil_lang/policy-document.schema.json",
         "vigil_lang/vigil.schema.json",
         "vigil_lang/examples/dashcam/dashcam.vgl",
         "vigil_lang/examples/skills/glm-backup/violating.jsonl",

@@ -55,7 +55,9 @@ def test_the_python_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == "R3 e5 `M` was consumed before anything validated it\n"
 
 
-@pytest.mark.parametrize("verb", ["abstract", "verify", "check", "test", "fmt", "signature", "compile", "explain"])
+@pytest.mark.parametrize(
+    "verb", ["abstract", "verify", "check", "draft", "run", "test", "fmt", "signature", "compile", "explain"]
+)
 def test_every_verb_it_names_exists(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert f"$ vigil {verb}" in README
     assert run([verb, "--help"]) == 0

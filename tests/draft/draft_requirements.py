@@ -1,0 +1,131 @@
+"""Requirements in the intermediate form: short ways to write them, and strategies for good and for hostile ones."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from vigil_lang.draft.model import Case, Clause, Condition, Requirement, Subject, Test, TestName
+
+
+def called(action: str, *tests: Test) -> Case:
+    """A case: a call of an action that passes the tests."""
+    return Case((Test("action", "is", values=(action,)), *tests))
+
+
+def arg(name: str, test: Any, *values: str, negated: bool = False) -> Test:
+    """A test of an argument."""
+    return Test("argument", test, name, values, negated)
+
+
+def any_of(*cases: Case) -> Condition:
+    """A condition."""
+    return Condition(cases)
+
+
+def never(*tests: Test, **parts: Any) -> Requirement:
+    """`abs` over one case."""
+    return Requirement("never", "", "abs", Condition((Case(tests),)), **parts)
+
+
+def clause(text: str = "Never do it.", **parts: Any) -> Clause:
+    """A clause of SKILL.md."""
+    return Clause(**({"id": "c1", "path": "SKILL.md", "line": 3, "text": text, "word": "never"} | parts))
+
+
+OK = Test("status", "is", values=("ok",))
+NOT_FAILED = Test("status", "is", values=("error",), negated=True)
+
+# --- what people would send ---
+
+ACTIONS = ("a", "b", "c", "a.b", "k", "file.read", "no such", "has", "rm -r")
+NAMES = ("f", "g", "p.q", "status", "odd name")
+TEXTS = ("M", "MN", "N", "7", "7.0", "-3", "true", "1e1", "é*", 'say "x"', "C:\\x", "//", "any other")
+GLOBS = ("M*", "*", "?", "MN", "**N", "\\*", "é\\*", 'a"*', "7*")
+REGEXES = ("[0-9]", "(?i)^m", "/", "\\/", "N$", "^$", "\\d\\.", "[/]", "//i")
+VARIABLES = ("x", "y", "the_file")
+
+
+@st.composite
+def event_tests(draw: st.DrawFn) -> Test:
+    """A test that can be built."""
+    of = draw(st.sampled_from(("action", "action", "argument", "argument", "argument", "output", "status")))
+    negated = draw(st.integers(0, 3)) == 0
+    if of == "status":
+        return Test("status", "is", values=(draw(st.sampled_from(("ok", "error"))),), negated=negated)
+    if of == "action":
+        test = draw(st.sampled_from(("is", "is", "is", "glob", "regex")))
+        few = st.sampled_from({"is": ACTIONS, "glob": ("a*", "file.?ead", "b"), "regex": ("^a", "(?i)FILE")}[test])
+        return Test("action", test, values=tuple(draw(st.lists(few, min_size=1, max_size=3))), negated=negated)
+    name = draw(st.sampled_from(NAMES)) if of == "argument" else ""
+    kinds = {
+        "is": (TEXTS, 3), "other_than": (TEXTS, 3), "contains": (TEXTS, 2), "glob": (GLOBS, 2),
+        "unlike_glob": (GLOBS, 1), "regex": (REGEXES, 2), "unlike_regex": (REGEXES, 1), "same": (VARIABLES, 1),
+        "mentions": (VARIABLES, 1),
+        "<": (("7", "1e1", "-3.50"), 1), ">=": (("7", "0", "+3"), 1), "present": ((), 0),
+    }  # fmt: skip
+    kind = draw(st.sampled_from(sorted(kinds)))
+    pool, most = kinds[kind]
+    values = draw(st.lists(st.sampled_from(pool), min_size=1, max_size=most)) if most else []
+    return Test(of, kind, name, tuple(values), negated)
+
+
+conditions = st.lists(
+    st.lists(event_tests(), min_size=1, max_size=4).map(lambda t: Case(tuple(t))), min_size=1, max_size=3
+).map(lambda cases: Condition(tuple(cases)))
+
+
+@st.composite
+def requirements(draw: st.DrawFn) -> Requirement:
+    """A requirement that can be built."""
+    form = draw(st.sampled_from(("abs", "prec", "resp", "bresp", "rslv", "until", "atmost")))
+    guard = draw(conditions) if form not in ("abs", "atmost") else None
+    forbidden = draw(conditions) if form == "until" else None
+    after = draw(st.none() | st.none() | conditions)
+    bound = {"bresp": st.sampled_from(("1", "3", "30s", "500ms")), "atmost": st.sampled_from(("1", "2"))}.get(form)
+    says = draw(st.sampled_from(("", "It is so.", "A CSV file is read before it is changed, " * 5)))
+    limit = None if bound is None else draw(bound)
+    return Requirement("s", says, form, draw(conditions), guard, forbidden, after, limit)
+
+
+# --- what anyone might send ---
+
+PIECES = (
+    "a", "b", " ", "é", "\n", "\t", "\x00", "\x1b[2J", "\u202e", "\u3164", "\u034f", "\U000e0041", "\ufeff", '"', "'",
+    "\\", "\\\\", "*", "?", "/", "//", "///", "/*", "*/", "(", ")", "{", "}", "[", "]", ",", ":", "@", "~", "=", "!=",
+    "not", "and", "or", "in", "statement", "policy", "true", "ok", "7", "-1", "1e999999999", "0x1", "(?i)", "(?<=a)b",
+    "(", "[[", "a{9999}", "vigil: ignore-file[VGL3] x", "// vigil: ignore[VGL301] x", "@severity(info)", "abs(", "x",
+    "後", "\ud800",
+)  # fmt: skip
+hostile_texts = st.lists(st.sampled_from(PIECES), max_size=6).map("".join) | st.text(max_size=12) | st.just("a" * 501)
+
+
+_some = st.sampled_from(TEXTS + ACTIONS + NAMES + VARIABLES) | hostile_texts
+_anything = st.builds(
+    Test,
+    st.sampled_from(get_args(Subject)),
+    st.sampled_from(get_args(TestName)),
+    _some | st.just(""),
+    st.lists(_some, max_size=3).map(tuple),
+    st.booleans(),
+)
+_any_case = st.lists(_anything | event_tests(), max_size=2).map(lambda items: Case(tuple(items)))
+_any_condition = st.lists(_any_case, max_size=2).map(lambda cases: Condition(tuple(cases)))
+_any_part: dict[str, st.SearchStrategy[Any]] = {
+    "name": _some,
+    "says": hostile_texts,
+    "trigger": _any_condition,
+    "guard": st.none() | _any_condition | conditions,
+    "forbidden": st.none() | _any_condition | conditions,
+    "after": st.none() | _any_condition | conditions,
+    "bound": st.none() | _some,
+}
+
+
+@st.composite
+def hostile_requirements(draw: st.DrawFn) -> Requirement:
+    """A requirement that has anything its types allow in some of its parts."""
+    chosen = draw(st.sets(st.sampled_from(sorted(_any_part)), min_size=1, max_size=3))
+    return replace(draw(requirements()), **{name: draw(_any_part[name]) for name in sorted(chosen)})

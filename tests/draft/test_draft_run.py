@@ -1,0 +1,167 @@
+"""`vigil run`: from documents and runs to verdicts, with a model that is asked once."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from draft_verbs import GOOD_ANSWERS, answer, model
+from messages_api import Fails, Says
+
+from vigil_lang.semantics.policy import load_policy
+
+if TYPE_CHECKING:
+    from draft_verbs import Vigil
+    from messages_api import MessagesAPI
+
+pytestmark = pytest.mark.usefixtures("project")
+
+RUN = ("run", "bad.jsonl", "good.jsonl", "--spec", "SKILL.md")
+OFFENCES = [("bad.jsonl", "e1", "backed_up"), ("bad.jsonl", "e4", "no_force_push")]
+UNSUPPORTED = {words: answer("unsupported", reason="no") for words in GOOD_ANSWERS}
+
+
+def offences(text: str) -> list[tuple[str, ...]]:
+    """What concise verdicts hold."""
+    return re.findall(r"^(\S+):(e\d+): (\w+)", text, re.MULTILINE)
+
+
+def test_runs_are_judged_by_what_was_drafted(messages_api: MessagesAPI, vigil: Vigil) -> None:
+    messages_api.script(model(GOOD_ANSWERS))
+    result = vigil(*RUN)
+    assert result.status == 1
+    assert "✗ backed_up  It is backed_up." in result.out
+    assert 'SKILL.md: "Never push with `--force`."' in result.out
+    assert result.out.endswith("2 runs: 1 unsafe, 1 safe\n")
+    assert "VGL615" in result.err
+
+
+def test_it_says_just_what_verify_says_of_the_policy(messages_api: MessagesAPI, vigil: Vigil) -> None:
+    messages_api.script(model(GOOD_ANSWERS))
+    result = vigil(*RUN, "--policy", "deploy.vgl")
+    verified = vigil("verify", "deploy.vgl", "bad.jsonl", "good.jsonl", "--no-check")
+    assert (result.status, result.out) == (verified.status, verified.out)
+    first, second = (
+        re.sub(r'"seconds":[0-9.e-]+', "", vigil(*args, "--format", "json").out)
+        for args in ((*RUN, "--policy", "deploy.vgl", "--force"), ("verify", "deploy.vgl", "bad.jsonl", "good.jsonl"))
+    )
+    assert first == second != ""
+
+
+def test_the_second_time_nobody_is_asked(messages_api: MessagesAPI, vigil: Vigil) -> None:
+    messages_api.script(model(GOOD_ANSWERS))
+    first = vigil(*RUN, "--format", "concise")
+    asked = len(messages_api.requests)
+    second = vigil(*RUN, "--format", "concise", "--offline")
+    assert len(messages_api.requests) == asked
+    assert offences(first.out) == offences(second.out) == OFFENCES
+    found = re.search(r"^policy  (\S+) · (.*)$", second.err, re.MULTILINE)
+    assert found is not None
+    assert found[2].startswith("stored answers of claude-")
+    assert Path(found[1]).parent == Path(os.environ["VIGIL_CACHE_DIR"]) / "drafts"
+    assert [s.name for s in load_policy(found[1]).statements] == ["backed_up", "no_force_push", "tested"]
+
+
+@pytest.mark.parametrize(
+    ("more", "differs"),
+    [
+        (("--model", "claude-b"), "model (claude-opus-5-5)"),
+        (("--effort", "low"), "effort (none)"),
+        (("--spec", "more.md"), "clauses"),
+        (("other.jsonl",), "vocabulary"),
+    ],
+)
+def test_offline_says_in_what_the_nearest_draft_differs(
+    project: Path, messages_api: MessagesAPI, vigil: Vigil, more: tuple[str, ...], differs: str
+) -> None:
+    messages_api.script(model(GOOD_ANSWERS))
+    vigil(*RUN)
+    (project / "more.md").write_text("- You must never sleep.\n", encoding="utf-8")
+    (project / "other.jsonl").write_text('{"event": "e1", "action": "rm", "args": {"path": "/w"}}\n', encoding="utf-8")
+    result = vigil(*RUN, *more, "--offline")
+    assert (result.status, result.out) == (2, "")
+    text = " ".join(result.err.split())
+    assert "VGL614" in text
+    assert f"differs in {differs};" in text
+
+
+def test_offline_with_nothing_stored_says_so(vigil: Vigil) -> None:
+    result = vigil(*RUN, "--offline")
+    assert result.status == 2
+    assert "nothing is stored at all" in result.err
+
+
+def test_without_a_cache_the_policy_is_kept_nowhere(
+    messages_api: MessagesAPI, vigil: Vigil, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VIGIL_CACHE_DIR", "")
+    messages_api.script(model(GOOD_ANSWERS))
+    result = vigil(*RUN, "--format", "concise")
+    assert offences(result.out) == OFFENCES
+    assert "kept nowhere; --policy FILE keeps it" in result.err
+
+
+def test_clauses_that_are_not_judged_are_told_of_in_reports_too(messages_api: MessagesAPI, vigil: Vigil) -> None:
+    messages_api.script(model({**GOOD_ANSWERS, "--force": Says("", "refusal")}))
+    result = vigil(*RUN, "--format", "sarif")
+    assert result.status == 0  # what SARIF is uploaded to decides
+    (run,) = json.loads(result.out)["runs"]
+    told = [note["message"]["text"] for note in run["invocations"][0]["toolExecutionNotifications"]]
+    assert any("2 of 4 clauses are not judged" in text for text in told)
+    concise = vigil(*RUN, "--format", "concise")
+    assert "SKILL.md:1:1: VGL615 2 of 4 clauses are not judged" in concise.err
+    assert offences(concise.out) == OFFENCES[:1]
+
+
+def test_where_nothing_became_a_statement_nothing_is_safe(messages_api: MessagesAPI, vigil: Vigil) -> None:
+    messages_api.script(model(UNSUPPORTED))
+    result = vigil(*RUN)
+    assert (result.status, result.out) == (2, "")
+    assert "error[VGL615]: none of 4 clauses became a statement, so nothing is judged" in result.err
+
+
+def test_a_run_that_cannot_be_read_does_not_stop_the_others(
+    project: Path, messages_api: MessagesAPI, vigil: Vigil
+) -> None:
+    messages_api.script(model(GOOD_ANSWERS))
+    (project / "broken.jsonl").write_text('{"action": "a"}\n{oops\n', encoding="utf-8")
+    result = vigil(*RUN, "broken.jsonl", "--format", "concise")
+    assert result.status == 2
+    assert "broken.jsonl:2:2: VGL601" in result.err
+    assert offences(result.out) == OFFENCES
+    alone = vigil("run", "broken.jsonl", "--spec", "SKILL.md")
+    assert (alone.status, alone.out) == (2, "")
+    assert "VGL601" in alone.err
+
+
+def test_a_policy_that_is_there_is_not_replaced(project: Path, messages_api: MessagesAPI, vigil: Vigil) -> None:
+    (project / "mine.vgl").write_text("policy mine\n", encoding="utf-8")
+    result = vigil(*RUN, "--policy", "mine.vgl")
+    assert result.status == 2
+    assert "--force replaces it" in result.err
+    assert messages_api.requests == []
+    assert vigil(*RUN, "--policy", "-").status == 2
+
+
+def test_a_model_that_cannot_be_asked_is_status_2(messages_api: MessagesAPI, vigil: Vigil) -> None:
+    messages_api.script(lambda _: Fails(403, "no access"))
+    result = vigil(*RUN)
+    assert (result.status, result.out) == (2, "")
+    assert "VGL612" in result.err
+
+
+def test_a_document_without_obligations_judges_nothing(project: Path, vigil: Vigil) -> None:
+    (project / "plain.md").write_text("# A title\n\nThe sky is blue.\n", encoding="utf-8")
+    result = vigil("run", "bad.jsonl", "--spec", "plain.md")
+    assert (result.status, result.out) == (2, "")
+    assert "No sentence of plain.md states an obligation" in result.err
+
+
+def test_the_fail_level_is_that_of_verify(messages_api: MessagesAPI, vigil: Vigil) -> None:
+    messages_api.script(model(GOOD_ANSWERS))
+    assert vigil(*RUN, "--fail-level", "never").status == 0
+    assert vigil("run", "good.jsonl", "--spec", "SKILL.md", "--offline").status == 2  # another vocabulary

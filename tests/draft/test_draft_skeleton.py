@@ -1,0 +1,144 @@
+"""Skeletons: accepted as they are and with their statements uncommented, whatever the documents say."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from vigil_lang.diagnostics import Source
+from vigil_lang.draft import skeleton
+from vigil_lang.draft.clauses import Clauses, read_clauses
+from vigil_lang.draft.model import Clause
+from vigil_lang.semantics.policy import read_policy
+from vigil_lang.semantics.text import unescape
+from vigil_lang.syntax import parse, tree
+from vigil_lang.syntax.format import format_text
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("examples/**/SKILL.md"))
+
+
+def clause(text: str, word: str = "must", lead: str = "", headings: tuple[str, ...] = (), number: int = 1) -> Clause:
+    return Clause(f"c{number}", "SKILL.md", number, text, word, headings, lead)
+
+
+def clauses(*found: Clause) -> Clauses:
+    return Clauses(found, ("SKILL.md",))
+
+
+def filled(text: str) -> tree.File:
+    """The skeleton with every statement uncommented, which parses."""
+    parsed = parse(Source("policy.vgl", re.sub(r"(?m)^// (?=@source\(|statement )", "", text)))
+    assert parsed.diagnostics == ()
+    return parsed.file
+
+
+def check(found: Clauses, name: str = "demo") -> tree.File:
+    text = skeleton.policy(found, name)
+    policy = read_policy(Source("policy.vgl", text))
+    assert (policy.statements, policy.diagnostics) == ((), ())
+    assert format_text(Source("policy.vgl", text)) == text
+    file = filled(text)
+    assert len(file.items) == len(found.clauses)
+    return file
+
+
+@pytest.mark.parametrize("path", DOCUMENTS)
+def test_the_examples(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    check(read_clauses([path]), Path(path).parent.name)
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "form"),
+    [
+        ("Never push to main.", "never", "abs(trigger())"),
+        ("Do not push before the tests have passed.", "do not", "prec(trigger(), guard())"),
+        ("Before you push, run the tests.", "before", "prec(trigger(), guard())"),
+        ("Deploy only after the approval of the owner.", "only after", "prec(trigger(), guard())"),
+        ("Ensure that the copy is complete.", "ensure", "prec(trigger(), guard())"),
+        ("Deleting a tenant requires approval.", "requires approval", "prec(trigger(), guard())"),
+        ("After each commit, rebuild the index.", "after each commit,", "resp(trigger(), response())"),
+        ("After the release, never touch the tag.", "never", "abs(forbidden()) after trigger()"),
+        ("Always close the session at the end.", "always", "rslv(trigger(), resolution())"),
+        ("You must answer within 30 seconds.", "must", "bresp[30s](trigger(), response())"),
+        ("You must answer within two minutes.", "must", "bresp[2m](trigger(), response())"),
+        ("You must answer within 3 calls.", "must", "bresp[3](trigger(), response())"),
+        ("Never retry more than twice.", "never", "atmost[2](trigger())"),
+        ("The request must be sent at most 3 times.", "must", "atmost[3](trigger())"),
+        ("Every name must be in lower case.", "must", "abs(trigger())"),
+        ("Monitor progress (MANDATORY after every run).", "mandatory", "resp(trigger(), response())"),
+    ],
+)
+def test_the_form_is_guessed_from_the_words(text: str, word: str, form: str) -> None:
+    assert skeleton.guess(clause(text, word))[0] == form
+    check(clauses(clause(text, word)))
+
+
+def test_the_order_may_be_in_the_lead() -> None:
+    assert skeleton.guess(clause("check the disk", "before", "Before writing the file:"))[0].startswith("prec")
+
+
+def test_what_is_written() -> None:
+    found = clauses(
+        clause("Before you push, run `make test`.", headings=("Work", "Safety")),
+        Clause("c2", "SKILL.md", 9, "push to main", "never", ("Work",), "Never:", "it asks for a verdict"),
+        clause("push to main", number=12),
+    )
+    assert skeleton.policy(found, "Demo!").split("\n\n", 1)[1] == (
+        "// 1. SKILL.md:1, Safety\n"
+        "//   trigger: you push\n"
+        "//   guard: run …\n"
+        '// @source("SKILL.md", "Before you push, run `make test`.")\n'
+        "// statement push_run_test: prec(trigger(), guard())\n"
+        "\n"
+        "// 2. SKILL.md:9, Work\n"
+        "// in the list after: Never:\n"
+        "// Beware: it asks for a verdict.\n"
+        '// @source("SKILL.md", "push to main")\n'
+        "// statement push_main: abs(trigger())\n"
+        "\n"
+        "// 3. SKILL.md:12\n"
+        '// @source("SKILL.md", "push to main")\n'
+        "// statement push_main_2: abs(trigger())\n"
+    )
+
+
+HOSTILE = [
+    'Never say "no", \\ or `*/`.',
+    "Never\nstatement evil: abs(action = a)",
+    "Never\u2028statement evil: abs(action = a)",
+    "Never \x1b[31m \u202e \u200b \x00 \r\n // vigil: ignore",
+    "// vigil: ignore must never be read",
+    "/// must",
+    "statement policy: must",
+    "必须 never 停",
+    "must " * 300,
+    '@source("a", "b") must',
+    "\ufeffmust",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_text_ends_its_comment(text: str) -> None:
+    bad = Clause("c1", f"{text[:40]}.md", 1, text, "must", (text,), text, text)
+    (statement,) = check(Clauses((bad,), (bad.path,)), text).items
+    assert isinstance(statement, tree.Statement)
+    (note,) = statement.annotations
+    assert [unescape(arg.raw) for arg in note.args if isinstance(arg, tree.String)] == [bad.path, text]
+
+
+def test_nothing_to_draft() -> None:
+    check(Clauses((), ()))
+    check(Clauses((), ("a.md", "b.md")))
+
+
+def test_the_document_to_fill_in() -> None:
+    found = clauses(clause("Never push."), clause("Never pull.", number=2))
+    answers = skeleton.document(found).answers
+    assert [(a.clause, a.outcome, a.reason, a.sentence, a.statements) for a in answers] == [
+        ("c1", "unsupported", "not drafted yet", "Never push.", ()),
+        ("c2", "unsupported", "not drafted yet", "Never pull.", ()),
+    ]
