@@ -5,6 +5,7 @@ Each line must be reached by a test that says what it does; what only a generate
 
 from __future__ import annotations
 
+import signal
 from typing import TYPE_CHECKING
 
 import pytest
@@ -19,3 +20,9 @@ def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("hypothesis"):
             item.add_marker(pytest.mark.no_cover)
+
+
+def pytest_configure() -> None:
+    """Interrupts reach the processes that tests start, also where this one runs in the background of a shell."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
-from written import Project
+from written import Project, shared
 
 from tests.strategies import policies, runs
 from vigil_lang.config import load
@@ -144,7 +144,7 @@ def same_verdicts(before: str, after: str, lines: list[dict[str, Any]]) -> None:
 def test_converted_policies_judge_runs_alike(
     tmp_path_factory: pytest.TempPathFactory, text: str, lines: list[dict[str, Any]]
 ) -> None:
-    at = place(tmp_path_factory.getbasetemp(), text.replace("statement ", "statement «"))
+    at = place(shared(tmp_path_factory), text.replace("statement ", "statement «"))
     form = at.reading.policy.statements[-1].syntax.form.name
     found = list(results(convert.proposals(at), at).values())
     assert found or form in ("until", "atmost", "always")
@@ -270,8 +270,9 @@ def conditions_of(at: Place) -> list[tree.Expr]:
 def test_patterns_come_and_go_without_a_trace(
     tmp_path_factory: pytest.TempPathFactory, text: str, lines: list[dict[str, Any]], data: st.DataObject
 ) -> None:
-    folder = tmp_path_factory.getbasetemp()
+    folder = shared(tmp_path_factory)
     every = conditions_of(place(folder, f"{text}\n«"))
+    assume(every)
     node = data.draw(st.sampled_from(every))
     span = data.draw(st.sampled_from((node.span, Span(node.span.start, node.span.start))))
     at = place(folder, f"{text}\n«")
@@ -493,7 +494,7 @@ def test_half_written_policies_are_refactored_only_where_they_are_whole(
 ) -> None:
     noise = data.draw(st.sampled_from(("(", ")", '"', "{", "@severity(", "// 𝔸", "\r", "use ", "statement T: abs(")))
     cut = data.draw(st.integers(0, len(text)))
-    at = place(tmp_path_factory.getbasetemp(), f"{text[:cut]}{noise}{text[cut:]}«")
+    at = place(shared(tmp_path_factory), f"{text[:cut]}{noise}{text[cut:]}«")
     start, end = sorted(data.draw(st.tuples(*[st.integers(0, len(at.text))] * 2)))
     policy = at.reading.policy
     at = Place(at.reading, Span(start, end), at.access, at.settings, policy.diagnostics)

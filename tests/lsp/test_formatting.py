@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lsprotocol import types
-from written import Project
+from written import Project, shared
 
 from tests.strategies import policies
 from vigil_lang.diagnostics import Source, Span, apply_edits
@@ -124,7 +124,7 @@ def test_the_rest_is_byte_for_byte_the_same(
     items = [one.replace("(", "( ") if '"' not in one and "/" not in one else one for one in written]
     text = "\n".join(f"{one} // {at}" for at, one in enumerate(items)) + "\n"
     at = data.draw(st.integers(0, len(items) - 1))
-    reading = read(tmp_path_factory.getbasetemp(), text)
+    reading = read(shared(tmp_path_factory), text)
     start = sum(len(f"{one} // {n}\n") for n, one in enumerate(items[:at]))
     end = start + len(items[at])
     after = apply_edits(text, layout.part(reading, Span(start + 3, start + 3), "keep"))

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lsprotocol import types
 from markdown_it import MarkdownIt
-from written import Project
+from written import Project, shared
 
 from tests.strategies import policies
 from vigil_lang.diagnostics import Span
@@ -311,7 +311,7 @@ def test_every_place_can_be_asked_about(
 ) -> None:
     at = int(cut * len(text))
     text = text[:at] + noise + text[at:]
-    reading = Project(tmp_path_factory.getbasetemp(), {"p.vgl": text})["p.vgl"]
+    reading = Project(shared(tmp_path_factory), {"p.vgl": text})["p.vgl"]
     names = Names([reading])
     for offset in range(len(text) + 1):
         found = told(Asked(reading, offset, names))

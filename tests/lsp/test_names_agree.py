@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from written import Project
+from written import Project, shared
 
 from vigil_lang.semantics import core
 from vigil_lang.semantics.conditions import Conditions, Failed
@@ -81,7 +81,7 @@ def projects(draw: st.DrawFn) -> dict[str, str]:
 @settings(deadline=None, max_examples=400)
 @given(texts=projects())
 def test_statements_look_up_what_they_mention(tmp_path_factory: pytest.TempPathFactory, texts: dict[str, str]) -> None:
-    project = Project(tmp_path_factory.getbasetemp(), texts)
+    project = Project(shared(tmp_path_factory), texts)
     names, module = project.names, project["main.vgl"].module
     for item in module.file.items:
         if isinstance(item, tree.Statement):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lsprotocol.types import FoldingRangeKind, SymbolKind
-from written import Project
+from written import Project, shared
 
 from tests.strategies import trees
 from vigil_lang.documents.library import Library
@@ -327,7 +327,7 @@ def test_any_file_can_be_walked(tmp_path_factory: pytest.TempPathFactory, file: 
     text = to_text(file)
     cut = data.draw(st.integers(0, len(text)))
     text = data.draw(st.sampled_from([text, text[:cut], text[cut:]]))
-    project = Project(tmp_path_factory.getbasetemp(), {"tree_test.vgl": text})
+    project = Project(shared(tmp_path_factory), {"tree_test.vgl": text})
     reading = project["tree_test.vgl"]
     for entry in outline(reading):
         assert entry.name

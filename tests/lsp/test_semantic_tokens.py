@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lsp_positions import part, position_of
 from lsprotocol import types
-from written import Project
+from written import Project, shared
 
 from tests.strategies import policies
 from vigil_lsp.colours import LEXICAL, MODIFIERS, TYPES, Claim, change, coloured, encoded
@@ -143,7 +143,7 @@ def test_tokens_are_in_order_and_within_lines(
 ) -> None:
     at = int(cut * len(text))
     text = text[:at] + noise + text[at:]
-    project = Project(tmp_path_factory.getbasetemp(), {"p.vgl": text})
+    project = Project(shared(tmp_path_factory), {"p.vgl": text})
     reading = project["p.vgl"]
     claims = coloured(reading, Names([reading]).mentions(reading.module))
     assert all(one.end <= other.start for one, other in pairwise(claims))

@@ -14,6 +14,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    import pytest
+
+
+def shared(factory: pytest.TempPathFactory) -> Path:
+    """One folder for all generated cases of a session, apart from the folders above those of other tests."""
+    folder = factory.getbasetemp() / "generated"
+    folder.mkdir(exist_ok=True)
+    return folder
+
 
 class Project:
     """Policies by the names of their files."""
