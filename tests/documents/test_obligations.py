@@ -105,6 +105,65 @@ def test_a_column_of_reasons_says_what_a_thing_is_good_for() -> None:
     assert found(text) == ["Never skip the seed"]
 
 
+def test_a_word_that_demands_introduces_a_list_without_a_colon() -> None:
+    text = "# Work\n\n* Always\n  * the tests\n* Never\n  * a push\n* Sometimes\n  * a pause\n"
+    assert found(text) == ["the tests", "a push"]
+
+
+CONTEXTS = """
+# Work
+
+The following need the owner's approval:
+
+- `git push`
+
+You may:
+
+- read files
+
+> **Warning**
+> Do not run this twice.
+
+## Don't
+
+Use globals.
+Globals are slow.
+
+### Style
+
+- Name a thing twice
+
+## Forbidden actions
+
+| Action | Reason |
+|---|---|
+| `rm -rf /` | data loss |
+
+You can:
+
+- read logs
+
+When finished:
+
+1. Logs are there
+
+## Required
+
+- `name`: the name
+"""
+
+
+def test_what_makes_an_obligation_of_sentences_besides_items() -> None:
+    assert found(CONTEXTS) == [
+        "The following need the owner's approval:",
+        "`git push`",
+        "Do not run this twice.",
+        "Use globals.",
+        "Name a thing twice",
+        "`rm -rf /`",
+    ]
+
+
 LEADS = """
 # Reports
 

@@ -111,6 +111,15 @@ def test_a_sentence_is_cut_from_its_source() -> None:
         ("+++\nx = 1\n+++\nGo.", ("Go.",)),
         ("---\nGo.", ("Go.",)),
         ("One\\\ntwo", ("One", "two")),
+        (
+            "You must (see below. And here) go on. (Never push. Always pull.)",
+            ("You must (see below. And here) go on.", "(Never push.", "Always pull.)"),
+        ),
+        ("Wait (for. Long. Then go.", ("Wait (for.", "Long.", "Then go.")),
+        ("Never use ver. 2. Go on.", ("Never use ver. 2.", "Go on.")),
+        ("See [^1].\n\n[^1]: Never push.\n[^2]: Always pull.", ("See [^1].", "Never push.", "Always pull.")),
+        ("- a. Sign it.\n- 2. Never push.", ("Sign it.", "Never push.")),
+        ("**Note**\nDo not run\n**this** twice.", ("Note", "Do not run this twice.")),
         ("***", ()),
         ("", ()),
     ],
@@ -137,6 +146,7 @@ HOSTILE = {
     "tags": "<a " * 100_000,
     "deep lists": "".join(" " * (n % 2000) + "- a\n" for n in range(3000)),
     "words": "never do not before " * 50_000,
+    "asides": "x (a. ) A. " * 50_000 + "(A. " * 50_000,
     "one long word": "a" * 1_000_000,
     "nothing": "\0\u202e\ud7ff" * 100_000,
 }

@@ -22,9 +22,14 @@ _QUOTE = re.compile(r"(?:[ \t]{0,3}>)+[ \t]?")
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})([^`\n]*)$")
 _HEADING = re.compile(r"[ \t]{0,3}(#{1,6})(?:[ \t]+|$)")
 _ITEM = re.compile(r"([ \t]*)(?:[-*+•◦▪]|\(?\d{1,9}[.)]|\(?[A-Za-z][.)])(?:[ \t]+(?:\[[ xX]\][ \t]+)?)(?=\S)")
+_INNER = re.compile(r"(?:\(?\d{1,9}[.)]|\(?[a-z][.)])[ \t]+(?=\S)")
+"""A second mark of an item: `- a. …`."""
+
+_FOOTNOTE = re.compile(r"[ \t]{0,3}\[\^[^\[\]]{1,300}\]:[ \t]*(?=\S)")
 _RULE = re.compile(r"[ \t]{0,3}(?:\*[ \t]*){3,}$|[ \t]{0,3}(?:-[ \t]*){3,}$|[ \t]{0,3}(?:_[ \t]*){3,}$")
 _REFERENCE = re.compile(r"[ \t]{0,3}\[[^\[\]]{1,300}\]:[ \t]*\S")
 _CALLOUT = re.compile(r"\[!\w+\][ \t]*$|:::+[ \t]*\w*[ \t]*$")
+_LABEL = re.compile(r"(\*\*|__)(?![\s*_])[^*_]{1,40}(?<!\s)\1")
 _CLOSING = re.compile(r"[ \t]+#+[ \t]*$")
 _WRAPPED = 60
 """How long a line of plain text is at least that may go on in the next one, though that begins with a capital."""
@@ -110,7 +115,10 @@ class _Reader:
         elif _RULE.match(line):
             self.open = None
         elif item := _ITEM.match(line):
-            self._item(indent(item[1]), Span(start + item.end(), inner.end))
+            inside = _INNER.match(line, item.end()) or item
+            self._item(indent(item[1]), Span(start + inside.end(), inner.end))
+        elif note := _FOOTNOTE.match(line):
+            self._prose(indent(line), Span(start + note.end(), inner.end))
         elif self.open is not None:
             self._continue(self.open, inner)
         elif was_blank and not self._in_list() and indent(line) >= 4:
@@ -173,16 +181,20 @@ class _Reader:
         """A further line of a block, or after a hard break (two spaces, a backslash) one that stands by itself."""
         text, last = self.source.text, block.pieces[-1]
         slashed = text.startswith("\\\n", last.end - 1)
-        if block.kind != "code" and (slashed or text.startswith("  ", last.end) or self._is_apart(last, span)):
+        if block.kind != "code" and (
+            slashed or text.startswith("  ", last.end) or self._is_apart(last, span, len(block.pieces) == 1)
+        ):
             block.pieces[-1] = Span(last.start, last.end - slashed)
             self.open = Block(block.kind, [span], block.headings, block.lead)
             self.blocks.append(self.open)
         else:
             block.pieces.append(span)
 
-    def _is_apart(self, last: Span, span: Span) -> bool:
-        """Whether a line of a plain text begins anew: lists of rules often are lines without any mark or full stop."""
+    def _is_apart(self, last: Span, span: Span, first: bool) -> bool:
+        """Whether a line begins anew: after a label (`**Warning**`), or where lines of a plain text are its rules."""
         text = self.source.text
+        if first and _LABEL.fullmatch(text, last.start, last.end):
+            return True
         ended = last.end - last.start < _WRAPPED and text[last.end - 1] not in ",;:("
         return ended and text[span.start].isupper() and self.source.path.lower().endswith(".txt")
 
@@ -206,9 +218,11 @@ class _Reader:
             for cell in row:
                 self.begin("heading", cell)
         else:
+            first: Block | None = None
             for at, cell in enumerate(row):
-                block = self.begin("cell", cell)
+                block = self.begin("cell", cell, first)
                 block.headings += tuple(self.columns[at : at + 1])
+                first = first or block
         self.open = None
 
 

@@ -11,7 +11,13 @@ def _any(*patterns: str) -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
 
 
-_VERB = rf"(?:re-)?(?:{'|'.join(sorted(IMPERATIVES))})\b"
+# `work` begins as many descriptions (`Work items are …`) as instructions.
+_VERB = rf"(?:re-)?(?:(?:{'|'.join(sorted(IMPERATIVES))})\b|work (?=(?:only|in|inside|within|from|on|with)\b))"
+_DOING = rf"(?:{'|'.join(sorted({verb.removesuffix('e') for verb in IMPERATIVES}))})\w?ing\b"
+_ACTS = (
+    r"(?:(?:force[- ])?push(?:es)?|merges?|deploy(?:s|ments?)?|releases?|deletions?|uploads?|rebases?|installs|"
+    r"installations?|migrations?)"
+)
 _ADVERBS = r"(?:also|always|only|first|then|please|immediately|explicitly)"
 _WHERE = r"(?:(?:if|when|while|for|in|on|with|after|before|once)\b[^,:;]{1,160}, (?:then )?)?"
 _TEXT = r"(?:[^.]|\.(?=\w))"
@@ -19,6 +25,11 @@ _TEXT = r"(?:[^.]|\.(?=\w))"
 _BEGINS = rf"(?:^|[,:;—–(]\s*|\s-\s|\b(?:and|but|then|or|please|instead|so)\s+)(?:{_ADVERBS}\s+)*"
 _WHO = r"(?:you|agents?|the (?:agent|model|assistant|user|caller)|assistants?|models?)"
 _NOT = r"(?:not|isn['’]t|aren['’]t|never)"
+# What something is, rather than what is done to it.
+_BEING = (
+    r"(?:be )?(?:appear|available|better|change|contain|different|displayed|empty|exist|found|happen|have|missing|"
+    r"necessary|needed|present|required|returned|seem|shown|support|supported|visible|work)\b"
+)
 
 STRONG = (
     re.compile(
@@ -34,22 +45,30 @@ STRONG = (
         rf"{_BEGINS}(?:if [^,]{{1,120}}, )?(?:do not|don['’]t)\s+"
         r"(?!have\b|exist\b|know\b(?!ingly)|see\b|need\b|worry\b|apply\b|matter\b)",
         rf"\b{_WHO} (?:may|can|could|are|is) (?:not|only|never)\b",
-        r"\b(?:may|can) only\b",
+        rf"^you (?:cannot|can['’]t) (?!(?:find|get|know|read|see|tell|undo|use|view)\b){_VERB}",
+        rf"\b(?:may|can) only\b|\bmay (?!{_BEING})(?:be )?\w+ only\b",
+        rf"\b(?:nothing|nobody|no one|no|only)\b(?:\s+(?!to\b|that\b)[^\s,.;:]+){{0,8}}?\s+may\b(?! {_BEING})",
+        r"\b(?:at most|no more than|not more than|a maximum of) [^.;:]{1,60}\b(?:is|are) (?:allowed|permitted)\b",
+        rf"^no (?:[\w-]+ ){{0,2}}{_ACTS}(?:[.!]*$|,? (?:to|on|before|during|while|without|until|unless|outside)\b)",
+        rf"^no (?!matching\b|missing\b|remaining\b|existing\b){_DOING} (?:to|of|into|on|without|from|outside)\b",
         r"\b(?:may not|cannot) be (?:used|shared|disclosed|changed|modified|deleted|removed|called|sent|stored|"
-        r"exceeded|combined|skipped)\b",
-        rf"\b{_NOT} (?:be )?(?:allowed|permitted|acceptable|authori[sz]ed)\b",
+        r"exceeded|combined|skipped|merged|pushed|deployed|released|published|committed)\b",
+        rf"\b(?:{_NOT}|only) (?:be )?(?:allowed|permitted|acceptable|authori[sz]ed)\b|\b(?:allowed|permitted) only\b",
         r"\b(?:forbidden|prohibited|disallowed|obligatory|mandatory|compulsory|non-negotiable|not negotiable)\b",
+        r"\boff[- ]limits\b|\bit(?: is|['’]s) (?:absolutely )?(?:imperative|essential|vital|crucial) that\b",
         r"\b(?:is|are|be) (?:strictly |always |also |explicitly )?required\b",
         r"^required\s*[:—–-]\s*\w|\(required\)",
-        r"\brequires? (?:[\w-]+ ){0,3}?(?:approval|confirmation|consent|permission|sign-off|review|authori[sz]ation|"
-        r"validation|verification|a human)\b",
+        r"\b(?:requires?|needs?) (?:[\w'’-]+ ){0,3}?(?:approval|confirmation|consent|permission|sign-off|"
+        r"review|authori[sz]ation|validation|verification|a human)\b",
         rf"\b(?:{_WHO}|users?|customers?|callers?|operators?|it|they) needs? to\b|\bneeds? to be\b",
-        rf"\b(?:{_WHO}|it|they|this|these|user|files?|changes?)\s+(?:have|has) to\b|\bha(?:s|ve) to be\b",
+        rf"\b(?:{_WHO}|it|they|this|these|user|files?|changes?|tests?|checks?)\s+(?:have|has) to\b",
+        rf"\bha(?:s|ve) to be\b|\b{_WHO}(?: is| are|['’]re) (?:not )?to {_VERB}|"
+        r"\b(?:is|are) (?:only )?to be (?:\w+ed|done|kept|made|put|run|sent|set|written)\b",
         rf"{_BEGINS}(?:ensure|make (?:absolutely )?sure|be sure|make certain|take care|guarantee|confirm that|"
         r"verify that|check that)\b",
         r"\bonly (?:after|once)\b|\bonly ever\b|\bunder no circumstances\b|\bat all times\b|\bwithout exception\b",
         r"\bno exceptions\b",
-        rf"{_BEGINS}(?:refuse|abort|halt|stop and ask|escalate)\b",
+        rf"{_BEGINS}(?:refuse|abort|halt|stop and (?:ask|inform|notify|report|tell|wait)|escalate)\b",
         rf"{_BEGINS}(?:verify|confirm|double-check)\s+(?:\S+\s+){{1,14}}?"
         r"(?:is|are|was|were|exists?|works?|has|have|supports?|passe[sd]|succeeded)\b",
         rf"(?:{_BEGINS}|→\s*)ask\b(?! (?:yourself|about|questions)\b)|\b(?:agent|assistant) (?:asks|prompts)\b",
@@ -58,6 +77,11 @@ STRONG = (
     ),
 )
 """What makes a sentence an obligation by itself, once `MERE` is taken out of it."""
+
+ALONE = _any(
+    r"(?:always|do not|don['’]t|forbidden|mandatory|must(?: not)?|never|no exceptions|prohibited|required)[^\w:]*"
+)
+"""Such a word with nothing that it asks for, unless it introduces a list."""
 
 MERE = _any(
     r"\bmust-\w+|\b(?:if|or) (?:you|we|they|it) (?:absolutely )?(?:must|need to|have to)\b",
@@ -74,6 +98,8 @@ MERE = _any(
     r"\b(?:they|these|those|which|it)\b[^.;:]{0,120}\b(?:but|and) (?:do not|don['’]t)\b",
     r"\b(?:who|that|which) never\b|^(?:it|this) never [a-z]+s\b",
     r"\b\w+s (?:are|have|can)\b[^.;:]{0,80} (?:and|but) don['’]t\b",
+    r"\byou never know\b|\b(?:this|that|there|it) must be (?:an?|some|the) "
+    r"(?:\w+ )?(?:bug|error|mistake|problem|reason|typo|way)\b",
     r"(?<!\bis )(?<!\bare )(?<!\bbe )\brequired (?:reading|by|for|fields?|arguments?|parameters?|"
     r"tools?|inputs?|columns?|packages?)\b",
 )
@@ -81,21 +107,24 @@ MERE = _any(
 
 _FIRST = (
     r"(?:before|prior to|after|once|at the (?:end|start|beginning)\b|upon|immediately after|"
-    r"when (?:done|finished|complete))"
+    r"when (?:done|finished|complete)|whenever|(?:every|each|any) time|unless)"
 )
 _HALT = r"(?:stop|abort|halt|refuse|reject|escalate)"
 ORDER = _any(
     rf"^{_FIRST}[^,:]{{0,160}}[,:]\s+(?:\w+ly |also |always |then |first )?{_VERB}",
     rf"^{_WHERE}(?:\w+ly |first,? |then,? |always )?(?!name\b){_VERB}(?!:){_TEXT}{{0,200}}?\b"
-    r"(?:before|prior to|after (?!all\b|that\b|which\b))\b",
+    r"(?:before|prior to|after (?!all\b|that\b|which\b)|whenever|(?:each|every|any) time)\b",
+    rf"^first,? {_VERB}{_TEXT}{{1,160}}?[,;] (?:and )?(?:only )?then\b|^{_WHERE}keep (?:\S+ ){{1,6}}out of\b",
     rf"^{_WHERE}{_VERB}{_TEXT}{{0,160}}\b"
-    r"(?:only (?:if|when|with|from|via|through|for|in|on|as|what|those|your)|solely)\b",
+    r"(?:only (?:if|when|with|from|via|through|for|in|on|as|what|those|your)|solely|exclusively)\b",
     rf"^only {_VERB}|{_BEGINS}{_VERB}(?: (?:up|it|them))? only\b",
-    rf"\bif [^,]{{1,160}},\s+(?:{_HALT}|roll back)\b|^{_HALT}\b[^.]{{0,80}}\b(?:if|when|until)\b",
+    rf"\b(?:if|on|upon) [^,]{{1,160}},\s+(?:{_HALT}|roll (?:\S+ ){{0,4}}back)\b",
+    rf"^{_HALT}\b[^.]{{0,80}}\b(?:if|when|until|on (?:the |any )?(?:first )?(?:error|failure))\b",
     rf"^{_WHERE}{_VERB}{_TEXT}{{0,200}}\b"
     r"(?:unless|until the user|without (?:asking|confirmation|approval|permission))\b",
-    rf"^{_WHERE}(?:use|submit|write|read|store|stage|run|call|pass|put|set)\b{_TEXT}{{1,160}}, not "
-    r"(?!just\b|only\b|merely\b|necessarily\b)\S",
+    rf"^{_WHERE}(?:use|submit|write|read|store|stage|run|call|pass|put|set)\b{_TEXT}{{1,160}}"
+    r", not (?!just\b|only\b|merely\b|necessarily\b)\S",
+    r"^use `…` (?:instead of|rather than) `…`(?! (?:as|because|since|so)\b)",
 )
 """An order or a condition on an instruction: `Before X, do Y`."""
 
@@ -117,7 +146,7 @@ SECTION = re.compile(r"\bMUST\b|(?i:\bnon-negotiables?\b|\bmandatory (?:requirem
 
 CARRIES = _any(
     r"^(?:(?:please )?do(?: not|n['’]t)|must(?: not|n['’]t)?|never|always|only|shall|mandatory|required|ensure|"
-    r"make (?:absolutely )?sure|at all times|needs? to|ha(?:s|ve) to|non-negotiable)\b"
+    r"make (?:absolutely )?sure|at all times|needs?|requires?|ha(?:s|ve) to|non-negotiable)\b"
 )
 """The word of a lead that demands what the items of its list say."""
 
@@ -126,6 +155,12 @@ MILD = _any(
     r"^\W*optional\b|\(optional\b",
 )
 """An item that only advises, allows or explains, wherever it stands."""
+
+PERMITS = _any(r"^(?:(?:you|agents?|it|they|users?) )?(?:may|can)(?! (?:not|never|only))\b|^(?:allowed|permitted)\b")
+"""A lead that allows what its items say."""
+
+WHEN = _any(r"^(?:when|after|before|once)\b")
+"""A lead that says when its items hold, whatever the heading rules out."""
 
 CONDITION = _any(r"^(?:if|when|where|for|in case|otherwise)\b[^,]*:$")
 """A lead that says when, and leaves what to the items of its list."""

@@ -28,8 +28,9 @@ def document_paths(args: Iterable[str]) -> list[str]:
     """Documents in the order of the arguments, each file once.
 
     Of a folder its Markdown however deep: `SKILL.md`, `AGENTS.md` and `CLAUDE.md` before the others of their folder,
-    these by name, and subfolders last. What is hidden is passed over, and so are licences, notices and changelogs,
-    which oblige people and not an agent.
+    these by name, and subfolders last. What is hidden is passed over; so are links to files elsewhere, which the
+    folder's author may not be allowed to read, and licences, notices and changelogs, which oblige people and not an
+    agent.
 
     Raises:
         InputError: VGL001 for an argument that stands for nothing or is no file that can be cited; VGL003 for a
@@ -81,7 +82,9 @@ def _documents(folder: str) -> Iterator[str]:
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _SKIPPED)
         for name in sorted(names, key=_rank):
             path = os.path.join(place, name)  # noqa: PTH118 - keeps `./` as it was typed
-            if name.lower().endswith(SUFFIXES) and not name.startswith(".") and _speaks(name) and not waits(path):
+            if not name.lower().endswith(SUFFIXES) or name.startswith(".") or not _speaks(name) or waits(path):
+                continue
+            if not Path(path).is_symlink() or Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
                 yield path
 
 

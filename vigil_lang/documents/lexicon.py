@@ -23,9 +23,9 @@ COUNTED = {word: str(at) for at, word in enumerate(re.findall(r"\w+", _FROM_TWO)
     "hundred": "100",
 }
 _COUNT = rf"(?:\d[\d,.]*|{'|'.join(COUNTED)})"
-_TIME = r"ms|milliseconds?|secs?|seconds?|mins?|minutes?|hrs?|hours?|days?|weeks?|(?-i:[smhd])"
+TIME = r"ms|milliseconds?|secs?|seconds?|mins?|minutes?|hrs?|hours?|days?|weeks?|(?-i:[smhd])"
 _OFTEN = r"times|retries|attempts|tries"
-_ACTED = (
+ACTED = (
     r"confirm\w*|approv\w*|consent\w*|permission|authori[sz]\w*|asking|review\w*|notif\w*|sign-off|backup|backing up|"
     r"test\w*|validat\w*|verif\w*|check\w*|reading|recalculat\w*"
 )
@@ -90,7 +90,7 @@ LIMITS: tuple[tuple[LimitKind, re.Pattern[str]], ...] = (
         "without",
         _any(
             r"without (?:(?:the|an?|first|prior|previous|explicit|express|written|user['’]?s?|human|their|any|having|"
-            rf"being) ){{0,4}}(?:{_ACTED})"
+            rf"being) ){{0,4}}(?:{ACTED})"
         ),
     ),
     (
@@ -106,7 +106,7 @@ _MORE = (
     r"below|exactly|within|maximum of|minimum of"
 )
 _UNIT = (
-    rf"{_TIME}|calls?|steps?|actions?|events?|{_OFTEN}|%|percent|[kmgt]i?b|bytes?|lines?|rows?|files?|items?|records?|"
+    rf"{TIME}|calls?|steps?|actions?|events?|{_OFTEN}|%|percent|[kmgt]i?b|bytes?|lines?|rows?|files?|items?|records?|"
     r"messages?|emails?|users?|recipients?|tokens?|characters?|commits?|pages?|requests?|dollars|usd|eur"
 )
 # A number after such a word is a name (`step 2`), or not meant exactly (`about 20`).
@@ -135,10 +135,27 @@ VALUE = re.compile(r"[\w@:/.+*#=-]+(?: [\w@:/.+*#=-]+){0,2}")
 """A short text in quotation marks that may be a value."""
 
 _NEVER = r"never|not|don['’]t|mustn['’]t|cannot|can['’]t|no"
+# What is done to such a thing ends nothing: `before submitting a job`.
+_THING = (
+    r" (?:(?:an?|the|each|every|any|all|your|this) )?(?:\w+ )?"
+    r"(?:jobs?|requests?|scripts?|orders?|prs?|issues?|forms?|patch(?:es)?|packages?|payments?|e?-?mails?|messages?)\b"
+)
 _LAST = (
     r"(?:you )?(?:finish|end|complet|submi|deliver|hand|stop|exit|clos|conclud|return|respond|reply|answer|report|"
-    r"declar|mark|task|done|leav|quit|wrap)"
+    rf"declar|mark|task|done|leav|quit|wrap)\w*\b(?!{_THING})"
 )
+_DONE = r"(?:complete|completed|done|finished|resolved|fixed|ready)\b"
+_FINISH = (
+    r"(?:\w+ly )?(?:(?:finish|stop|quit|exit|conclud)\w*(?: (?:working|early|"
+    r"(?:the|your|this|a) (?:run|session|task|turn|work)))?(?= (?:after|before|once|only|unless|until|without)\b)|"
+    r"end (?:the|your) (?:run|session|task|turn|work)|"
+    r"wrap(?:ping)? up|(?:hand|turn)(?:ing)? (?:[\w']+ ){0,3}(?:over|in|back)|declar\w*|"
+    r"(?:claim|report)(?:ing)? (?:success|completion|that)|"
+    rf"(?:mark|consider|call|say|set)(?:ing)? [^.;:,]{{0,60}}{_DONE})"
+)
+"""What ends the work. `Do not stop before …` asks for something at the end, and of no event that it comes earlier."""
+
+_NO_END = rf"(?!(?:.*\b(?:{_NEVER}) )?{_FINISH})"
 
 
 def _told(pattern: str) -> re.Pattern[str]:
@@ -147,12 +164,12 @@ def _told(pattern: str) -> re.Pattern[str]:
 
 ORDERS: tuple[tuple[Order, re.Pattern[str]], ...] = (
     ("past", _told(rf"^(?P<word>before|prior to) (?!{_LAST})(?P<then>[^,:]+)[,:] (?P<first>.+)$")),
-    ("past", _told(rf"^(?P<first>.+?)[, ]\s?(?P<word>before|prior to) (?!that\b|{_LAST})(?P<then>.+)$")),
-    ("past", _told(r"^(?P<then>.+?) (?P<word>only (?:after|once)) (?P<first>.+)$")),
+    ("past", _told(rf"^{_NO_END}(?P<first>.+?)[, ]\s?(?P<word>before|prior to) (?!that\b|{_LAST})(?P<then>.+)$")),
+    ("past", _told(rf"^{_NO_END}(?P<then>.+?) (?P<word>only (?:after|once)) (?P<first>.+)$")),
     (
         "past",
         _told(
-            rf"^(?P<then>.*?\b(?:{_NEVER})\b.{{1,200}}?) "
+            rf"^{_NO_END}(?P<then>.*?\b(?:{_NEVER})\b.{{1,200}}?) "
             rf"(?P<word>until|unless|before(?! {_LAST})|without first|without having) (?P<first>.+)$"
         ),
     ),
@@ -174,10 +191,12 @@ ORDERS: tuple[tuple[Order, re.Pattern[str]], ...] = (
         "end",
         _told(
             r"\b(?P<word>at the end|when (?:you are |you['’]re )?(?:done|finished)|"
-            rf"before {_LAST}\w*|as (?:the|a) (?:last|final) step)\b"
+            rf"before {_LAST}|as (?:the|a) (?:last|final) step)\b"
+            rf"|(?:\b(?:{_NEVER}) {_FINISH}|^{_FINISH}[^.;]{{0,100}}? only)[^.;]{{0,160}}?"
+            r"\b(?:after|before|once|unless|until|without)\b"
         ),
     ),
-    ("bounded", _told(rf"\bwithin (?:the next )?{_COUNT} ?(?:{_TIME}|calls?|steps?|actions?)\b")),
+    ("bounded", _told(rf"\bwithin (?:the next )?{_COUNT} ?(?:{TIME}|calls?|steps?|actions?)\b")),
     (
         "counted",
         _told(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from vigil_lang.documents import demanding
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from vigil_lang.documents.model import Document, Sentence
 
@@ -55,7 +55,7 @@ def obligations(document: Document) -> tuple[Obligation, ...]:
 def demands(text: str) -> str | None:
     """The word by which a sentence demands something; None where it only describes, asks or recommends."""
     bare = _bare(text)
-    if not bare or _asks(bare):
+    if not bare or _asks(bare) or demanding.ALONE.fullmatch(bare):
         return None
     told = demanding.MERE.sub(lambda m: "~" * len(m.group()), bare)
     for pattern in demanding.STRONG:
@@ -107,25 +107,37 @@ def _begin(text: str) -> str:
 
 
 def _from_context(sentence: Sentence, leads: Mapping[str, str]) -> str | None:
-    """What headings or the lead make of an item; `leads` are those that demand what their items say."""
-    if sentence.kind != "item" or _asks(sentence.text):
+    """What headings or the lead make of an item, or of a row's first cell; `leads` demand what their items say."""
+    is_cell, lead, headings = sentence.kind == "cell", sentence.lead, sentence.headings
+    if sentence.kind == "heading" or (is_cell and lead) or _asks(sentence.text):
         return None
     bare = _bare(sentence.text)
-    if demanding.MILD.match(bare):
+    if demanding.MILD.match(bare) or demanding.PERMITS.match(lead):
         return None
-    if sentence.lead in leads:
-        return leads[sentence.lead]
+    headings = headings[:-1] if is_cell else headings
+    if sentence.kind == "prose":
+        return _alone(headings) if instructs(sentence.text) else None
+    if lead in leads:
+        return leads[lead]
     telling = instructs(sentence.text) or demanding.RESTRICTS.search(bare) is not None
-    for text in (sentence.lead, *sentence.headings[-1:]):
+    for text in (lead, *headings[-1:]):
         if not text or len(text) > 120 or demanding.NOT_BINDING.search(text):
             continue
-        if found := demanding.BINDING.search(text):
+        apart = text != lead and demanding.WHEN.match(lead) is not None
+        if not apart and (found := demanding.BINDING.search(text)):
             return found.group().strip(" \t:.!").lower()
         if telling and (found := demanding.RULES.search(text)):
             return found.group().strip(" \t:.!—–-()").lower()
-    for heading in reversed(sentence.headings):
-        if found := demanding.SECTION.search(heading):
+    for heading in reversed(headings):
+        if (telling or not is_cell) and (found := demanding.SECTION.search(heading)):
             return found.group().lower()
-    if (found := demanding.PROHIBITS.match(bare)) and not any(map(demanding.DESCRIPTIVE.search, sentence.headings)):
-        return "no"
-    return None
+    if (word := _alone(headings)) is not None:
+        return word
+    prohibits = not is_cell and demanding.PROHIBITS.match(bare) is not None
+    return "no" if prohibits and not any(map(demanding.DESCRIPTIVE.search, headings)) else None
+
+
+def _alone(headings: Sequence[str]) -> str | None:
+    """The word of a heading that is nothing but a word that demands: `Never`, `Don't`."""
+    words = (h.strip(" \t:.!*").lower() for h in reversed(headings) if demanding.ALONE.fullmatch(_bare(h)))
+    return next((word for word in words if word != "required"), None)  # a list of parameters

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Source, Span
 from vigil_lang.documents.blocks import Block, blocks
+from vigil_lang.documents.demanding import ALONE
 from vigil_lang.documents.inline import plain
 from vigil_lang.documents.model import Document, Sentence
 from vigil_lang.documents.split import split
@@ -25,11 +26,17 @@ def read_document(source: Source) -> Document:
             texts.append(("\n".join(source.text[p.start : p.end] for p in block.pieces), None))
             continue
         lead = last.get(block.lead, "") if block.lead else ""
-        for sentence in _sentences(source, block, block.kind, lead if lead.endswith(":") else ""):
+        lead = lead if block.kind == "cell" or _introduces(lead) else ""
+        for sentence in _sentences(source, block, block.kind, lead):
             texts.append((sentence.text, len(sentences)))
             sentences.append(sentence)
             last[block] = sentence.text
     return Document(source, tuple(sentences), tuple(texts))
+
+
+def _introduces(text: str) -> bool:
+    """Whether a sentence introduces the list below it; a word such as `Never` needs no colon for that."""
+    return text.endswith(":") or ALONE.fullmatch(text) is not None
 
 
 def _sentences(source: Source, block: Block, kind: Kind, lead: str) -> list[Sentence]:

@@ -16,6 +16,9 @@ _LAST_WORD = re.compile(r"(?:[A-Za-z]\.)*[A-Za-z]+$")
 _ABBREVIATIONS = listed(
     "e.g i.e eg ie vs cf viz approx ca resp incl excl mr mrs ms dr prof fig figs sec ch vol pp al inc ltd co"
 )
+_BEFORE_NUMBERS = listed("no nr ver art")
+_ASIDE = 400
+"""Characters of an aside in parentheses that ends no sentence around it."""
 
 
 def split(text: str) -> Iterator[tuple[int, int]]:
@@ -26,9 +29,21 @@ def split(text: str) -> Iterator[tuple[int, int]]:
     for end in _END.finditer(masked):
         if end.group().startswith(".") and _is_abbreviation(masked, end.start(), masked[end.end() : end.end() + 1]):
             continue
+        if _is_inside(masked, start, end.end()):
+            continue
         yield from _trimmed(text, start, end.end())
         start = end.end()
     yield from _trimmed(text, start, len(text))
+
+
+def _is_inside(text: str, start: int, end: int) -> bool:
+    """Whether the end lies in parentheses that opened after the sentence began and are closed again further on."""
+    start = max(start, end - _ASIDE)
+    opened = text.find("(", start, end)
+    closed = text.find(")", end, end + _ASIDE)
+    if opened < 0 or closed < 0 or not any(map(str.isalnum, text[start:opened])):
+        return False
+    return text.count("(", start, end) > text.count(")", start, end) and "(" not in text[end:closed]
 
 
 def _is_abbreviation(text: str, dot: int, after: str) -> bool:
@@ -38,7 +53,7 @@ def _is_abbreviation(text: str, dot: int, after: str) -> bool:
     word = last.group().lower()
     return (
         word in _ABBREVIATIONS
-        or (word == "no" and after.isdigit())
+        or (word in _BEFORE_NUMBERS and after.isdigit())
         or ("." in word and len(word) == 3 and after != "`")
     )
 

@@ -11,7 +11,7 @@ from vigil_lang.analysis.occurs import Occurrence, matches_any
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, nearest
 from vigil_lang.lint.signature.domains import Domain, test_findings
 from vigil_lang.lint.signature.joins import Use, joins
-from vigil_lang.lint.signature.members import Member, element_of, members
+from vigil_lang.lint.signature.members import Member, element_of, member, members
 from vigil_lang.lint.signature.vacuity import vacuous
 from vigil_lang.semantics.lower import parts
 from vigil_lang.semantics.meanings import Argument as Given
@@ -21,7 +21,7 @@ from vigil_lang.semantics.terms import Failed
 from vigil_lang.semantics.text import quote
 from vigil_lang.syntax import tree
 from vigil_lang.syntax.print import to_text
-from vigil_lang.trace.signature import Argument
+from vigil_lang.trace.signature import Action, Argument
 from vigil_lang.trace.vocabulary import vocabulary
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ Actions: TypeAlias = frozenset[str]
 """Actions of the signature, by their own names, that a condition may be about."""
 
 _SHOWN_ACTIONS = 3
+_PROGRAM = "program"
 
 
 def against(policy: Policy, signature: Signature, conditions: Conditions) -> Iterator[Diagnostic]:
@@ -88,6 +89,15 @@ class Vocabulary:
     def may_be_derived(self, name: str) -> bool:
         """Whether an event may have a name that is none of a listed tool."""
         return may_be_derived(name, self.signature)
+
+    def may_be_of(self, action: str, programs: Collection[str]) -> bool:
+        """Whether an event of an action may be of one of some programs, as far as was seen."""
+        program = self.actions[action].args.get(_PROGRAM)
+        return program is None or program.values is None or not program.values.isdisjoint(programs)
+
+    def may_carry(self, action: Action, argument: str) -> bool:
+        """Whether an action's events may have an argument; programs have options that no run shows."""
+        return action.open or argument in action.args or (not self.declared and "process.run" in action.kinds)
 
     def near(self, name: str) -> list[str]:
         """The names a person may have meant."""
@@ -187,6 +197,8 @@ class Reading:
                 matcher = self.conditions.terms.matcher(text, scope)
                 known = self.known.actions
                 return frozenset(a for a in actions if matches_any(matcher, known[a].kinds | {a}))
+            case tree.Test() if (programs := self._programs(expr, scope)) is not None:
+                return frozenset(a for a in actions if self.known.may_be_of(a, programs))
             case tree.Apply(_, args):
                 self.conditions.count(expr, scope)
                 found = self.conditions.pattern_of(expr, scope)
@@ -199,6 +211,16 @@ class Reading:
                     inner = self.conditions.inside(expr, found[1], found[0], scope)
                     return self._within(found[1].body, inner, actions)
         return actions
+
+    def _programs(self, test: tree.Test, scope: Scope) -> frozenset[str] | None:
+        """The programs one of which a test asks for; None where it asks for something else."""
+        operand, terms = test.operand, self.conditions.terms
+        if test.operator not in ("=", "in") or self.conditions.reads(test.field, scope).name != _PROGRAM:
+            return None
+        if isinstance(operand, tree.SetUnion):
+            return frozenset(one.text for one in members(operand, scope, terms))
+        one = member(operand, scope, terms) if isinstance(operand, tree.Name | tree.String) else None
+        return None if one is None else frozenset({one.text})
 
     def _actions(self, named: list[Member], whole: Place) -> Iterator[Diagnostic]:
         # A run need not show every kind there is; misspelt ones are VGL308.
@@ -263,10 +285,12 @@ class Reading:
         known = [self.known.actions[a] for a in actions]
         if any(action.open or text in action.args for action in known):
             return
+        near = nearest(text, {other for action in known for other in action.args})
+        if not near and any(self.known.may_carry(action, text) for action in known):
+            return
         whatever = self.known.declared and actions == self.known.all
         if text in vocabulary().roles and (whatever or any(action.kinds for action in known)):
             return
-        near = nearest(text, {other for action in known for other in action.args})
         yield Diagnostic.of(
             "VGL402",
             self._lacking(text, actions),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,8 @@ from vigil_lang.lint.signature.members import Member, member, members
 from vigil_lang.semantics.text import Glob, glob_parts
 from vigil_lang.syntax import tree
 from vigil_lang.trace.signature import type_of
+from vigil_lang.trace.values import canonical, number
+from vigil_lang.trace.vocabulary import vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 
 _NOUNS = {"text": "text", "number": "a number", "bool": "a truth value"}
 _SHOWN_VALUES = 6
+_JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _LONGEST_NAME = 200
 """Likeness of texts takes time that grows with their square; nobody misspells a page."""
 
@@ -117,7 +121,20 @@ def _members(listed: list[Member], whole: Place, domain: Domain, *, idle: bool) 
 def _fits(one: Member, domain: Domain) -> bool:
     """A string may spell a number or a truth value; what is written as a number is meant as one."""
     types = domain.argument.types
-    return not types or one.type in types or (one.type == "text" and type_of(one.text) in types)
+    if not types or one.type in types:
+        return True
+    return one.type == "text" and type_of(one.text) in types and not _is_respelt(one, domain)
+
+
+def _is_respelt(one: Member, domain: Domain) -> bool:
+    """Whether a string spells a number as no value does: `"6.0"` is another text than `6`, which JSON's 6.0 becomes.
+
+    `007` is no number to JSON, and a version such as `3.10` is a text, whatever it looks like.
+    """
+    found, values, role = number(one.text), domain.argument.values, vocabulary().roles.get(domain.field)
+    if found is None or not _JSON_NUMBER.fullmatch(one.text) or (role is not None and role.type == "text"):
+        return False
+    return canonical(found) != one.text and (values is None or one.text not in values)
 
 
 def _mistyped(one: Member, domain: Domain) -> Diagnostic:
@@ -126,6 +143,10 @@ def _mistyped(one: Member, domain: Domain) -> Diagnostic:
         quoted = f'"{place.source.text[place.span.start : place.span.end]}"'
         fix = Fix(f"write `{quoted}`", (Edit(place.span, quoted),))
     message = f"`{domain.field}` is always {_types(domain)}, and `{one.text}` is {_NOUNS[one.type]}"
+    if one.type == "text" and domain.argument.types == {"number"} and (found := number(one.text)) is not None:
+        written = canonical(found)
+        message = f"`{domain.field}` is always a number, and the text `{one.text}` is written `{written}` as one"
+        fix = Fix(f"write `{written}`", (Edit(place.span, written),)) if isinstance(one.spelling, tree.String) else None
     return Diagnostic.of("VGL404", message, place.source, place.span, fix=fix)
 
 

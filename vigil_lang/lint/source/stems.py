@@ -33,11 +33,16 @@ _ENDING = re.compile(r"(?<=\w{3})(?:ing|ed|es|s|e)$")
 
 def related(one: str, other: str) -> bool:
     """Whether two words have the same stem."""
-    if one == other or _stem(one) == _stem(other):
+    if same_stem(one, other):
         return True
     shorter = min(len(one), len(other))
     wanted = max(4, min(shorter - 1, 6))
     return shorter >= 4 and one[:wanted] == other[:wanted]
+
+
+def same_stem(one: str, other: str) -> bool:
+    """Whether two words differ by an ending at most, as `adds` and `adding` do."""
+    return one == other or _stem(one) == _stem(other)
 
 
 @lru_cache(maxsize=4096)
