@@ -17,10 +17,14 @@ from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets
 from vigil_lang.trace import observe
 
+FORCED = arg("force", "is", "true")
+FORMATTER = arg("program", "is", "black", "ruff")
 FAILED = Asked("status", "is", values=("error",))
 NOT_OK = Asked("status", "is", values=("ok",), negated=True)
 DELETE, PUBLISH, TEST, SUBMIT = "file.delete", "package.publish", "test.run", "job.submit"
+INSTALL = "package.install"
 DATA = arg("path", "regex", "(^|/)data/")
+IS_TEST = Asked("action", "is", values=(TEST,))
 ANY = Asked("action", "glob", values=("*",))
 
 
@@ -116,7 +120,7 @@ WEAK: list[tuple[str, str, Requirement]] = [
     ("nothing of how a call ends", NO_DELETION, never(DATA, NOT_OK)),
     ("nothing of how a call ends", TESTED, first(any_of(called(TEST)), FAILED)),
     # when it counts
-    ("only after something", NO_DELETION, never(DATA, after=any_of(called("vcs.push")))),
+    ("only after `vcs.push`", NO_DELETION, never(DATA, after=any_of(called("vcs.push")))),
     # two places of one event
     (
         "two places",
@@ -142,6 +146,74 @@ WEAK: list[tuple[str, str, Requirement]] = [
     # what no run breaks
     ("no run can break", "Repeat tests until they pass.", passes(called(TEST, OK), called(TEST))),
     ("can never hold", NO_DELETION, never(DATA, FAILED, OK)),
+    # counts and times are the clause's own
+    ("has no number 4", "Submit a job at most 3 times.", most("4")),
+    ("has no number 2", "Submit a job once.", most("2")),
+    ("has no number 180", "Submit a job at most three times.", most("180")),
+    ("has no number 600", RETESTED, then("600")),
+    ("no such time as 10h", RETESTED, then("10h")),
+    ("has no number 3", "Never delete more than 5 files.", never(arg("count", ">", "3"))),
+    # guards that say nothing of what is asked for
+    ("guard: nearly any event", TESTED, first(any_of(Case((arg("path", "regex", "/"),))))),
+    ("guard: nearly any event", TESTED, first(any_of(Case((arg("program", "glob", "*t*"),))))),
+    ("guard: nearly any event", TESTED, first(any_of(Case((Asked("output", "regex", values=("[aeiou]",)),))))),
+    ("guard: nearly any event", TESTED, first(any_of(called(TEST), Case((arg("exit_code", ">=", "0"),))))),
+    ("guard: nearly any event", TESTED, first(any_of(called("process.run")))),
+    ("guard: nearly any event", TESTED, first(any_of(called("process.run", arg("program", "is", "x", negated=True))))),
+    ("guard: nothing in the sentence asks for `file.read`", TESTED, first(any_of(called("file.read")))),
+    ("guard: what is asked for has to fail", TESTED, first(any_of(called(TEST, FAILED)))),
+    (
+        "beside `test.run`, `file.delete` will do, of which it is asked",
+        "After each deletion run the tests.",
+        Requirement("s", "", "resp", any_of(called(DELETE)), any_of(called(TEST), called(DELETE))),
+    ),
+    # what is forbidden altogether, allowed on a condition of its own
+    (
+        "guard: nothing in the sentence speaks of `user.ask`",
+        "Never delete files.",
+        Requirement("s", "", "prec", any_of(called(DELETE)), any_of(called("user.ask"))),
+    ),
+    (
+        "response: nothing in the sentence speaks of `test.run`",
+        "Never delete files.",
+        Requirement("s", "", "resp", any_of(called(DELETE)), any_of(called(TEST))),
+    ),
+    ("forbids it altogether", "Never submit jobs.", most("1")),
+    # words that stand for something else
+    ("only after `vcs.push`", "Never delete files from `data/`.", never(DATA, after=any_of(called("vcs.push")))),
+    ("only after `vcs.push`", "When in doubt, never delete files.", never(after=any_of(called("vcs.push")))),
+    (
+        "only after `file.read`",
+        "Never delete files.",
+        never(arg("path", "same", "x"), after=any_of(called("file.read", arg("path", "same", "x")))),
+    ),
+    (
+        "only after `release.publish`",
+        "After the first release, packages are never deleted.",
+        never(after=any_of(called("release.publish", arg("version", "is", "99")))),
+    ),
+    ("nothing of how a call ends", "Never delete files with results.", never(FAILED)),
+    ("nothing of how a call ends", "Never delete files of the work folder.", never(FAILED)),
+    ("has no `unless`", "Never delete universal data.", never(arg("path", "unlike_glob", "*data*"))),
+    # an alternative of a pattern that nobody named
+    ("nearly any value", "Never delete anything but `data/tmp`.", never(arg("path", "unlike_regex", "data/tmp|/"))),
+    (
+        "takes out `data\\/tmp|ledger`",
+        "Never delete anything but `data/tmp`.",
+        never(arg("path", "unlike_regex", "data/tmp|ledger")),
+    ),
+    (
+        "takes out",
+        "Never delete anything but `data/tmp`.",
+        never(arg("path", "unlike_regex", "(data/tmp|(srv|opt)/[a-z]+)")),
+    ),
+    # what no event can be
+    ("no event is both `file.delete` and `test.run`", "Never delete files.", never(IS_TEST)),
+    (
+        "a `package.publish` has no `query`",
+        TESTED,
+        first(any_of(called(TEST, arg("query", "same", "x"))), arg("query", "same", "x")),
+    ),
     # everything forbidden
     ("nearly any event meets it", "Never delete files.", nothing(ANY)),
     ("nearly any event meets it", "Never delete files.", nothing(arg("path", "present"))),
@@ -190,6 +262,39 @@ FAITHFUL: list[tuple[str, Requirement]] = [
         "Never copy a file onto itself.",
         never(arg("source", "same", "x"), arg("target", "same", "x"), action="file.copy"),
     ),
+    ("Submit fewer than 3 jobs.", most("2")),
+    ("Never submit the same job again.", most("1", arg("name", "same", "x"))),
+    ("Retry a job twice at most.", most("3")),
+    ("Never submit more than a dozen jobs.", most("12")),
+    ("After you submit a job, run the tests within half an hour.", then("30m")),
+    ("After you submit a job, run the tests within an hour.", then("3600s")),
+    ("Do not use any package manager that isn't `uv`.", never(arg("program", "other_than", "uv"), action=INSTALL)),
+    ("Never push from a branch different from `main`.", never(arg("branch", "other_than", "main"), action="git.push")),
+    (
+        "Do not install with plain `pip`, always add `--no-cache-dir`.",
+        never(arg("flag", "is", "--no-cache-dir", negated=True), action="package.install"),
+    ),
+    (
+        "`--skip-db-update`: do not update the database.",
+        never(arg("skip-db-update", "is", "true", negated=True), action="security.scan"),
+    ),
+    (
+        "Never send the text of a secret to anyone.",
+        never(
+            arg("text", "mentions", "x"),
+            action="message.send",
+            after=any_of(called("secret.read", Asked("output", "same", values=("x",)))),
+        ),
+    ),
+    (
+        "Never retry a failed job.",
+        never(
+            arg("script", "same", "x"),
+            action=SUBMIT,
+            after=any_of(called(SUBMIT, arg("script", "same", "x"), FAILED)),
+        ),
+    ),
+    ("Do not publish code that has not been formatted.", first(any_of(called("process.run", FORMATTER)))),
 ]  # fmt: skip
 
 
@@ -217,9 +322,89 @@ def test_a_lead_may_say_how_often_and_from_when() -> None:
 def test_what_a_reviewer_should_look_at_is_noted() -> None:
     (one,), problems = checked("Never delete files.", never(arg("path", "is", "/srv/ledger.db")))
     assert problems == ""
-    assert one.notes == ("forbidden: it speaks of `/srv/ledger.db` alone, which the clause does not name",)
+    assert one.notes == ("forbidden: narrower than the sentence: only `path = /srv/ledger.db`",)
     (one,), _ = checked(TESTED, first(any_of(called(TEST), called("file.read"))))
     assert one.notes == ("guard: beside `test.run`, which the clause names, `file.read` will do",)
+
+
+NARROWER: list[tuple[str, str, Requirement]] = [
+    ("path = /data/no-such-xyz", NO_DELETION, never(arg("path", "is", "/data/no-such-xyz"))),
+    ("path ~ /(^|\\/)data$/", NO_DELETION, never(arg("path", "regex", "(^|/)data$"))),
+    ("path ~ /\\/DATA\\//", NO_DELETION, never(arg("path", "regex", "/DATA/"))),
+    ('path ~ "*/data/?"', NO_DELETION, never(arg("path", "glob", "*/data/?"))),
+    ("path ~ /data.*data/", NO_DELETION, never(arg("path", "regex", "data.*data"))),
+    ("path ~ /data\\/!!/", NO_DELETION, never(arg("path", "regex", "data/!!"))),
+    ("path ~ /files/", "Never delete files.", never(arg("path", "regex", "files"))),
+    ("output contains files", "Never delete files.", never(Asked("output", "contains", values=("files",)))),
+    ("has target", "Never delete files.", never(arg("target", "present"))),
+    ("size > 1", "Never copy files.", never(arg("size", ">", "1"), action="file.copy")),
+    ("branch = mainn", "Never push to `main`.", never(arg("branch", "is", "mainn"), action="git.push")),
+    ("branch = force", "Never push with `--force`.", never(arg("branch", "is", "force"), action="git.push")),
+    ("status = error", "Never delete files of failed jobs.", never(FAILED)),
+    ("action = db.write", "Never delete files.", never(Asked("action", "is", values=("wipe",)), action="db.write")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("only", "sentence", "requirement"), NARROWER)
+def test_what_is_narrower_than_its_sentence_is_told(only: str, sentence: str, requirement: Requirement) -> None:
+    (one,), problems = checked(sentence, requirement)
+    assert problems == ""
+    assert f"forbidden: narrower than the sentence: only `{only}`" in one.notes
+
+
+@pytest.mark.parametrize(
+    ("sentence", "pattern", "more"),
+    [
+        ("Only delete files under `tmp/`.", "tmp", "/w/xtmpx/f.txt"),
+        ("Only delete files under `tmp/`.", "(^|/)tmp/", None),
+        ("Only delete files under `build/tmp`.", "(^|/)tmp/", "/w/elsewhere/tmp/f.txt"),
+        ("Only delete files under `build/tmp`.", "(^|/)build/tmp(/|$)", None),
+        ("Never delete files outside `/workspace/`.", "^/workspace/", None),
+    ],
+)
+def test_an_exception_that_is_wider_than_its_name_is_told(sentence: str, pattern: str, more: str | None) -> None:
+    (one,), problems = checked(sentence, never(arg("path", "unlike_regex", pattern)))
+    assert problems == ""
+    told = [note for note in one.notes if "takes out more than the sentence names" in note]
+    assert [note.rpartition(": ")[2] for note in told] == ([f"`{more}`"] if more else [])
+
+
+AS_WIDE: list[tuple[str, Requirement]] = [
+    (NO_DELETION, never(DATA)),
+    (NO_DELETION, never(arg("path", "glob", "*/data/*"))),
+    (NO_DELETION, never(arg("path", "contains", "data/"))),
+    ("Never delete `.env`.", never(arg("path", "regex", "(^|/)\\.env$"))),
+    ("Never delete CSV files under `data/`.", never(arg("path", "regex", "/data/.*\\.csv$"))),
+    ("Never delete log files.", never(arg("path", "glob", "*.log"))),
+    ("Push to `main` without `--force`.", never(FORCED, arg("branch", "is", "main"), action="git.push")),
+    ("Never push with `--force`.", never(arg("flag", "is", "--force", "-f"), action="git.push")),
+    ("Never ask `api.example.org`.", never(arg("host", "regex", "(^|\\.)api\\.example\\.org$"), action="net.request")),
+    ("Never cancel pending jobs.", never(arg("state", "is", "PENDING"), action="job.cancel")),
+    ("Never listen on port 22.", never(arg("port", "is", "22"), action="net.listen")),
+    ("Never delete files.", never(arg("path", "present"))),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("sentence", "requirement"), AS_WIDE)
+def test_what_the_sentence_names_is_no_remark(sentence: str, requirement: Requirement) -> None:
+    (one,), problems = checked(sentence, requirement)
+    assert problems == ""
+    assert not [note for note in one.notes if "narrower" in note or "nothing in" in note]
+
+
+def test_what_headings_and_leads_name_narrows() -> None:
+    narrowed = never(arg("path", "regex", "(^|/)ledger/"))
+    for around in ({"headings": ("The `ledger/`",)}, {"lead": "About `ledger/`:"}):
+        (one,), problems = checked("Never delete files.", narrowed, **around)
+        assert problems == ""
+        assert any("narrower than the sentence" in note for note in one.notes)
+
+
+def test_what_has_nothing_to_do_with_the_sentence_is_told() -> None:
+    (one,), _ = checked("Never delete customer data.", never(action="secret.read"))
+    assert one.notes == ("forbidden: nothing in the sentence speaks of `secret.read`",)
+    (one,), _ = checked(TESTED, first(any_of(called(TEST, Asked("output", "regex", values=("passed",), negated=True)))))
+    assert one.notes == ("guard: what meets `output ~ /passed/` will not do",)
 
 
 def test_a_guard_that_most_actions_meet_is_none() -> None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from vigil_lang.analysis.occurs import Occurrence
+from vigil_lang.draft.checks.patterns import says_nothing
 from vigil_lang.semantics import core
-from vigil_lang.semantics.text import predicate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from vigil_lang.semantics.text import Matcher
     from vigil_lang.trace import Signature
 
 Asked: TypeAlias = tuple[core.Test, bool]
@@ -20,7 +19,6 @@ Asked: TypeAlias = tuple[core.Test, bool]
 MAX_CASES: Final = 200
 """Ways in which a condition may hold, beyond which nothing is said of it."""
 
-_ANYTHING = ("", "a", "0", "/tmp/x y", "Qx-7", "\n", "é", "file.read", "true")
 _FEW_ACTIONS = 4
 
 
@@ -59,23 +57,17 @@ def is_telling(test: core.Test, wanted: bool) -> bool:
         case core.ActionIn():
             return wanted
         case core.ActionMatches(matcher):
-            return wanted and not _matches_anything(matcher)
+            return wanted and not says_nothing(matcher)
         case core.In(_, _, negated):
             return wanted != negated
         case core.Matches(_, matcher, negated):
-            return wanted != negated and not _matches_anything(matcher)
+            return wanted != negated and not says_nothing(matcher)
         case core.ContainsText(_, text):
             return wanted and len(text.strip()) > 1
         case core.Compares():
             return True
         case _:
             return False
-
-
-def _matches_anything(matcher: Matcher) -> bool:
-    """Whether a pattern matches so many texts that it says nothing."""
-    accepts = predicate(matcher)
-    return sum(map(accepts, _ANYTHING)) > len(_ANYTHING) // 2
 
 
 def meets_most(way: Sequence[Asked], signature: Signature | None) -> bool:
@@ -86,3 +78,42 @@ def meets_most(way: Sequence[Asked], signature: Signature | None) -> bool:
     whole = core.AndC(tuple(test if wanted else core.NotC(test) for test, wanted in way))
     met = sum(occurrence.condition(whole, name, action).hold for name, action in signature.actions.items())
     return 2 * met > len(signature.actions)
+
+
+def field_of(test: core.Test) -> str:
+    """The argument that a test reads; empty for the action and the status."""
+    return "" if isinstance(test, core.ActionIn | core.ActionMatches | core.StatusIs) else test.field.name
+
+
+def taken_out(test: core.Test, wanted: bool) -> list[str]:
+    """The values, names or patterns by which a test takes events out; none where it does not."""
+    match test:
+        case core.In(_, values, negated) if negated == wanted:
+            return sorted(values)
+        case core.Matches(_, matcher, negated) if negated == wanted:
+            return [matcher.pattern]
+        case core.ActionIn(names) if not wanted:
+            return sorted(names)
+        case core.ActionMatches(matcher) if not wanted:
+            return [matcher.pattern]
+        case core.ContainsText(_, text) if not wanted:
+            return [text]
+        case core.Has(field) if not wanted:
+            return [field.name]
+        case _:
+            return []
+
+
+def looked_for(test: core.Test, wanted: bool) -> list[str]:
+    """The values that a test of an argument or the output looks for."""
+    match test:
+        case core.In(_, values, False) if wanted:
+            return sorted(values)
+        case core.Matches(_, matcher, False) if wanted:
+            return [matcher.pattern]
+        case core.ContainsText(_, text) if wanted:
+            return [text]
+        case core.Has(field) if wanted:
+            return [field.name]
+        case _:
+            return []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,20 @@ _SCALES = tuple(
 )
 """A number may be written in another unit: 20 MB as 20000000, 10 minutes as 600, 5 % as 0.05."""
 _FREE = (Decimal(0), Decimal(1))
+_SPOKEN = {"dozen": 12, "couple": 2, "thrice": 3}
+_FEWER = re.compile(r"\b(?:fewer|less|under|below)\b", re.IGNORECASE)
+_AGAIN = re.compile(
+    r"\b(?:retr(?:y|ies|ied)|again|repeat\w*|re-?\w+(?:s|ed)? (?:once|twice)|attempts?)\b", re.IGNORECASE
+)
+_TWICE = re.compile(
+    r"\b(?:same|duplicat\w*|another|second|several|multiple|single|more than|re-?\w{4,})\b", re.IGNORECASE
+)
+_SECONDS = {"ms": "0.001", "s": "1", "m": "60", "h": "3600", "d": "86400", "w": "604800"}
+_TIME = re.compile(
+    r"(?P<half>\bhalf )?(?P<many>\d{1,12}(?:[.,]\d{1,9})?|\b[a-z]+)[ -]?"
+    r"(?P<unit>ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|weeks?)\b",
+    re.IGNORECASE,
+)
 _CODE = re.compile(r"`[^`]*`")
 _STEM = 3
 """Shorter words have no stem."""
@@ -75,6 +89,7 @@ class Said:
     """
 
     own: Wording
+    own_text: str
     sentence: str
     text: str
     context: frozenset[str]
@@ -86,33 +101,79 @@ class Said:
         lead, *headings = (text if not addresses_model(text) else "" for text in (clause.lead, *clause.headings))
         text = f"{clause.text}\n{lead}"
         numbers = {value for found in _NUMBER.findall(text) if (value := _decimal(found.replace(",", ""))) is not None}
-        numbers |= {Decimal(COUNTED[word]) for word in _WORD.findall(text.lower()) if word in COUNTED}
+        words = _WORD.findall(text.lower())
+        numbers |= {Decimal(COUNTED[word]) for word in words if word in COUNTED}
+        numbers |= {Decimal(_SPOKEN[word]) for word in words if word in _SPOKEN}
         own = Wording.of(clause.text)
         context = own.words.union(parts_of(lead), *map(parts_of, headings))
         sentence = _CODE.sub(lambda found: "`" * len(found[0]), clause.text)  # as long as it was
-        return cls(own, sentence, text, context, frozenset(numbers))
+        return cls(own, clause.text, sentence, text, context, frozenset(numbers))
 
     def after(self, place: int) -> Wording:
         """The wording of the clause's own sentence from a place on."""
         return Wording.of(self.text[place : len(self.sentence)])
 
-    def has_number(self, value: Decimal | int) -> bool:
-        """Whether the clause has a number, be it in another unit, or one beside it (`more than 3` is `>= 4`)."""
-        value = Decimal(value)
-        return value in _FREE or any(
-            abs(number - value) <= 1 or any(number * scale == value for scale in _SCALES) for number in self.numbers
+    def has_count(self, count: int, *, calls: bool = False) -> bool:
+        """Whether a count is the clause's own, or the strictest there is; of retries, the first try counts as well."""
+        value = Decimal(count)
+        return (
+            value == 1
+            or value in self.numbers
+            or (value + 1 in self.numbers and _FEWER.search(self.text) is not None)
+            or (not calls and value - 1 in self.numbers and _AGAIN.search(self.text) is not None)
         )
 
-    def names(self, text: str, signature: Signature | None = None) -> bool:
-        """Whether the clause or its context has a word of a name, a value or a pattern, or of an action's kinds."""
-        if _meet(text, self.context):
+    @property
+    def counts(self) -> bool:
+        """Whether the clause says how often: by a number, or as what is not to be done again."""
+        return bool(self.numbers) or _AGAIN.search(self.text) is not None or _TWICE.search(self.text) is not None
+
+    def has_threshold(self, operator: str, value: Decimal, *, free: bool = True) -> bool:
+        """Whether a threshold is a number of the clause, be it in another unit; `more than 3` may be `>= 4`.
+
+        With `free`, 0 and 1 are thresholds that tell no more than that there is something.
+        """
+        near = {value, value - 1} if operator in (">=", "<") else {value, value + 1}
+        return (free and value in _FREE) or any(
+            number in near or any(number * scale == value for scale in _SCALES) for number in self.numbers
+        )
+
+    def is_number(self, text: str) -> bool:
+        """Whether a text is a number of the clause."""
+        value = _decimal(text) if text.isascii() and text[:1].isdigit() else None
+        return value is not None and value in self.numbers
+
+    def has_time(self, microseconds: int) -> bool:
+        """Whether a time is one of the clause; where it names none with its unit, whether it has such a number."""
+        times = {time for found in _TIME.finditer(self.text) if (time := _seconds(found)) is not None}
+        seconds = Decimal(microseconds) / 1_000_000
+        if times:
+            return seconds in times
+        return any(seconds / Decimal(size) in self.numbers for size in _SECONDS.values())
+
+    @property
+    def text_words(self) -> frozenset[str]:
+        """The words of the sentence and its lead."""
+        return frozenset(parts_of(self.text))
+
+    def with_lead(self) -> Said:
+        """The same, with the lead as if it were part of the sentence: it may say when a sentence holds."""
+        return replace(self, own=Wording.of(self.text), own_text=self.text)
+
+    def names(self, text: str, signature: Signature | None = None, words: frozenset[str] | None = None) -> bool:
+        """Whether the clause or its context has a word of a name, a value or a pattern, or of an action's kinds.
+
+        With `words`, whether these have.
+        """
+        words = self.context if words is None else words
+        if _meet(text, words):
             return True
         kinds: set[str] = set()
         if signature is not None and text in signature.actions:
             kinds |= signature.actions[text].kinds
         if (known := program(text)) is not None:
             kinds |= set(known.kinds or ())
-        return any(_meet(kind, self.context) for kind in kinds)
+        return any(_meet(kind, words) for kind in kinds)
 
 
 def share(name: str, text: str) -> float:
@@ -129,6 +190,17 @@ def _is_among(part: str, words: frozenset[str]) -> bool:
     if part.isdigit() or len(part) < _STEM:
         return part in words and part not in _SMALL
     return any(related(part, word) for word in words if word[:_STEM] == part[:_STEM])
+
+
+def _seconds(found: re.Match[str]) -> Decimal | None:
+    """The seconds of `10 minutes`, `an hour` or `half an hour`."""
+    many = found["many"].lower().replace(",", "")
+    number = "1" if many in ("a", "an", "one") else COUNTED.get(many, str(_SPOKEN.get(many, many)))
+    unit = found["unit"].lower()
+    size = Decimal(_SECONDS["ms" if unit.startswith(("ms", "mil")) else unit[0]])
+    if (value := _decimal(number)) is None:
+        return None
+    return value * size / 2 if found["half"] else value * size
 
 
 def _decimal(text: str) -> Decimal | None:

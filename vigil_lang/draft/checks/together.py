@@ -13,6 +13,7 @@ from vigil_lang.draft.building import build
 from vigil_lang.draft.building.compose import meanings
 from vigil_lang.draft.checks.checking import brief
 from vigil_lang.draft.checks.said import share
+from vigil_lang.draft.checks.topics import about
 from vigil_lang.lint.run import Plan, lint_policy
 from vigil_lang.lint.select import Selection
 from vigil_lang.semantics import core
@@ -34,8 +35,9 @@ _SELECTION = Selection(select=("VGL0", "VGL1", "VGL2", "VGL304", "VGL322"))
 def named(entries: Sequence[Entry]) -> tuple[Entry, ...]:
     """The entries, their statements named so that each name is given once; those that mean the same share one.
 
-    A name goes to the clause that has most of its words, so that an injected sentence takes it from no other unless
-    it knows it; clauses that seem to speak to the model come last.
+    A name goes to the clause that has most of its words, and of these to the one that says least else, so that an
+    injected sentence takes it from no other unless it is nearly that sentence; clauses that seem to speak to the model
+    come last. Who did not get the name it wanted is among the `remarks`.
     """
     places = [(at, number) for at, entry in enumerate(entries) for number in range(len(entry.statements))]
     names: dict[tuple[int, int], str] = {}
@@ -58,9 +60,26 @@ def named(entries: Sequence[Entry]) -> tuple[Entry, ...]:
     )
 
 
-def _rank(entry: Entry, number: int) -> tuple[bool, float]:
-    name = entry.statements[number].statement.name.text
-    return entry.clause.hostile is not None, -share(name, entry.clause.text)
+def _rank(entry: Entry, number: int) -> tuple[bool, float, float]:
+    name = " ".join(about(entry.statements[number].statement.name.text))
+    text = " ".join(about(entry.clause.text))
+    return entry.clause.hostile is not None, -share(name, text), -share(text, name)
+
+
+def _shared(entries: Sequence[Entry]) -> Iterator[str]:
+    """Names that several clauses have or wanted: a statement of theirs is one, or has another name for it."""
+    holders: dict[str, dict[str, None]] = {}
+    for entry in entries:
+        place = f"{entry.clause.path}:{entry.clause.line}"
+        for drafted in entry.statements:
+            name = drafted.statement.name.text
+            wanted = build.statement_name(drafted.requirement.name, entry.clause, ())
+            holders.setdefault(name, {})[place] = None
+            if name != wanted and name.startswith(wanted):
+                yield f"`{wanted}` is another clause's statement, so that of {place} is named `{name}`"
+    for name, places in holders.items():
+        if len(places) > 1:
+            yield f"`{name}` stands for {' and '.join(places)}, which mean the same; its text is that of one of them"
 
 
 def remarks(entries: Sequence[Entry], path: str) -> tuple[str, ...]:
@@ -71,7 +90,8 @@ def remarks(entries: Sequence[Entry], path: str) -> tuple[str, ...]:
     text = "\n\n".join(("policy draft", *map(to_text, statements.values()))) + "\n"
     policy = read_policy(Source(path, text))
     findings = lint_policy(policy, Plan(_SELECTION, inline_ignores=False)).findings
-    return tuple(dict.fromkeys((*map(brief, findings), *_against_each_other(policy.statements))))
+    found = (*map(brief, findings), *_against_each_other(policy.statements), *_shared(entries))
+    return tuple(dict.fromkeys(found))
 
 
 def _against_each_other(statements: Sequence[Statement]) -> Iterator[str]:
