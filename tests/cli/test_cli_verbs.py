@@ -77,7 +77,7 @@ def test_an_interrupted_call_says_so(vigil: Vigil, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("vigil_lang.signatures.load_signature", interrupt)
     result = vigil("signature", VIOLATING)
     assert result.status == 2
-    assert "vigil: interrupted" in result.err
+    assert result.err == "vigil: interrupted\n"
 
 
 # --- explain -----------------------------------------------------------------------------------------------

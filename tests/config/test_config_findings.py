@@ -35,6 +35,11 @@ UNKNOWN = [
         "there is no setting `tool`",
         "in a file of its own the settings stand at the top: `[lint]`, not `[tool.vigil.lint]`",
     ),
+    (
+        "[draft]\n‹base-url› = 'https://elsewhere.example'",
+        "there is no setting `draft.base-url`",
+        "no configuration says whom to ask and with which key: ANTHROPIC_BASE_URL, ANTHROPIC_API_KEY do",
+    ),
     ("[test]\n‹zzz› = 1", "there is no setting `test.zzz`", "there is `paths`, `fail-under`"),
 ]
 INVALID = [

@@ -121,6 +121,12 @@ def test_values_keep_their_types(tmp_path: Path) -> None:
     assert settings.test.fail_under == 90.0
 
 
+@pytest.mark.parametrize(("written", "fits"), [("0.1", True), ("0.09", False), ("3600.0", True), ("3600.1", False)])
+def test_the_bounds_of_a_number_are_within_them(tmp_path: Path, written: str, fits: bool) -> None:
+    (tmp_path / "vigil.toml").write_text(f"[draft]\ntimeout = {written}\n", encoding="utf-8")
+    assert load(tmp_path).broken is not fits
+
+
 @pytest.mark.parametrize(
     ("pattern", "matched", "others"),
     [

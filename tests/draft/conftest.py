@@ -27,6 +27,7 @@ def messages_api(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.M
             "ANTHROPIC_BASE_URL": api.url,
             "ANTHROPIC_API_KEY": KEY,
             "NO_PROXY": "127.0.0.1",
+            "SSL_CERT_DIR": str(home),  # nothing is encrypted here, and reading all authorities takes long
             **dict.fromkeys(("HOME", "USERPROFILE", "APPDATA"), str(home)),
         }.items():
             monkeypatch.setenv(name, value)

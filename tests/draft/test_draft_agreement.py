@@ -9,14 +9,16 @@ import pytest
 from msgspec.structs import replace
 
 from vigil_lang.diagnostics import Source
-from vigil_lang.draft.evaluation.agreement import compare, same_as_written, trials
+from vigil_lang.draft.evaluation.agreement import compare, judge, same_as_written, trials
 from vigil_lang.draft.evaluation.generated import generated
 from vigil_lang.draft.evaluation.gold import Gold, find
+from vigil_lang.draft.evaluation.plausible import Plausible
 from vigil_lang.semantics import core
 from vigil_lang.semantics.lower import Statement
 from vigil_lang.semantics.policy import read_policy
+from vigil_lang.smt.leaves import Matching
 from vigil_lang.testing.mutants import mutants
-from vigil_lang.trace.model import Trace
+from vigil_lang.trace.model import Event, Trace
 
 GOLD = Path(__file__).parents[2] / "examples" / "gold"
 
@@ -29,7 +31,7 @@ def statements(*forms: str) -> list[Statement]:
 
 
 def agreement(gold: list[Statement], other: list[Statement]) -> str:
-    return compare(gold, other, trials(gold, other, (), "seed")).agreement
+    return compare(gold, other, trials(gold, other, (), "seed", 90)).agreement
 
 
 @pytest.mark.parametrize(
@@ -60,6 +62,23 @@ def agreement(gold: list[Statement], other: list[Statement]) -> str:
         ("abs(a()) after b()", "abs(a())", "too strict"),
         ("until(a(k = x), b(), c(k = x))", "until(a(k = x), b(k = x), c(k = x))", "too strict"),
         ("abs(a())", "abs(b())", "both"),
+        # between two limits, and beyond what a short run shows
+        ("abs(sample(temperature > 0.7))", "abs(sample(temperature >= 1))", "too weak"),
+        ("abs(a(n > 3))", "abs(a(n >= 4))", "too weak"),
+        ("bresp[100](a(), b())", "bresp[200](a(), b())", "too weak"),
+        ("atmost[100](a())", "atmost[101](a())", "too weak"),
+        # one event that meets two conditions, a value inside another, a list without values
+        ("rslv(a(p = x), b(p = x))", "resp(a(p = x), b(p = x) or a(p = x))", "too strict"),
+        ("prec(a(), b())", "always a() implies earlier b() or b()", "too weak"),
+        ("abs(a(t contains x)) after b(output = x)", "abs(a(t contains x)) after b(output contains x)", "too strict"),
+        ('abs(a(p ~ "*"))', "abs(a(has p))", "too strict"),
+        # what every run has together: kinds that others imply, a program's name, a tool and its kind
+        ("abs(scancel())", 'abs(job.cancel(program = "scancel"))', "agree"),
+        ("abs(rm(path ~ /x/))", 'abs(process.run(program = "rm", path ~ /x/))', "agree"),
+        ("abs(rm(path ~ /x/))", "abs(file.delete(path ~ /x/))", "too strict"),
+        ("abs(Bash(command ~ /x/))", "abs(shell.run(command ~ /x/))", "agree"),
+        ("abs(file.write(path ~ /x/))", "abs(action in {file.write, file.edit} and path ~ /x/)", "agree"),
+        ('abs(nel(subcommand = "a"))', 'abs(process.run(program = "nel", subcommand = "a"))', "agree"),
         # the same verdict, another event: a trigger is at fault where the other blames what came too late
         ("until(a(), b(), c())", "always c() implies not earlier a() or earlier b()", "both"),
     ],
@@ -78,9 +97,15 @@ def test_sets_of_statements_are_compared_as_a_whole() -> None:
 
 
 def test_what_no_run_breaks_is_unclear() -> None:
-    empty = statements("abs(a(k = 1 and k != 1 and not k = 1))")
-    result = compare(empty, empty, trials(empty, empty, (), "seed"))
+    empty, other = statements("abs(a(k = 1 and not k = 1))"), statements("abs(a(k = 2 and not k = 2))")
+    result = compare(empty, other, trials(empty, other, (), "seed"))
     assert (result.agreement, result.breaking, result.differing, result.witness) == ("unclear", 0, 0, None)
+
+
+def test_what_is_written_alike_agrees_though_no_run_breaks_it() -> None:
+    long = statements("atmost[999](a())")
+    result = compare(long, long, trials(long, long, (), "seed", 30))
+    assert (result.agreement, result.breaking, result.proved) == ("agree", 0, True)
 
 
 def test_the_witness_is_a_short_run_with_opposite_verdicts() -> None:
@@ -99,6 +124,34 @@ def test_runs_are_made_anew_the_same_and_in_number() -> None:
     assert runs != trials(gold, other, (), "another")
     assert len(generated([[gold[0].requirement]], (), "seed")) >= 200
     assert {event.id for run in runs for event in run.events[:1]} == {"e1"}
+
+
+@pytest.mark.parametrize(
+    ("made", "action", "kinds", "args"),
+    [
+        (Event("e", "git.push", "e", {"program": ("git",)}), "git",
+         {"process.run", "git.push", "net.upload", "net.request"}, {"program": ("git",), "subcommand": ("push",)}),
+        (Event("e", "process.run", "e", {"program": ("rm",)}), "rm", {"process.run", "file.delete"},
+         {"program": ("rm",)}),
+        (Event("e", "ourtool", "e"), "ourtool", {"process.run"}, {"program": ("ourtool",)}),
+        (Event("e", "file.write", "e", {"program": ("cp",)}), "file.write", {"file.write"}, {"program": ("cp",)}),
+        (Event("e", "file.append", "e"), "file.append", {"file.append", "file.edit", "file.write"}, {}),
+        (Event("e", "shell.run", "e"), "Bash", {"shell.run"}, {}),
+        (Event("e", "open", "e"), "open", set(), {}),
+        (Event("e", "deploy", "e"), "deploy", set(), {}),
+    ],
+)  # fmt: skip
+def test_made_up_events_are_such_as_runs_have(
+    made: Event, action: str, kinds: set[str], args: dict[str, tuple[str, ...]]
+) -> None:
+    """A name that was recorded as that of a tool is none of a program, whatever the catalogue knows."""
+    conditions = [
+        holds.condition
+        for statement in statements("abs(ourtool(flag = 1))", "abs(Bash(command ~ /x/))", "abs(git(subcommand = 1))")
+        for holds in core.conditions(statement.requirement.theta)
+    ]
+    found = Plausible(conditions, [Trace((Event("e1", "open", "c1"),))]).event(made)
+    assert (found.action, set(found.kinds), found.args) == (action, kinds, args)
 
 
 def test_recorded_values_are_lent_to_the_runs() -> None:
@@ -143,34 +196,32 @@ def golds() -> tuple[Gold, ...]:
 
 def test_gold_statements_agree_with_themselves_under_other_names_and_in_another_order() -> None:
     every = [(gold, statement) for gold in golds() for statement in gold.policy.statements]
-    for gold, statement in every[::5]:
+    for gold, statement in every[::9]:
         other = renamed(statement)
         assert same_as_written([statement], [other]), statement.name
-        runs = generated([[statement.requirement], [other.requirement]], gold.runs, statement.name, 150)
+        runs = generated([[statement.requirement], [other.requirement]], gold.runs, statement.name, 80)
         assert compare([statement], [other], runs).agreement == "agree", statement.name
 
 
-def test_mutants_of_gold_statements_are_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
+def test_mutants_of_gold_statements_are_told_apart() -> None:
     """By made-up runs alone: the search that looks for one run on purpose is left out."""
-    told, all_told, missed = 0, 0, []
+    tried, missed = 0, []
     for gold in golds():
-        for mutant in mutants([gold.policy])[0][::14]:
+        for mutant in mutants([gold.policy])[0][::36]:
             pair = mutant.mutated[0]
             sides = [[pair.statement.requirement], [pair.mutant.requirement]]
-            runs = generated(sides, gold.runs, pair.statement.name)
-            found = compare([pair.statement], [pair.mutant], runs).agreement
-            all_told += 1
-            told += found not in ("agree", "unclear")
-            if found in ("agree", "unclear"):
+            runs = map(Matching, generated(sides, gold.runs, pair.statement.name))
+            judged = (judge([pair.statement], [pair.mutant], run) for run in runs)
+            tried += 1
+            if all(each.gold == each.other for each in judged):
                 missed.append(f"{gold.policy.name}: {pair.statement.name}, {mutant.told}")
-    with capsys.disabled():
-        print(f"\n{told} of {all_told} mutants of gold statements are told apart by made-up runs; not: {missed}")
-    assert all_told >= 20
-    assert told / all_told >= 0.95
+    print(f"\n{tried - len(missed)} of {tried} mutants of gold statements are told apart; not: {missed}")
+    assert tried >= 9
+    assert not missed
 
 
 def test_a_whole_recording_is_no_obstacle() -> None:
-    gold = statements("abs(a())")
+    gold, other = statements("abs(a())"), statements("abs(a(status = ok) or a(not status = ok))")
     run = Trace(())
-    assert compare(gold, gold, [run]).agreement == "unclear"
+    assert compare(gold, other, [run]).agreement == "unclear"
     assert generated([[gold[0].requirement]], [run], "seed", 30)

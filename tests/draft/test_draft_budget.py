@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from messages_api import MessagesAPI
 
 PRICES = Prices(4, 20)
-SETTINGS = ModelSettings("claude-test", prices=PRICES, retries=3)
+SETTINGS = ModelSettings("house-model", prices=PRICES, retries=3)
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
 QUESTION = [Message("user", "q")]
 
@@ -180,3 +180,33 @@ def test_no_limit_can_be_kept_where_prices_are_not_known() -> None:
     assert Budget.of(None, replace(SETTINGS, prices=None)).limit is None
     priced = model_settings(Draft(model="house-model", input_price=1.0, output_price=2.0))
     assert Budget.of(1.0, priced).prices == Prices(1, 2)
+
+
+@pytest.mark.parametrize("limit", [float("nan"), float("inf"), -1.0])
+def test_what_is_no_amount_is_no_limit(limit: float) -> None:
+    with pytest.raises(InputError, match="is no limit"):
+        Budget.of(limit, SETTINGS)
+
+
+@pytest.mark.parametrize(
+    ("model", "least"),
+    [
+        ("claude-opus-5-5", Prices(4, 20)),
+        ("claude-opus-5-5-20261101", Prices(4, 20)),
+        ("claude-of-another-year", Prices(10, 50)),
+        ("eu.anthropic.claude-x", Prices(10, 50)),
+        ("house-model", Prices(0, 0)),
+    ],
+)
+def test_no_configuration_lifts_a_limit_by_prices_of_its_own(model: str, least: Prices) -> None:
+    free = model_settings(Draft(model=model, input_price=0.0, output_price=0.0))
+    assert Budget.of(0.0001, free).prices == least
+    dear = model_settings(Draft(model=model, input_price=100.0, output_price=500.0))
+    assert Budget.of(0.0001, dear).prices == Prices(100, 500)
+
+
+def test_a_limit_holds_whatever_price_the_configuration_names(messages_api: MessagesAPI) -> None:
+    free = model_settings(Draft(model="claude-opus-5-5", input_price=0.0, output_price=0.0))
+    with Client(free, Budget.of(0.0001, free)) as client, pytest.raises(Exhausted):
+        client.ask("system", QUESTION, SCHEMA, 2000)
+    assert messages_api.asked == []

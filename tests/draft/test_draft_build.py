@@ -200,7 +200,7 @@ def test_a_statement_has_a_name(name: str) -> None:
         statement(Requirement("s", "", "abs", A), name, [])
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(requirements() | hostile_requirements(), hostile_texts, hostile_texts)
 def test_a_statement_is_refused_or_means_something(requirement: Requirement, file: str, sentence: str) -> None:
     name = statement_name(requirement.name, clause(sentence), ())
@@ -217,7 +217,7 @@ def test_a_statement_is_refused_or_means_something(requirement: Requirement, fil
     assert len(policy.statements) == 1
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(requirements())
 def test_what_can_be_built_is_built(requirement: Requirement) -> None:
     statement(requirement, "s", [])
@@ -277,7 +277,7 @@ def _glob(pattern: str, text: str) -> bool:
     return re.match(translate(spelled), text) is not None
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     st.lists(st.lists(event_tests(), min_size=1, max_size=3), min_size=1, max_size=3), st.lists(events(), max_size=5)
 )

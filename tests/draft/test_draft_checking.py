@@ -214,7 +214,7 @@ CHECKS = Checks(observe(RUNS), RUNS)
 SENTENCES = ("Never deploy M or N.", "After a failure, always call a before b, at most 7 times.")
 
 
-@settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(requirements() | hostile_requirements())
 def test_what_passes_reads_back_and_can_be_broken(requirement: Requirement) -> None:
     for checks, sentence in zip((CHECKS, Checks(None, ())), SENTENCES, strict=True):

@@ -61,6 +61,16 @@ def shown(found: Clauses) -> list[str]:
     return [f"{c.id} {c.path}:{c.line} {c.text} ({c.word})" for c in found.clauses]
 
 
+@pytest.mark.skipif(os.name != "posix", reason="needs symbolic links")
+def test_links_of_a_folder_do_not_lead_out_of_it(project: Path) -> None:
+    (project / "private.md").write_text("- Never tell.\n", encoding="utf-8")
+    (project / "skill" / "theirs.md").symlink_to(project / "private.md")
+    (project / "skill" / "ours.md").symlink_to(project / "skill" / "SKILL.md")
+    names = [Path(path).name for path in gather.document_paths(["skill"])]
+    assert "theirs.md" not in names
+    assert gather.document_paths(["private.md", "skill/theirs.md"]) == ["private.md"]  # named, it is the same file
+
+
 @pytest.mark.usefixtures("project")
 def test_a_skill_folder() -> None:
     found = read_clauses(["skill"], "skill/policy.vgl")
@@ -113,6 +123,26 @@ def test_documents_from_elsewhere(project: Path) -> None:
     deep = project.joinpath(*"abcdef")
     deep.mkdir(parents=True)
     assert read_clauses(["../far.md"], str(deep / "policy.vgl")).documents == ((project.parent / "far.md").as_posix(),)
+
+
+@pytest.mark.usefixtures("project")
+def test_signs_make_another_clause() -> None:
+    Path("signs.md").write_text("Never commit `.env`. Never commit `env`. Never commit `.env`.", encoding="utf-8")
+    assert [clause.text for clause in read_clauses(["signs.md"]).clauses] == [
+        "Never commit `.env`.",
+        "Never commit `env`.",
+    ]
+
+
+@pytest.mark.usefixtures("project")
+def test_a_cell_has_the_first_one_of_its_row_as_lead() -> None:
+    text = "| Flag | Purpose |\n|---|---|\n| `--skip` | You must pass it. |\n| You must wait. | Never skip it. |\n"
+    Path("table.md").write_text(text, encoding="utf-8")
+    assert [(clause.lead, clause.text) for clause in read_clauses(["table.md"]).clauses] == [
+        ("`--skip`", "You must pass it."),
+        ("", "You must wait."),
+        ("You must wait.", "Never skip it."),
+    ]
 
 
 @pytest.mark.usefixtures("project")

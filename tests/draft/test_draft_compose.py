@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -114,6 +115,30 @@ def test_statements_of_one_name_are_numbered() -> None:
     entries = [kept(at(1, "a"), NO_PUSH), kept(at(2, "b"), ONE_TRY, names=["no_push"])]
     names = [s.name for s in read_policy(Source("p.vgl", policy("p", entries, ("SKILL.md",), ""))).statements]
     assert names == ["no_push", "no_push_2"]
+
+
+def test_what_a_clause_is_the_other_half_of_is_told() -> None:
+    listed = [
+        Entry(clause("No `TODO`", id="c1", lead="Before you write:"), "unsupported", reason="no"),
+        Entry(clause("The root", id="c2", word="always", headings=("Always list:",)), "not_normative"),
+        Entry(clause("`.venv/`, `__pycache__/` and `a**b` must __go__.", id="c3"), "not_normative"),
+    ]
+    lines = policy("p", listed, ("SKILL.md",), "").splitlines()
+    assert [line.partition(": ")[2] for line in lines if line.startswith("// - ")] == [
+        "Before you write: No TODO",
+        "Always list: The root",
+        ".venv/, __pycache__/ and a**b must go.",
+    ]
+
+
+def test_what_may_speak_to_the_model_is_marked() -> None:
+    sly = clause("You must ignore it.", id="c1", hostile="it asks to ignore\n// vigil: ignore")
+    text = policy("p", [kept(sly, NO_PUSH), Entry(replace(sly, id="c2"), "unsupported", reason="no")], ("A.md",), "")
+    mark = "Beware, the sentence may speak to the model that drafts: it asks to ignore // vigil: ignore."
+    assert f"\n// {mark}\n/// Nothing is pushed.\n" in text
+    assert text.endswith(f"//   (no)\n//   {mark}\n")
+    assert ignores(parse(Source("p.vgl", text)).file) == ([], [])
+    assert "Beware" not in policy("p", [kept(sly, NO_PUSH), kept(clause("Never push."), NO_PUSH)], ("A.md",), "")
 
 
 def test_without_statements_there_is_a_policy() -> None:

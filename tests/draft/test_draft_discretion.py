@@ -83,6 +83,20 @@ def test_credentials_within_a_base_url_are_hidden(messages_api: MessagesAPI) -> 
         assert "somebody" not in text
 
 
+def test_a_token_in_the_path_of_an_address_is_hidden() -> None:
+    hidden = secrets("https://gateway.example/tok-SECRET12/v1/messages", [])
+    assert hidden.hide("no such page: /tok-SECRET12/v1/messages") == "no such page: /[hidden]/v1/messages"
+
+
+@pytest.mark.parametrize("before", range(280, 420, 7))
+def test_a_key_is_not_shown_in_part_where_a_message_is_cut(before: int, messages_api: MessagesAPI) -> None:
+    messages_api.script(Fails(400, "x" * before + " " + KEY))
+    with pytest.raises(InputError) as caught, Client(ModelSettings("claude-test", retries=0)) as client:
+        client.ask("system", [Message("user", "q")], {}, 2000)
+    assert KEY[:5] not in str(caught.value.diagnostics)
+    assert len(caught.value.diagnostics[0].message) < 450
+
+
 @pytest.mark.parametrize("key", ["sk-ant-abc\n", "sk-ant\tabc", "schlüssel-ä", "sk-ant-\x00"])
 @pytest.mark.usefixtures("messages_api")
 def test_a_key_that_cannot_be_sent_is_not_shown(key: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -79,6 +79,16 @@ NOT_AN_ANSWER = [
     ("some", "1.statements", [STATEMENT], "there are statements", "$.answers[1].outcome"),
     ("reason", "1.reason", " ", "there is no reason", "$.answers[1].reason"),
     ("long", "1.reason", "x" * 2501, "more than 2,500 characters", "$.answers[1].reason"),
+    ("no cases", "0.statements.0.trigger.any", [], "one to 20 cases", "$.answers[0].statements[0].trigger.any"),
+    ("no tests", "0.statements.0.trigger.any.0.all", [], "one to 30 tests",
+     "$.answers[0].statements[0].trigger.any[0].all"),
+    ("much", "0.statements.0.trigger.any.0.all.0.values", ["x"] * 101, "at most 100 values",
+     "$.answers[0].statements[0].trigger.any[0].all[0].values"),
+    ("wide", "0.statements.0.trigger.any.0.all.0.values", ["x" * 501], "at most 500 characters",
+     "$.answers[0].statements[0].trigger.any[0].all[0].values"),
+    ("says", "0.statements.0.says", "x" * 501, "more than 500 characters", "$.answers[0].statements[0].says"),
+    ("bound", "0.statements.0.bound", "30 s", "a bound is", "$.answers[0].statements[0].bound"),
+    ("bell", "1.clause", "c\u0007", "a clause is named", "$.answers[1].clause"),
     ("many", "0.statements", [STATEMENT] * 21, "more than 20 statements", "$.answers[0].statements"),
 ]  # fmt: skip
 
@@ -122,6 +132,7 @@ WHOLES = [
     ('"answers"', "a policy document is an object"),
     ("{}", "a policy document is an object"),
     ('{"answers": {}}', "`answers` must be a list"),
+    ('{"answers": [], "$schema": 1}', "expected a string"),
     ('{"answers": [], "notes": 1}', 'a policy document has no member `"notes"`'),
     ('{"answers": [1e999999999999999999999]}', "a number is out of range"),
     ('{"answers": ' + "[" * 3000 + "]" * 3000 + "}", "nested too deeply"),
@@ -180,6 +191,9 @@ def answers(draw: st.DrawFn) -> Answer:
     return Answer(f"c{draw(st.integers(1, 99))}", outcome, f"r{draw(text)}", tuple(some), draw(text))
 
 
+PUBLISHED = Draft202012Validator(published())
+
+
 def _encoded(value: Any) -> str:
     """JSON of a struct; lone surrogates, which no UTF-8 text has, are escapes."""
     return json.dumps(msgspec.to_builtins(value))
@@ -187,8 +201,13 @@ def _encoded(value: Any) -> str:
 
 @settings(max_examples=30, deadline=None)
 @given(st.lists(answers(), max_size=3))
-def test_what_is_written_is_read_back(listed: list[Answer]) -> None:
+def test_what_fits_the_schema_is_read_back_and_nothing_else(listed: list[Answer]) -> None:
     text = _encoded(PolicyDocument(tuple(listed)))
+    fits = PUBLISHED.is_valid(json.loads(text))
+    if not fits:
+        with pytest.raises(InputError, match="VGL611"):
+            read_document(Source("draft.json", text))
+        return
     whole = read_document(Source("draft.json", text))
     assert _encoded(whole).replace("\\ufffd", "\\ud800") == text.replace("\\ufffd", "\\ud800")
     assert decode(text) == document.Decoded(whole.answers)

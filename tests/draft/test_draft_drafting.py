@@ -26,13 +26,14 @@ from draft_model import (
     unsupported,
 )
 from draft_requirements import any_of, arg, called
-from messages_api import Breaks, Fails, Says
+from messages_api import Breaks, Fails, MessagesAPI, Says
 from msgspec.structs import replace as with_fields
 
 from vigil_lang.diagnostics import InputError
 from vigil_lang.draft.api.budget import Budget
 from vigil_lang.draft.api.client import Client
 from vigil_lang.draft.asking import ModelAsker
+from vigil_lang.draft.conversations import MAX_FAILURES
 from vigil_lang.draft.drafting import DraftPlan, draft, from_document, questions
 from vigil_lang.draft.model import Answer, PolicyDocument
 from vigil_lang.draft.prompting.vocabulary import describe
@@ -41,8 +42,6 @@ from vigil_lang.trace import observe
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from messages_api import MessagesAPI
 
 DELETE, TESTS, REWRITE, JOB, TIDY = (line.removeprefix("- ") for line in DOCUMENT.splitlines() if line.startswith("- "))
 WEAK = with_fields(NO_DELETION, trigger=any_of(called("file.delete", arg("path", "is", "x", negated=True))))
@@ -258,8 +257,9 @@ def test_a_budget_that_is_used_up_keeps_what_was_accepted(messages_api: Messages
     messages_api.counts = 1000
     messages_api.script(lambda body: Says(json.dumps(Model(GOOD)(body)), input_tokens=1000, output_tokens=1000))
     # A request costs up to 0.005 for its input and 0.08 for its output, and then 0.024: two of them fit.
-    budget = Budget.of(0.12, SETTINGS)
-    with Client(SETTINGS, budget) as client:
+    settings = replace(SETTINGS, model="house-model")
+    budget = Budget.of(0.12, settings)
+    with Client(settings, budget) as client:
         asker = ModelAsker(client, SETTINGS.max_tokens)
         found = draft(clauses, vocabulary, signature, RUNS, asker, DraftPlan(path=str(tmp_path / "p.vgl"), parallel=1))
     causes = [entry.cause for entry in found.entries]
@@ -278,6 +278,43 @@ def test_failures_of_the_api_end_the_draft(messages_api: MessagesAPI, tmp_path: 
     assert len(messages_api.asked) == 1
     with pytest.raises(InputError):
         drafted(messages_api, tmp_path, lambda _: Breaks(Says("{}"), how="drop"))
+
+
+@pytest.mark.parametrize("failing", ["Never delete", "Submit a job"])
+@pytest.mark.parametrize("status", [400, 500])
+def test_a_request_that_fails_for_one_clause_costs_no_other_its_answer(
+    status: int, failing: str, messages_api: MessagesAPI, tmp_path: Path
+) -> None:
+    model = Model(GOOD)
+
+    def answer(body: dict[str, Any]) -> object:
+        blocked = Fails(status, "Output blocked by a content filter")
+        return blocked if failing in MessagesAPI.texts(body)[0].partition("<clauses>")[2] else model(body)
+
+    found = drafted(messages_api, tmp_path, answer)
+    (lost,) = [entry for entry in found.entries if failing in entry.clause.text]
+    assert (lost.outcome, lost.cause) == ("unsupported", "missing")
+    assert "Output blocked by a content filter" in lost.reason
+    whole = by_sentence(drafted(messages_api, tmp_path, Model(GOOD)))
+    assert all(said(entry) == said(whole[entry.clause.text]) for entry in found.entries if entry is not lost)
+    assert not found.complete
+
+
+def test_what_was_answered_is_kept_when_nobody_answers_any_more(messages_api: MessagesAPI, tmp_path: Path) -> None:
+    model, times = Model(GOOD), iter(range(100))
+    found = drafted(messages_api, tmp_path, lambda body: model(body) if next(times) < 2 else Fails(401), parallel=1)
+    assert [entry.outcome for entry in found.entries] == ["kept", "kept", *["unsupported"] * 3]
+    assert [entry.cause for entry in found.entries[2:]] == ["missing"] * 3
+    assert "does not accept the key" in found.entries[4].reason
+    assert found.usage.cost is not None
+    assert found.usage.cost > 0
+
+
+def test_an_api_that_fails_again_and_again_is_asked_no_more(messages_api: MessagesAPI, tmp_path: Path) -> None:
+    text = "# Rules\n\n" + "".join(f"- Never touch file {n}.\n" for n in range(60))
+    with pytest.raises(InputError, match="VGL612"):
+        drafted(messages_api, tmp_path, lambda _: Fails(500), text, parallel=1)
+    assert MAX_FAILURES <= len(messages_api.asked) < 60, "some may be under way"
 
 
 def test_giving_up_passes_through(tmp_path: Path) -> None:
@@ -308,6 +345,21 @@ def test_names_are_given_once_and_statements_that_mean_the_same_share_one(
     names = {entry.clause.text: [d.statement.name.text for d in entry.statements] for entry in found.entries}
     assert names[DELETE] == names["Never remove files under `data/`."] == ["data_stays"]
     assert names[REWRITE] == ["data_stays_2"]
+    shared, other_name = sorted(note for note in found.notes if "data_stays" in note and "VGL" not in note)
+    assert shared.startswith(
+        "`data_stays` is another clause's statement, so that of SKILL.md:7 is named `data_stays_2`"
+    )
+    assert other_name.startswith("`data_stays` stands for SKILL.md:5 and SKILL.md:10, which mean the same")
+
+
+def test_a_name_stays_with_the_sentence_that_says_little_else(messages_api: MessagesAPI, tmp_path: Path) -> None:
+    text = "# Rules\n\n- Never delete data of anybody, or publish files, secrets, tests, pictures or jobs.\n"
+    text += "- Never delete files under `data/`.\n"
+    wanted = with_fields(NO_DELETION, name="delete_data_files")
+    other = with_fields(HISTORY, name="delete_data_files", trigger=any_of(called("package.publish")))
+    found = drafted(messages_api, tmp_path, Model({"anybody": statements(other), "under": statements(wanted)}), text)
+    names = [drafted.statement.name.text for entry in found.entries for drafted in entry.statements]
+    assert names == ["delete_data_files_2", "delete_data_files"]
 
 
 def test_what_is_implied_by_another_is_told_and_kept(messages_api: MessagesAPI, tmp_path: Path) -> None:

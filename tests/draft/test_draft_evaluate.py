@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from vigil_lang.draft.evaluation.evaluate import against, evaluate
 from vigil_lang.draft.evaluation.gold import Gold, find, stored
 from vigil_lang.draft.evaluation.report import evaluation_json, print_evaluation
 from vigil_lang.draft.evaluation.result import Evaluated, Evaluation, Tally
-from vigil_lang.draft.model import Clause, Condition, Draft, Drafted, Entry, Requirement
+from vigil_lang.draft.model import Clause, Condition, Draft, Drafted, Entry, Requirement, Usage
 from vigil_lang.syntax import tree
 from vigil_lang.syntax.parse import parse
 from vigil_lang.trace import observe
@@ -233,6 +234,22 @@ def test_the_report_as_json(folder: Path) -> None:
     assert first["compared"]["witness"]["gold"] == []
     assert first["compared"]["witness"]["draft"]
     json.dumps(told)
+
+
+def test_what_an_evaluation_took_is_all_that_its_drafts_took(folder: Path) -> None:
+    used = Usage(2, 1, 300, 50, 4000, 1000, 0.25, 1.5, estimated=True)
+    evaluation = evaluated(folder, *PERFECT)
+    (each,) = evaluation.policies
+    asked = replace(each, usage=used, model="m")
+    twice = replace(evaluation, policies=(asked, replace(each, model=None), asked))
+    console = Console(width=200, record=True, file=open("/dev/null", "w"))  # noqa: PTH123, SIM115
+    print_evaluation(twice, console)
+    text = console.export_text()
+    said = "m · 4 requests and 2 retries · 10,600 tokens in (8,000 from the cache), 100 out · at most $0.5000 · 3.0 s"
+    assert f"\n{said}\n" in text
+    told = evaluation_json(twice)
+    assert told["summary"]["usage"]["cache_read_tokens"] == 8000
+    assert told["policies"][0]["usage"]["cost_usd"] == 0.25
 
 
 def test_what_is_shown_of_hostile_names_reaches_no_terminal(folder: Path) -> None:

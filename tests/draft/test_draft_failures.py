@@ -120,24 +120,29 @@ def test_without_retries_there_is_one_attempt(messages_api: MessagesAPI) -> None
     assert told(replace(SETTINGS, retries=0)).message == "the API fails with status 503: no room"
 
 
-WAITS: list[tuple[dict[str, str], float, float]] = [
-    ({"retry-after": "7"}, 7, 7),
-    ({"retry-after": "0"}, 0, 0),
-    ({"retry-after": "-3"}, 0, 0),
-    ({"retry-after-ms": "1500", "retry-after": "9"}, 1.5, 1.5),
-    ({"retry-after": email.utils.formatdate(time.time() + 100, usegmt=True)}, 1, 101),
-    ({"retry-after": email.utils.formatdate(time.time() - 100, usegmt=True)}, 0, 0),
-    ({"retry-after": "nan"}, 20, 30),
-    ({"retry-after": "soon"}, 20, 30),
-    ({"retry-after": str(LONGEST_WAIT)}, LONGEST_WAIT, LONGEST_WAIT),
-]
+def waits() -> list[tuple[dict[str, str], float, float]]:
+    """Headers as of now, and how long they ask to wait, at least and at most."""
+    return [
+        ({"retry-after": "7"}, 7, 7),
+        ({"retry-after": "0"}, 0, 0),
+        ({"retry-after": "-3"}, 0, 0),
+        ({"retry-after-ms": "1500", "retry-after": "9"}, 1.5, 1.5),
+        ({"retry-after": email.utils.formatdate(time.time() + 100, usegmt=True)}, 1, 101),
+        ({"retry-after": email.utils.formatdate(time.time() - 100, usegmt=True)}, 0, 0),
+        ({"retry-after": "nan"}, 20, 30),
+        ({"retry-after": "soon"}, 20, 30),
+        ({"retry-after": "Wed, 21 Oct 99999 07:28:00 GMT"}, 20, 30),
+        ({"retry-after": "Wed, 99 Oct 2026 07:28:00 GMT"}, 20, 30),
+        ({"retry-after": str(LONGEST_WAIT)}, LONGEST_WAIT, LONGEST_WAIT),
+    ]
 
 
 def test_the_api_says_how_long_to_wait(messages_api: MessagesAPI) -> None:
-    messages_api.script(*[Fails(429, headers=headers) for headers, _, _ in WAITS], GOOD)
-    asked = Asked(replace(SETTINGS, retries=len(WAITS)))
+    told_to = waits()
+    messages_api.script(*[Fails(429, headers=headers) for headers, _, _ in told_to], GOOD)
+    asked = Asked(replace(SETTINGS, retries=len(told_to)))
     asked()
-    for (headers, least, most), pause in zip(WAITS, asked.pauses, strict=True):
+    for (headers, least, most), pause in zip(told_to, asked.pauses, strict=True):
         assert least <= pause <= most, headers
 
 
@@ -220,6 +225,8 @@ NO_MESSAGES = [
     b'event: error\ndata: {"type": "error"}\n\n',
     b"event: message_start\ndata: \xff\xfe\n\n",
     b"\xff\xfe\xff",
+    b'{"model": "m", "content": [], "usage": {"input_tokens": -1000000000}, "stop_reason": "end_turn"}',
+    b'{"model": "m", "content": [], "usage": {"output_tokens": 1e30}, "stop_reason": "end_turn"}',
 ]
 
 

@@ -73,7 +73,9 @@ def test_a_call_comes_before_the_configuration(tmp_path: Path) -> None:
     assert (found.retries, found.stream, found.prices) == (0, False, Prices(1, 2.5))
     called = model_settings(loaded.settings.draft, model="claude-opus-5", effort="max", base_url="http://127.0.0.1")
     assert (called.model, called.effort, called.base_url) == ("claude-opus-5", "max", "http://127.0.0.1")
-    assert called.prices == Prices(1, 2.5), "which are what this project pays"
+    assert called.prices == Prices(5, 25), "a known price is made no lower by a configuration"
+    dear = model_settings(Draft(input_price=40.0, output_price=1.0), model="claude-opus-5")
+    assert dear.prices == Prices(40, 25)
 
 
 @pytest.mark.parametrize("draft", [Draft(input_price=1.0), Draft(output_price=0.0)])

@@ -14,10 +14,11 @@ import pytest
 from draft_samples import HOSTILE, clause, draft, drafted
 from markdown_it import MarkdownIt
 
-from vigil_lang.draft.model import Draft, Entry, Fared, Usage
+from vigil_lang.draft.model import Clause, Draft, Entry, Fared, Usage
 from vigil_lang.draft.reports.human import print_report
 from vigil_lang.draft.reports.markdown import MAX_CHARS, to_markdown
 from vigil_lang.draft.reports.report import Report, cost, fared, headline, spent, to_json, why
+from vigil_lang.report.markdown import cell
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "draft-report.schema.json").read_text(encoding="utf-8"))
 REPORT = Report(draft(), "skill", "out/policy.vgl", runs=3)
@@ -97,6 +98,24 @@ def test_why_names_the_cause_and_how_often_was_asked() -> None:
     assert why(budget) == "not asked: the budget was used up"
 
 
+@pytest.mark.parametrize(
+    ("about", "said"),
+    [
+        (clause(1, "You must back up."), "You must back up."),
+        (clause(1, "No `TODO`", lead="Before you write:"), "Before you write: No `TODO`"),
+        (clause(1, "Before you write: no `TODO`", lead="Before you write:"), "Before you write: no `TODO`"),
+        (replace(clause(1, "The root"), headings=("Rules", "You MUST list:", "x")), "You MUST list: The root"),
+        (replace(clause(1, "The root"), headings=("Parts - MUST",)), "Parts - MUST: The root"),
+    ],
+)
+def test_a_sentence_is_told_with_what_it_is_the_other_half_of(about: Clause, said: str) -> None:
+    report = Report(Draft((Entry(about, "unsupported", reason="no", cause="model"),), ("A.md",)), "a")
+    assert f"SKILL.md:7  {said}\n" in screen(report, 200)
+    assert cell(said) in to_markdown(report)
+    (found,) = to_json(report)["clauses"]
+    assert (found["lead"], found["sentence"]) == (about.lead, about.text)
+
+
 # --- JSON ----------------------------------------------------------------------------------------------------------
 
 
@@ -152,6 +171,11 @@ def test_the_screen_has_each_clause_in_its_group_and_a_statement_once() -> None:
     assert all(f"SKILL.md:{number * 7}  " in text for number in range(1, 10))
 
 
+def test_reasons_are_missed_only_where_they_must_be_given() -> None:
+    silent = (Entry(clause(1, "Hm."), "not_normative"), Entry(clause(2, "Never."), "unsupported", cause="model"))
+    assert screen(Report(Draft(silent, ("A.md",)), "a"), 80).count("no reason given") == 1
+
+
 def test_colours_are_ours_alone() -> None:
     text = screen(REPORT, 100, colour=True)
     assert "\x1b[1;31mincomplete\x1b[0m" in text
@@ -200,6 +224,18 @@ def test_an_empty_draft_has_reports_too() -> None:
     assert "0 of 0 clauses kept" in to_markdown(report)
     assert "0 of 0 clauses kept" in screen(report, 80)
     jsonschema.validate(to_json(report), SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("outside", "said"),
+    [(("A.md",), "A.md lies outside"), (("A.md", "B.md", "C.md"), "A.md and 2 more lie outside"), ((), None)],
+)
+def test_documents_outside_the_project_are_told_of(outside: tuple[str, ...], said: str | None) -> None:
+    report = replace(REPORT, outside=outside)
+    told = to_json(report)["notes"]
+    assert "two statements are close" in told
+    assert [note for note in told if "outside" in note] == [note for note in told if said and note.startswith(said)]
+    assert (said or "outside") in to_markdown(report) or said is None
 
 
 def test_statements_that_no_run_was_there_for_are_told_of() -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from draft_verbs import GOOD_ANSWERS, answer, model
+from draft_verbs import GOOD_ANSWERS, all_of, answer, is_, model, requirement
 from messages_api import Fails, Says
 
 from vigil_lang.semantics.policy import load_policy
@@ -36,7 +37,7 @@ def test_runs_are_judged_by_what_was_drafted(messages_api: MessagesAPI, vigil: V
     assert result.status == 1
     assert "✗ backed_up  It is backed_up." in result.out
     assert 'SKILL.md: "Never push with `--force`."' in result.out
-    assert result.out.endswith("2 runs: 1 unsafe, 1 safe\n")
+    assert result.out.endswith("2 runs: 1 unsafe, 1 safe\n1 of 4 clauses is not judged\n")
     assert "VGL615" in result.err
 
 
@@ -44,7 +45,7 @@ def test_it_says_just_what_verify_says_of_the_policy(messages_api: MessagesAPI, 
     messages_api.script(model(GOOD_ANSWERS))
     result = vigil(*RUN, "--policy", "deploy.vgl")
     verified = vigil("verify", "deploy.vgl", "bad.jsonl", "good.jsonl", "--no-check")
-    assert (result.status, result.out) == (verified.status, verified.out)
+    assert (result.status, result.out) == (verified.status, f"{verified.out}1 of 4 clauses is not judged\n")
     first, second = (
         re.sub(r'"seconds":[0-9.e-]+', "", vigil(*args, "--format", "json").out)
         for args in ((*RUN, "--policy", "deploy.vgl", "--force"), ("verify", "deploy.vgl", "bad.jsonl", "good.jsonl"))
@@ -117,11 +118,77 @@ def test_clauses_that_are_not_judged_are_told_of_in_reports_too(messages_api: Me
     assert offences(concise.out) == OFFENCES[:1]
 
 
-def test_where_nothing_became_a_statement_nothing_is_safe(messages_api: MessagesAPI, vigil: Vigil) -> None:
+UNGROUNDED = answer("statements", requirement("tested", "prec", all_of(is_("deploy")), all_of(is_("launch"))))
+
+
+def test_what_could_not_be_drafted_is_not_safe(project: Path, messages_api: MessagesAPI, vigil: Vigil) -> None:
+    messages_api.script(model({**GOOD_ANSWERS, "run the tests": UNGROUNDED}))
+    (project / "all.jsonl").write_text(
+        (project / "good.jsonl").read_text(encoding="utf-8")
+        + '{"event": "e4", "action": "run_tests", "status": "ok"}\n{"event": "e5", "action": "deploy"}\n',
+        encoding="utf-8",
+    )
+    good = ("run", "all.jsonl", "--spec", "SKILL.md")
+    assert vigil(*good, "--no-cache").status == 2
+    assert vigil(*good, "--fail-level", "never").status == 0
+    assert vigil(*RUN).status == 1  # what is violated is, whatever else is not known
+    messages_api.script(model(GOOD_ANSWERS))
+    assert vigil(*good, "--refresh").status == 0
+
+
+def test_clauses_called_not_normative_are_told_of(messages_api: MessagesAPI, vigil: Vigil) -> None:
+    waved = {words: answer("not_normative", reason="an example") for words in GOOD_ANSWERS}
+    messages_api.script(model({**waved, "--force": GOOD_ANSWERS["--force"]}))
+    result = vigil("run", "good.jsonl", "--spec", "SKILL.md")
+    assert result.status == 0
+    assert "info[VGL615]: 3 of 4 clauses are not judged" in result.err
+    assert "1 of 4 clauses kept with 1 statement, 3 not normative" in result.err
+    assert result.out.endswith("3 of 4 clauses are not judged\n")
+
+
+def test_where_nothing_became_a_statement_nothing_is_safe(
+    project: Path, messages_api: MessagesAPI, vigil: Vigil
+) -> None:
     messages_api.script(model(UNSUPPORTED))
     result = vigil(*RUN)
     assert (result.status, result.out) == (2, "")
     assert "error[VGL615]: none of 4 clauses became a statement, so nothing is judged" in result.err
+    assert "policy  has no statements · " in result.err
+    assert vigil(*RUN, "--policy", "deploy.vgl").status == 2
+    assert not (project / "deploy.vgl").exists()
+    (project / "one.md").write_text("- You must run the tests before you deploy.\n", encoding="utf-8")
+    single = vigil("run", "bad.jsonl", "--spec", "one.md")
+    assert "error[VGL615]: the clause became no statement, so nothing is judged" in single.err
+
+
+def test_how_to_learn_more_is_a_call_that_works(project: Path, messages_api: MessagesAPI, vigil: Vigil) -> None:
+    messages_api.script(model({**GOOD_ANSWERS, "run the tests": UNGROUNDED}))
+    (project / "my run.jsonl").write_text((project / "bad.jsonl").read_text(encoding="utf-8"), encoding="utf-8")
+    told = " ".join(vigil("run", "my run.jsonl", "--spec", "SKILL.md").err.split())
+    assert "`--signature FILE` tells of tools that these runs did not use; `vigil draft" in told
+    found = re.search(r"`(vigil draft .*)` tells of each why", told)
+    assert found is not None
+    asked = len(messages_api.asked)
+    assert "launch" in vigil(*shlex.split(found[1])[1:]).err
+    assert len(messages_api.asked) == asked
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (("--policy", "SKILL.md"), "--policy: 'SKILL.md' is read here"),
+        (("-o", "SKILL.md"), "-o: 'SKILL.md' is read here"),
+        (("-o", "bad.jsonl"), "-o: 'bad.jsonl' is read here"),
+        (("--policy", "a.vgl", "-o", "a.vgl"), "--policy and -o are the same file"),
+    ],
+)
+def test_nothing_that_is_read_is_written(
+    messages_api: MessagesAPI, vigil: Vigil, more: tuple[str, ...], said: str
+) -> None:
+    result = vigil(*RUN, "--force", *more)
+    assert (result.status, result.out) == (2, "")
+    assert said in result.err
+    assert messages_api.requests == []
 
 
 def test_a_run_that_cannot_be_read_does_not_stop_the_others(

@@ -6,11 +6,12 @@ import re
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from vigil_lang.diagnostics import Source
 from vigil_lang.draft import skeleton
 from vigil_lang.draft.clauses import Clauses, read_clauses
-from vigil_lang.draft.model import Clause
+from vigil_lang.draft.model import Clause, PolicyDocument
 from vigil_lang.semantics.policy import read_policy
 from vigil_lang.semantics.text import unescape
 from vigil_lang.syntax import parse, tree
@@ -70,6 +71,19 @@ def test_the_examples(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
         ("The request must be sent at most 3 times.", "must", "atmost[3](trigger())"),
         ("Every name must be in lower case.", "must", "abs(trigger())"),
         ("Monitor progress (MANDATORY after every run).", "mandatory", "resp(trigger(), response())"),
+        ("Do not deploy without approval.", "do not", "prec(trigger(), guard())"),
+        ("You must read the docs first.", "must", "prec(trigger(), guard())"),
+        ("Never push without `--dry-run`.", "never", "abs(trigger())"),
+        ("Every opened file must be closed.", "must", "resp(trigger(), response())"),
+        ("Each started container must be stopped afterwards.", "must", "resp(trigger(), response())"),
+        ("Tests must pass in the end.", "must", "rslv(trigger(), resolution())"),
+        ("Never push twice.", "never", "atmost[1](trigger())"),
+        ("Do not send the same mail again.", "do not", "atmost[1](trigger())"),
+        ("You must call `init` exactly once.", "must", "atmost[1](trigger())"),
+        ("Never send more than 10 emails.", "never", "atmost[10](trigger())"),
+        ("No file may have more than 400 lines.", "no", "abs(trigger())"),
+        ("While the lock is held, you must not edit.", "must", "until(trigger(), resolution(), forbidden())"),
+        ("After a failure you must not retry.", "must", "abs(forbidden()) after trigger()"),
     ],
 )
 def test_the_form_is_guessed_from_the_words(text: str, word: str, form: str) -> None:
@@ -79,6 +93,35 @@ def test_the_form_is_guessed_from_the_words(text: str, word: str, form: str) -> 
 
 def test_the_order_may_be_in_the_lead() -> None:
     assert skeleton.guess(clause("check the disk", "before", "Before writing the file:"))[0].startswith("prec")
+
+
+def test_a_list_of_what_to_check_is_no_prohibition() -> None:
+    checked = clause("No placeholder text", "before", "Before writing the file:")
+    text = skeleton.policy(clauses(checked), "demo")
+    assert "//   trigger: writing the file\n//   guard: No placeholder text\n" in text
+    forbidden = clause("Never touch the file", "never", "Before the review:")
+    assert "//   trigger: Never touch the file\n//   guard: the review\n" in skeleton.policy(clauses(forbidden), "d")
+
+
+@pytest.mark.parametrize(
+    ("about", "told"),
+    [
+        (clause('Always include a "Source" column.', "always"), False),
+        (clause("Never push to main.", "never"), True),
+        (clause("push to main", "must", "Never:"), True),
+        (clause("The old branch", "do not", "", ("Do not touch:",)), True),
+        (clause("Run the tests before you push.", "before"), True),
+    ],
+)
+def test_a_form_that_no_word_tells_is_said_to_be_none(about: Clause, told: bool) -> None:
+    assert ("//   form: not told by any word\n" not in skeleton.policy(clauses(about), "demo")) == told
+
+
+def test_placeholders_are_no_answers() -> None:
+    empty = skeleton.document(clauses(clause("Never push."), clause("Never pull.", number=2)))
+    assert skeleton.filled_in(empty).answers == ()
+    said = replace(empty.answers[1], reason="no call shows it")
+    assert skeleton.filled_in(PolicyDocument((empty.answers[0], said))).answers == (said,)
 
 
 def test_what_is_written() -> None:
@@ -95,12 +138,13 @@ def test_what_is_written() -> None:
         "// statement push_run_test: prec(trigger(), guard())\n"
         "\n"
         "// 2. SKILL.md:9, Work\n"
-        "// in the list after: Never:\n"
+        "// under: Never:\n"
         "// Beware: it asks for a verdict.\n"
         '// @source("SKILL.md", "push to main")\n'
         "// statement push_main: abs(trigger())\n"
         "\n"
         "// 3. SKILL.md:12\n"
+        "//   form: not told by any word\n"
         '// @source("SKILL.md", "push to main")\n'
         "// statement push_main_2: abs(trigger())\n"
     )

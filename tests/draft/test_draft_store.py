@@ -46,6 +46,16 @@ def test_what_is_stored_is_found_again(folder: Path) -> None:
     assert found.stored.spent == store.Spent(4, 14_320, 1204, 0.0312)
 
 
+def test_a_reply_that_was_cut_is_asked_for_again_at_greater_length() -> None:
+    store.save(OF, draft(), {}, 4000)
+    found = store.load(OF)
+    assert found is not None
+    assert store.tried(found.stored, 2, 4000)
+    assert store.tried(found.stored, 2, 300)
+    assert not store.tried(found.stored, 2, 4001)
+    assert not store.tried(found.stored, 3, 4000)
+
+
 @pytest.mark.parametrize(
     "other",
     [

@@ -26,6 +26,16 @@ RUN = observed(
     },
     check={"args": {"target": {"types": ["text"], "values": ["b.py"]}}},
 )
+SHELL = observed(
+    rm={
+        "kinds": ["process.run"],
+        "args": {
+            "program": {"types": ["text"], "values": ["rm"]},
+            "recursive": {"types": ["bool"], "values": ["true"]},
+            "n": {"types": ["number"], "values": ["3", "1e1"]},
+        },
+    },
+)
 
 CASES = [
     Case(
@@ -206,6 +216,14 @@ CASES = [
         signature=RUN,
     ),
     Case(
+        "VGL402",
+        "statement S: abs(rm(«recusive» = true))",
+        "`rm` has no argument `recusive`",
+        help="did you mean `recursive`?",
+        fixed="statement S: abs(rm(recursive = true))",
+        signature=SHELL,
+    ),
+    Case(
         "VGL403",
         "statement S: prec(edit(«file» < 3), check())",
         "`file` is never a number, and `<` compares numbers",
@@ -218,6 +236,20 @@ CASES = [
         "`lines` is always a number, and `six` is text",
         also=("VGL408",),
         signature=TOOLS,
+    ),
+    Case(
+        "VGL404",
+        'statement S: prec(edit(lines = «"6.0"»), check())',
+        "`lines` is always a number, and the text `6.0` is written `6` as one",
+        fixed="statement S: prec(edit(lines = 6), check())",
+        signature=TOOLS,
+    ),
+    Case(
+        "VGL404",
+        'statement S: abs(edit(lines != «"6.0"»))',
+        "`lines` is always a number, and the text `6.0` is written `6` as one",
+        fixed="statement S: abs(edit(lines != 6))",
+        signature=RUN,
     ),
     Case(
         "VGL404",
@@ -481,6 +513,14 @@ QUIET = [
     (TOOLS, 'prec(file.edit(file = "a"), check())'),
     # A string may spell a number.
     (TOOLS, 'prec(edit(lines = "6"), check())'),
+    # A number may be spelt otherwise where that was seen.
+    (SHELL, 'abs(process.run(n = "1e1"))'),
+    (RUN, 'abs(edit(lines = "007"))'),
+    (declared(install={"args": {"version": NUMBER}}), 'abs(install(version = "3.10"))'),
+    # A program has options that no run shows, and of a program that was not seen nothing is known.
+    (SHELL, "abs(rm(dry-run = true))"),
+    (SHELL, 'abs(process.run(program in {"salloc", "srun"}, n = "all", not gpus-per-node = 8))'),
+    (SHELL, 'abs(process.run(program = "python", m = "torch.distributed.run"))'),
     # An argument that is an object has no type to miss.
     (TOOLS, "prec(note(meta = 3), check())"),
     (TOOLS, 'prec(action ~ "*" and lines > 3, check())'),

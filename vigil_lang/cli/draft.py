@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Any, Literal
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
 from vigil_lang.cli.against import against_options, traces, vocabulary
-from vigil_lang.cli.drafts import drafted, model_options, plan_of, policy_name, refuse_to_overwrite, terms_of
+from vigil_lang.cli.drafts import (
+    answers_in,
+    drafted,
+    header,
+    model_options,
+    plan_of,
+    policy_name,
+    refuse_from_elsewhere,
+    refuse_to_overwrite,
+    spare_inputs,
+)
+from vigil_lang.cli.drafts_options import Options, refuse_contradictions
 from vigil_lang.cli.paths import complete
 from vigil_lang.cli.settings import config_option, settings_of
 from vigil_lang.cli.show import console, for_log, output_options, written
 from vigil_lang.files import write_text
+from vigil_lang.paths import trace_paths
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from vigil_lang.config import Settings
     from vigil_lang.draft.clauses import Clauses
     from vigil_lang.draft.obtain import Task, Terms
@@ -24,53 +37,11 @@ if TYPE_CHECKING:
 _CLEAN, _FINDINGS = 0, 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """The command line, as `command` declares it."""
-
-    specs: tuple[str, ...]
-    runs: tuple[str, ...]
-    signatures: tuple[str, ...]
-    output: str | None
-    force: bool
-    name: str | None
-    report: str | None
-    show_prompt: bool
-    skeleton: bool
-    from_json: str | None
-    eval_dir: str | None
-    cached: bool
-    config: str | None
-    isolated: bool
-    format: Literal["human", "json", "markdown"]
-    model: str | None
-    effort: str | None
-    rounds: int | None
-    max_cost: float | None
-    base_url: str | None
-    offline: bool
-    refresh: bool
-    no_cache: bool
-
-    def terms(self, project: Settings) -> Terms:
-        """How a model may be asked. Raises as `terms_of` does."""
-        return terms_of(
-            project,
-            model=self.model,
-            effort=self.effort,
-            max_cost=self.max_cost,
-            base_url=self.base_url,
-            offline=self.offline,
-            refresh=self.refresh,
-            no_cache=self.no_cache,
-        )
-
-
 @click.command("draft")
 @click.argument("specs", metavar="SPEC...", nargs=-1, shell_complete=complete)
 @against_options
 @click.option("-o", "--output", metavar="FILE", help="Where to write the policy; standard output by default.")
-@click.option("--force", is_flag=True, help="Replace that file, whatever it holds.")
+@click.option("--force", is_flag=True, help="Replace files that are there, but no input.")
 @click.option("--name", metavar="NAME", help="What the policy is called; by default as its file or its document.")
 @click.option("--report", metavar="FILE", help="Where to write the report; by default beside the policy's stream.")
 @click.option("--skeleton", is_flag=True, help="Without a model: the clauses as comments, with statements to fill in.")
@@ -90,54 +61,36 @@ def command(**given: Any) -> int:
     vocabulary of the runs (--trace) or tools (--signature); what does not pass the checks is not kept but reported.
     Without -o the policy goes to standard output and the report to standard error.
 
-    Exit status: 0 every clause is answered for, 1 some is not, 2 something cannot be read or no model be asked.
+    Exit status: 0 every clause is answered for, 1 some is not or none became a statement, 2 something cannot be read
+    or no model be asked.
     """
     options = Options(**given)
-    _refuse_contradictions(options)
+    refuse_contradictions(options)
     if options.cached:
         from vigil_lang.cli.drafts_stored import show_stored
 
         return show_stored(options.format)
     project = settings_of(options.config, isolated=options.isolated)
+    refuse_to_overwrite(options.output, "-o", force=options.force)
     if options.eval_dir is not None:
         from vigil_lang.cli.drafts_compared import show_evaluation
 
         return show_evaluation(options, project)
-    refuse_to_overwrite(options.output, "-o", force=options.force)
-    refuse_to_overwrite(options.report, "--report", force=True)
+    refuse_to_overwrite(options.report, "--report", force=options.force)
     from vigil_lang.draft.clauses import read_clauses
 
     name = policy_name(options.name, options.output, options.specs)
     clauses = read_clauses(options.specs, options.output)
+    answers = [options.from_json] if options.from_json is not None else []
+    recordings = [] if options.skeleton else trace_paths(options.runs or project.runs)
+    read = (*clauses.files, *recordings, *(options.signatures or project.signatures), *answers)
+    spare_inputs({"-o": options.output, "--report": options.report}, read)
+    if not clauses.clauses:
+        named = ", ".join(clauses.files[:3])
+        raise click.UsageError(f"No sentence of {named} states an obligation, so there is nothing to draft.")
     if options.skeleton:
         return _write_skeleton(clauses, name, options)
-    return _draft(clauses, name, options, project)
-
-
-def _refuse_contradictions(options: Options) -> None:
-    modes = {
-        "--skeleton": options.skeleton,
-        "--show-prompt": options.show_prompt,
-        "--cached": options.cached,
-        "--eval": options.eval_dir is not None,
-        "--from-json": options.from_json is not None,
-    }
-    chosen = [mode for mode, given in modes.items() if given]
-    if len(chosen) > 1 and chosen != ["--eval", "--from-json"]:
-        raise click.UsageError(f"{chosen[0]} and {chosen[1]} are different things: choose one.")
-    needs_documents = not (options.cached or options.eval_dir is not None)
-    if needs_documents and not options.specs:
-        raise click.UsageError("There is no document to draft from: vigil draft SKILL.md --trace run.jsonl")
-    if not needs_documents and options.specs:
-        raise click.UsageError(f"{chosen[0]} goes without documents.")
-    if (options.skeleton or options.show_prompt) and options.report is not None:
-        raise click.UsageError(f"{chosen[0]} makes no report: it goes without --report.")
-    if options.format == "markdown" and (options.skeleton or options.show_prompt or not needs_documents):
-        raise click.UsageError(f"{chosen[0]} goes without --format markdown.")
-    if options.show_prompt and options.format == "json":
-        raise click.UsageError("--show-prompt goes without --format json.")
-    if options.output in (None, "-") and options.report == "-":
-        raise click.UsageError("The policy and the report cannot both go to standard output; -o FILE takes the policy.")
+    return _draft(clauses, recordings, name, options, project)
 
 
 def _write_skeleton(clauses: Clauses, name: str, options: Options) -> int:
@@ -158,17 +111,18 @@ def _write_skeleton(clauses: Clauses, name: str, options: Options) -> int:
 # --- drafting ------------------------------------------------------------------------------------------------------
 
 
-def _draft(clauses: Clauses, name: str, options: Options, project: Settings) -> int:
-    if not clauses.clauses:
-        named = ", ".join(clauses.files[:3])
-        raise click.UsageError(f"No sentence of {named} states an obligation, so there is nothing to draft.")
+def _draft(clauses: Clauses, recordings: Sequence[str], name: str, options: Options, project: Settings) -> int:
     terms = options.terms(project) if options.from_json is None else None
     limited = terms is not None and terms.limit is not None
-    plan = plan_of(project, options.output, options.rounds, limited=limited)
+    plan = plan_of(project, options.output, options.rounds, options.batch, limited=limited)
     from vigil_lang.draft.obtain import Task
     from vigil_lang.draft.prompting import vocabulary as names
 
-    runs = traces(options.runs or project.runs)
+    if terms is not None and not options.runs:
+        refuse_from_elsewhere(project, recordings, "--trace")
+    if terms is not None and not options.signatures:
+        refuse_from_elsewhere(project, project.signatures, "--signature")
+    runs = traces(recordings)
     signature = vocabulary(options.signatures or project.signatures, runs)
     if signature is None:
         raise click.UsageError(
@@ -179,9 +133,13 @@ def _draft(clauses: Clauses, name: str, options: Options, project: Settings) -> 
     if options.show_prompt:
         return _show_prompt(task, options)
     report = _report(task, name, options, terms)
-    write_text(options.output or "-", _policy_text(report))
+    if options.report not in (None, "-"):  # first: a policy is there only if everything is
+        with written(str(options.report)) as target:
+            _write_report(report, options.format, target)
+    if report.statements:
+        write_text(options.output or "-", _policy_text(report))
     _show(report, options)
-    return _CLEAN if report.draft.complete else _FINDINGS
+    return _CLEAN if report.draft.complete and report.statements else _FINDINGS
 
 
 def _show_prompt(task: Task, options: Options) -> int:
@@ -201,22 +159,21 @@ def _report(task: Task, name: str, options: Options, terms: Terms | None) -> Rep
     """The draft, from the model, the store, or the PolicyDocument that was named."""
     from vigil_lang.draft.reports.report import Report
 
-    policy = None if options.output in (None, "-") else options.output
     if terms is not None:
         found = drafted(task, terms)
-        source = str(found.path) if found.path is not None else None
-        return Report(found.draft, name, policy, found.origin, source, len(task.runs), task.vocabulary.cut)
-    from vigil_lang.draft.document import MAX_CHARACTERS, read_document
-    from vigil_lang.draft.drafting import from_document
-    from vigil_lang.files import read_source
+        made, origin, source = found.draft, found.origin, str(found.path) if found.path is not None else None
+    else:
+        from vigil_lang.draft.drafting import from_document
 
-    document = read_document(read_source(str(options.from_json), 4 * MAX_CHARACTERS))
-    made = from_document(document, task.clauses, task.signature, task.runs, task.plan)
-    return Report(made, name, policy, "document", options.from_json, len(task.runs), task.vocabulary.cut)
+        answers = answers_in(str(options.from_json))
+        made = from_document(answers, task.clauses, task.signature, task.runs, task.plan)
+        origin, source = "document", options.from_json
+    policy = None if options.output in (None, "-") else options.output
+    outside = task.clauses.outside
+    return Report(made, name, policy, origin, source, len(task.runs), task.vocabulary.cut, outside)
 
 
 def _policy_text(report: Report) -> str:
-    from vigil_lang.cli.drafts import header
     from vigil_lang.draft.building.compose import policy
 
     draft = report.draft
@@ -224,15 +181,14 @@ def _policy_text(report: Report) -> str:
 
 
 def _show(report: Report, options: Options) -> None:
-    """Write the report; one that goes into a file leaves a line for whoever watches."""
+    """Write the report beside the policy; where it went into a file, a line for whoever watches."""
     from vigil_lang.draft.reports.human import print_headline
 
+    stream = sys.stdout if report.policy is not None else sys.stderr
     if options.report not in (None, "-"):
-        with written(str(options.report)) as target:
-            _write_report(report, options.format, target)
-        print_headline(report, console(sys.stdout if report.policy is not None else sys.stderr))
+        print_headline(report, console(stream))
     else:
-        _write_report(report, options.format, sys.stdout if report.policy is not None else sys.stderr)
+        _write_report(report, options.format, stream)
 
 
 def _write_report(report: Report, format: str, target: IO[str]) -> None:  # noqa: A002 - the option's name

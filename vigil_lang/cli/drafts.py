@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -12,11 +13,12 @@ import click
 from vigil_lang.diagnostics import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from vigil_lang.config import Settings
     from vigil_lang.config.model import Effort
     from vigil_lang.draft.drafting import DraftPlan
+    from vigil_lang.draft.model import PolicyDocument
     from vigil_lang.draft.obtain import Obtained, Task, Terms
     from vigil_lang.draft.reports.report import Report
 
@@ -25,6 +27,34 @@ EFFORTS = ("low", "medium", "high", "xhigh", "max")
 _NAMED = 80
 # Files whose name says what they are and not what they are about: the folder does.
 _GENERIC = frozenset({"agents", "claude", "draft", "index", "policies", "policy", "readme", "rules", "skill"})
+
+
+class _Dollars(click.FloatRange):
+    """An amount above nothing that has an end: no cost passes what is not a number, and none reaches infinity."""
+
+    name = "amount"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        amount: float = super().convert(value, param, ctx)
+        if not math.isfinite(amount):
+            self.fail(f"{value} is no amount of money.", param, ctx)
+        return amount
+
+
+def _address(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """The value, if it is an address of HTTP. It may hold a password, so no message repeats it."""
+    from urllib.parse import urlsplit
+
+    if value is None:
+        return None
+    try:
+        parts = urlsplit(value)
+        fits = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        fits = False
+    if not fits:
+        raise click.BadParameter("that is no address of HTTP, such as https://gateway.example.", ctx, param)
+    return value
 
 
 def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -38,10 +68,16 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 help="How often what the checks find goes back to the model; 2.",
             ),
             click.option(
-                "--max-cost", type=click.FloatRange(0, min_open=True), metavar="USD",
+                "--batch", type=click.IntRange(1, 100), default=1, metavar="N",
+                help="How many clauses share a conversation; 1, so that none can change another's answer.",
+            ),
+            click.option(
+                "--max-cost", type=_Dollars(0, min_open=True), metavar="USD",
                 help="Ask no further where it could cost more than that.",
             ),
-            click.option("--base-url", metavar="URL", help="Where the Messages API is; ANTHROPIC_BASE_URL."),
+            click.option(
+                "--base-url", callback=_address, metavar="URL", help="Where the Messages API is; ANTHROPIC_BASE_URL."
+            ),
             click.option("--offline", is_flag=True, help="Ask no model; use stored answers alone."),
             click.option("--refresh", is_flag=True, help="Ask the model even if answers are stored, and replace them."),
             click.option("--no-cache", is_flag=True, help="Neither use nor store answers."),
@@ -84,11 +120,13 @@ def terms_of(
     return Terms(settings, limit, offline, not no_cache, refresh)
 
 
-def plan_of(project: Settings, path: str | None, rounds: int | None, *, limited: bool = False) -> DraftPlan:
+def plan_of(
+    project: Settings, path: str | None, rounds: int | None, batch: int = 1, *, limited: bool = False
+) -> DraftPlan:
     """How to draft for a policy at a path; with a limit on the cost one question is asked after the other."""
     from vigil_lang.draft.drafting import DraftPlan
 
-    plan = DraftPlan(rounds=project.draft.rounds if rounds is None else rounds, batch=project.draft.batch)
+    plan = DraftPlan(rounds=project.draft.rounds if rounds is None else rounds, batch=batch)
     if limited:
         plan = replace(plan, parallel=1)
     return plan if path is None or path == "-" else replace(plan, path=path)
@@ -101,6 +139,19 @@ def drafted(task: Task, terms: Terms) -> Obtained:
 
     with waiting(terms.settings.model, len(task.clauses.clauses)) as told:
         return obtain(task, terms, told, told.delayed)
+
+
+def answers_in(path: str) -> PolicyDocument:
+    """The answers of a PolicyDocument that somebody has filled in.
+
+    Raises:
+        InputError: it cannot be read, or is none.
+    """
+    from vigil_lang.draft.document import MAX_CHARACTERS, read_document
+    from vigil_lang.draft.skeleton import filled_in
+    from vigil_lang.files import read_source
+
+    return filled_in(read_document(read_source(path, 4 * MAX_CHARACTERS)))
 
 
 def policy_name(wanted: str | None, output: str | None, specs: Sequence[str]) -> str:
@@ -135,12 +186,14 @@ def refuse_to_overwrite(path: str | None, option: str, *, force: bool) -> None:
 
     place = Path(path)
     try:
-        if place.is_file() and not force:
+        leads_nowhere = place.is_symlink() and not place.exists()  # but a file would be made at its end
+        if (place.is_file() or leads_nowhere) and not force:
             message = f"{option}: '{path}' is there already and may have been worked on; --force replaces it."
             raise click.UsageError(message)
         folder = place.absolute().parent
         reason = (
             "is a directory" if place.is_dir()
+            else "no such directory" if path.endswith(("/", os.sep))
             else "no such file or directory" if not folder.is_dir()
             else "permission denied" if not os.access(folder, os.W_OK)
             else None
@@ -149,6 +202,40 @@ def refuse_to_overwrite(path: str | None, option: str, *, force: bool) -> None:
         reason = str(error)
     if reason is not None:
         raise InputError([Diagnostic.of("VGL004", f"cannot write `{path}`: {reason}", Source(path, ""))])
+
+
+def spare_inputs(outputs: Mapping[str, str | None], inputs: Iterable[str]) -> None:
+    """See that no file that is written is one that is read, whatever is forced, nor two of them the same.
+
+    Raises:
+        click.UsageError: one is. Its option is named.
+    """
+    read = {os.path.realpath(path) for path in inputs if path != "-"}
+    taken: dict[str, str] = {}
+    for option, path in outputs.items():
+        if path is None or path == "-":
+            continue
+        place = os.path.realpath(path)
+        if place in read:
+            raise click.UsageError(f"{option}: '{path}' is read here, so it cannot be written.")
+        if place in taken:
+            raise click.UsageError(f"{taken[place]} and {option} are the same file '{path}'.")
+        taken[place] = option
+
+
+def refuse_from_elsewhere(project: Settings, paths: Iterable[str], option: str) -> None:
+    """See that a configuration, which may have come with a document, sends nothing but what lies below its folder.
+
+    Raises:
+        click.UsageError: one of the files that it names lies elsewhere.
+    """
+    folder = os.path.join(os.path.realpath(project.folder), "")  # noqa: PTH118 - a text that ends in a slash
+    for path in paths:
+        if not os.path.realpath(path).startswith(folder):
+            raise click.UsageError(
+                f"The configuration names '{path}', which lies outside its folder, and names and values of it would be "
+                f"sent to the model: {option} asks for that."
+            )
 
 
 def header(report: Report) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from vigil_lang.cli.drafts import drafted, plan_of
+from vigil_lang.cli.drafts import answers_in, drafted, plan_of
 from vigil_lang.cli.show import console, written
 from vigil_lang.draft.evaluation.evaluate import evaluate
 from vigil_lang.draft.evaluation.gold import stored
@@ -16,7 +16,7 @@ from vigil_lang.draft.evaluation.gold import stored
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from vigil_lang.cli.draft import Options
+    from vigil_lang.cli.drafts_options import Options
     from vigil_lang.config import Settings
     from vigil_lang.draft.evaluation.gold import Gold
     from vigil_lang.draft.model import Draft
@@ -51,17 +51,14 @@ def show_evaluation(options: Options, project: Settings) -> int:
 
 def _from_answers(options: Options, project: Settings, folder: str) -> Callable[[Gold], Draft | None]:
     """Drafts from the answers that lie at the same places below another folder."""
-    from vigil_lang.draft.document import MAX_CHARACTERS, read_document
     from vigil_lang.draft.drafting import from_document
-    from vigil_lang.files import read_source
 
     def draft_of(gold: Gold) -> Draft | None:
         path = stored(str(options.from_json), folder, gold)
         if path is None:
             return None
-        document = read_document(read_source(path, 4 * MAX_CHARACTERS))
         task = _task(gold, options, project)
-        return from_document(document, task.clauses, task.signature, task.runs, task.plan)
+        return from_document(answers_in(path), task.clauses, task.signature, task.runs, task.plan)
 
     return draft_of
 
@@ -91,6 +88,6 @@ def _task(gold: Gold, options: Options, project: Settings, *, limited: bool = Fa
     from vigil_lang.trace import observe
 
     signature = vocabulary(options.signatures, gold.runs) or observe(())
-    plan = plan_of(project, gold.path, options.rounds, limited=limited)
+    plan = plan_of(project, gold.path, options.rounds, options.batch, limited=limited)
     clauses = read_clauses(gold.documents, gold.path)
     return Task(clauses, signature, gold.runs, names.describe(signature, gold.runs), plan)

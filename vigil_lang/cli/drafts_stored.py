@@ -74,5 +74,5 @@ def _object(one: Found) -> dict[str, Any]:
         "documents": stored.documents,
         "clauses": len(stored.answers) + len(stored.left),
         "answered": len(stored.answers),
-        "cost_usd": stored.spent.cost,
+        "cost_usd": None if stored.spent.cost is None else round(stored.spent.cost, 6),
     }

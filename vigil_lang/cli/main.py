@@ -52,6 +52,10 @@ class _Verbs(click.Group):
         except BrokenPipeError:  # click would answer with status 1, which says that there are findings
             _let_go()
             ctx.exit(CLEAN)
+        except KeyboardInterrupt:  # click would write an empty line, which only the `^C` of a terminal needs
+            if sys.stderr.isatty():
+                print(file=sys.stderr)
+            raise click.Abort from None
         except Exception as error:
             from vigil_lang.diagnostics import InputError
 

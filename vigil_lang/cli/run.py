@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,9 @@ from vigil_lang.cli.drafts import (
     model_options,
     plan_of,
     policy_name,
+    refuse_from_elsewhere,
     refuse_to_overwrite,
+    spare_inputs,
     terms_of,
 )
 from vigil_lang.cli.judging import conclude, judge_all
@@ -63,7 +66,7 @@ _TELLING = ("model", "effort", "max_cost", "base_url", "offline", "refresh", "no
 @click.option(
     "--policy", "policy_file", metavar="FILE", help="Where to keep the policy; by default among stored answers."
 )
-@click.option("--force", is_flag=True, help="Replace that file, whatever it holds.")
+@click.option("--force", is_flag=True, help="Replace that file, but no input.")
 @model_options
 @run_options
 @config_option
@@ -77,6 +80,7 @@ def command(
     policy_file: str | None,
     force: bool,
     rounds: int | None,
+    batch: int,
     source: str | None,
     config: str | None,
     isolated: bool,
@@ -89,7 +93,8 @@ def command(
 
     Drafted answers are stored, so that the same documents, vocabulary and model cost nothing the next time.
 
-    Exit status: 0 no violation reaches the fail level, 1 some does, 2 something cannot be read or drafted.
+    Exit status: 0 no violation reaches the fail level, 1 some does, 2 something cannot be read, or a clause has no
+    acceptable answer while nothing is violated.
     """  # fmt: skip
     if policy_file == "-":
         raise click.UsageError("--policy takes a file: the verdicts go to standard output.")
@@ -99,27 +104,32 @@ def command(
     reached = levels_from(fail_level, "info", format)
     from vigil_lang.draft.clauses import read_clauses
 
+    paths = trace_paths(runs)
     clauses = read_clauses(specs, policy_file)
+    read = (*clauses.files, *paths, *(signatures or project.signatures))
+    spare_inputs({"--policy": policy_file, "-o": output}, read)
     if not clauses.clauses:
         named = ", ".join(clauses.files[:3])
         raise click.UsageError(f"No sentence of {named} states an obligation, so there is nothing to judge by.")
-    recordings = _Recordings(trace_paths(runs), source, options_of(**given))
+    if not signatures:
+        refuse_from_elsewhere(project, project.signatures, "--signature")
+    recordings = _Recordings(paths, source, options_of(**given))
     task_signature = recordings.signature(signatures or project.signatures)
     from vigil_lang.draft.obtain import Task
     from vigil_lang.draft.prompting import vocabulary
     from vigil_lang.draft.reports.report import Report
 
     traces = recordings.traces
-    plan = plan_of(project, policy_file, rounds, limited=terms.limit is not None)
+    plan = plan_of(project, policy_file, rounds, batch, limited=terms.limit is not None)
     task = Task(clauses, task_signature, traces, vocabulary.describe(task_signature, traces), plan)
     found = drafted(task, terms)
     name = policy_name(None, policy_file, specs)
     report = Report(found.draft, name, policy_file, found.origin, None, len(traces), task.vocabulary.cut)
-    policy = _policy(report, found, policy_file)
-    doubts = _doubts(report, clauses, policy, specs)
+    policy, kept = _policy(report, found, policy_file)
+    doubts = _doubts(report, clauses, _draft_again(specs, runs, signatures))
     with written(output) as target:
         writer = Writer(target, format)
-        _tell(report, policy, keeps=policy_file is not None or found.path is not None)
+        _tell(report, kept)
         show_errors(doubts)
         writer.remark(doubts)
         if not policy.statements:
@@ -127,8 +137,14 @@ def command(
         tally = judge_all([policy], recordings.paths, recordings.of, writer, observe=False)
         if format == "human":
             conclude(tally, [policy], recordings.paths, target)
-        failed = not tally.violated.isdisjoint(reached)
-        return writer.finish(_BAD_INPUT if tally.broken else _FINDINGS if failed else _CLEAN)
+            for doubt in doubts:  # beside "safe", wherever that is read
+                console(target).print(doubt.message)
+        if tally.broken:
+            return writer.finish(_BAD_INPUT)
+        if not tally.violated.isdisjoint(reached):
+            return writer.finish(_FINDINGS)
+        # Nothing that was judged is violated, but what could not be drafted was not judged.
+        return writer.finish(_BAD_INPUT if reached and not report.draft.complete else _CLEAN)
 
 
 class _Recordings:
@@ -172,46 +188,59 @@ class _Recordings:
         return found
 
 
-def _policy(report: Report, found: Obtained, file: str | None) -> Policy:
-    """The policy, kept where it was wanted, else beside the stored answers, else nowhere."""
+def _policy(report: Report, found: Obtained, file: str | None) -> tuple[Policy, str | None]:
+    """The policy and its file: the one that was wanted, else one beside the stored answers, else none.
+
+    One without statements is kept nowhere.
+    """
     from vigil_lang.draft import store
     from vigil_lang.draft.building import compose
     from vigil_lang.files import write_text
     from vigil_lang.semantics.policy import read_policy
 
     text = compose.policy(report.name, report.draft.entries, report.draft.documents, header(report))
-    if file is not None:
+    kept = None
+    if report.statements and file is not None:
         write_text(file, text)
-        path = file
-    else:
-        place = store.keep_policy(found.made_of, text) if found.path is not None else None
-        path = str(place) if place is not None else f"{report.name}.vgl"
-    return read_policy(Source(path, text))
+        kept = file
+    elif report.statements and found.path is not None:
+        place = store.keep_policy(found.made_of, text)
+        kept = str(place) if place is not None else None
+    return read_policy(Source(kept or f"{report.name}.vgl", text)), kept
 
 
-def _doubts(report: Report, clauses: Clauses, policy: Policy, specs: Sequence[str]) -> list[Diagnostic]:
-    """What the verdicts do not cover: clauses that became no statement."""
-    from vigil_lang.draft.reports.report import headline
+def _doubts(report: Report, clauses: Clauses, again: str) -> list[Diagnostic]:
+    """What the verdicts do not cover: clauses that became no statement. `again` is the call that tells of each."""
+    from vigil_lang.draft.reports.report import headline, many, unknown_names
 
-    failed, unsupported = len(report.standing("failed")), len(report.standing("unsupported"))
-    if not failed and not unsupported and policy.statements:
+    failed, total = len(report.standing("failed")), len(report.draft.entries)
+    left = total - len(report.standing("kept"))
+    if not left:
         return []
-    total = len(report.draft.entries)
-    message = f"{failed + unsupported} of {total} clauses {'is' if failed + unsupported == 1 else 'are'} not judged"
-    if not policy.statements:
-        message = f"none of {total} clauses became a statement, so nothing is judged"
-    severity: Severity = "error" if not policy.statements else "warning" if failed else "info"
-    help_text = f"{headline(report)}; `vigil draft {' '.join(specs)} --trace …` tells of each why"
+    message = f"{left} of {many(total, 'clause')} {'is' if left == 1 else 'are'} not judged"
+    if not report.statements:
+        subject = "the clause became no statement" if total == 1 else f"none of {total} clauses became a statement"
+        message = f"{subject}, so nothing is judged"
+    severity: Severity = "error" if not report.statements else "warning" if failed else "info"
+    names = "; `--signature FILE` tells of tools that these runs did not use" if unknown_names(report) else ""
+    help_text = f"{headline(report)}{names}; `{again}` tells of each why"
     return [Diagnostic.of("VGL615", message, Source(clauses.files[0], ""), help=help_text, severity=severity)]
 
 
-def _tell(report: Report, policy: Policy, *, keeps: bool) -> None:
+def _draft_again(specs: Sequence[str], runs: Sequence[str], signatures: Sequence[str]) -> str:
+    """The call of `vigil draft` that is about the same, as a shell takes it."""
+    given = [*(("--trace", run) for run in runs), *(("--signature", file) for file in signatures)]
+    return shlex.join(["vigil", "draft", *specs, *(word for pair in given for word in pair)])
+
+
+def _tell(report: Report, kept: str | None) -> None:
     """A line on standard error: where the policy is, and where its answers come from."""
     from rich.text import Text
 
     from vigil_lang.diagnostics.visible import shown_path
     from vigil_lang.draft.reports.report import spent
 
-    where = shown_path(policy.path) if keeps else "kept nowhere; --policy FILE keeps it"
+    where = "has no statements" if not report.statements else "kept nowhere; --policy FILE keeps it"
+    where = shown_path(kept) if kept is not None else where
     line = Text.assemble(("policy", "bold"), f"  {where} · {' · '.join(spent(report))}")
     console(sys.stderr).print(line)

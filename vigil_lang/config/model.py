@@ -66,7 +66,6 @@ class Draft:
     timeout: float = 600.0
     retries: int = 4
     stream: bool = True
-    batch: int = 1
     input_price: float | None = None
     output_price: float | None = None
 

@@ -98,6 +98,11 @@ class _Reader:
         elsewhere = [key.name for key in KEYS if key.parts[1] == name]
         if not section and name == "tool":
             return "in a file of its own the settings stand at the top: `[lint]`, not `[tool.vigil.lint]`", None
+        if section == "draft" and name in _BY_ENVIRONMENT:
+            return (
+                "no configuration says whom to ask and with which key: ANTHROPIC_BASE_URL, ANTHROPIC_API_KEY do",
+                None,
+            )
         if elsewhere:
             return f"`{name}` belongs {_place(elsewhere[0])}", None
         sections = [] if section else SECTIONS
@@ -107,6 +112,10 @@ class _Reader:
         if far := nearest(name[: 2 * _SHOWN], (key.parts[1] for key in KEYS), 1):
             return f"did you mean `{next(k.name for k in KEYS if k.parts[1] == far[0])}`?", None
         return f"there is {_list([*keys, *sections])}", None
+
+
+# A configuration may have come with the document, and would send a key to wherever it likes.
+_BY_ENVIRONMENT = frozenset({"base-url", "base_url", "url", "api-key", "api_key", "key"})
 
 
 def _place(name: str) -> str:

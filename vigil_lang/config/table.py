@@ -109,7 +109,6 @@ KEYS = (
     Key("draft.timeout", "amount", "Seconds that may pass without a word of a reply.", "120", least=0.1, most=3600),
     Key("draft.retries", "whole", "How often a request that fails is made again.", "2", most=20),
     Key("draft.stream", "bool", "Whether a reply is received as it is written.", "false"),
-    Key("draft.batch", "whole", "How many clauses the model is asked about at once.", "10", least=1, most=100),
     Key("draft.input-price", "amount", "USD per million input tokens, for a model of unknown price.", "2.5"),
     Key("draft.output-price", "amount", "USD per million output tokens, likewise.", "12.5"),
 )

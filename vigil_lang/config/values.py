@@ -129,7 +129,8 @@ class Values:
     def _bounded(self, key: Key, value: Any, place: Place) -> int | float | None:
         """A number within the setting's bounds; a whole one may be written as `3.0`, as in JSON."""
         finite = not isinstance(value, Decimal) or value.is_finite()
-        if finite and key.least <= value <= key.most and (key.kind == "amount" or value == int(value)):
+        least, most = (Decimal(str(bound)) for bound in (key.least, key.most))  # `0.1` as it is written
+        if finite and least <= value <= most and (key.kind == "amount" or value == int(value)):
             return int(value) if key.kind == "whole" else float(value)
         wanted = f"{_NOUNS[key.kind]} from {key.least:,} to {key.most:,}"
         self._fail(f"`{key.name}` is {wanted}, not `{_short(str(value))}`", place)

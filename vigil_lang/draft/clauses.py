@@ -10,7 +10,6 @@ from vigil_lang.documents.gather import document_paths
 from vigil_lang.documents.library import MAX_BYTES, citable
 from vigil_lang.documents.obligations import obligations
 from vigil_lang.documents.read import read_document
-from vigil_lang.documents.words import words
 from vigil_lang.draft.hostile import addresses_model
 from vigil_lang.draft.model import Clause
 from vigil_lang.files import read_source
@@ -84,7 +83,7 @@ def _clauses(document: Document, path: str, asked: Sequence[Obligation]) -> Iter
     for obligation in asked:
         sentence, source = obligation.sentence, document.source
         # Under other headings it is another clause: nobody who repeats a sentence elsewhere says what it is about.
-        key = (*words(sentence.text), obligation.word, sentence.headings, sentence.lead)
+        key = (sentence.text, obligation.word, sentence.headings, sentence.lead)
         if key in seen or obligation.index in introducing:
             continue
         seen.add(key)
@@ -109,7 +108,7 @@ def _introducing(document: Document, places: Collection[int]) -> set[int]:
     said: dict[str, int] = {}
     found = set()
     for at, sentence in enumerate(document.sentences):
-        if at in places and sentence.lead in said:
+        if at in places and sentence.kind == "item" and sentence.lead in said:
             found.add(said[sentence.lead])
         said[sentence.text] = at
     return found

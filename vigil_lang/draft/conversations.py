@@ -6,9 +6,11 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
+from vigil_lang.diagnostics import InputError
 from vigil_lang.draft import document as documents
 from vigil_lang.draft.api.budget import Exhausted
 from vigil_lang.draft.api.client import Message
+from vigil_lang.draft.api.failures import Unanswered
 from vigil_lang.draft.checks.judging import Accepted, judged, left
 from vigil_lang.draft.prompting import prompt
 
@@ -26,6 +28,9 @@ _CUT: Final = frozenset({"max_tokens", "model_context_window_exceeded"})
 
 MAX_REMARKS: Final = 50
 """Remarks on replies as a whole that are kept."""
+
+MAX_FAILURES: Final = 5
+"""Requests in a row that fail, each for itself, after which nobody is asked any more."""
 
 MAX_HEADING: Final = 120
 """Characters of a heading that the model gets: a longer one is a text."""
@@ -84,9 +89,18 @@ class Work:
     _asked: Counter[str] = field(default_factory=Counter)
     _rounds: Counter[int] = field(default_factory=Counter)
     _findings: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    _failures: int = 0
+    _failed: InputError | None = None
+    _over: bool = False
 
     def ask(self) -> None:
-        """Ask about all clauses until each is settled."""
+        """Ask about all clauses until each is settled.
+
+        A request that fails costs no clause but its own its answer, since a sentence may be there to make it fail.
+
+        Raises:
+            InputError: no request at all was answered.
+        """
         harmless = True
         for some in first_questions(self.clauses, self.batch):
             if harmless and some[0].hostile is not None:
@@ -94,9 +108,14 @@ class Work:
                 harmless = False
             self._put(some)
         self._hear()
+        if self._failed is not None and not self._asked:
+            raise self._failed
+        for clause in self.clauses:
+            if clause.id not in self.settled:
+                self._leave(clause, "missing", _message(self._failed))
 
     def _hear(self) -> None:
-        while self.desk.busy:
+        while self.desk.busy and not self._over:
             self.told.waiting(len(self.clauses) - len(self.settled))
             talk, reply = self.desk.next()
             self._heard(talk, reply)
@@ -117,8 +136,12 @@ class Work:
             for clause in talk.clauses:
                 self._leave(clause, "budget", str(reply))
             return
+        if isinstance(reply, InputError):
+            self._fail(talk, reply)
+            return
         if isinstance(reply, BaseException):
             raise reply
+        self._failures = 0
         self.model = reply.model or self.model
         self._asked.update(clause.id for clause in talk.clauses)
         if reply.stop in _CUT:
@@ -129,6 +152,17 @@ class Work:
             self._take(talk, reply)
         else:
             self._take_in_company(talk, reply)
+
+    def _fail(self, talk: Talk, error: InputError) -> None:
+        """A request has failed. What others brought is kept, though none may be asked any more."""
+        self._failed = self._failed or error
+        self._failures += 1
+        if not isinstance(error, Unanswered) or self._failures >= MAX_FAILURES:
+            self._over = True
+        elif talk.alone:
+            self._leave(talk.clauses[0], "missing", _message(error))
+        else:
+            self._halve(talk, "missing", _message(error))
 
     def _halve(self, talk: Talk, cause: Cause, told: str) -> None:
         """Ask again about fewer clauses at a time; give up on a single one."""
@@ -203,6 +237,10 @@ class Work:
     def _remark(self, text: str) -> None:
         if len(self.problems) < MAX_REMARKS:
             self.problems.append(text)
+
+
+def _message(error: InputError | None) -> str:
+    return "; ".join(found.message for found in error.diagnostics) if error is not None else ""
 
 
 def _place(clause: Clause) -> str:

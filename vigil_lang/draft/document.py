@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, get_args
 import msgspec
 
 from vigil_lang.diagnostics import Diagnostic, InputError, nearest
-from vigil_lang.diagnostics.visible import HIDDEN
 from vigil_lang.draft import model
+from vigil_lang.draft.building.build import BOUND
+from vigil_lang.draft.building.conditions import MAX_CASES, MAX_TESTS, MAX_VALUES
+from vigil_lang.draft.building.operands import MAX_VALUE
 from vigil_lang.draft.model import Answer, PolicyDocument
 from vigil_lang.ingest import json_text
 from vigil_lang.ingest.json_text import REFUSED, fault_of, place_of, point_at, shown
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from vigil_lang.diagnostics import Source
+    from vigil_lang.draft.model import Condition, Requirement
 
 MAX_CHARACTERS = 5_000_000
 MAX_ANSWERS = 10_000
@@ -28,6 +31,9 @@ MAX_STATEMENTS = 20
 MAX_TEXT = 2_500
 """Code points of a reason, or of a sentence that is repeated."""
 MAX_ID = 50
+NAMES = "^[ -~]+$"
+"""What names a clause, as a regular expression."""
+
 _MAX_FINDINGS = 100
 _MAX_MESSAGE = 300
 
@@ -166,6 +172,8 @@ def _answers(value: Any) -> list[Any] | _Fault:
     for name in value:
         if name not in ("answers", "$schema"):
             return _Fault(f"a policy document has no member {shown(name)}", (name,))
+    if not isinstance(value.get("$schema", ""), str):
+        return _Fault("expected a string: where the schema is", ("$schema",))
     listed = value["answers"]
     if not isinstance(listed, list):
         return _Fault("`answers` must be a list", ("answers",))
@@ -180,24 +188,48 @@ def _answer(value: Any, at: int) -> Answer | _Fault:
     except msgspec.ValidationError as error:
         return _explained(str(error), ("answers", at))
     wrong = next(_unfitting(answer), None)
-    return answer if wrong is None else _Fault(wrong[1], ("answers", at, wrong[0]))
+    return answer if wrong is None else _Fault(wrong[1], ("answers", at, *wrong[0]))
 
 
-def _unfitting(answer: Answer) -> Iterator[tuple[str, str]]:
-    """Members that do not fit together or are too large, with why."""
-    if not answer.clause or len(answer.clause) > MAX_ID or HIDDEN.search(answer.clause):
-        yield "clause", f"a clause is named as the question names it, in at most {MAX_ID} characters"
+def _unfitting(answer: Answer) -> Iterator[tuple[Path, str]]:
+    """Members that do not fit together or are too large, by their path in the answer, with why."""
+    if len(answer.clause) > MAX_ID or not re.fullmatch(NAMES, answer.clause):
+        yield ("clause",), f"a clause is named as the question names it, in at most {MAX_ID} characters"
     if answer.outcome == "statements" and not answer.statements:
-        yield "statements", "the outcome is `statements`, and there is none"
+        yield ("statements",), "the outcome is `statements`, and there is none"
     if answer.outcome != "statements" and answer.statements:
-        yield "outcome", f"the outcome is `{answer.outcome}`, and there are statements"
+        yield ("outcome",), f"the outcome is `{answer.outcome}`, and there are statements"
     if answer.outcome == "unsupported" and not answer.reason.strip():
-        yield "reason", "the outcome is `unsupported`, and there is no reason"
+        yield ("reason",), "the outcome is `unsupported`, and there is no reason"
     if len(answer.statements) > MAX_STATEMENTS:
-        yield "statements", f"there are more than {MAX_STATEMENTS} statements for one clause"
+        yield ("statements",), f"there are more than {MAX_STATEMENTS} statements for one clause"
     for name, text in (("reason", answer.reason), ("sentence", answer.sentence)):
         if len(text) > MAX_TEXT:
-            yield name, f"it has more than {MAX_TEXT:,} characters"
+            yield (name,), f"it has more than {MAX_TEXT:,} characters"
+    for at, requirement in enumerate(answer.statements):
+        yield from ((("statements", at, *path), why) for path, why in _outsized(requirement))
+
+
+def _outsized(requirement: Requirement) -> Iterator[tuple[Path, str]]:
+    """Members of a statement that are empty or too large, by their path in it."""
+    if len(requirement.says) > MAX_VALUE:
+        yield ("says",), f"it has more than {MAX_VALUE} characters"
+    if requirement.bound is not None and not re.fullmatch(BOUND, requirement.bound):
+        yield ("bound",), "a bound is a number of calls such as `3`, or a time such as `30s`"
+    for name in ("trigger", "guard", "forbidden", "after"):
+        condition: Condition | None = getattr(requirement, name)
+        cases = () if condition is None else condition.any
+        if condition is not None and not 0 < len(cases) <= MAX_CASES:
+            yield (name, "any"), f"a condition has one to {MAX_CASES} cases"
+        for at, case in enumerate(cases):
+            if not 0 < len(case.all) <= MAX_TESTS:
+                yield (name, "any", at, "all"), f"a case has one to {MAX_TESTS} tests"
+            for place, test in enumerate(case.all):
+                path = (name, "any", at, "all", place, "values")
+                if len(test.values) > MAX_VALUES:
+                    yield path, f"a test has at most {MAX_VALUES} values"
+                elif any(len(value) > MAX_VALUE for value in test.values):
+                    yield path, f"a value has at most {MAX_VALUE} characters"
 
 
 def _explained(error: str, prefix: Path) -> _Fault:

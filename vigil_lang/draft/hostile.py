@@ -86,6 +86,7 @@ _SIGNS: tuple[tuple[str, tuple[str, ...]], ...] = (
 _PATTERNS = tuple((why, re.compile("|".join(f"(?:{p})" for p in signs), re.IGNORECASE)) for why, signs in _SIGNS)
 
 _JOINED = re.compile("(?<=[\u2190-\u2bff\ufe0f\U0001f000-\U0001faff])\u200d(?=[\u2190-\u2bff\U0001f000-\U0001faff])")
+_JOINT = re.compile(r"(?<=[a-z])[_-](?=[a-z])", re.IGNORECASE)
 _MIXED = re.compile("[A-Za-z][\u0400-\u04ff]|[\u0400-\u04ff][A-Za-z]")
 _SPACED = re.compile(r"(?<![A-Za-z])(?:[a-z][ ._-]){5,}[a-z](?![A-Za-z])")
 _CODED = re.compile(r"(?:\\x[0-9a-fA-F]{2}|%[0-9a-fA-F]{2}|&#x?[0-9a-fA-F]+;){12,}")
@@ -94,6 +95,12 @@ _BLOB = re.compile(r"[A-Za-z0-9+/_-]{80,}={0,2}")
 
 def addresses_model(text: str) -> str | None:
     """Why a text looks as if it talks to the model that drafts from it; None where it does not. In linear time."""
+    found = _addresses(text)
+    # A name may say it, too: `answer_not_normative_for_all`.
+    return found or (_addresses(_JOINT.sub(" ", text)) if _JOINT.search(text) else None)
+
+
+def _addresses(text: str) -> str | None:
     text = text[:4000].removeprefix("\ufeff")
     if not text.isascii():
         if HIDDEN.search(_JOINED.sub("", text)):

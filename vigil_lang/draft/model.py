@@ -29,6 +29,17 @@ class Clause:
     lead: str = ""
     hostile: str | None = None
 
+    @property
+    def context(self) -> str:
+        """What a sentence is the other half of: the lead of its list, or the heading that makes it an obligation."""
+        if self.lead:
+            return "" if self.text.startswith(self.lead) else self.lead
+        word = self.word.lower()
+        if word in self.text.lower():
+            return ""
+        heading = next((heading for heading in reversed(self.headings) if word in heading.lower()), "")
+        return f"{heading.rstrip(':. ')}:" if heading else ""
+
 
 # --- the intermediate form (the paper's PolicyDocument, appendix C) ------------------------------------------------
 

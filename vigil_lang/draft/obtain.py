@@ -66,9 +66,15 @@ class Obtained:
 
 
 def made_of(task: Task, settings: ModelSettings) -> store.MadeOf:
-    """What a draft of a model depends on here. The form of its answers is part of the prompt."""
-    asked = hashlib.sha256(msgspec.json.encode([prompt.VERSION, schema.for_model()], order="deterministic"))
-    return store.made_of(task.clauses.clauses, task.vocabulary.text, asked.hexdigest(), settings.model, settings.effort)
+    """What a draft of a model depends on here.
+
+    The form of its answers is part of the prompt, and so is whether clauses share a conversation.
+    """
+    shared = task.plan.batch > 1
+    asked = hashlib.sha256(msgspec.json.encode([prompt.VERSION, schema.for_model(), shared], order="deterministic"))
+    # What is said of a vocabulary that was cut is sent, too.
+    vocabulary = prompt.about(task.vocabulary)
+    return store.made_of(task.clauses.clauses, vocabulary, asked.hexdigest(), settings.model, settings.effort)
 
 
 def obtain(
@@ -91,12 +97,13 @@ def obtain(
         document = PolicyDocument(found.stored.answers)
         again = from_document(document, task.clauses, task.signature, task.runs, task.plan, told)
         again = store.restored(again, found.stored)
-        if terms.offline or (store.still_good(again, found.stored) and store.tried(found.stored, task.plan.rounds)):
+        tried = store.tried(found.stored, task.plan.rounds, terms.settings.max_tokens)
+        if terms.offline or (store.still_good(again, found.stored) and tried):
             return Obtained(again, "stored", of, found.path)
     if terms.offline:
         raise InputError([_nothing_stored(of, task)])
     made = _asked(task, terms, told, delayed)
-    path = store.save(of, made, _texts(task.clauses)) if terms.stored else None
+    path = store.save(of, made, _texts(task.clauses), terms.settings.max_tokens) if terms.stored else None
     return Obtained(made, "model", of, path)
 
 

@@ -8,9 +8,10 @@ from typing import Any
 
 import msgspec
 
+from vigil_lang.draft.building.build import BOUND
 from vigil_lang.draft.building.conditions import MAX_CASES, MAX_TESTS, MAX_VALUES
 from vigil_lang.draft.building.operands import MAX_VALUE
-from vigil_lang.draft.document import MAX_ANSWERS, MAX_ID, MAX_STATEMENTS, MAX_TEXT
+from vigil_lang.draft.document import MAX_ANSWERS, MAX_ID, MAX_STATEMENTS, MAX_TEXT, NAMES
 from vigil_lang.draft.model import PolicyDocument
 
 _ABOUT: dict[str, str] = {
@@ -51,7 +52,7 @@ _ABOUT: dict[str, str] = {
 }
 _LIMITS: dict[str, dict[str, Any]] = {
     "PolicyDocument.answers": {"maxItems": MAX_ANSWERS},
-    "Answer.clause": {"minLength": 1, "maxLength": MAX_ID},
+    "Answer.clause": {"minLength": 1, "maxLength": MAX_ID, "pattern": NAMES},
     "Answer.reason": {"maxLength": MAX_TEXT},
     "Answer.sentence": {"maxLength": MAX_TEXT},
     "Answer.statements": {"maxItems": MAX_STATEMENTS},
@@ -62,7 +63,6 @@ _LIMITS: dict[str, dict[str, Any]] = {
 }
 _NEVER_EMPTY = (("Condition", "any"), ("Case", "all"))
 _NOT_ASKED_FOR = frozenset({"Answer.sentence"})  # of a model, which is told the clause by its id
-_BOUND = r"^[1-9][0-9]{0,8}(ms|s|m|h|d)?$"
 
 
 def published() -> dict[str, Any]:
@@ -72,7 +72,7 @@ def published() -> dict[str, Any]:
         struct, name = place.split(".")
         (top if struct == "PolicyDocument" else definitions[struct])["properties"][name] |= limits
     bound = definitions["Requirement"]["properties"]["bound"]
-    next(kind for kind in bound["anyOf"] if kind["type"] == "string")["pattern"] = _BOUND
+    next(kind for kind in bound["anyOf"] if kind["type"] == "string")["pattern"] = f"^{BOUND}$"
     definitions["Test"]["properties"]["values"]["items"]["maxLength"] = MAX_VALUE
     definitions["Answer"]["allOf"] = [
         {

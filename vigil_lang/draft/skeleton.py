@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Source
 from vigil_lang.documents.constraints import constraints
-from vigil_lang.documents.lexicon import COUNTED, NEGATION
+from vigil_lang.documents.lexicon import ACTED, COUNTED, NEGATION, TIME
 from vigil_lang.draft.building.build import statement_name
 from vigil_lang.draft.building.compose import harmless, policy_name
 from vigil_lang.draft.model import Answer, PolicyDocument
@@ -25,11 +26,13 @@ if TYPE_CHECKING:
 _HEAD = """\
 /// The obligations of {documents}, to be filled in.
 ///
-/// Each is a comment with its place and a statement. Its form is guessed from words such as `before` and `never`.
+/// Each is a comment with its place and a statement. Its form is guessed from words such as `before` and `never`; where
+/// no word tells it, that is said, and `abs` stands there for whatever fits.
 /// To keep a statement, take the `//` away before `@source` and `statement`, and write conditions in the place of
 /// `trigger()`, `guard()` and the like.
 policy {name}
 """
+_NOT_YET = "not drafted yet"
 _GUARD = "prec(trigger(), guard())"
 _NEVER = "abs(trigger())"
 _FORBIDDEN_AFTER = "abs(forbidden()) after trigger()"
@@ -49,6 +52,34 @@ _GUARDED = re.compile(
 """Words of obligations that ask for something to be there first."""
 
 _FORBIDS = re.compile(r"never|do(?:es)? not|don['’]t|not|no|must not|forbidden|prohibited", re.IGNORECASE)
+_MOST = re.compile(
+    rf"\b(?:more than|at most|over|exceed(?:ing)?|up to|a maximum of) (0*[1-9]\d{{0,8}}|{'|'.join(COUNTED)}) "
+    rf"(?!(?:{TIME}|%|percent|[kmgt]i?b|bytes?|characters?|lines?|rows?|tokens?)\b)[a-z]+s\b",
+    re.IGNORECASE,
+)
+_PLAIN = tuple(
+    (re.compile(words, re.IGNORECASE), negated, form)
+    for words, negated, form in (
+        (rf"\bwithout (?:[\w'’-]+ ){{0,3}}(?:{ACTED})", True, _GUARD),
+        (r"\b(?:twice|(?:again|the same [^.;]{1,40} again))[.!]*$|\bmore than once\b", True, "atmost[1](trigger())"),
+        (r"\b(?:exactly|at most|only) once\b", False, "atmost[1](trigger())"),
+        (r"^(?:while|during|as long as)\b", True, "until(trigger(), resolution(), forbidden())"),
+        (r"^(?:after|once)\b", True, _FORBIDDEN_AFTER),
+        (r"\bfirst[.!]*$", False, _GUARD),
+        (r"\b(?:in|at) the end[.!]*$|\b(?:finally|eventually)\b", False, "rslv(trigger(), resolution())"),
+        (
+            r"\bafterwards[.!]*$|\bmust be (?:cleaned up|closed|freed|released|removed|shut down|stopped)\b",
+            False,
+            "resp(trigger(), response())",
+        ),
+    )
+)
+"""Words that tell a form, with whether the sentence has to be a prohibition for that."""
+
+_CHECKED = re.compile(r"(?:before|prior to)\b", re.IGNORECASE)
+_ABSENT = re.compile(r"no\b", re.IGNORECASE)
+"""How a list of things to check begins (`Before writing:`), and an item of it that names what is not to be there."""
+
 _AMOUNT = re.compile(rf"\b(\d{{1,9}}|{'|'.join(COUNTED)})\b[ -]?(\w*)", re.IGNORECASE)
 _UNITS = (
     ("step", ""),
@@ -81,9 +112,17 @@ def policy(clauses: Clauses, name: str) -> str:
 def document(clauses: Clauses) -> PolicyDocument:
     """The intermediate form with no clause drafted yet, each with its sentence, to be filled in."""
     return PolicyDocument(
+        tuple(Answer(clause.id, "unsupported", reason=_NOT_YET, sentence=clause.text) for clause in clauses.clauses)
+    )
+
+
+def filled_in(document: PolicyDocument) -> PolicyDocument:
+    """A document without the answers that nobody has written yet: a placeholder answers for no clause."""
+    return PolicyDocument(
         tuple(
-            Answer(clause.id, "unsupported", reason="not drafted yet", sentence=clause.text)
-            for clause in clauses.clauses
+            answer
+            for answer in document.answers
+            if (answer.outcome, answer.reason.strip()) != ("unsupported", _NOT_YET)
         )
     )
 
@@ -92,10 +131,12 @@ def _block(number: int, clause: Clause, statement: str) -> Iterator[str]:
     heading = f", {harmless(clause.headings[-1], 80)}" if clause.headings else ""
     yield f"{number}. {harmless(clause.path, 80)}:{clause.line}{heading}"
     if clause.lead:
-        yield f"in the list after: {harmless(clause.lead, 120)}"
+        yield f"under: {harmless(clause.lead, 120)}"
     if clause.hostile:
         yield f"Beware: {harmless(clause.hostile, 120)}."
     form, said = guess(clause)
+    if form == _NEVER and not _forbids(clause):
+        yield "  form: not told by any word"
     if said is not None and said.first and said.then:
         # What comes later is the trigger of `prec`, and what is forbidden from then on; else what comes first is first.
         parts = (said.then, said.first) if form in (_GUARD, _FORBIDDEN_AFTER) else (said.first, said.then)
@@ -117,8 +158,24 @@ def guess(clause: Clause) -> tuple[str, Temporal | None]:
             return _FORBIDDEN_AFTER, word
         return form.format(bound), word
     text = clause.text
+    if (plain := _plain(text)) is not None:
+        return plain, None
     guarded = _GUARDED.match(clause.word) and not NEGATION.search(text) and not _FORBIDS.fullmatch(clause.word)
     return (_GUARD if guarded else _NEVER), None
+
+
+def _plain(text: str) -> str | None:
+    """The form that a plain word speaks for: `first`, `twice`, `in the end`, `more than 10 emails`."""
+    if (found := _MOST.search(text)) is not None:
+        return f"atmost[{COUNTED.get(found[1].lower()) or int(found[1])}](trigger())"
+    negated = NEGATION.search(text) is not None
+    return next((form for words, wants, form in _PLAIN if wants in (None, negated) and words.search(text)), None)
+
+
+def _forbids(clause: Clause) -> bool:
+    """Whether the words of a clause say that something must not be."""
+    said = f"{clause.word} {clause.context} {clause.text}"
+    return NEGATION.search(said) is not None or _FORBIDS.fullmatch(clause.word) is not None
 
 
 def _said(clause: Clause) -> dict[Order, Temporal]:
@@ -129,6 +186,8 @@ def _said(clause: Clause) -> dict[Order, Temporal]:
     if clause.lead:
         texts.append(f"{clause.lead.removesuffix(':')}, {clause.text}")
     found = next(filter(None, (constraints(text).temporal for text in texts)), ())
+    if _CHECKED.match(clause.lead) and _ABSENT.match(clause.text):  # what is not there is seen to first, not forbidden
+        found = tuple(replace(word, first=clause.text, then=word.first) for word in found)
     return {word.order: word for word in reversed(found)}
 
 

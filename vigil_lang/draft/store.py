@@ -71,7 +71,11 @@ class Spent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Stored(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A draft as it is kept. `made` is a time in UTC; `documents` are digests of their texts by their names."""
+    """A draft as it is kept.
+
+    `made` is a time in UTC; `documents` are digests of their texts by their names; `rounds` how often each clause was
+    asked about; `max_tokens` how long a reply could be.
+    """
 
     schema: Literal["vigil.stored-draft/1"]
     key: str
@@ -81,6 +85,8 @@ class Stored(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     spent: Spent
     answers: tuple[Answer, ...]
     left: tuple[Left, ...] = ()
+    rounds: dict[str, int] = {}
+    max_tokens: int = 0
     digest: str = ""
 
 
@@ -104,10 +110,10 @@ def load(of: MadeOf) -> Found | None:
     return _read(folder, of.key[:_SHORT], of.key) if folder is not None else None
 
 
-def save(of: MadeOf, draft: Draft, documents: Mapping[str, bytes]) -> Path | None:
+def save(of: MadeOf, draft: Draft, documents: Mapping[str, bytes], max_tokens: int = 0) -> Path | None:
     """Keep a draft, unless it ended for want of money; the file, or None where it cannot be kept.
 
-    `documents` are the contents of the documents by their names.
+    `documents` are the contents of the documents by their names, `max_tokens` is how long a reply could be.
     """
     folder = cache.folder(_FOLDER)
     if folder is None or any(entry.cause == "budget" for entry in draft.entries):
@@ -127,6 +133,8 @@ def save(of: MadeOf, draft: Draft, documents: Mapping[str, bytes]) -> Path | Non
         ),
         draft.answers.answers,
         tuple(_left(entry) for entry in draft.entries if entry.cause not in (None, "model")),
+        {entry.clause.id: entry.rounds for entry in draft.entries},
+        max_tokens,
     )
     try:
         whole = msgspec.structs.replace(stored, digest=_own_digest(stored))
@@ -170,7 +178,7 @@ def restored(draft: Draft, stored: Stored) -> Draft:
     entries = tuple(
         replace(entry, cause=item.cause, reason=item.reason, problems=item.problems, rounds=item.rounds)
         if entry.cause == "missing" and (item := left.get(entry.clause.id)) is not None
-        else entry
+        else replace(entry, rounds=stored.rounds.get(entry.clause.id, 0))
         for entry in draft.entries
     )
     return replace(draft, entries=entries, model=stored.made_of.model)
@@ -182,8 +190,10 @@ def still_good(draft: Draft, stored: Stored) -> bool:
     return all(entry.cause in (None, "model") or entry.clause.id in left for entry in draft.entries)
 
 
-def tried(stored: Stored, rounds: int) -> bool:
-    """Whether every clause without an acceptable answer was asked about as often as it would be now."""
+def tried(stored: Stored, rounds: int, max_tokens: int = 0) -> bool:
+    """Whether every clause without an acceptable answer was asked about as often, and at such length, as now."""
+    if max_tokens > stored.max_tokens and any(item.cause == "cut" for item in stored.left):
+        return False
     return all(item.rounds > rounds for item in stored.left if item.cause in ("rejected", "missing"))
 
 

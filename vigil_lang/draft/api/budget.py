@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
+from vigil_lang.draft.api.models import bounding
 
 if TYPE_CHECKING:
     from vigil_lang.draft.api.models import ModelSettings, Prices
+    from vigil_lang.draft.model import Usage
 
 LEAST = 1024
 """Output tokens below which a request is not worth making."""
@@ -42,13 +45,16 @@ class Budget:
         """The budget for asking a model.
 
         Raises:
-            InputError: VGL613, there is a limit and the model's prices are not known.
+            InputError: VGL613, the limit is none, or there is a limit and the model's prices are not known.
         """
+        if limit is not None and not 0 <= limit < math.inf:  # of NaN, too, which no comparison would ever pass
+            message, help_text = f"`{limit:g}` is no limit", "it is an amount in USD, such as 0.50"
+            raise InputError([Diagnostic.of("VGL613", message, Source("max-cost", ""), help=help_text)])
         if limit is not None and settings.prices is None:
             message = f"the prices of `{settings.model}` are not known, so no limit can be kept"
             help_text = "set `input-price` and `output-price` of `[draft]`, in USD per million tokens"
             raise InputError([Diagnostic.of("VGL613", message, Source(settings.model, ""), help=help_text)])
-        return cls(limit, settings.prices)
+        return cls(limit, settings.prices and bounding(settings.model, settings.prices))
 
     def reserve(self, input_tokens: int, wanted: int) -> Reserved:
         """Set aside what a request can cost at most; to be settled, whatever becomes of the request.
@@ -75,6 +81,10 @@ class Budget:
             reserved = Reserved(tokens, fixed + tokens * each)
             self._aside.append(reserved.cost)
             return reserved
+
+    def cost(self, used: Usage) -> float:
+        """What requests count, in USD; 0 without prices, when no limit is kept."""
+        return 0.0 if self.prices is None else self.prices.cost(used)
 
     def settle(self, reserved: Reserved, cost: float) -> None:
         """Spend what a request did cost instead of what was set aside for it."""

@@ -123,7 +123,7 @@ class Client:
                 raise failure.error(self._connection.where, attempt, self._connection.hidden)
             seconds = failure.pause(attempt)
             if self._delayed is not None:
-                self._delayed(self._connection.hidden.hide(failure.message), seconds)
+                self._delayed(failure.shown(self._connection.hidden), seconds)
             self._pause(seconds)
             attempt += 1
 
@@ -148,7 +148,7 @@ class Client:
                 seconds=time.monotonic() - began,
             )
             used = replace(used, cost=self._cost(used))
-            self._budget.settle(reserved, used.cost or 0.0)
+            self._budget.settle(reserved, self._budget.cost(used))
             with self._lock:
                 self._usage = _sum(self._usage, used)
         return heard, failure, used

@@ -100,7 +100,7 @@ class Connection:
         if isinstance(cause, httpx2.ConnectError | httpx2.ProxyError):
             return Failure(f"there is no connection to the API: {cause}", _ADDRESS, again=True)
         message = f"the connection to the API broke off: {cause}"
-        return Failure(message, again=True, billed=True, request_id=heard.request_id)
+        return Failure(message, again=True, billed=True, request_id=heard.request_id, single=True)
 
     def count(self, request: dict[str, Any]) -> int | None:
         """The API's estimate of the tokens of a request, which costs nothing; None where there is none."""
@@ -187,8 +187,11 @@ def _wait(headers: Mapping[str, str]) -> float | None:
         except (KeyError, ValueError):
             continue
         return max(0.0, seconds) if math.isfinite(seconds) else None
-    date = email.utils.parsedate_tz(headers.get("retry-after", ""))
-    return None if date is None else max(0.0, email.utils.mktime_tz(date) - time.time())
+    try:
+        date = email.utils.parsedate_to_datetime(headers.get("retry-after", ""))
+        return max(0.0, date.timestamp() - time.time())
+    except (ValueError, OverflowError, OSError):  # no date, or none that there is
+        return None
 
 
 def _causes(error: BaseException | None) -> list[BaseException]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 from contextlib import suppress
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 _HIDDEN = "[hidden]"
 _SHORTEST = 6
 """Characters below which a text is no secret, and taking it out would only garble messages."""
+
+_TOKEN = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[\w.~%+=-]{10,}")
+"""What in the path of an address may be a token."""
 
 _LOGGERS = ("", "anthropic", "httpx2", "httpcore2")
 
@@ -41,6 +45,7 @@ def secrets(base_url: str, keys: Iterable[str | None]) -> Secrets:
             url = urlsplit(address)
             found += [part for part in (url.username, url.password) if part]
             found += [value for _, value in parse_qsl(url.query)]
+            found += [part for part in url.path.split("/") if _TOKEN.fullmatch(part)]  # a gateway may be told so
     # The SDK splits this at line ends.
     lines = os.environ.get("ANTHROPIC_CUSTOM_HEADERS", "").split("\n")
     found += [value.strip() for _, colon, value in (line.partition(":") for line in lines) if colon]

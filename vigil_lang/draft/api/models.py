@@ -31,6 +31,10 @@ class Prices(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         read = usage.input_tokens + _CACHE_WRITE * usage.cache_write_tokens + _CACHE_READ * usage.cache_read_tokens
         return (read * self.input + usage.output_tokens * self.output) / 1_000_000
 
+    def or_more(self, other: Prices) -> Prices:
+        """Of each price the higher."""
+        return Prices(max(self.input, other.input), max(self.output, other.output))
+
     def most_for_input(self, tokens: int) -> float:
         """The most that input can cost, in USD: all of it is written to the cache."""
         return tokens * _CACHE_WRITE * self.input / 1_000_000
@@ -75,6 +79,21 @@ def known_prices(model: str) -> Prices | None:
     return prices.get(model) or prices.get(_DATED.sub("", model))
 
 
+def bounding(model: str, prices: Prices) -> Prices:
+    """The prices by which a limit is kept, for one who pays may not know who wrote the configuration.
+
+    It can make no request cheaper than the table does, nor one to a Claude model that is not in it cheaper than the
+    dearest there.
+    """
+    if known := known_prices(model):
+        return prices.or_more(known)
+    if "claude" not in model.lower():
+        return prices
+    for dearest in _models().prices.values():
+        prices = prices.or_more(dearest)
+    return prices
+
+
 def model_settings(
     draft: Draft, *, model: str | None = None, effort: Effort | None = None, base_url: str | None = None
 ) -> ModelSettings:
@@ -101,7 +120,8 @@ def _prices(draft: Draft, model: str) -> Prices | None:
         case None, None:
             return known_prices(model)
         case float(paid), float(asked):
-            return Prices(paid, asked)
+            known = known_prices(model)
+            return Prices(paid, asked) if known is None else known.or_more(Prices(paid, asked))
     message = "a price is set for one of input and output alone"
     help_text = "`input-price` and `output-price` of `[draft]` go together"
     raise InputError([Diagnostic.of("VGL613", message, Source("[draft]", ""), help=help_text)])

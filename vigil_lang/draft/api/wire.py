@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Annotated, Protocol, TypeAlias, TypeVar
 
 import msgspec
 
@@ -30,11 +30,15 @@ class StreamError(Exception):
         self.type = kind
 
 
+Tokens: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=10**12)]
+"""A count that can be one: whoever answers in the API's place may say anything."""
+
+
 class _Usage(msgspec.Struct):
-    input_tokens: int | None = None
-    output_tokens: int = 0
-    cache_creation_input_tokens: int | None = None
-    cache_read_input_tokens: int | None = None
+    input_tokens: Tokens | None = None
+    output_tokens: Tokens = 0
+    cache_creation_input_tokens: Tokens | None = None
+    cache_read_input_tokens: Tokens | None = None
 
 
 class _Details(msgspec.Struct):
@@ -77,7 +81,7 @@ class _Event(msgspec.Struct):
 
 
 class _Count(msgspec.Struct):
-    input_tokens: int
+    input_tokens: Tokens
 
 
 class ServerSent(Protocol):

@@ -38,7 +38,10 @@ BOUNDED = frozenset({"bresp", "atmost"})
 _WIDTH = 96
 _MAX_NAME = 40
 _NAMED_BY = 4
-_BOUND = re.compile(r"[1-9][0-9]{0,8}(?:ms|s|m|h|d)?")
+BOUND = r"[1-9][0-9]{0,8}(?:ms|s|m|h|d)?"
+"""What a bound looks like, as a regular expression."""
+
+_BOUND = re.compile(BOUND)
 _STATEMENT_NAME = re.compile(r"[A-Z]+[0-9]+[a-z]?|[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 _WORD = re.compile(r"[a-z0-9]+")
 _IGNORE_COMMENT = re.compile(r"vigil\s*:\s*ignore", re.IGNORECASE)

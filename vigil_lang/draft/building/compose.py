@@ -23,11 +23,12 @@ if TYPE_CHECKING:
     from vigil_lang.draft.model import Clause, Entry
 
 MAX_HEADING = 80
+MAX_CONTEXT = 60
 MAX_SENTENCE = 90
 MAX_REASON = 100
 
 _POLICY_NAME = re.compile(r"[a-z][a-z0-9]*(?:[_.-][a-z0-9]+)*")
-_ORNAMENT = re.compile(r"\*\*|__|`|^#+\s*|^[-*+>]\s+|^\d+[.)]\s+")
+_ORNAMENT = re.compile(r"(`+)(?P<code>.+?)\1(?!`)|\*\*|__|`|^#+\s*|^[-*+>]\s+|^\d+[.)]\s+")
 _SUPPRESSION = re.compile(r"^(vigil)\s*:", re.IGNORECASE)
 
 
@@ -62,7 +63,7 @@ def policy(name: str, entries: Sequence[Entry], documents: Sequence[str], header
         if (here := _part(each.clause, several=len(documents) > 1)) != part:
             part = here
             blocks.append(f"// {here}")
-        blocks.append(to_text(each.statement))
+        blocks.append("".join(f"// {line}\n" for line in _doubt(each.clause)) + to_text(each.statement))
     blocks += ["\n".join(lines) for lines in _without(entries)]
     text = format_text(Source("<draft>", "\n\n".join(blocks) + "\n"))
     _prove(text, head, doc, [each.statement for each in kept])
@@ -148,14 +149,23 @@ def _without(entries: Sequence[Entry]) -> Iterator[list[str]]:
 
 def _listed(entry: Entry) -> Iterator[str]:
     clause = entry.clause
-    yield f"// - {harmless(clause.path, MAX_HEADING)}:{clause.line}: {harmless(clause.text, MAX_SENTENCE)}"
+    context = harmless(clause.context, MAX_CONTEXT)
+    said = f"{context} {harmless(clause.text, MAX_SENTENCE)}".strip()
+    yield f"// - {harmless(clause.path, MAX_HEADING)}:{clause.line}: {said}"
     if reason := harmless(entry.reason, MAX_REASON):
         yield f"//   ({reason})"
+    yield from (f"//   {line}" for line in _doubt(clause))
+
+
+def _doubt(clause: Clause) -> Iterator[str]:
+    """What is to be said of a clause that seems to speak to the model."""
+    if clause.hostile is not None:
+        yield f"Beware, the sentence may speak to the model that drafts: {harmless(clause.hostile, MAX_REASON)}."
 
 
 def harmless(text: str, most: int = 500) -> str:
     """A text on one line of a comment: without ornaments of Markdown, and nothing that hides, acts or suppresses."""
-    line = _ORNAMENT.sub("", " ".join(text.split())).strip()
+    line = _ORNAMENT.sub(lambda found: found["code"] or "", " ".join(text.split())).strip()
     line = HIDDEN.sub(lambda found: f"U+{ord(found.group()):04X}", visible(line))
     line = _SUPPRESSION.sub(r"\1 -", line)
     return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice, product
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from vigil_lang.analysis import alike
 from vigil_lang.draft.evaluation.generated import RUNS, generated
+from vigil_lang.draft.evaluation.plausible import Plausible
+from vigil_lang.semantics import core
 from vigil_lang.smt.leaves import Matching
 from vigil_lang.testing.judge import answer
 from vigil_lang.testing.telling import Telling, tell
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
 Agreement: TypeAlias = Literal["agree", "too strict", "too weak", "both", "unclear"]
 """`too strict` blames an event that the gold does not, `too weak` lets one pass, `both` does either. `unclear`: no run
-tells the sets apart, but none breaks the gold either."""
+tells the sets apart, but none breaks the gold either, and they are not the same as written."""
 
 _SEARCHED: Final = 4
 """Pairs of statements for which a run that tells them apart is looked for on purpose."""
@@ -83,7 +85,7 @@ def compared(judged: Sequence[Judged], proved: bool) -> Compared:
     if differing:
         agreement = "both" if strict and weak else "too strict" if strict else "too weak"
     else:
-        agreement = "agree" if breaking else "unclear"
+        agreement = "agree" if breaking or proved else "unclear"
     witness = min(opposed or differing, key=lambda each: len(each.run.events), default=None)
     return Compared(agreement, len(judged), breaking, len(differing), len(opposed), proved, witness)
 
@@ -98,10 +100,12 @@ def trials(
     sides = [[statement.requirement for statement in side] for side in (gold, other)]
     found = list(generated(sides, recorded, seed, count))
     if not same_as_written(gold, other):
+        conditions = [holds.condition for side in sides for each in side for holds in core.conditions(each.theta)]
+        plausible = Plausible(conditions, recorded).event
         for one, two in islice(product(*sides), _SEARCHED):
             told = tell(one, two, _EVENTS)
             if isinstance(told, Telling):
-                found.append(told.trace)
+                found.append(replace(told.trace, events=tuple(map(plausible, told.trace.events))))
     return found
 
 

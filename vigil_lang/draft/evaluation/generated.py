@@ -26,7 +26,9 @@ _SINGLE: Final = 4
 
 _LONGEST: Final = 7
 _WINDOW: Final = 24
-_STRETCH: Final = 60
+_STRETCH: Final = 400
+"""Events of a run that a bound may ask for."""
+
 _SECOND: Final = 1_000_000
 _IN_VAIN: Final = 20
 """Lines that may be made for a run; where there are few, runs come again."""
@@ -62,26 +64,30 @@ class _Generator:
     def runs(self, count: int) -> Iterator[Trace]:
         """Runs of one event, then longer ones, each once where there are that many."""
         seen: set[tuple[object, ...]] = set()
-        for tried, line in enumerate(self._lines(count // _SINGLE)):
+        for tried, (line, steps) in enumerate(self._lines(count // _SINGLE)):
             key = tuple(keyed(event) for event in line)
             if key not in seen or tried > _IN_VAIN * count:
                 seen.add(key)
-                yield self._timed(line)
+                yield self._timed(line, steps)
 
-    def _lines(self, single: int) -> Iterator[Sequence[Event]]:
+    def _lines(self, single: int) -> Iterator[tuple[Sequence[Event], bool]]:
+        """Lines of events, each with whether some may be steps of one call."""
         for event in self._events.every[:single]:
-            yield (event,)
+            yield (event,), False
         while True:
             kind = self._chance.random()
+            stretched = 0.55 <= kind < 0.65
             if kind < 0.4:
                 line = self._in_turn()
             elif kind < 0.55 and self._recorded:
                 line = self._changed()
-            elif kind < 0.65:
+            elif stretched:
                 line = self._stretched()
             else:
                 line = self._some(self._chance.randint(2, _LONGEST))
-            yield with_another_value(line, self._chance) if self._chance.random() < 0.15 else line
+            if self._chance.random() < 0.15:
+                line = with_another_value(line, self._chance)
+            yield [self._events.plausible(event) for event in line], not stretched
 
     def _in_turn(self) -> list[Event]:
         """An event for each condition of one side's statement, of one object, in their order or another."""
@@ -129,12 +135,12 @@ class _Generator:
         between = self._chance.choice(self._calls) + self._chance.randint(-2, 0) if self._calls else 1
         return [line[0], *[FILLER] * min(max(between, 0), _STRETCH), line[1]]
 
-    def _timed(self, line: Sequence[Event]) -> Trace:
+    def _timed(self, line: Sequence[Event], steps: bool) -> Trace:
         """The run with ids and calls of its own; moments lie as far apart as bounds ask, where there are such."""
         events: list[Event] = []
         moment, call = 0, 0
         for number, event in enumerate(line, 1):
-            call += not events or self._chance.random() < 0.85
+            call += not events or not steps or self._chance.random() < 0.85
             if self._times:
                 moment += max(0, self._chance.choice([0, *self._times]) + self._chance.choice((-_SECOND, 0, _SECOND)))
             time = moment if self._times else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from vigil_lang.semantics import core
@@ -11,7 +12,8 @@ from vigil_lang.testing.samples import matching
 from vigil_lang.trace.values import canonical
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from decimal import Decimal
 
 _EACH: Final = 24
 """Texts of one test."""
@@ -28,18 +30,18 @@ class Known:
     outputs: Sequence[str]
 
 
-def known_values(tests: Iterable[core.Test]) -> Known:
-    """The values that some tests suggest."""
+def known_values(tests: Iterable[core.Test], whole: Collection[str] = ()) -> Known:
+    """The values that some tests suggest; those of `whole` arguments are whole numbers where they are numbers."""
     by_field: dict[tuple[str, bool], list[core.Test]] = {}
     for test in tests:
         if not isinstance(test, core.ActionIn | core.ActionMatches | core.StatusIs | core.Equals | core.Contains):
             by_field.setdefault((test.field.name, test.field.output), []).append(test)
-    found = {field: _values(list(dict.fromkeys(own))) for field, own in by_field.items()}
+    found = {field: _values(list(dict.fromkeys(own)), field[0] in whole) for field, own in by_field.items()}
     arguments = {name: values for (name, output), values in found.items() if not output}
     return Known(arguments, [value for (_, output), values in found.items() if output for value in values])
 
 
-def _values(tests: Sequence[core.Test]) -> list[str]:
+def _values(tests: Sequence[core.Test], whole: bool) -> list[str]:
     found: dict[str, None] = {}
     patterns = tuple([test.matcher for test in tests if isinstance(test, core.Matches)])
     if len(patterns) > 1:
@@ -52,8 +54,15 @@ def _values(tests: Sequence[core.Test]) -> list[str]:
                 found.update(dict.fromkeys(matching(matcher)[:_EACH]))
             case core.ContainsText(_, text):
                 found.update(dict.fromkeys((text, f"see {text}")))
-            case core.Compares(_, _, limit):
-                found.update(dict.fromkeys(canonical(limit + by) for by in (-1, 0, 1)))
             case _:
                 pass
-    return list(found)
+    limits = sorted({test.number for test in tests if isinstance(test, core.Compares)})
+    return list(dict.fromkeys([*found, *map(canonical, _around(limits, whole))]))
+
+
+def _around(limits: Sequence[Decimal], whole: bool) -> Iterator[Decimal]:
+    """The limits, what lies beside each, and what lies between two; no fractions where all limits are `whole`."""
+    for limit in limits:
+        yield from (limit - 1, limit, limit + 1)
+    if not whole or any(limit % 1 for limit in limits):
+        yield from ((one + two) / 2 for one, two in pairwise(limits))

@@ -10,6 +10,7 @@ from rich.text import Text
 from vigil_lang.diagnostics.human import hanging
 from vigil_lang.diagnostics.visible import shown_path, visible
 from vigil_lang.draft.evaluation.result import OUTCOMES
+from vigil_lang.draft.reports.report import took, usage_json
 from vigil_lang.testing.notation import event_text, run_lines
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     from vigil_lang.draft.evaluation.agreement import Compared, Judged
     from vigil_lang.draft.evaluation.result import Evaluated, Evaluation, Outcome, Tally, Unit
-    from vigil_lang.draft.model import Usage
 
 _STYLES: dict[Outcome, str] = {
     "agree": "green",
@@ -106,10 +106,9 @@ def _scores(evaluation: Evaluation, console: Console) -> Iterator[Text]:
     yield from hanging(console, Text(scores), pairs, "dim")
     usage = evaluation.usage
     if usage.requests:
-        models = ", ".join(dict.fromkeys(visible(each.model or "") for each in evaluation.policies))
-        cost = "cost unknown" if usage.cost is None else f"${usage.cost:.2f}"
-        tokens = f"{usage.input_tokens:,} tokens in, {usage.output_tokens:,} out"
-        yield Text(f"{models} · {usage.requests} requests · {tokens} · {cost}", "dim")
+        models = dict.fromkeys(visible(each.model) for each in evaluation.policies if each.model)
+        parts = [*([", ".join(models)] if models else []), *took(usage)]
+        yield from hanging(console, Text(), " · ".join(parts), "dim")
 
 
 def _percent(share: float | None) -> str:
@@ -138,7 +137,7 @@ def evaluation_json(evaluation: Evaluation) -> dict[str, Any]:
             "precision": _rounded(evaluation.precision),
             "recall": _rounded(evaluation.recall),
             "violations": _tally_json(tally),
-            "usage": _usage_json(evaluation.usage),
+            "usage": usage_json(evaluation.usage),
         },
     }
 
@@ -147,19 +146,10 @@ def _policy_json(each: Evaluated) -> dict[str, Any]:
     return {
         "file": each.path,
         "model": each.model,
-        "usage": _usage_json(each.usage),
+        "usage": usage_json(each.usage),
         "runs": each.runs,
         "without_statement": each.agreed_on_none,
         "clauses": [_unit_json(unit) for unit in each.units],
-    }
-
-
-def _usage_json(usage: Usage) -> dict[str, Any]:
-    return {
-        "requests": usage.requests,
-        "input_tokens": usage.input_tokens,
-        "output_tokens": usage.output_tokens,
-        "cost": usage.cost,
     }
 
 

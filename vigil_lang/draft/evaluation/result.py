@@ -101,9 +101,14 @@ class Evaluation:
         costs = [usage.cost for usage in every if usage.requests]
         return Usage(
             requests=sum(usage.requests for usage in every),
+            retries=sum(usage.retries for usage in every),
             input_tokens=sum(usage.input_tokens for usage in every),
             output_tokens=sum(usage.output_tokens for usage in every),
+            cache_read_tokens=sum(usage.cache_read_tokens for usage in every),
+            cache_write_tokens=sum(usage.cache_write_tokens for usage in every),
             cost=None if None in costs else sum(cost for cost in costs if cost is not None),
+            seconds=sum(usage.seconds for usage in every),
+            estimated=any(usage.estimated for usage in every),
         )
 
     @property

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from vigil_lang.trace.vocabulary import vocabulary
+
 if TYPE_CHECKING:
     import random
     from collections.abc import Iterable, Iterator, Sequence
@@ -27,10 +29,14 @@ def variations(event: Event, known: Known, chance: random.Random, *, every: bool
     for name in names[:_ARGUMENTS]:
         rest = {other: values for other, values in event.args.items() if other != name}
         yield replace(event, args=rest)
+        if name not in vocabulary().roles:  # abstraction gives no role without a value
+            yield replace(event, args={**event.args, name: ()})
         values = event.args[name]
         suited = known.arguments.get(name, ())
         for value in (*(suited if every else _some(suited, chance)), _OTHER):
-            yield replace(event, args={**event.args, name: (value,)})
+            # What a program does hangs on what it is told to do.
+            kinds = () if name == "subcommand" else event.kinds
+            yield replace(event, args={**event.args, name: (value,)}, kinds=kinds)
             yield replace(event, args={**event.args, name: (*values, value)})
             if len(values) > 1:
                 at = chance.randrange(len(values))

@@ -8,7 +8,18 @@ from rich.text import Text
 
 from vigil_lang.diagnostics.human import hanging
 from vigil_lang.diagnostics.visible import shown_path, visible
-from vigil_lang.draft.reports.report import fared, form_text, headline, many, notes, remarks, spent, standing_of, why
+from vigil_lang.draft.reports.report import (
+    fared,
+    form_text,
+    headline,
+    in_context,
+    many,
+    notes,
+    remarks,
+    spent,
+    standing_of,
+    why,
+)
 from vigil_lang.verdict.calls import middle
 
 if TYPE_CHECKING:
@@ -67,6 +78,8 @@ def _lines(report: Report, console: Console) -> Iterator[Text]:
 
 def _headline(report: Report, console: Console) -> Iterator[Text]:
     word, style = ("drafted", "bold green") if report.draft.complete else ("incomplete", "bold red")
+    if not report.statements:
+        word, style = "no policy", "bold red"
     where = shown_path(report.policy) if report.policy else visible(report.name)
     body = Text.assemble((where, "bold"), f" · {headline(report)}")
     yield from hanging(console, Text.assemble((word, style), "  "), body)
@@ -79,32 +92,25 @@ def _entry(entry: Entry, console: Console, told: set[str]) -> Iterator[Text]:
     mark, style = _MARKS[standing_of(entry)]
     head = Text.assemble(" ", (mark, style), " ", (place(entry.clause), "dim"), "  ")
     if head.cell_len <= console.width // 3:
-        yield from hanging(console, head, _sentence(entry.clause), "italic")
+        yield from hanging(console, head, in_context(entry.clause, _SENTENCE), "italic")
     else:
         head.rstrip()
         yield head
-        yield from hanging(console, Text(_PAD), _sentence(entry.clause), "italic")
+        yield from hanging(console, Text(_PAD), in_context(entry.clause, _SENTENCE), "italic")
     if entry.clause.hostile is not None:
         doubt = f"may speak to the model: {entry.clause.hostile}"
         yield from hanging(console, Text(f"{_PAD}! ", "bold red"), doubt, "red")
     for drafted in entry.statements:
         yield from _statement(drafted, console, told)
     if entry.outcome != "kept":
-        yield from hanging(console, Text(_PAD), why(entry) or "no reason given")
+        said = why(entry) or ("" if entry.outcome == "not_normative" else "no reason given")
+        yield from hanging(console, Text(_PAD), said) if said else ()
         yield from _problems(entry.problems, console)
 
 
 def place(clause: Clause) -> str:
     """`SKILL.md:12`, made fit for a terminal."""
     return f"{middle(clause.path, _PATH)}:{clause.line}"
-
-
-def _sentence(clause: Clause) -> str:
-    """The clause behind its lead, which it may be half of."""
-    text = clause.text
-    if clause.lead and not text.startswith(clause.lead):
-        text = f"{clause.lead} {text}"
-    return text if len(text) <= _SENTENCE else f"{text[: _SENTENCE - 1]}…"
 
 
 def _statement(drafted: Drafted, console: Console, told: set[str]) -> Iterator[Text]:

@@ -13,6 +13,7 @@ from vigil_lang.draft.reports.report import (
     fared,
     form_text,
     headline,
+    in_context,
     many,
     notes,
     remarks,
@@ -45,7 +46,8 @@ _SECTIONS: tuple[tuple[Standing, str, str], ...] = (
 def to_markdown(report: Report) -> str:
     """Headings and tables of the clauses, at most `MAX_CHARS` characters; says how many clauses had no room."""
     where = code(report.policy or report.name)
-    lines = [f"### vigil draft: {where}", "", _sentence_of(report), ""]
+    title = where if report.statements else f"no policy for {where}"
+    lines = [f"### vigil draft: {title}", "", _sentence_of(report), ""]
     used, left = sum(len(line) + 1 for line in lines), 0
     for standing, title, column in _SECTIONS:
         entries = report.standing(standing)
@@ -85,8 +87,7 @@ def _sentence_of(report: Report) -> str:
 
 def _row(entry: Entry) -> str:
     clause = entry.clause
-    sentence = clause.text if len(clause.text) <= _SENTENCE else clause.text[: _SENTENCE - 1] + "…"
-    shown = [f"{cell(f'{clause.path}:{clause.line}')} {cell(sentence)}"]
+    shown = [f"{cell(f'{clause.path}:{clause.line}')} {cell(in_context(clause, _SENTENCE))}"]
     if clause.hostile is not None:
         shown.append(f"⚠️ may speak to the model: {cell(clause.hostile)}")
     return f"| {'<br>'.join(shown)} | {'<br>'.join(_answer(entry))} |"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -12,7 +13,7 @@ from vigil_lang.syntax.print import to_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from vigil_lang.draft.model import Cause, Draft, Drafted, Entry, Fared, Usage
+    from vigil_lang.draft.model import Cause, Clause, Draft, Drafted, Entry, Fared, Usage
 
 SCHEMA = "vigil.draft/1"
 
@@ -20,6 +21,9 @@ Origin: TypeAlias = Literal["model", "stored", "document"]
 """Whose answers they are: the model's of this call, those stored of an earlier one, or those of a PolicyDocument."""
 
 Standing: TypeAlias = Literal["kept", "not_normative", "unsupported", "failed"]
+
+_UNKNOWN = re.compile(r"\(VGL40[12]\)")
+"""How a finding ends that is about a name outside the vocabulary."""
 
 FAILED: dict[Cause, str] = {
     "rejected": "rejected",
@@ -35,8 +39,9 @@ FAILED: dict[Cause, str] = {
 class Report:
     """A draft with what is known around it.
 
-    `policy` is the file the policy is written to, None for standard output; `source` the file of the answers where
-    no model was asked. `runs` counts the given runs; `cut` says that the vocabulary was too large to be shown whole.
+    `policy` is the file the policy is for, None for standard output; one without statements is not written. `source`
+    is the file of the answers where no model was asked. `runs` counts the given runs; `cut` says that the vocabulary
+    was too large to be shown whole. `outside` are documents that lie outside the policy's project.
     """
 
     draft: Draft
@@ -46,6 +51,7 @@ class Report:
     source: str | None = None
     runs: int = 0
     cut: bool = False
+    outside: tuple[str, ...] = ()
 
     def standing(self, standing: Standing) -> list[Entry]:
         """The entries that came out in one way, in the order of the clauses."""
@@ -79,6 +85,12 @@ def headline(report: Report) -> str:
     return ", ".join(parts)
 
 
+def in_context(clause: Clause, most: int) -> str:
+    """The sentence of a clause behind what it is the other half of, in no more than `most` characters."""
+    text = f"{clause.context} {clause.text}".strip()
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def fared(found: Fared) -> str:
     """`tested by 2 of 3 runs, broken by 1`; empty where there are no runs."""
     if not found.runs:
@@ -110,11 +122,36 @@ def remarks(report: Report) -> list[str]:
     """What is to be said beside the clauses: what ended the draft, what the model did not see, what was not tried."""
     found = list(report.draft.notes)
     found += list(dict.fromkeys(e.reason for e in report.draft.entries if e.cause == "budget" and e.reason))[:1]
+    if not report.statements and report.draft.entries:
+        kept = "; a file that was there is as it was" if report.policy is not None else ""
+        found.append(f"no clause became a statement, so no policy was written{kept}")
+    if unknown_names(report):
+        found.append(
+            "some answers were refused for names that neither the runs nor the tools know: more runs (--trace) or "
+            "definitions of the tools (--signature) tell of more"
+        )
     if report.cut:
         found.append("the vocabulary was too large to be shown to the model as a whole")
+    if report.outside and report.statements:
+        found.append(
+            f"{_named(report.outside)} outside the policy's project, so `vigil lint` cannot hold the policy against "
+            "what is written there (VGL705); a `vigil.toml` in a folder above both makes one project of them"
+        )
     if not report.runs and report.statements:
         found.append("no runs were given, so no statement was tried on one")
     return found
+
+
+def _named(documents: Sequence[str]) -> str:
+    """`SKILL.md lies`, `SKILL.md and 2 more lie`."""
+    if not documents[1:]:
+        return f"{documents[0]} lies"
+    return f"{documents[0]} and {len(documents) - 1} more lie"
+
+
+def unknown_names(report: Report) -> bool:
+    """Whether answers were refused because neither runs nor tool definitions know the names in them."""
+    return any(_UNKNOWN.search(problem) for entry in report.standing("failed") for problem in entry.problems)
 
 
 def spent(report: Report, shown: Callable[[str], str] = visible) -> list[str]:
@@ -125,13 +162,13 @@ def spent(report: Report, shown: Callable[[str], str] = visible) -> list[str]:
     if report.origin == "stored":
         asked = f" of {shown(draft.model)}" if draft.model else ""
         return [f"stored answers{asked}, nothing asked"]
-    parts = [shown(draft.model)] if draft.model else []
+    return [*([shown(draft.model)] if draft.model else []), *took(usage)]
+
+
+def took(usage: Usage) -> list[str]:
+    """Requests, tokens, cost and time."""
     retries = f" and {many(usage.retries, 'retry', 'retries')}" if usage.retries else ""
-    parts.append(many(usage.requests, "request") + retries)
-    parts.append(tokens(usage))
-    parts.append(cost(usage))
-    parts.append(f"{usage.seconds:.1f} s")
-    return parts
+    return [many(usage.requests, "request") + retries, tokens(usage), cost(usage), f"{usage.seconds:.1f} s"]
 
 
 def tokens(usage: Usage) -> str:
@@ -168,7 +205,11 @@ def to_json(report: Report) -> dict[str, Any]:
     draft = report.draft
     return {
         "schema": SCHEMA,
-        "policy": {"file": report.policy, "name": report.name, "statements": report.statements},
+        "policy": {
+            "file": report.policy if report.statements else None,
+            "name": report.name,
+            "statements": report.statements,
+        },
         "documents": list(draft.documents),
         "origin": report.origin,
         "model": draft.model,
@@ -184,9 +225,9 @@ def to_json(report: Report) -> dict[str, Any]:
         },
         "clauses": [_clause(entry) for entry in draft.entries],
         "problems": list(draft.problems),
-        "notes": list(draft.notes),
+        "notes": remarks(report),
         "vocabulary_cut": report.cut,
-        "usage": _usage(draft.usage),
+        "usage": usage_json(draft.usage),
     }
 
 
@@ -197,6 +238,7 @@ def _clause(entry: Entry) -> dict[str, Any]:
         "document": clause.path,
         "line": clause.line,
         "headings": list(clause.headings),
+        "lead": clause.lead,
         "sentence": clause.text,
         "addresses_model": clause.hostile,
         "outcome": entry.outcome,
@@ -226,7 +268,8 @@ def _statements(statements: Sequence[Drafted]) -> list[dict[str, Any]]:
     ]
 
 
-def _usage(usage: Usage) -> dict[str, Any]:
+def usage_json(usage: Usage) -> dict[str, Any]:
+    """What requests took, as every report has it."""
     return {
         "requests": usage.requests,
         "retries": usage.retries,
@@ -234,7 +277,7 @@ def _usage(usage: Usage) -> dict[str, Any]:
         "output_tokens": usage.output_tokens,
         "cache_read_tokens": usage.cache_read_tokens,
         "cache_write_tokens": usage.cache_write_tokens,
-        "cost_usd": usage.cost,
+        "cost_usd": None if usage.cost is None else round(usage.cost, 6),
         "estimated": usage.estimated,
         "seconds": round(usage.seconds, 3),
     }
