@@ -83,7 +83,7 @@ KINDS = {
 }
 UNITS = ("string", "regex")
 several = settings(
-    max_examples=int(os.environ.get("VIGIL_CASES", "150")),
+    max_examples=int(os.environ.get("VIGIL_CASES", "100")),
     deadline=None,
     database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

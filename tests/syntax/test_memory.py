@@ -32,7 +32,7 @@ SHIPPED = [
     for folder in ("stdlib", "examples")
     for path in sorted((ROOT / folder).rglob("*.vgl"))
 ]
-STEPS = int(os.environ.get("VIGIL_CASES", "150"))
+STEPS = int(os.environ.get("VIGIL_CASES", "100"))
 
 PIECES = (
     *WORDS,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 several = settings(
-    max_examples=int(os.environ.get("VIGIL_CASES", "150")),
+    max_examples=int(os.environ.get("VIGIL_CASES", "100")),
     deadline=None,
     database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
