@@ -35,6 +35,12 @@ def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
             item.add_marker(pytest.mark.no_cover)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes() -> None:
+    """Workers are measured by the plugin alone, which can pause, and not besides as processes that were started."""
+    os.environ.pop(MEASURED, None)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     """Keep the measurement from the processes of tests that are not measured, those of their fixtures included."""

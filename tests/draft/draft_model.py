@@ -101,10 +101,10 @@ RUNS = (
         (
             event(1, "pytest", "test.run"),
             event(2, "twine", "package.publish", package="a"),
-            event(3, "rm", "file.delete", path="/work/tmp/x"),
+            event(3, "rm", "file.delete", path="/srv/tmp/x"),
         )
     ),
-    Trace((event(1, "twine", "package.publish", package="a"), event(2, "rm", "file.delete", path="/work/data/x"))),
+    Trace((event(1, "twine", "package.publish", package="a"), event(2, "rm", "file.delete", path="/srv/data/x"))),
 )
 
 
