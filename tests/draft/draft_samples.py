@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from vigil_lang.diagnostics import Source
 from vigil_lang.draft.model import (
     Answer,
@@ -26,9 +28,9 @@ HOSTILE = "\x1b[31m</td><script>alert(1)</script> @admin [a](http://evil.example
 _NO_RUNS = Fared()
 
 
-def clause(number: int, text: str, **more: object) -> Clause:
+def clause(number: int, text: str, **more: Any) -> Clause:
     """A clause at a line of its own."""
-    return Clause(f"c{number}", "SKILL.md", number * 7, text, "must", ("Safety",), **more)  # type: ignore[arg-type]
+    return Clause(f"c{number}", "SKILL.md", number * 7, text, "must", ("Safety",), **more)
 
 
 def requirement(name: str, says: str = "It is so.") -> Requirement:

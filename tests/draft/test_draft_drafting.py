@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -183,7 +185,9 @@ def test_answers_for_clauses_that_do_not_exist_and_second_answers_do_nothing(
     usual = drafted(messages_api, tmp_path, Model(GOOD))
 
     def talkative(body: dict[str, Any]) -> dict[str, Any]:
-        (answer,) = Model(GOOD)(body)["answers"]  # type: ignore[index]
+        good = Model(GOOD)(body)
+        assert isinstance(good, dict)
+        (answer,) = good["answers"]
         others = [{"clause": name, **not_normative()} for name in ("c1", "c2", "c99", "c1 ", "C1")]
         return {"answers": [answer, *others]}
 
@@ -317,18 +321,13 @@ def test_an_api_that_fails_again_and_again_is_asked_no_more(messages_api: Messag
     assert MAX_FAILURES <= len(messages_api.asked) < 60, "some may be under way"
 
 
-def test_giving_up_passes_through(tmp_path: Path) -> None:
-    clauses = clauses_of(tmp_path)
-    signature = observe(RUNS)
-
-    class Interrupted:
-        usage = None
-
-        def ask(self, *_: object) -> object:
-            raise KeyboardInterrupt
+def test_giving_up_passes_through(messages_api: MessagesAPI, tmp_path: Path) -> None:
+    def interrupted(_: object) -> Says:
+        os.kill(os.getpid(), signal.SIGINT)
+        return Says("{}", delay=0.1)
 
     with pytest.raises(KeyboardInterrupt):
-        draft(clauses, describe(signature, RUNS), signature, RUNS, Interrupted())  # type: ignore[arg-type]
+        drafted(messages_api, tmp_path, interrupted)
 
 
 # --- the statements together ---------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -214,7 +215,7 @@ def test_a_statement_of_two_clauses_counts_once(folder: Path) -> None:
 
 def test_the_report_as_a_person_reads_it(folder: Path) -> None:
     evaluation = evaluated(folder, ("abs(delete())",), *PERFECT[1:])
-    console = Console(width=100, record=True, file=open("/dev/null", "w"))  # noqa: PTH123, SIM115
+    console = Console(width=100, record=True, file=StringIO())
     print_evaluation(evaluation, console)
     text = console.export_text()
     assert "  too strict  SKILL.md:3  kept ≠ d0\n" in text
@@ -242,7 +243,7 @@ def test_what_an_evaluation_took_is_all_that_its_drafts_took(folder: Path) -> No
     (each,) = evaluation.policies
     asked = replace(each, usage=used, model="m")
     twice = replace(evaluation, policies=(asked, replace(each, model=None), asked))
-    console = Console(width=200, record=True, file=open("/dev/null", "w"))  # noqa: PTH123, SIM115
+    console = Console(width=200, record=True, file=StringIO())
     print_evaluation(twice, console)
     text = console.export_text()
     said = "m · 4 requests and 2 retries · 10,600 tokens in (8,000 from the cache), 100 out · at most $0.5000 · 3.0 s"
@@ -255,9 +256,12 @@ def test_what_an_evaluation_took_is_all_that_its_drafts_took(folder: Path) -> No
 def test_what_is_shown_of_hostile_names_reaches_no_terminal(folder: Path) -> None:
     clause = Clause("c1", "SKILL.md", 3, SENTENCES[0], "never")
     hostile = Entry(clause, "unsupported", reason="\x1b[2Jgone\u202e", cause="model")
-    console = Console(width=100, record=True, file=open("/dev/null", "w"))  # noqa: PTH123, SIM115
-    print_evaluation(evaluate(str(folder), lambda _: Draft((hostile,), ("SKILL.md",)), runs=20), console)
-    assert not {"\x1b", "\u202e"} & set(console.export_text())
+    screen = StringIO()
+    print_evaluation(
+        evaluate(str(folder), lambda _: Draft((hostile,), ("SKILL.md",)), runs=20), Console(width=100, file=screen)
+    )
+    assert "[2Jgone" in screen.getvalue()
+    assert not {"\x1b", "\u202e"} & set(screen.getvalue())
 
 
 def test_tallies() -> None:
