@@ -7,6 +7,7 @@ from decimal import Decimal
 from hypothesis import strategies as st
 
 from vigil_lang.semantics import core
+from vigil_lang.semantics.range_restriction import unbound
 from vigil_lang.semantics.text import Expression, Glob
 
 FIELDS = (core.Reads("f"), core.Reads("g"), core.Reads("p.q"), core.Reads("output", output=True))
@@ -117,3 +118,14 @@ def requirements(draw: st.DrawFn) -> core.Requirement:
     """A requirement over up to three variables, half of them presets."""
     variables = ("x", "y", "z")[: draw(st.sampled_from((0, 1, 1, 1, 1, 2, 2, 3)))]
     return draw(st.one_of(presets(variables), thetas(variables).map(requirement)))
+
+
+@st.composite
+def restricted_requirements(draw: st.DrawFn) -> core.Requirement:
+    """A range-restricted requirement: one whose variables nothing binds is bound at the event it speaks of."""
+    found = draw(requirements())
+    loose = unbound(found)
+    if not loose:
+        return found
+    binding = core.Holds(core.AndC(tuple(core.Equals(draw(_fields), x) for x in loose)))
+    return requirement(core.Implies(binding, found.theta))

@@ -130,19 +130,32 @@ def bodies(draw: st.DrawFn, variables: tuple[str, ...], depth: int = 3) -> str:
 
 @st.composite
 def statements(draw: st.DrawFn) -> str:
-    """One statement of any form, over no, one, two or (seldom) three variables."""
+    """One statement of any form, range-restricted, over no, one, two or (seldom) three variables."""
     count = draw(st.sampled_from((0, 1, 1, 1, 1, 2, 2, 2, 3)))
     variables = VARIABLES[:count]
     name = draw(st.sampled_from(NAMES))
     form = draw(st.sampled_from(("abs", "prec", "resp", "rslv", "bresp", "until", "atmost", "always", "always")))
-    if form == "always":
-        return f"statement {name}: always {draw(bodies(variables))}"
-    arity = {"abs": 1, "atmost": 1, "until": 3}.get(form, 2)
-    # Each condition sees some of the variables: those only in the trigger or only in the guard come up by themselves.
-    args = [draw(patterns(variables) | conditions(variables)) for _ in range(arity)]
     bound = {"bresp": f"[{draw(st.sampled_from(BOUNDS))}]", "atmost": f"[{draw(st.sampled_from('12'))}]"}.get(form, "")
-    text = f"statement {name}: {form}{bound}({', '.join(args)})"
-    return text + (f" after {draw(conditions(variables, 1))}" if draw(st.integers(0, 3)) == 0 else "")
+    arity = {"abs": 1, "always": 1, "atmost": 1, "until": 3}.get(form, 2)
+    # Each condition sees some of the variables: those only in the trigger or only in the guard come up by themselves.
+    first, *others = (
+        draw(bodies(variables) if form == "always" else patterns(variables) | conditions(variables))
+        for _ in range(arity)
+    )
+    after = f" after {draw(conditions(variables, 1))}" if form != "always" and draw(st.integers(0, 3)) == 0 else ""
+
+    def written(first: str) -> str:
+        if form == "always":
+            return f"statement {name}: always {first}"
+        return f"statement {name}: {form}{bound}({', '.join([first, *others])}){after}"
+
+    text = written(first)
+    if not read_policy(Source("policy.vgl", with_declarations(text))).errors:
+        return text
+    # Bound where every violation passes: at the trigger, or at the event that the body of `always` speaks of.
+    used = [x for x in variables if re.search(rf"\b{x}\b", text)]
+    binding = " and ".join(f"{draw(st.sampled_from(FIELDS))} = {x}" for x in used)
+    return written(f"{binding} {'implies' if form == 'always' else 'and'} {_bracketed(first)}")
 
 
 def policies() -> st.SearchStrategy[str]:

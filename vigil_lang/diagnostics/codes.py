@@ -73,7 +73,7 @@ CODES: dict[str, Code] = _table(
     ("VGL317", "warning", "a word boundary beside a character that belongs to no word"),
     ("VGL318", "warning", "a glob has no wildcard"),
     ("VGL319", "warning", "a path pattern that no absolute path matches"),
-    ("VGL320", "warning", "a variable that the trigger does not fix"),
+    ("VGL320", "error", "a variable that nothing binds"),
     ("VGL321", "warning", "a bound that no run reaches"),
     ("VGL322", "warning", "a statement is implied by another"),
     ("VGL323", "warning", "a glob matches everything"),

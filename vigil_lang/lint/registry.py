@@ -11,7 +11,6 @@ if TYPE_CHECKING:
 
 _BASIC = (
     "lone_variable",
-    "unfixed_variable",
     "alike_variables",
     "contradiction",
     "duplicate",

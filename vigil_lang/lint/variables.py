@@ -1,8 +1,7 @@
 """What the variables of statements join, and which of them join nothing.
 
-A statement holds for all values of its variables. One that stands only where events are asked for (in a guard, a
-response) asks for every value at once; one that stands only where they are forbidden or where they trigger something
-may be any value there.
+A statement holds for all values of its variables. One that stands only where events are forbidden or where they
+trigger something may be any value there.
 """
 
 from __future__ import annotations
@@ -12,12 +11,10 @@ from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 from vigil_lang.semantics import core
-from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from vigil_lang.diagnostics import Span
     from vigil_lang.semantics.lower import Statement
 
 MAX_VARIABLES = 20
@@ -28,14 +25,9 @@ _LEAST = 3
 
 
 class Mention(NamedTuple):
-    """One test of a variable: the condition it stands in, and whether its failing is what can break the statement.
-
-    `asked` where its condition is one that some other event has to meet.
-    """
+    """One test of a variable, and the condition it stands in."""
 
     holds: core.Holds
-    positive: bool
-    asked: bool
     test: core.Equals | core.Contains
 
 
@@ -43,14 +35,13 @@ class Mention(NamedTuple):
 class Unjoined:
     """The variables of one statement that join nothing, each in one of these.
 
-    `alike` are pairs of names that differ by a slip, each on a side of its own, in the order they come up; `unfixed`
-    are wanted for every value at once; `lone` stand for any value and are mentioned by one test. `counted` join a
-    trigger to itself, as `atmost` and `rslv` do, and nothing else.
+    `alike` are pairs of names that differ by a slip, each on a side of its own, in the order they come up. `lone`
+    stand for any value and are mentioned by one test; `counted` join a trigger to itself, as `atmost` and `rslv` do,
+    and nothing else.
     """
 
     statement: Statement
     alike: tuple[tuple[str, str], ...]
-    unfixed: tuple[str, ...]
     lone: tuple[str, ...]
     counted: tuple[str, ...]
     mentions: dict[str, list[Mention]] = field(repr=False)
@@ -58,7 +49,7 @@ class Unjoined:
     @property
     def amiss(self) -> bool:
         """Whether some variable of it is certainly at fault."""
-        return bool(self.alike or self.unfixed or self.lone)
+        return bool(self.alike or self.lone)
 
 
 def unjoined(statements: Iterable[Statement]) -> list[Unjoined]:
@@ -69,70 +60,34 @@ def unjoined(statements: Iterable[Statement]) -> list[Unjoined]:
 def _unjoined(statement: Statement) -> Unjoined | None:
     variables = statement.requirement.variables
     mentions: dict[str, list[Mention]] = {x: [] for x in variables}
-    _walk(statement.requirement.theta, True, False, mentions)
+    for holds in core.conditions(statement.requirement.theta):
+        for test in core.tests(holds.condition):
+            if isinstance(test, core.Equals | core.Contains):
+                mentions[test.variable].append(Mention(holds, test))
     suspects = [x for x in variables if _suspicious(mentions[x])]
     if not suspects:
         return None
     apart = [x for x in variables if len({id(m.holds) for m in mentions[x]}) == 1][:MAX_VARIABLES]
     alike = tuple((a, b) for a, b in combinations(apart, 2) if _meant_the_same(a, b, mentions))
     taken = {x for pair in alike for x in pair}
-    unfixed: list[str] = []
     lone: list[str] = []
     counted: list[str] = []
     for x in suspects:
         if x in taken:
             continue
-        if _wanted(mentions[x]):
-            unfixed.append(x)
-        elif _occurrences(mentions[x]) == 1:
+        if _occurrences(mentions[x]) == 1:
             lone.append(x)
         elif len({id(m.test) for m in mentions[x]}) == 1:
             counted.append(x)
-    return Unjoined(statement, alike, _first(unfixed), _first(lone), _first(counted), mentions)
+    return Unjoined(statement, alike, _first(lone), _first(counted), mentions)
 
 
 def _first(variables: list[str]) -> tuple[str, ...]:
     return tuple(variables[:MAX_VARIABLES])
 
 
-def _walk(theta: core.Theta, positive: bool, asked: bool, mentions: dict[str, list[Mention]]) -> None:
-    match theta:
-        case core.Holds(condition):
-            _tests(condition, positive, theta, asked and positive, mentions)
-        case core.Not(body):
-            _walk(body, not positive, asked, mentions)
-        case core.And(items) | core.Or(items):
-            for item in items:
-                _walk(item, positive, asked, mentions)
-        case core.Implies(left, right):
-            _walk(left, not positive, asked, mentions)
-            _walk(right, positive, asked, mentions)
-        case core.Earlier(body) | core.Later(body) | core.Repeated(_, body):
-            _walk(body, positive, asked or positive, mentions)
-        case core.Clear(resolver, forbidden):
-            _walk(resolver, positive, asked or positive, mentions)
-            _walk(forbidden, not positive, asked, mentions)
-
-
-def _tests(
-    condition: core.Condition, positive: bool, holds: core.Holds, asked: bool, mentions: dict[str, list[Mention]]
-) -> None:
-    if isinstance(condition, core.AndC | core.OrC):
-        for item in condition.items:
-            _tests(item, positive, holds, asked, mentions)
-    elif isinstance(condition, core.NotC):
-        _tests(condition.body, not positive, holds, asked, mentions)
-    elif isinstance(condition, core.Equals | core.Contains):
-        mentions[condition.variable].append(Mention(holds, positive, asked, condition))
-
-
 def _suspicious(mentions: list[Mention]) -> bool:
-    return len(mentions) == 1 or _wanted(mentions) or len({id(m.holds) for m in mentions}) == 1
-
-
-def _wanted(mentions: list[Mention]) -> bool:
-    """Whether every value is wanted: a text that no event carries is then the hardest to find."""
-    return all(m.positive for m in mentions) or all(m.asked for m in mentions)
+    return len(mentions) == 1 or len({id(m.holds) for m in mentions}) == 1
 
 
 def _occurrences(mentions: list[Mention]) -> int:
@@ -158,29 +113,3 @@ def differ_by_a_slip(one: str, other: str) -> bool:
     if short[at + 1 :] == long[at + 1 :]:
         return not (short[at].isdigit() or long[at].isdigit())
     return short[at : at + 2] == long[at : at + 2][::-1] and short[at + 2 :] == long[at + 2 :]
-
-
-def test_at(items: Iterable[tree.Item], span: Span) -> tree.Test | None:
-    """The test of a file whose operand has a span."""
-    waiting: list[object] = []
-    for item in items:
-        if isinstance(item, tree.Pattern):
-            waiting.append(item.body)
-        elif isinstance(item, tree.Statement):
-            waiting += (item.after, *item.form.args)
-    while waiting:
-        match waiting.pop():
-            case tree.Test() as test:
-                if test.operand.span == span:
-                    return test
-            case tree.And(parts) | tree.Or(parts):
-                waiting += parts
-            case tree.Apply(_, args):
-                waiting += args or ()
-            case tree.Not(body):
-                waiting.append(body)
-            case tree.Implies(left, right):
-                waiting += (left, right)
-            case tree.Diamond() as diamond:
-                waiting.append(diamond.body)
-    return None

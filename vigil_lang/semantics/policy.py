@@ -21,6 +21,7 @@ from vigil_lang.semantics.modules import (
     is_test_file,
     standard_path,
 )
+from vigil_lang.semantics.range_restriction import check
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -77,7 +78,8 @@ def lowered(loaded: Loaded, params: Mapping[str, object] | None = None) -> Polic
     for finding in loaded.findings:
         found.report(finding)
     with collector_paused():
-        statements = Lowering(module, Values(params or {}), found.report).statements()
+        lowering = Lowering(module, Values(params or {}), found.report)
+        statements = [s for s in lowering.statements() if check(s, module, lowering.conditions, found.report)]
     path = module.source.path
     name = module.file.name.text if module.file.name else Path(path).stem
     ordered = sorted(found.once.values(), key=lambda d: (d.source.path != path, d.source.path, d.span.start))
