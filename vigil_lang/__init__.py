@@ -21,11 +21,11 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from vigil_lang.diagnostics import Diagnostic as Diagnostic
     from vigil_lang.diagnostics import InputError as InputError
+    from vigil_lang.engines.smt.verify import verify as verify
     from vigil_lang.runs import load_trace as load_trace
     from vigil_lang.runs import load_traces as load_traces
     from vigil_lang.semantics.policy import Policy as Policy
     from vigil_lang.semantics.policy import load_policy as load_policy
-    from vigil_lang.smt.verify import verify as verify
     from vigil_lang.trace import Event as Event
     from vigil_lang.trace import Signature as Signature
     from vigil_lang.trace import Trace as Trace
@@ -42,7 +42,7 @@ _HOME = {
     "load_policy": "vigil_lang.semantics.policy",
     "load_trace": "vigil_lang.runs",
     "load_traces": "vigil_lang.runs",
-    "verify": "vigil_lang.smt.verify",
+    "verify": "vigil_lang.engines.smt.verify",
 }
 
 __all__ = ["__version__", *sorted(_HOME)]

@@ -19,11 +19,11 @@ from vigil_lang.analysis.implies import Implications, implies, plainly_impossibl
 from vigil_lang.analysis.satisfiable import contradiction
 from vigil_lang.analysis.witness import obviously_satisfiable
 from vigil_lang.diagnostics import Source
+from vigil_lang.engines.smt.solve import evaluate
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets
 from vigil_lang.semantics.policy import read_policy
 from vigil_lang.semantics.text import Glob, predicate
-from vigil_lang.smt.solve import evaluate
 from vigil_lang.trace import Event
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from cli_support import DASHCAM, FIXTURES, REPAIRED, VIOLATING
 
-from vigil_lang.smt.solve import SolverDisagrees
+from vigil_lang.engines.smt.solve import SolverDisagrees
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -220,7 +220,7 @@ def test_a_solver_that_disagrees_is_a_fault_of_the_tool(vigil: Vigil, monkeypatc
     def disagree(*_: object) -> None:
         raise SolverDisagrees("R3: the facts say 1 event offends, Z3 says sat")
 
-    monkeypatch.setattr("vigil_lang.smt.verify.verify", disagree)
+    monkeypatch.setattr("vigil_lang.engines.smt.verify.verify", disagree)
     result = vigil("verify", DASHCAM, VIOLATING)
     assert result.status == 3
     assert "error[VGL901]: the solver did not confirm the verdict: R3" in result.err

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import time
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.differential.engines import encoded
 from tests.differential.shapes import FORMS, KINDS, long_run, preset, requirement_of
 from tests.strategies.runs import trace_of
-from vigil_lang.smt.encode import Encoding
-from vigil_lang.smt.script import definitions, term
+from vigil_lang.engines.index import RunIndex
+from vigil_lang.engines.indexed import Judgement
+from vigil_lang.engines.smt.script import definitions, term
+
+if TYPE_CHECKING:
+    from vigil_lang.engines.smt.encode import Encoding
 
 SIZES = (200, 400, 800)
 
@@ -30,7 +36,7 @@ def size(encoding: Encoding) -> int:
 @pytest.mark.parametrize("form", FORMS)
 def test_the_query_of_a_preset_form_is_linear(form: str, binding: str, scoped: bool, values: str, kinds: str) -> None:
     requirement = preset(form, binding, scoped=scoped)
-    sizes = [size(Encoding(requirement, long_run(n, values, kinds))) for n in SIZES]
+    sizes = [size(encoded(requirement, long_run(n, values, kinds))) for n in SIZES]
     for smaller, larger in pairwise(sizes):
         assert larger <= 2.2 * smaller, sizes
 
@@ -38,7 +44,7 @@ def test_the_query_of_a_preset_form_is_linear(form: str, binding: str, scoped: b
 @pytest.mark.parametrize("form", ["bresp seconds", "bresp days"])
 def test_an_event_without_a_time_does_not_make_a_duration_costly(form: str) -> None:
     requirement = preset(form, "bound")
-    sizes = [size(Encoding(requirement, long_run(n, "equal", "everything at once", clock="gap"))) for n in SIZES]
+    sizes = [size(encoded(requirement, long_run(n, "equal", "everything at once", clock="gap"))) for n in SIZES]
     for smaller, larger in pairwise(sizes):
         assert larger <= 2.2 * smaller, sizes
 
@@ -53,7 +59,7 @@ def test_calls_whose_steps_interleave_are_counted_linearly() -> None:
     sizes = []
     for pairs in SIZES:
         steps = [("a", f"c{2 * p + q}") for p in range(pairs) for q in (0, 1, 0, 1)]
-        sizes.append(size(Encoding(requirement, trace_of(_calls(steps)))))
+        sizes.append(size(encoded(requirement, trace_of(_calls(steps)))))
     for smaller, larger in pairwise(sizes):
         assert larger <= 2.2 * smaller, sizes
 
@@ -71,5 +77,6 @@ def test_a_long_run_is_encoded_soon(form: str) -> None:
     """A few hundredths of a second each; the limit only tells them from the square of the run."""
     run = trace_of(_calls([("a" if n % 2 else "b", f"c{n}") for n in range(6_000)]))
     started = time.process_time()
-    Encoding(requirement_of(form), run).exercised()
+    encoded(requirement_of(form), run)
+    Judgement(requirement_of(form), RunIndex(run)).exercised()
     assert time.process_time() - started < 5

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from tests.differential.engines import by_denotation
 from tests.strategies.policies import policies, policy_of
 from tests.strategies.runs import runs, trace_of
-from vigil_lang.smt import smtlib
-from vigil_lang.smt.solve import evaluate
+from vigil_lang.engines.smt import smtlib
+from vigil_lang.engines.smt.solve import evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,10 +13,10 @@ from tests.differential.test_smtlib import cvc5_answer
 from tests.strategies.policies import policies, policy_of
 from tests.strategies.runs import trace_of
 from vigil_lang.diagnostics import InputError
+from vigil_lang.engines.smt.solve import evaluate
+from vigil_lang.engines.smt.strings import literal
+from vigil_lang.engines.smt.symbolic import export_symbolic
 from vigil_lang.semantics import core
-from vigil_lang.smt.solve import evaluate
-from vigil_lang.smt.strings import literal
-from vigil_lang.smt.symbolic import export_symbolic
 
 if TYPE_CHECKING:
     from tests.strategies.runs import Line

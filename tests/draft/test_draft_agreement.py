@@ -13,10 +13,10 @@ from vigil_lang.draft.evaluation.agreement import compare, judge, same_as_writte
 from vigil_lang.draft.evaluation.generated import generated
 from vigil_lang.draft.evaluation.gold import Gold, find
 from vigil_lang.draft.evaluation.plausible import Plausible
+from vigil_lang.engines.index import RunIndex
 from vigil_lang.semantics import core
 from vigil_lang.semantics.lower import Statement
 from vigil_lang.semantics.policy import read_policy
-from vigil_lang.smt.leaves import Matching
 from vigil_lang.testing.mutants import mutants
 from vigil_lang.trace.model import Event, Trace
 
@@ -210,7 +210,7 @@ def test_mutants_of_gold_statements_are_told_apart() -> None:
         for mutant in mutants([gold.policy])[0][::36]:
             pair = mutant.mutated[0]
             sides = [[pair.statement.requirement], [pair.mutant.requirement]]
-            runs = map(Matching, generated(sides, gold.runs, pair.statement.name))
+            runs = map(RunIndex, generated(sides, gold.runs, pair.statement.name))
             judged = (judge([pair.statement], [pair.mutant], run) for run in runs)
             tried += 1
             if all(each.gold == each.other for each in judged):

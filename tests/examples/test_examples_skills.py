@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from vigil_lang.diagnostics import Source
+from vigil_lang.engines.smt.verify import verify
 from vigil_lang.lint.check import check_policy
 from vigil_lang.runs import load_trace, load_traces, read_trace
 from vigil_lang.semantics.policy import Policy, load_policy
-from vigil_lang.smt.verify import verify
 from vigil_lang.syntax.format import format_text
 from vigil_lang.trace import Trace, observe
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from vigil_lang.diagnostics import Source
+from vigil_lang.engines.smt.verify import verify
 from vigil_lang.lint.judging import judged
 from vigil_lang.semantics.policy import read_policy
-from vigil_lang.smt.verify import verify
 from vigil_lang.trace import Event, Trace
 
 RUN = Trace(
@@ -38,13 +38,13 @@ def test_verdicts_are_those_of_verify() -> None:
     expected = verify([policy], RUN).statements
     assert [one.offending for one in found] == [v.offending[0].event if v.offending else None for v in expected]
     triggered = [s.requirement.trigger is not None for s in policy.statements]
-    assert [one.exercised for one, has in zip(found, triggered, strict=True) if has] == [
+    assert [one.concerned for one, has in zip(found, triggered, strict=True) if has] == [
         not v.vacuous for v, has in zip(expected, triggered, strict=True) if has
     ]
 
 
 @pytest.mark.parametrize(
-    ("form", "exercised"),
+    ("form", "concerned"),
     [
         ('abs(deploy(env = "prod", force = true))', True),
         ("abs(release())", False),
@@ -59,6 +59,6 @@ def test_verdicts_are_those_of_verify() -> None:
         ("always not earlier deploy(env = never)", True),
     ],
 )
-def test_what_exercises_a_statement_without_a_trigger(form: str, exercised: bool) -> None:
+def test_what_exercises_a_statement_without_a_trigger(form: str, concerned: bool) -> None:
     policy = read_policy(Source("<stdin>", f"statement S: {form}\n"))
-    assert judged(policy.statements, [RUN])[0][0].exercised is exercised
+    assert judged(policy.statements, [RUN])[0][0].concerned is concerned

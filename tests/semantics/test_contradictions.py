@@ -16,11 +16,11 @@ from semantics_support import codes, read
 from tests.strategies.core import conditions
 from vigil_lang.analysis.satisfiable import Contradiction, contradiction
 from vigil_lang.analysis.witness import obviously_satisfiable
+from vigil_lang.engines.smt import solve
 from vigil_lang.lint.check import check_policy
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets
 from vigil_lang.semantics.text import Expression, Glob
-from vigil_lang.smt import solve
 from vigil_lang.trace import Event
 
 F = core.Reads("f")

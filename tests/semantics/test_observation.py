@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from vigil_lang.abstraction.observe import bounded
 from vigil_lang.diagnostics import Source
+from vigil_lang.engines.smt.verify import verify
 from vigil_lang.semantics.observation import rests_on_cut
 from vigil_lang.semantics.policy import read_policy
-from vigil_lang.smt.verify import verify
 from vigil_lang.trace import Event, Trace
 
 CUT = {"truncated": 100}

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from vigil_lang.cli.main import run
+from vigil_lang.engines.smt.smtlib import export
+from vigil_lang.engines.smt.solve import evaluate
 from vigil_lang.runs import load_trace
 from vigil_lang.semantics.policy import load_policy
-from vigil_lang.smt.smtlib import export
-from vigil_lang.smt.solve import evaluate
 
 ROOT = Path(__file__).parents[2]
 POLICY = str(ROOT / "examples/dashcam/dashcam.vgl")

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from vigil_lang.diagnostics import Source
+from vigil_lang.engines.smt.verify import verify
 from vigil_lang.runs import read_trace
 from vigil_lang.semantics.policy import read_policy
-from vigil_lang.smt.verify import verify
 
 if TYPE_CHECKING:
     from vigil_lang.verdict import Offence

@@ -12,16 +12,17 @@ import pytest
 
 from vigil_lang.diagnostics import InputError, Source
 from vigil_lang.diagnostics.render import findings_json
+from vigil_lang.engines.interface import Rule
+from vigil_lang.engines.smt.engine import SmtEngine
+from vigil_lang.engines.smt.smtlib import export
+from vigil_lang.engines.smt.solve import evaluate
+from vigil_lang.engines.smt.symbolic import export_symbolic
+from vigil_lang.engines.smt.verify import verify
 from vigil_lang.lint.run import Plan, lint
 from vigil_lang.lint.select import ALL, Selection
 from vigil_lang.runs import read_trace
 from vigil_lang.semantics import denotation
 from vigil_lang.semantics.policy import Policy, read_policy
-from vigil_lang.smt.encode import Encoding
-from vigil_lang.smt.smtlib import export
-from vigil_lang.smt.solve import decide, evaluate
-from vigil_lang.smt.symbolic import export_symbolic
-from vigil_lang.smt.verify import verify
 from vigil_lang.syntax.format import format_text
 from vigil_lang.testing.judge import judge
 from vigil_lang.testing.read import read_tests
@@ -169,8 +170,8 @@ def _events_block(block: Block, folder: Path) -> None:
     assert len(outcomes) > 2, "the events show too little"
     for trace in runs[:: max(1, len(runs) // SOLVED)]:
         for statement in statements:
-            decision = decide(Encoding(statement.requirement, trace, name="S"), "S")
-            assert tuple(at for at, _ in decision.offending) == _offenders(statement, trace)
+            (outcome,) = SmtEngine().judge([Rule("S", statement.requirement)], [trace])
+            assert tuple(violation.event for violation in outcome.violations) == _offenders(statement, trace)
 
 
 def _offenders(statement: Statement, trace: Trace) -> tuple[int, ...]:

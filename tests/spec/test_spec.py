@@ -12,10 +12,10 @@ from spec_runner import KINDS, run
 
 from vigil_lang.diagnostics import Source
 from vigil_lang.diagnostics.codes import CODES
+from vigil_lang.engines.smt import symbolic
 from vigil_lang.lint.registry import all_rules
 from vigil_lang.semantics import conditions, terms
 from vigil_lang.semantics.metadata import ANNOTATIONS
-from vigil_lang.smt import symbolic
 from vigil_lang.syntax import parse
 from vigil_lang.syntax.parse import MAX_CHARACTERS, MAX_DEPTH, MAX_FINDINGS, MAX_TOKENS_IN_ITEM
 from vigil_lang.syntax.print import UNICODE

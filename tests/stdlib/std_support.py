@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from vigil_lang.abstraction.run import Abstraction
 from vigil_lang.diagnostics import Source
+from vigil_lang.engines.smt.verify import verify
 from vigil_lang.semantics.denotation import violations
 from vigil_lang.semantics.policy import Policy, load_policy, read_policy
-from vigil_lang.smt.verify import verify
 from vigil_lang.trace import Event, Run, Trace
 from vigil_lang.trace.record import Call, Message, Result, Start
 from vigil_lang.trace.values import flatten

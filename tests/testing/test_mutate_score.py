@@ -13,6 +13,7 @@ from rich.console import Console
 
 from tests.strategies.policies import policies, policy_of
 from tests.testing.policies_under_test import under_test
+from vigil_lang.engines.index import RunIndex
 from vigil_lang.semantics.denotation import violations
 from vigil_lang.testing.judge import answer, judge
 from vigil_lang.testing.mutants import mutants
@@ -252,8 +253,8 @@ def test_every_run_that_is_proposed_tells_them_apart_by_both_engines(text: str) 
                 after = tuple(at for at, _ in violations(mutated.mutant.requirement, found.trace))
                 assert (before, after) == (found.before, found.after)
                 assert before != after
-                assert tuple(at for at, _ in answer(mutated.statement, found.trace).offending) == before
-                assert tuple(at for at, _ in answer(mutated.mutant, found.trace).offending) == after
+                assert tuple(at for at, _ in answer(mutated.statement, RunIndex(found.trace)).offending) == before
+                assert tuple(at for at, _ in answer(mutated.mutant, RunIndex(found.trace)).offending) == after
 
 
 def test_a_killed_mutant_differs_on_a_run_of_some_test(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from tests.strategies.policies import policies, policy_of
 from tests.strategies.runs import runs, trace_of
 from tests.testing.policies_under_test import under_test
+from vigil_lang.engines.index import RunIndex
 from vigil_lang.semantics.denotation import bindings, holds
 from vigil_lang.testing.fixed import at_fault
 from vigil_lang.testing.judge import judge
@@ -33,7 +34,7 @@ def test_a_given_value_is_one_of_a_binding_by_the_denotation(text: str, lines: l
                 for binding in bindings(requirement, trace)
                 if binding[variable] == value and not holds(requirement.theta, trace, at, binding)
             }
-            assert at_fault(requirement, {variable: value}, trace) == wanted
+            assert at_fault(requirement, {variable: value}, RunIndex(trace)) == wanted
 
 
 @pytest.mark.parametrize(

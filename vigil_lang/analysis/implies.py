@@ -146,8 +146,8 @@ def _one_tells(known: core.Condition, goal: core.Test) -> bool:
 @lru_cache(maxsize=2048)
 def _by_solver(conjuncts: tuple[core.Condition, ...]) -> str:
     """What Z3 says of events that meet all the conditions: `unsat` is certain."""
-    from vigil_lang.smt.event import meeting
-    from vigil_lang.smt.solve import evaluate
+    from vigil_lang.engines.smt.event import meeting
+    from vigil_lang.engines.smt.solve import evaluate
 
     lines = meeting(conjuncts, lists=True)
     return "too large" if lines is None else evaluate([_LIMIT, *lines, "(check-sat)"])

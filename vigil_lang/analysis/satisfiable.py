@@ -59,8 +59,8 @@ def _contradiction(conjuncts: tuple[core.Condition, ...]) -> Contradiction | Non
 
 def _core(conjuncts: Sequence[core.Condition], *, lists: bool) -> tuple[int, ...] | str:
     """The positions of an unsatisfiable core; where it is none, what Z3 says instead, `sat` or `unknown`."""
-    from vigil_lang.smt.event import meeting
-    from vigil_lang.smt.solve import answer_and_core
+    from vigil_lang.engines.smt.event import meeting
+    from vigil_lang.engines.smt.solve import answer_and_core
 
     lines = meeting(conjuncts, lists=lists)
     if lines is None:

@@ -57,12 +57,12 @@ def command(
         known = ", ".join(f"'{s.name}'" for s in loaded.statements)
         raise click.UsageError(f"{policy} has no statement {', '.join(map(repr, sorted(unknown)))}; it has {known}.")
     if run is not None:
+        from vigil_lang.engines.smt.smtlib import export
         from vigil_lang.runs import load_trace
-        from vigil_lang.smt.smtlib import export
 
         text = export(chosen, load_trace(run, format=source, options=options_of(**how)))
     else:
-        from vigil_lang.smt.symbolic import export_symbolic
+        from vigil_lang.engines.smt.symbolic import export_symbolic
 
         assert length is not None
         text = export_symbolic(chosen, length, load_signature(signature) if signature else None)

@@ -41,8 +41,8 @@ def judge(policies: Sequence[Policy], trace: Trace) -> Verdict:
     Raises:
         ToolFault: VGL901, the solver did not confirm the verdict.
     """
-    from vigil_lang.smt.solve import SolverDisagrees
-    from vigil_lang.smt.verify import verify
+    from vigil_lang.engines.smt.solve import SolverDisagrees
+    from vigil_lang.engines.smt.verify import verify
 
     try:
         return verify(policies, trace)

@@ -120,7 +120,7 @@ def _place(path: str) -> str:
 
 def _run_all(session: Session, screen: IO[str], *, exitfirst: bool, verbose: bool) -> None:
     """Run the tests, each marked on the screen as soon as it is over."""
-    from vigil_lang.smt.solve import SolverDisagrees
+    from vigil_lang.engines.smt.solve import SolverDisagrees
     from vigil_lang.testing.session import run
     from vigil_lang.testing.terminal import Progress
 

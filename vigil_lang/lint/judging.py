@@ -1,16 +1,17 @@
 """Runs judged by the statements of a policy, for rules that ask how the statements fare.
 
-The verdicts are those of `vigil verify`: the same encoding, evaluated on the run's facts without a solver to confirm
-each. What is shared by statements is worked out once a run.
+The verdicts are those of `vigil verify`, without a solver to confirm each. What is shared by statements is worked out
+once a run.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from vigil_lang.engines.functions import conjuncts
+from vigil_lang.engines.index import RunIndex
+from vigil_lang.engines.indexed import Judgement
 from vigil_lang.semantics import core
-from vigil_lang.smt.encode import Encoding
-from vigil_lang.smt.leaves import Matching, compiled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,43 +21,36 @@ if TYPE_CHECKING:
 
 
 class Judged(NamedTuple):
-    """One statement on one run: the first event that offends, if any, and whether it was put to the test."""
+    """One statement on one run: the first event that offends, if any, and whether the run has to do with it."""
 
     run: Trace
     offending: str | None
-    exercised: bool
+    concerned: bool
 
 
 def judged(statements: Sequence[Statement], runs: Sequence[Trace]) -> list[list[Judged]]:
     """For each statement, what each run says of it."""
     found: list[list[Judged]] = [[] for _ in statements]
     for run in runs:
-        matching = Matching(run)
+        index = RunIndex(run)
         for statement, verdicts in zip(statements, found, strict=True):
-            encoding = Encoding(statement.requirement, run, matching, name=statement.name)
-            verdicts.append(Judged(run, _first_offence(encoding), exercised(encoding)))
+            judgement = Judgement(statement.requirement, index)
+            first = next(judgement.violations(), None)
+            verdicts.append(Judged(run, None if first is None else run.events[first.event].id, concerns(judgement)))
     return found
 
 
-def _first_offence(encoding: Encoding) -> str | None:
-    query = encoding.query
-    for condition in encoding.conditions:
-        if not all(query.value(formula) for _, formula in condition.cases):
-            return encoding.trace.events[condition.event].id
-    return None
+def concerns(judgement: Judgement) -> bool:
+    """Whether a run has to do with a requirement: an event meets its trigger under some binding.
 
-
-def exercised(encoding: Encoding) -> bool:
-    """Whether a run puts a statement to the test: an event meets its trigger under some binding.
-
-    A statement without a trigger (`abs`, an `always` that is no implication) is about every event. It counts as put
-    to the test where the run has an event that one of its conditions is about: one of the actions it asks for,
-    whatever else it asks; or, where it asks for none, an event with one of the arguments it looks at.
+    A requirement without a trigger (`abs`, an `always` that is no implication) is about every event. A run has to do
+    with it where it has an event that one of its conditions is about: one of the actions it asks for, whatever else it
+    asks; or, where it asks for none, an event with one of the arguments it looks at.
     """
-    if encoding.requirement.trigger is not None:
-        return encoding.exercised()
-    checks = [compiled(about(holds.condition)) for holds in core.conditions(encoding.requirement.theta)]
-    return any(check(event, {}) for event in encoding.trace.events for check in checks)
+    if judgement.requirement.trigger is not None:
+        return judgement.exercised()
+    conditions = core.conditions(judgement.requirement.theta)
+    return any(judgement.index.meeting(conjuncts(about(holds.condition))) for holds in conditions)
 
 
 def about(condition: core.Condition) -> core.Condition:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from vigil_lang.engines.index import RunIndex
 from vigil_lang.semantics.modules import is_shipped
-from vigil_lang.smt.leaves import Matching
 from vigil_lang.testing.points import PartKind, Point, Seen
 from vigil_lang.testing.watched import Watched
 from vigil_lang.testing.written import Place, Reader
@@ -129,12 +129,12 @@ class _Measurement:
     def run(self, case: Case) -> None:
         """See what a test's run makes of the statements that the test names."""
         named = {(e.policy, e.statement) for e in case.expected}
-        matching: Matching | None = None
+        index: RunIndex | None = None
         for policy in case.policies:
             for name, judged in self._policies[id(policy)][1].items():
                 if (policy.path, name) in named:
-                    matching = matching or Matching(case.trace)
-                    judged.run(case.trace, matching)
+                    index = index or RunIndex(case.trace)
+                    judged.run(index)
 
     def point(self, kind: PartKind, source: Source, span: Span, wanted: set[Seen]) -> Point:
         """The point at a place; one that does not count in the standard library, which has tests of its own."""

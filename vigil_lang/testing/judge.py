@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from vigil_lang.smt.encode import Encoding
-from vigil_lang.smt.leaves import Matching
+from vigil_lang.engines.index import RunIndex
+from vigil_lang.engines.indexed import Judgement
 from vigil_lang.testing.fixed import at_fault
 from vigil_lang.testing.model import Answer, Failure, Outcome
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from vigil_lang.semantics.lower import Statement
     from vigil_lang.semantics.policy import Policy
     from vigil_lang.testing.model import Case, Expected
-    from vigil_lang.trace import Trace
 
 _TOLD = 5
 
@@ -31,7 +30,7 @@ def judge(case: Case, policies: Iterable[Policy] | None = None, *, confirmed: bo
     """
     started = time.perf_counter()
     statements = {(p.path, s.name): s for p in (case.policies if policies is None else policies) for s in p.statements}
-    matching = Matching(case.trace)
+    index = RunIndex(case.trace)
     answers: dict[tuple[str, str], Answer] = {}
     failures = []
     for expected in case.expected:
@@ -40,38 +39,36 @@ def judge(case: Case, policies: Iterable[Policy] | None = None, *, confirmed: bo
             failures.append(Failure(expected, f"there is no statement `{expected.statement}`", expected.span))
             continue
         if key not in answers:
-            answers[key] = answer(statements[key], case.trace, matching, confirmed=confirmed)
-        message = mismatch(statements[key], expected, answers[key], case.trace)
+            answers[key] = answer(statements[key], index, confirmed=confirmed)
+        message = mismatch(statements[key], expected, answers[key], index)
         if message is not None:
             failures.append(Failure(expected, message, expected.span))
     return Outcome(case, tuple(failures), time.perf_counter() - started)
 
 
-def answer(statement: Statement, trace: Trace, matching: Matching | None = None, *, confirmed: bool = False) -> Answer:
-    """What a run makes of a statement; `matching` may be shared by statements on the same run.
+def answer(statement: Statement, index: RunIndex, *, confirmed: bool = False) -> Answer:
+    """What a run makes of a statement.
 
     Raises:
         SolverDisagrees: with `confirmed`, where Z3 says otherwise.
     """
-    encoding = Encoding(statement.requirement, trace, matching or Matching(trace), name=statement.name)
-    names = statement.requirement.variables
-    rank = {value: at for at, value in enumerate(trace.values)}
-    offending = []
-    for condition in encoding.conditions:
-        failing = [key for key, formula in condition.cases if not encoding.query.value(formula)]
-        if failing:
-            failing.sort(key=lambda key: [-1 if v is None else rank[v] for v in key])
-            offending.append((condition.event, tuple(dict(zip(names, key, strict=True)) for key in failing)))
+    judgement, names = Judgement(statement.requirement, index), statement.requirement.variables
+    offending = [
+        (at, tuple(dict(zip(names, binding, strict=True)) for binding in failing))
+        for at in judgement.candidates.suspects()
+        if (failing := judgement.failing(at))
+    ]
     if confirmed:
-        from vigil_lang.smt.solve import decide
+        from vigil_lang.engines.smt.encode import Encoding
+        from vigil_lang.engines.smt.solve import certify
 
-        decide(encoding, statement.name)
-    return Answer(tuple(sorted(offending, key=lambda found: found[0])), bool(offending) or encoding.exercised())
+        certify(Encoding(judgement, name=statement.name), statement.name, {at for at, _ in offending})
+    return Answer(tuple(offending), bool(offending) or judgement.exercised())
 
 
-def mismatch(statement: Statement, expected: Expected, found: Answer, trace: Trace) -> str | None:
+def mismatch(statement: Statement, expected: Expected, found: Answer, index: RunIndex) -> str | None:
     """Why a statement's answer is not the expected one, in words; None where it is."""
-    ids = [trace.events[index].id for index, _ in found.offending]
+    ids = [index.trace.events[at].id for at, _ in found.offending]
     name = expected.statement
     if expected.verdict != "violated":
         if ids:
@@ -83,19 +80,19 @@ def mismatch(statement: Statement, expected: Expected, found: Answer, trace: Tra
         return f"`{name}` is satisfied{'' if found.exercised else ' vacuously'}, not violated"
     if expected.events is not None and set(expected.events) != set(ids):
         return f"`{name}` is violated at {_listed(ids)}, not at {_listed(expected.events)}"
-    return _unbound(statement, expected, found, trace) if expected.bindings else None
+    return _unbound(statement, expected, found, index) if expected.bindings else None
 
 
-def _unbound(statement: Statement, expected: Expected, found: Answer, trace: Trace) -> str | None:
+def _unbound(statement: Statement, expected: Expected, found: Answer, index: RunIndex) -> str | None:
     """Which event does not offend under the expected values; without named events one that does is enough."""
-    offending = [index for index, _ in found.offending]
-    fits = at_fault(statement.requirement, dict(expected.bindings), trace)
+    offending = [at for at, _ in found.offending]
+    fits = at_fault(statement.requirement, dict(expected.bindings), index)
     if fits.issuperset(offending) or (expected.events is None and not fits.isdisjoint(offending)):
         return None
-    index, bindings = next((index, bindings) for index, bindings in found.offending if index not in fits)
+    at, bindings = next((at, bindings) for at, bindings in found.offending if at not in fits)
     told = "; ".join(_values(binding) for binding in bindings[:_TOLD])
     wanted = _values(dict(expected.bindings))
-    return f"`{expected.statement}` is violated at `{trace.events[index].id}` with {told}, not with {wanted}"
+    return f"`{expected.statement}` is violated at `{index.trace.events[at].id}` with {told}, not with {wanted}"
 
 
 def _values(binding: dict[str, str | None]) -> str:

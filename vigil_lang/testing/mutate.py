@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from itertools import chain, count
 from typing import TYPE_CHECKING, Final
 
+from vigil_lang.engines.index import RunIndex
 from vigil_lang.semantics.modules import is_shipped
-from vigil_lang.smt.leaves import Matching
 from vigil_lang.testing.judge import answer, mismatch
 from vigil_lang.testing.mutants import mutants
 from vigil_lang.testing.notation import event_text
@@ -123,7 +123,7 @@ class _Search:
         for by in mutant.mutated:
             # A run that tells an earlier mutant of the statement apart may do for this one too.
             for telling, name in self._proposed.get(id(by.statement), ()):
-                if bool(answer(by.mutant, telling.trace).offending) != bool(telling.before):
+                if bool(answer(by.mutant, RunIndex(telling.trace)).offending) != bool(telling.before):
                     return Survivor(mutant, by, self._called(by), telling, name)
         unknown: Mutated | None = None
         for by in mutant.mutated:
@@ -163,7 +163,7 @@ class _Tried:
     """A test with the expectations of one statement that the policy meets."""
 
     case: Case
-    matching: Matching
+    index: RunIndex
     met: list[Expected] = field(default_factory=list)
 
 
@@ -201,9 +201,8 @@ class _Trial:
         for mutated in mutant.mutated:
             for tried in self._tried.get((id(mutated.policy), mutated.statement.name), ()):
                 self._left -= len(tried.case.trace) + 1
-                found = answer(mutated.mutant, tried.case.trace, tried.matching)
-                trace = tried.case.trace
-                if any(mismatch(mutated.mutant, expected, found, trace) is not None for expected in tried.met):
+                found = answer(mutated.mutant, tried.index)
+                if any(mismatch(mutated.mutant, expected, found, tried.index) is not None for expected in tried.met):
                     return True
         return False
 
@@ -214,7 +213,7 @@ class _Trial:
 
     def _baseline(self, case: Case) -> None:
         chosen = {policy.path: self._one(policy) for policy in case.policies}
-        matching = Matching(case.trace)
+        index = RunIndex(case.trace)
         by_statement: dict[tuple[str, str], list[Expected]] = {}
         for expected in case.expected:
             by_statement.setdefault((expected.policy, expected.statement), []).append(expected)
@@ -223,7 +222,7 @@ class _Trial:
             statement = next((s for s in policy.statements if s.name == name), None) if policy else None
             if policy is None or statement is None:
                 continue
-            found = answer(statement, case.trace, matching)
-            met = [e for e in expectations if mismatch(statement, e, found, case.trace) is None]
+            found = answer(statement, index)
+            met = [e for e in expectations if mismatch(statement, e, found, index) is None]
             if met:
-                self._tried.setdefault((id(policy), name), []).append(_Tried(case, matching, met))
+                self._tried.setdefault((id(policy), name), []).append(_Tried(case, index, met))

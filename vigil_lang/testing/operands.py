@@ -9,17 +9,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from vigil_lang.engines.indexed import Judgement
 from vigil_lang.semantics import core
-from vigil_lang.smt.encode import Encoding
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from vigil_lang.engines.index import RunIndex
     from vigil_lang.semantics.lower import Statement
-    from vigil_lang.smt.leaves import Matching
     from vigil_lang.testing.points import Point, Points, Seen
-    from vigil_lang.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +28,12 @@ class Operand:
     point: Point
     asked: Mapping[Seen, core.Theta]
 
-    def run(self, trace: Trace, matching: Matching, points: Points) -> None:
+    def run(self, index: RunIndex, points: Points) -> None:
         """Note what a run shows of the operand."""
         for seen, theta in self.asked.items():
-            if seen not in self.point.seen and points.spend(len(trace) * len(core.conditions(theta))):
+            if seen not in self.point.seen and points.spend(len(index.trace) * len(core.conditions(theta))):
                 requirement = core.Requirement(core.Not(theta), core.variables_of(theta), None)
-                query = Encoding(requirement, trace, matching)
-                if any(not query.query.value(formula) for c in query.conditions for _, formula in c.cases):
+                if any(Judgement(requirement, index).violations()):
                     self.point.seen.add(seen)
 
 

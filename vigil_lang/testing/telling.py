@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice, product
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from vigil_lang.engines.index import RunIndex
+from vigil_lang.engines.indexed import Judgement
 from vigil_lang.semantics import core
-from vigil_lang.smt.encode import Encoding
-from vigil_lang.smt.leaves import Matching
 from vigil_lang.testing.samples import near_misses, samples, values_for
 from vigil_lang.trace.model import Event, Trace
 
@@ -135,8 +135,8 @@ class _Search:
         return second
 
     def _compared(self, trace: Trace) -> Telling | None:
-        matching = Matching(trace)
-        before, after = (_offending(requirement, matching) for requirement in (self.before, self.after))
+        index = RunIndex(trace)
+        before, after = (_offending(requirement, index) for requirement in (self.before, self.after))
         return Telling(trace, before, after) if before != after else None
 
     # --- events ---
@@ -205,10 +205,8 @@ class _Search:
             )
 
 
-def _offending(requirement: core.Requirement, matching: Matching) -> tuple[int, ...]:
-    encoding = Encoding(requirement, matching.trace, matching)
-    met = ((c.event, all(encoding.query.value(formula) for _, formula in c.cases)) for c in encoding.conditions)
-    return tuple(sorted(at for at, holds in met if not holds))
+def _offending(requirement: core.Requirement, index: RunIndex) -> tuple[int, ...]:
+    return tuple(violation.event for violation in Judgement(requirement, index).violations())
 
 
 def _distinct(events: Iterable[Event]) -> list[Event]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import islice, product
 from typing import TYPE_CHECKING, Final
 
+from vigil_lang.engines.functions import compiled
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets, texts
-from vigil_lang.smt.leaves import compiled
 from vigil_lang.testing.carriers import certain
 from vigil_lang.testing.judge import answer
 from vigil_lang.testing.operands import operands
@@ -15,9 +15,10 @@ from vigil_lang.testing.operands import operands
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from vigil_lang.engines.functions import Check
+    from vigil_lang.engines.index import RunIndex
     from vigil_lang.semantics.denotation import Binding
     from vigil_lang.semantics.lower import Statement
-    from vigil_lang.smt.leaves import Check, Matching
     from vigil_lang.testing.points import PartKind, Point, Points, Seen
     from vigil_lang.testing.written import Reader, Written
     from vigil_lang.trace import Event, Trace
@@ -58,15 +59,16 @@ class Watched:
             gives = holds.span in giving
             (self._giving if gives else self._others).append(_Condition(written, points, set() if gives else given))
 
-    def run(self, trace: Trace, matching: Matching) -> None:
+    def run(self, index: RunIndex) -> None:
         """Note what a run makes of the statement and of its conditions."""
-        found = answer(self.statement, trace, matching)
+        trace = index.trace
+        found = answer(self.statement, index)
         if found.offending:
             self._point.seen |= {"violated", "exercised"}
         elif found.exercised and trace.events:
             self._point.seen |= {"satisfied", "exercised"}
         for operand in self._operands:
-            operand.run(trace, matching, self._points)
+            operand.run(index, self._points)
         if all(c.done for c in (*self._giving, *self._others)):
             return
         self._lend(trace)

@@ -85,7 +85,7 @@ def _witness(path: str, name: str, only: object, state: State) -> Iterator[str |
         yield None
     verdicts = []
     for run in broken[: writing.MAX_RUNS]:
-        from vigil_lang.smt.verify import verify  # late: the solver, for the first witness that is opened
+        from vigil_lang.engines.smt.verify import verify  # late: the solver, for the first witness that is opened
 
         verdicts.append((run.trace, verify([alone], run.trace).statements[0]))
         yield None

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Source, Span
+from vigil_lang.engines.columns import plan
 from vigil_lang.lint.judging import Judged as Verdict
 from vigil_lang.lint.rules import benign, idle_bound, unexercised
 from vigil_lang.lint.subject import Subject
@@ -18,7 +19,6 @@ from vigil_lang.semantics.policy import read_policy
 from vigil_lang.syntax import tree
 from vigil_lsp.recordings.conditions import Meanings
 from vigil_lsp.recordings.limits import TooLong
-from vigil_lsp.recordings.meeting import plan
 from vigil_lsp.recordings.recorded import number_of
 from vigil_lsp.recordings.results import Broken, ItemResult, Judged, Matches, StatementResult
 
@@ -213,7 +213,7 @@ def matches(condition: core.Condition, runs: Sequence[Recorded]) -> Matches | No
     events = hit = 0
     how = plan(condition)
     for run in runs:
-        found = run.meeting.meeting(how)
+        found = run.columns.meeting(how)
         if found is None:
             return None
         events += found.bit_count()

@@ -63,7 +63,7 @@ def _touched(recorded: Recorded, conditions: Iterable[core.Holds]) -> list[int]:
     """The events that some condition of a statement holds of."""
     found: dict[int, None] = {}
     for holds in conditions:
-        found.update(dict.fromkeys(recorded.meeting.events(holds.condition) or ()))
+        found.update(dict.fromkeys(recorded.columns.events(holds.condition) or ()))
     return sorted(found)
 
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from vigil_lang.analysis.breaking import breaking
 from vigil_lang.analysis.entails import valid
+from vigil_lang.engines.smt.event import meeting
+from vigil_lang.engines.smt.solve import evaluate
 from vigil_lang.semantics import core
-from vigil_lang.smt.event import meeting
-from vigil_lang.smt.solve import evaluate
 
 if TYPE_CHECKING:
     from vigil_lang.draft.model import Fared

@@ -20,11 +20,13 @@ from vigil_lang.draft.building import build
 from vigil_lang.draft.checks.breakable import breakable
 from vigil_lang.draft.checks.weakening import weaknesses
 from vigil_lang.draft.model import Drafted, Fared
+from vigil_lang.engines.index import RunIndex
+from vigil_lang.engines.indexed import Judgement
+from vigil_lang.engines.smt.encode import Encoding
 from vigil_lang.lint.judging import judged
 from vigil_lang.lint.run import Plan, lint_policy
 from vigil_lang.lint.select import Selection
 from vigil_lang.semantics.policy import read_policy
-from vigil_lang.smt.encode import Encoding
 from vigil_lang.syntax import parse
 from vigil_lang.syntax.print import to_text
 from vigil_lang.trace.model import Trace
@@ -163,11 +165,12 @@ class Checks:
 
     def _fared(self, statement: Statement) -> Fared:
         with collector_paused():
-            Encoding(statement.requirement, Trace(()), name=statement.name)  # it compiles, be there runs or not
+            # It compiles, be there runs or not.
+            Encoding(Judgement(statement.requirement, RunIndex(Trace(()))), name=statement.name)
         verdicts = judged([statement], self.runs)[0]
         return Fared(
             len(verdicts),
-            sum(verdict.exercised for verdict in verdicts),
+            sum(verdict.concerned for verdict in verdicts),
             sum(verdict.offending is not None for verdict in verdicts),
         )
 

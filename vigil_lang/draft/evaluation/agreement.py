@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from vigil_lang.analysis import alike
 from vigil_lang.draft.evaluation.generated import RUNS, generated
 from vigil_lang.draft.evaluation.plausible import Plausible
+from vigil_lang.engines.index import RunIndex
 from vigil_lang.semantics import core
-from vigil_lang.smt.leaves import Matching
 from vigil_lang.testing.judge import answer
 from vigil_lang.testing.telling import Telling, tell
 
@@ -60,17 +60,17 @@ class Compared:
 
 def compare(gold: Sequence[Statement], other: Sequence[Statement], runs: Iterable[Trace]) -> Compared:
     """Hold one set of statements against the gold on some runs."""
-    return compared([judge(gold, other, Matching(run)) for run in runs], same_as_written(gold, other))
+    return compared([judge(gold, other, RunIndex(run)) for run in runs], same_as_written(gold, other))
 
 
-def judge(gold: Sequence[Statement], other: Sequence[Statement], matching: Matching) -> Judged:
-    """What both sets make of the run of a matching."""
-    return Judged(matching.trace, offending(gold, matching), offending(other, matching))
+def judge(gold: Sequence[Statement], other: Sequence[Statement], index: RunIndex) -> Judged:
+    """What both sets make of a run."""
+    return Judged(index.trace, offending(gold, index), offending(other, index))
 
 
-def offending(statements: Sequence[Statement], matching: Matching) -> tuple[int, ...]:
+def offending(statements: Sequence[Statement], index: RunIndex) -> tuple[int, ...]:
     """The events of a run that are at fault by some of the statements."""
-    found = (index for s in statements for index, _ in answer(s, matching.trace, matching).offending)
+    found = (at for s in statements for at, _ in answer(s, index).offending)
     return tuple(sorted(set(found)))
 
 

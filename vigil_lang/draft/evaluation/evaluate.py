@@ -11,8 +11,8 @@ from vigil_lang.draft.evaluation.generated import RUNS, generated
 from vigil_lang.draft.evaluation.gold import find
 from vigil_lang.draft.evaluation.result import Evaluated, Evaluation, Tally, Unit
 from vigil_lang.draft.evaluation.units import grouped
+from vigil_lang.engines.index import RunIndex
 from vigil_lang.semantics.policy import read_policy
-from vigil_lang.smt.leaves import Matching
 from vigil_lang.syntax.print import to_text
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def against(gold: Gold, draft: Draft, *, runs: int = RUNS) -> Evaluated:
     """
     statements = gold.policy.statements
     made = generated([[s.requirement for s in statements]], gold.runs, gold.policy.name, runs)
-    shared = [Matching(run) for run in (*gold.runs, *made)]
+    shared = [RunIndex(run) for run in (*gold.runs, *made)]
     units: list[Unit] = []
     none = 0
     for group in grouped(gold, draft.entries):
@@ -66,7 +66,7 @@ def against(gold: Gold, draft: Draft, *, runs: int = RUNS) -> Evaluated:
     return Evaluated(gold.path, tuple(units), len(shared), none, draft.model, draft.usage)
 
 
-def _unit(gold: Gold, group: Group, shared: Sequence[Matching], count: int) -> Unit | None:
+def _unit(gold: Gold, group: Group, shared: Sequence[RunIndex], count: int) -> Unit | None:
     """What became of some clauses; None where neither side has a statement."""
     drafted = _lowered(drafted for entry in group.entries for drafted in entry.statements)
     if not drafted and not group.statements:
@@ -81,7 +81,7 @@ def _unit(gold: Gold, group: Group, shared: Sequence[Matching], count: int) -> U
         return Unit("extra", clauses, group.sentences, *names, tally)
     seed = f"{gold.policy.name} {' '.join(names[0])}"
     runs = trials(group.statements, drafted, gold.runs, seed, count)
-    verdicts += [judge(group.statements, drafted, Matching(run)) for run in runs]
+    verdicts += [judge(group.statements, drafted, RunIndex(run)) for run in runs]
     result = compared(verdicts, same_as_written(group.statements, drafted))
     return Unit(result.agreement, clauses, group.sentences, *names, tally, result)
 

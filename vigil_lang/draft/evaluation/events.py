@@ -11,10 +11,10 @@ from vigil_lang.analysis.witness import guess
 from vigil_lang.draft.evaluation.known import known_values
 from vigil_lang.draft.evaluation.plausible import Plausible
 from vigil_lang.draft.evaluation.variations import distinct, variations
+from vigil_lang.engines.functions import compiled
 from vigil_lang.lint.judging import about
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets, texts
-from vigil_lang.smt.leaves import compiled
 from vigil_lang.testing.samples import near_misses, samples, values_for
 from vigil_lang.trace.model import Event
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
+from vigil_lang.engines.smt.outcomes import texts_apart
 from vigil_lang.semantics import core
-from vigil_lang.smt.outcomes import texts_apart
 from vigil_lang.testing.samples import matching
 from vigil_lang.trace.values import canonical
 

@@ -26,7 +26,7 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
     statements, runs = subject.policy.statements, subject.runs
     occurrence = Occurrence(subject.signature) if subject.signature is not None else None
     for statement, verdicts in zip(statements, subject.judged(runs), strict=True):
-        if any(v.exercised for v in verdicts):
+        if any(v.concerned for v in verdicts):
             continue
         if occurrence is not None and (told := vacuous(statement, occurrence)) is not None and told.code == "VGL408":
             continue

@@ -11,19 +11,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
+from vigil_lang.engines.smt.outcomes import Part, is_in, outcomes
+from vigil_lang.engines.smt.strings import literal
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets
 from vigil_lang.semantics.regex import Unsupported
 from vigil_lang.semantics.text import Expression, Glob, glob_parts
-from vigil_lang.smt.outcomes import Part, is_in, outcomes
-from vigil_lang.smt.strings import literal
 from vigil_lang.trace.model import Event
 from vigil_lang.trace.values import number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from vigil_lang.smt.outcomes import Texts
+    from vigil_lang.engines.smt.outcomes import Texts
 
 MAX_ELEMENTS = 8
 """Elements an argument may need; every test is tried on every one of them."""

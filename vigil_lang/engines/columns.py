@@ -14,17 +14,18 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
+from vigil_lang.engines.functions import compiled, conjuncts
+from vigil_lang.engines.index import RunIndex
+from vigil_lang.recent import Recent
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import compare, texts
 from vigil_lang.semantics.text import predicate
-from vigil_lang.smt.leaves import compiled
 from vigil_lang.trace.values import number
-from vigil_lsp.recordings.recent import Recent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable
 
-    from vigil_lang.smt.leaves import Check
+    from vigil_lang.engines.functions import Check
     from vigil_lang.trace import Event, Trace
 
 MAX_TRIED = 500_000
@@ -35,7 +36,7 @@ REMEMBERED = 1_000
 
 _FALSE = core.OrC(())
 
-Meets: TypeAlias = "Callable[[Meeting], int]"
+Meets: TypeAlias = "Callable[[Columns], int]"
 """The events of a run that meet something, as the bits of a number."""
 
 
@@ -119,21 +120,15 @@ def plan(condition: core.Condition) -> Plan:
 
 
 def _plan(condition: core.Condition) -> Plan:
-    conjuncts = _conjuncts(eased(condition))
-    rest = core.AndC(tuple(c for c in conjuncts if core.variables_of(c)))
-    ground = [c for c in conjuncts if not core.variables_of(c)]
+    parts = conjuncts(eased(condition))
+    rest = core.AndC(tuple(c for c in parts if core.variables_of(c)))
+    ground = [c for c in parts if not core.variables_of(c)]
     # Where a variable's value has to be in a field there is something in it.
     ground += [core.Has(c.field) for c in rest.items if isinstance(c, core.Equals | core.Contains)]
     number, meets = _NUMBERS.of(condition), _meets(core.AndC(tuple(ground)))
     if not rest.items:
         return Plan(number, meets)
     return Plan(number, meets, compiled(rest), tuple(core.tests(rest)), core.variables_of(rest))
-
-
-def _conjuncts(condition: core.Condition) -> list[core.Condition]:
-    if isinstance(condition, core.AndC):
-        return [c for item in condition.items for c in _conjuncts(item)]
-    return [condition]
 
 
 def _meets(condition: core.Condition) -> Meets:
@@ -155,7 +150,7 @@ def _meets(condition: core.Condition) -> Meets:
             return lambda run: run.tested(number, condition)
 
 
-def _common(run: Meeting, each: Iterable[Meets]) -> int:
+def _common(run: Columns, each: Iterable[Meets]) -> int:
     found = run.all
     for meets in each:
         found &= meets(run)
@@ -164,7 +159,7 @@ def _common(run: Meeting, each: Iterable[Meets]) -> int:
     return found
 
 
-def _united(run: Meeting, each: Iterable[Meets]) -> int:
+def _united(run: Columns, each: Iterable[Meets]) -> int:
     found = 0
     for meets in each:
         found |= meets(run)
@@ -190,7 +185,7 @@ def _accepts(test: core.Test) -> Callable[[str], bool]:
 # --- one run -----------------------------------------------------------------------------------------------
 
 
-class Meeting:
+class Columns:
     """The conditions that the events of one run meet, each worked out once."""
 
     def __init__(self, trace: Trace) -> None:
@@ -311,3 +306,19 @@ def places(bits: int) -> list[int]:
         found.append(at)
         at = written.find("1", at + 1)
     return found
+
+
+class ColumnIndex(RunIndex):
+    """An index of a run of which much is asked: each test is worked out once, whichever requirements share it."""
+
+    def __init__(self, trace: Trace) -> None:
+        super().__init__(trace)
+        self.columns = Columns(trace)
+
+    def meeting(self, ground: list[core.Condition]) -> list[int]:
+        found = self.columns.all
+        for condition in ground:
+            met = self.columns.meeting(plan(condition))
+            assert met is not None  # there is no variable to try values of
+            found &= met
+        return places(found)

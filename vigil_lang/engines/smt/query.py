@@ -13,7 +13,7 @@ from pysmt.fnode import FNode, FNodeContent
 from pysmt.formula import FormulaManager
 from pysmt.typing import BOOL, INT
 
-from vigil_lang.smt.symbols import Distinct
+from vigil_lang.engines.smt.symbols import Distinct
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

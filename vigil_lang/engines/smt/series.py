@@ -5,12 +5,12 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING
 
-from vigil_lang.smt.symbols import shown
+from vigil_lang.engines.smt.symbols import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from vigil_lang.smt.query import Formula, Query
+    from vigil_lang.engines.smt.query import Formula, Query
     from vigil_lang.trace import Trace
 
 
@@ -21,7 +21,7 @@ class Series:
                  "_trace", "formulas", "positions")  # fmt: skip
 
     def __init__(
-        self, query: Query, trace: Trace, ids: list[str], name: str, positions: list[int], formulas: list[Formula]
+        self, query: Query, trace: Trace, ids: Sequence[str], name: str, positions: list[int], formulas: list[Formula]
     ) -> None:
         """`ids` are the events' names in symbols. There is a series for each value: what few ask for is made late."""
         self._query = query
@@ -118,7 +118,7 @@ class Series:
 class _Clear:
     """bad(p) = forbidden(p) ∨ (¬resolver(p) ∧ bad(next p)), from the right, over the positions of either."""
 
-    def __init__(self, query: Query, ids: list[str], forbidden: Series, resolver: Series) -> None:
+    def __init__(self, query: Query, ids: Sequence[str], forbidden: Series, resolver: Series) -> None:
         self._query = query
         self._ids = ids
         self._forbidden = dict(zip(forbidden.positions, forbidden.formulas, strict=True))
@@ -143,7 +143,7 @@ class _Clear:
 class _Calls:
     """How many calls the body has held in, counted along the run, one step a position."""
 
-    def __init__(self, query: Query, trace: Trace, ids: list[str], series: Series, name: str) -> None:
+    def __init__(self, query: Query, trace: Trace, ids: Sequence[str], series: Series, name: str) -> None:
         self._query = query
         self._trace = trace
         self._ids = ids

@@ -1,4 +1,4 @@
-"""Where conditions hold: one pass over the run per condition, indexed by the values its variables take.
+"""Where in a run conditions hold: one pass over the run per condition, indexed by the values its variables take.
 
 The text tests of a condition are decided here, outside the solver (paper, 5.1); the solver sees their outcomes.
 """
@@ -7,68 +7,26 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from itertools import product
+from functools import cached_property
+from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from vigil_lang.engines.functions import compiled, conjuncts
 from vigil_lang.semantics import core
-from vigil_lang.semantics.denotation import compare, texts
-from vigil_lang.semantics.text import predicate
-from vigil_lang.smt.symbols import shown
-from vigil_lang.trace.values import number
+from vigil_lang.semantics.denotation import texts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
+    from vigil_lang.engines.functions import Check
     from vigil_lang.trace import Event, Trace
 
 Key: TypeAlias = tuple[str | None, ...]
 """The values of a condition's variables, in their order; None is the fresh text."""
 Binding: TypeAlias = dict[str, str | None]
-Check: TypeAlias = "Callable[[Event, dict[str, Any]], bool]"
 
 
-def compiled(condition: core.Condition) -> Check:
-    """ψ(e, x̄) as a function; the same meaning as `denotation.meets`, with the dispatch done once."""
-    match condition:
-        case core.ActionIn(names):
-            return lambda e, _: e.action in names or any(k in names for k in e.kinds)
-        case core.ActionMatches(matcher):
-            test = predicate(matcher)
-            return lambda e, _: any(map(test, e.names()))
-        case core.StatusIs(status):
-            return lambda e, _: e.status == status
-        case core.Has(core.Reads(name, output)):
-            return (lambda e, _: e.output is not None) if output else (lambda e, _: name in e.args)
-        case core.In(field, values, negated):
-            return lambda e, _: any((text in values) != negated for text in texts(field, e))
-        case core.Matches(field, matcher, negated):
-            test = predicate(matcher)
-            return lambda e, _: any(test(text) != negated for text in texts(field, e))
-        case core.Compares(field, operator, limit):
-            return lambda e, _: any(n is not None and compare(n, operator, limit) for n in map(number, texts(field, e)))
-        case core.Equals(field, x):
-            return lambda e, b: b[x] in texts(field, e)  # the fresh text, None, is in none
-        case core.Contains(field, x):
-            return lambda e, b: bool(v := b[x]) and any(v in text for text in texts(field, e))
-        case core.ContainsText(field, part):
-            return lambda e, _: bool(part) and any(part in text for text in texts(field, e))
-        case core.NotC(body):
-            inner = compiled(body)
-            return lambda e, b: not inner(e, b)
-        case core.AndC((item,)):
-            return compiled(item)
-        case core.AndC((left, right)):
-            one, two = compiled(left), compiled(right)
-            return lambda e, b: one(e, b) and two(e, b)
-        case core.AndC(items):
-            checks = [compiled(item) for item in items]
-            return lambda e, b: all(check(e, b) for check in checks)
-        case core.OrC(items):
-            checks = [compiled(item) for item in items]
-            return lambda e, b: any(check(e, b) for check in checks)
-
-
-class Leaf:
+class Occurrences:
     """One condition of a statement on one run.
 
     A condition whose variables are each fixed by some `k = x` (or alternatives of such) is indexed by their values:
@@ -76,17 +34,17 @@ class Leaf:
     for, at the events that meet its variable-free conjuncts.
     """
 
-    def __init__(self, holds: core.Holds, matching: Matching, order: tuple[str, ...]) -> None:
+    def __init__(self, holds: core.Holds, index: RunIndex, order: tuple[str, ...]) -> None:
         """`order` is that of the statement's variables, which bindings follow."""
         self.holds = holds
         self.variables = core.variables_of(holds.condition)
         self._slots = tuple(order.index(x) for x in self.variables)
         self._whole = self.variables == order
-        self._events = matching.trace.events
-        conjuncts = _conjuncts(holds.condition)
-        ground = [c for c in conjuncts if not core.variables_of(c)]
-        rest = [c for c in conjuncts if core.variables_of(c)]
-        self._ground = matching.meeting(ground)
+        self._events = index.trace.events
+        parts = conjuncts(holds.condition)
+        ground = [c for c in parts if not core.variables_of(c)]
+        rest = [c for c in parts if core.variables_of(c)]
+        self._ground = index.meeting(ground)
         self._open: Check = compiled(core.AndC(tuple(rest)))
         self._fixing = [_fixing(core.AndC(tuple(rest)), x) for x in self.variables]
         self._indexed = all(fields is not None for fields in self._fixing)
@@ -175,18 +133,11 @@ def _fixing(condition: core.Condition, variable: str) -> list[core.Reads] | None
             return None
 
 
-def _conjuncts(condition: core.Condition) -> list[core.Condition]:
-    if isinstance(condition, core.AndC):
-        return [c for item in condition.items for c in _conjuncts(item)]
-    return [condition]
-
-
-class Matching:
-    """What all statements on one run share: events by action name and kind, and their ids as symbols show them."""
+class RunIndex:
+    """What all requirements on one run share: its events by action name and kind."""
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
-        self.ids = [shown(event.id) for event in trace.events]
         by_name: dict[str, list[int]] = defaultdict(list)
         for at, event in enumerate(trace.events):
             by_name[event.action].append(at)
@@ -195,15 +146,31 @@ class Matching:
                     by_name[name].append(at)
         self._by_name = dict(by_name)
 
-    def meeting(self, conjuncts: list[core.Condition]) -> list[int]:
+    @cached_property
+    def rank(self) -> dict[str, int]:
+        """The place of each value of the run in the order of bindings (spec 7.9)."""
+        return {value: at for at, value in enumerate(self.trace.values)}
+
+    @cached_property
+    def calls_ordered(self) -> bool:
+        """Whether no event belongs to an earlier call than the event before it."""
+        return all(a <= b for a, b in pairwise(self.trace.call_index))
+
+    @cached_property
+    def times_ordered(self) -> bool:
+        """Whether every event has a time, and none an earlier one than the event before it."""
+        times = [event.time for event in self.trace.events]
+        return all(a is not None and b is not None and a <= b for a, b in pairwise(times))
+
+    def meeting(self, ground: list[core.Condition]) -> list[int]:
         """The events, ascending, that meet conditions without variables: a look-up where they name the action."""
-        named = next((c for c in conjuncts if isinstance(c, core.ActionIn)), None)
+        named = next((c for c in ground if isinstance(c, core.ActionIn)), None)
         if named is None:
             found = list(range(len(self.trace.events)))
         else:
             lists = [self._by_name[name] for name in named.names if name in self._by_name]
             found = lists[0] if len(lists) == 1 else sorted({i for group in lists for i in group})
-        others = [c for c in conjuncts if c is not named]
+        others = [c for c in ground if c is not named]
         if not others:
             return found
         check, events = compiled(core.AndC(tuple(others))), self.trace.events

@@ -7,18 +7,19 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from vigil_lang.engines.functions import conjuncts
+from vigil_lang.engines.words import because, listed, quoted, span_of
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets, texts
 from vigil_lang.semantics.metadata import PLACEHOLDER
-from vigil_lang.smt.words import because, listed, quoted, span_of
 from vigil_lang.verdict import NearMiss, Offence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from vigil_lang.engines.index import Binding, Key
+    from vigil_lang.engines.indexed import Judgement
     from vigil_lang.semantics.lower import Statement
-    from vigil_lang.smt.encode import Encoding
-    from vigil_lang.smt.leaves import Binding, Key
     from vigil_lang.trace import Event
 
 MAX_NEAR_MISSES = 3
@@ -42,10 +43,10 @@ class Wanted:
 class Explainer:
     """Explains the offences of one statement on one run; what does not depend on the event is found once."""
 
-    def __init__(self, statement: Statement, encoding: Encoding) -> None:
+    def __init__(self, statement: Statement, judgement: Judgement) -> None:
         self._statement = statement
-        self._encoding = encoding
-        self._trace = encoding.trace
+        self._judgement = judgement
+        self._trace = judgement.trace
         self._wanted = list(_wanted(statement.requirement.theta))
         self._almost: dict[int, Almost] = {}
 
@@ -116,7 +117,7 @@ class Explainer:
             return None
         clear = theta.right
         assert isinstance(clear.forbidden, core.Holds)
-        positions = self._encoding.positions(clear.forbidden, values)
+        positions = self._judgement.positions(clear.forbidden, values)
         after = positions[bisect_left(positions, at + 1) :]
         return after[0] if after else None
 
@@ -139,7 +140,7 @@ class Explainer:
                 yield NearMiss(self._trace.events[place].id, why)
 
     def _misplaced(self, wanted: Wanted, at: int, values: Key, forbidden: int | None) -> Iterator[tuple[int, str]]:
-        positions = self._encoding.positions(wanted.holds, values)
+        positions = self._judgement.positions(wanted.holds, values)
         label = quoted(wanted.holds.label)
         if forbidden is not None:
             late = self._trace.events[forbidden].id
@@ -169,8 +170,8 @@ class Explainer:
 
     def _failing_one(self, wanted: Wanted, at: int, binding: Binding, within: range) -> Iterator[tuple[int, str]]:
         places, ground_failing = self._almost_met(wanted.holds)
-        conjuncts = _conjuncts(wanted.holds.condition)
-        bound = [c for c in conjuncts if core.variables_of(c)]
+        parts = conjuncts(wanted.holds.condition)
+        bound = [c for c in parts if core.variables_of(c)]
         for place in _nearest(places, at):
             if place == at or place not in within:
                 continue
@@ -178,16 +179,16 @@ class Explainer:
             failing = [c for c in bound if not meets(c, event, binding)]
             if ground is not None:
                 failing.append(ground)
-            if len(failing) == 1 and (why := _reason(failing[0], conjuncts, event, binding)):
+            if len(failing) == 1 and (why := _reason(failing[0], parts, event, binding)):
                 yield place, why
 
     def _almost_met(self, holds: core.Holds) -> Almost:
         """Events that meet all variable-free conjuncts (None) or all but one (that one)."""
         if id(holds) not in self._almost:
-            conjuncts = _conjuncts(holds.condition)
-            ground = [c for c in conjuncts if not core.variables_of(c)]
+            parts = conjuncts(holds.condition)
+            ground = [c for c in parts if not core.variables_of(c)]
             found: dict[int, core.Condition | None] = {}
-            divisible = len(conjuncts) > 1 or isinstance(conjuncts[0], core.OrC)
+            divisible = len(parts) > 1 or isinstance(parts[0], core.OrC)
             for place, event in enumerate(self._trace.events if divisible else ()):
                 failing = [c for c in ground if not meets(c, event, {})]
                 if len(failing) <= 1:
@@ -196,7 +197,7 @@ class Explainer:
         return self._almost[id(holds)]
 
 
-def _reason(failing: core.Condition, conjuncts: list[core.Condition], event: Event, binding: Binding) -> str | None:
+def _reason(failing: core.Condition, among: list[core.Condition], event: Event, binding: Binding) -> str | None:
     """Why the one conjunct that fails does so, None where that would tell nothing.
 
     Another action is a near miss only if it touched the very value; otherwise every event would be one. Of
@@ -204,13 +205,11 @@ def _reason(failing: core.Condition, conjuncts: list[core.Condition], event: Eve
     """
     match failing:
         case core.ActionIn() | core.ActionMatches():
-            touched = any(
-                isinstance(c, core.Equals) and binding[c.variable] in texts(c.field, event) for c in conjuncts
-            )
+            touched = any(isinstance(c, core.Equals) and binding[c.variable] in texts(c.field, event) for c in among)
             return because(failing, event, binding) if touched else None
         case core.OrC(items):
             for item in items:
-                parts = _conjuncts(item)
+                parts = conjuncts(item)
                 missing = [part for part in parts if not meets(part, event, binding)]
                 if len(missing) == 1 and len(parts) > 1 and (why := _reason(missing[0], parts, event, binding)):
                     return why
@@ -221,7 +220,7 @@ def _reason(failing: core.Condition, conjuncts: list[core.Condition], event: Eve
             return because(failing, event, binding)
 
 
-def _nearest(places: list[int], at: int) -> Iterator[int]:
+def _nearest(places: Sequence[int], at: int) -> Iterator[int]:
     """Places by distance from an index, a window on each side."""
     middle = bisect_left(places, at)
     window = places[max(0, middle - _WINDOW) : middle + _WINDOW]
@@ -259,9 +258,3 @@ def _where(binding: Binding, theta: core.Theta) -> str:
     """` with x = …`, for the variables that were given a value."""
     parts = [f"`{x}` = {quoted(v)}" for x, v in binding.items() if v is not None and x in core.variables_of(theta)]
     return f" with {listed(parts)}" if parts else ""
-
-
-def _conjuncts(condition: core.Condition) -> list[core.Condition]:
-    if isinstance(condition, core.AndC):
-        return [c for item in condition.items for c in _conjuncts(item)]
-    return [condition]

@@ -9,21 +9,19 @@ statements that stay quadratic: a variable under a negation that the trigger doe
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from functools import cached_property
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from vigil_lang.collector import collector_paused
+from vigil_lang.engines.smt.query import Condition, Formula, Query
+from vigil_lang.engines.smt.series import Series
+from vigil_lang.engines.smt.symbols import shown
 from vigil_lang.semantics import core
-from vigil_lang.smt.instances import Instances
-from vigil_lang.smt.leaves import Key, Leaf, Matching
-from vigil_lang.smt.query import Condition, Formula, Query
-from vigil_lang.smt.series import Series
-from vigil_lang.smt.symbols import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from vigil_lang.engines.index import Key
+    from vigil_lang.engines.indexed import Judgement
     from vigil_lang.trace import Trace
 
 
@@ -33,55 +31,34 @@ class Encoding:
     A binding is a tuple of values, None for the fresh text, in the order of the requirement's variables.
     """
 
-    def __init__(
-        self, requirement: core.Requirement, trace: Trace, matching: Matching | None = None, *, name: str = ""
-    ) -> None:
-        """`name` is the statement's: no condition goes by it, so that its assertions' names are theirs alone.
+    def __init__(self, judgement: Judgement, ids: Sequence[str] | None = None, *, name: str = "") -> None:
+        """`ids` are the events' names in symbols, as `event_names` gives them: statements on a run may share them.
 
-        `matching` may be shared by statements on the same run.
+        `name` is the statement's: no condition goes by it, so that its assertions' names are theirs alone.
         """
-        self.requirement = requirement
-        self.trace = trace
+        self.requirement = judgement.requirement
+        self.trace = judgement.trace
         self.query = Query()
-        self._matching = matching or Matching(trace)
-        self._ids = self._matching.ids
-        self._name_taken = name
-        self._leaves: dict[int, Leaf] = {}  # by identity: hashing a condition costs more than evaluating it
-        self._roles: dict[int, str] = {}
+        self._judgement = judgement
+        self._index = judgement.index
+        self._candidates = judgement.candidates
+        self._ids = event_names(self.trace) if ids is None else ids
         self._facts: dict[tuple[str, Key, int], Formula] = {}
         self._series: dict[tuple[int, Key], Series] = {}
         self._slots: dict[int, tuple[int, ...]] = {}
-        for holds in core.conditions(requirement.theta):
-            self._leaf(holds)
-        self._instances = Instances(requirement, trace, self._leaf)
+        self._roles = _roles(self.requirement.theta, name)
         with collector_paused():
             self.conditions = self._conditions()
 
     def _conditions(self) -> list[Condition]:
         found = []
         theta, true = self.requirement.theta, self.query.true
-        for at in self._instances.suspects():
-            encoded = ((key, self._encode(theta, at, key)) for key in self._instances.failing(at))
+        for at in self._candidates.suspects():
+            encoded = ((key, self._encode(theta, at, key)) for key in self._candidates.failing(at))
             cases = tuple([case for case in encoded if case[1] is not true])
             if cases:
                 found.append(Condition(at, cases))
         return found
-
-    def positions(self, holds: core.Holds, binding: Key) -> list[int]:
-        """The indices of the events at which one of the requirement's conditions holds, ascending."""
-        leaf = self._leaf(holds)
-        return leaf.positions(leaf.key(binding))
-
-    def exercised(self) -> bool:
-        """Whether some event meets the trigger under some binding: if none does, the statement holds vacuously."""
-        trigger = self.requirement.trigger
-        if trigger is None:
-            return True
-        return any(
-            self.query.value(self._encode(trigger, at, binding))
-            for at in self._instances.events(trigger)
-            for binding in self._instances.meeting(trigger, at)
-        )
 
     def facts(self) -> Iterator[tuple[int, Formula]]:
         """(event index, symbol) of every fact the query states."""
@@ -89,7 +66,7 @@ class Encoding:
 
     def roles(self) -> list[tuple[str, core.Holds]]:
         """The name each condition goes by in the query's symbols."""
-        return [(role, self._leaves[known].holds) for known, role in self._roles.items()]
+        return [(self._roles[id(holds)], holds) for holds in _conditions_of(self.requirement.theta)]
 
     # --- Θ(e, x̄) as a formula ---
 
@@ -97,9 +74,9 @@ class Encoding:
         query = self.query
         match theta:
             case core.Holds():
-                leaf = self._leaf(theta)
-                key = leaf.key(binding)
-                return self._fact(theta, key, at) if leaf.holds_at(key, at) else query.false
+                found = self._judgement.occurrences(theta)
+                key = found.key(binding)
+                return self._fact(theta, key, at) if found.holds_at(key, at) else query.false
             case core.Implies(left, right):
                 antecedent = self._encode(left, at, binding)
                 if antecedent is query.false:
@@ -131,21 +108,12 @@ class Encoding:
             calls, limit = self.trace.call_index, bound.count
             here = calls[at]
             if later:
-                return series.some(rank, None, lambda i: calls[i] - here <= limit, self._calls_ordered)
-            return series.some(0, rank, lambda i: here - calls[i] <= limit, self._calls_ordered)
+                return series.some(rank, None, lambda i: calls[i] - here <= limit, self._index.calls_ordered)
+            return series.some(0, rank, lambda i: here - calls[i] <= limit, self._index.calls_ordered)
         events, now, limit = self.trace.events, self.trace.events[at].time, bound.microseconds
         if later:
-            return series.some(rank, None, lambda i: _apart(now, events[i].time, limit), self._times_ordered)
-        return series.some(0, rank, lambda i: _apart(events[i].time, now, limit), self._times_ordered)
-
-    @cached_property
-    def _calls_ordered(self) -> bool:
-        return all(a <= b for a, b in pairwise(self.trace.call_index))
-
-    @cached_property
-    def _times_ordered(self) -> bool:
-        times = [event.time for event in self.trace.events]
-        return all(a is not None and b is not None and a <= b for a, b in pairwise(times))
+            return series.some(rank, None, lambda i: _apart(now, events[i].time, limit), self._index.times_ordered)
+        return series.some(0, rank, lambda i: _apart(events[i].time, now, limit), self._index.times_ordered)
 
     def _fact(self, holds: core.Holds, key: Key, at: int) -> Formula:
         role = self._roles[id(holds)]
@@ -170,44 +138,40 @@ class Encoding:
 
     def _new_series(self, body: core.Theta, binding: Key, key: Key) -> Series:
         if isinstance(body, core.Holds):
-            leaf = self._leaf(body)
-            own = leaf.key(binding)
-            positions = leaf.positions(own)
+            found = self._judgement.occurrences(body)
+            own = found.key(binding)
+            positions = found.positions(own)
             formulas = [self._fact(body, own, at) for at in positions]
             name = self._roles[id(body)]
         else:
-            encoded = ((at, self._encode(body, at, binding)) for at in self._positions(body, binding))
+            encoded = ((at, self._encode(body, at, binding)) for at in self._judgement.possible(body, binding))
             kept = [item for item in encoded if item[1] is not self.query.false]
             positions, formulas = [at for at, _ in kept], [formula for _, formula in kept]
             name = "body"
         return Series(self.query, self.trace, self._ids, f"{name}{_values(key)}", positions, formulas)
 
-    def _positions(self, body: core.Theta, binding: Key) -> list[int] | range:
-        """A superset, ascending, of the events at which a body holds under a binding."""
-        match body:
-            case core.Holds():
-                return self.positions(body, binding)
-            case core.And(items) if items:
-                return min((self._positions(item, binding) for item in items), key=len)
-            case core.Or(items):
-                return sorted({i for item in items for i in self._positions(item, binding)})
-            case _:
-                return range(len(self.trace.events))
 
-    def _leaf(self, holds: core.Holds) -> Leaf:
-        leaf = self._leaves.get(id(holds))
-        if leaf is None:
-            with collector_paused():
-                leaf = self._leaves[id(holds)] = Leaf(holds, self._matching, self.requirement.variables)
-            self._roles[id(holds)] = self._role(holds)
-        return leaf
+def event_names(trace: Trace) -> list[str]:
+    """The events' ids as symbols show them."""
+    return [shown(event.id) for event in trace.events]
 
-    def _role(self, holds: core.Holds) -> str:
-        """The condition's part in its form, made unique; conditions of `always` are only numbered."""
-        taken = {*self._roles.values(), self._name_taken}
-        if holds.role not in taken and holds.role != "condition":
-            return holds.role
-        return next(name for n in range(1, len(taken) + 2) if (name := f"{holds.role}{n}") not in taken)
+
+def _roles(theta: core.Theta, taken: str) -> dict[int, str]:
+    """The name each condition goes by: its part in its form, made unique; conditions of `always` are only numbered."""
+    roles: dict[int, str] = {}
+    names = {taken}
+    for holds in _conditions_of(theta):
+        name = holds.role
+        if name in names or name == "condition":
+            name = next(found for n in range(1, len(names) + 2) if (found := f"{holds.role}{n}") not in names)
+        names.add(name)
+        roles[id(holds)] = name
+    return roles
+
+
+def _conditions_of(theta: core.Theta) -> list[core.Holds]:
+    """The conditions of a body, each object once."""
+    return list({id(holds): holds for holds in core.conditions(theta)}.values())
 
 
 def _apart(start: int | None, end: int | None, limit: int) -> bool:

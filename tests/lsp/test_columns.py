@@ -12,6 +12,9 @@ from tests.strategies.core import conditions, patterns
 from tests.strategies.policies import policies, policy_of
 from tests.strategies.runs import runs, trace_of
 from vigil_lang.diagnostics import Source
+from vigil_lang.engines.columns import MAX_TRIED, Columns, Numbers, places
+from vigil_lang.engines.index import RunIndex
+from vigil_lang.recent import Recent
 from vigil_lang.semantics import core, denotation
 from vigil_lang.semantics.modules import FROM_DISK
 from vigil_lang.semantics.policy import read_policy
@@ -21,9 +24,7 @@ from vigil_lang.trace import Signature
 from vigil_lang.trace.samples import Samples
 from vigil_lsp.recordings.conditions import Meanings
 from vigil_lsp.recordings.judging import Judging
-from vigil_lsp.recordings.meeting import MAX_TRIED, Meeting, Numbers, places
 from vigil_lsp.recordings.named import Asked, Basis
-from vigil_lsp.recordings.recent import Recent
 from vigil_lsp.recordings.recorded import Recorded
 from vigil_lsp.recordings.results import World
 from vigil_lsp.recordings.world import Runs
@@ -45,7 +46,7 @@ def by_denotation(condition: core.Condition, trace: Trace) -> tuple[int, ...]:
 @given(conditions(("x", "y"), 3) | patterns(("x", "y")), runs())
 def test_events_that_meet_a_condition(condition: core.Condition, lines: list[Line]) -> None:
     trace = trace_of(lines)
-    assert Meeting(trace).events(condition) == by_denotation(condition, trace)
+    assert Columns(trace).events(condition) == by_denotation(condition, trace)
 
 
 def read(text: str) -> Trace:
@@ -54,29 +55,29 @@ def read(text: str) -> Trace:
 
 
 def test_a_variable_that_tests_share_has_one_value() -> None:
-    meeting = Meeting(read('[{"f": "1", "g": "1"}, {"f": "1", "g": "2"}, {"f": ["1", "2"], "g": "2"}]'))
+    columns = Columns(read('[{"f": "1", "g": "1"}, {"f": "1", "g": "2"}, {"f": ["1", "2"], "g": "2"}]'))
     f, g = core.Equals(core.Reads("f"), "x"), core.Equals(core.Reads("g"), "x")
-    assert meeting.events(core.AndC((f, g))) == (0, 2)
-    assert meeting.events(core.AndC((f, core.NotC(g)))) == (1, 2)
-    assert meeting.events(core.OrC((f, g))) == (0, 1, 2)
-    assert meeting.events(core.NotC(core.OrC((f, g)))) == (0, 1, 2)
+    assert columns.events(core.AndC((f, g))) == (0, 2)
+    assert columns.events(core.AndC((f, core.NotC(g)))) == (1, 2)
+    assert columns.events(core.OrC((f, g))) == (0, 1, 2)
+    assert columns.events(core.NotC(core.OrC((f, g)))) == (0, 1, 2)
     part = core.Contains(core.Reads("g"), "x")
-    assert meeting.events(core.AndC((f, part))) == (0, 2)
+    assert columns.events(core.AndC((f, part))) == (0, 2)
 
 
 def test_what_would_take_too_long_is_not_counted() -> None:
     many = list(map(str, range(int(MAX_TRIED**0.5) + 1)))
-    meeting = Meeting(read(json.dumps([{"f": many, "g": many}])))
+    columns = Columns(read(json.dumps([{"f": many, "g": many}])))
     pairs = [core.Equals(core.Reads(field), x) for x in "xy" for field in "fg"]
-    assert meeting.events(core.AndC(tuple(pairs))) is None
+    assert columns.events(core.AndC(tuple(pairs))) is None
 
 
 def test_many_events_are_as_dear_as_one() -> None:
     texts = list(map(str, range(20)))
-    meeting = Meeting(read(json.dumps([{"f": texts, "g": texts}] * 1_000)))
+    columns = Columns(read(json.dumps([{"f": texts, "g": texts}] * 1_000)))
     f, g = ([core.Contains(core.Reads(field), x) for x in "xy"] for field in "fg")
-    assert meeting.events(core.AndC((*f, *g))) is None
-    assert meeting.events(core.AndC((f[0], g[1]))) == tuple(range(1_000))
+    assert columns.events(core.AndC((*f, *g))) is None
+    assert columns.events(core.AndC((f[0], g[1]))) == tuple(range(1_000))
 
 
 @given(st.sets(st.integers(0, 300)))
@@ -109,13 +110,13 @@ def test_what_was_used_lately_is_remembered() -> None:
 def test_a_run_says_of_a_statement_what_tests_are_judged_by(text: str, lines: list[Line]) -> None:
     (statement,) = policy_of(text).statements
     trace = trace_of(lines)
-    found, expected = Recorded(trace).answer(statement), answer(statement, trace)
+    found, expected = Recorded(trace).answer(statement), answer(statement, RunIndex(trace))
     assert [at for at, _, _ in found.offending] == [at for at, _ in expected.offending]
     assert [event for _, event, _ in found.offending] == [trace.events[at].id for at, _ in expected.offending]
 
 
 def test_the_message_is_that_of_the_verdict() -> None:
-    from vigil_lang.smt.verify import verify
+    from vigil_lang.engines.smt.verify import verify
 
     text = '@message("{x}!")\nstatement S: prec(a(f = x), b(f = x))\nstatement T: until(a(f = x), b(), a(g = x))\n'
     policy = read_policy(Source("p.vgl", text))

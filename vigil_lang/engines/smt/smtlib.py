@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vigil_lang import __version__
-from vigil_lang.smt import script
-from vigil_lang.smt.encode import Encoding
-from vigil_lang.smt.leaves import Matching
-from vigil_lang.smt.solve import assertion_names
-from vigil_lang.smt.symbols import comment
+from vigil_lang.engines.index import RunIndex
+from vigil_lang.engines.indexed import Judgement
+from vigil_lang.engines.smt import script
+from vigil_lang.engines.smt.encode import Encoding, event_names
+from vigil_lang.engines.smt.solve import assertion_names
+from vigil_lang.engines.smt.symbols import comment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from vigil_lang.semantics.core import Holds
     from vigil_lang.semantics.lower import Statement
@@ -27,8 +28,8 @@ def export(statements: Iterable[Statement], trace: Trace) -> str:
     A block is `unsat` exactly when the run breaks the statement; then `(get-unsat-core)` names offending events.
     Blocks of statements that hold ask for no core, for a solver has none to give.
     """
-    matching = Matching(trace)
-    blocks = [_block(statement, trace, matching) for statement in statements]
+    index, ids = RunIndex(trace), event_names(trace)
+    blocks = [_block(statement, index, ids) for statement in statements]
     head = [
         f"; vigil {__version__}: {comment(trace.run.path)}, {len(trace)} events",
         "; Facts hold of the run; what it did not do is no fact and is false.",
@@ -37,8 +38,9 @@ def export(statements: Iterable[Statement], trace: Trace) -> str:
     return "\n".join(head) + "\n(reset)\n\n".join("\n".join(block) + "\n" for block in blocks)
 
 
-def _block(statement: Statement, trace: Trace, matching: Matching) -> list[str]:
-    encoding = Encoding(statement.requirement, trace, matching, name=statement.name)
+def _block(statement: Statement, index: RunIndex, ids: Sequence[str]) -> list[str]:
+    trace = index.trace
+    encoding = Encoding(Judgement(statement.requirement, index), ids, name=statement.name)
     query = encoding.query
     cases = {c.event: query.all([formula for _, formula in c.cases]) for c in encoding.conditions}
     goals = [cases.get(at, query.true) for at in range(len(trace))]

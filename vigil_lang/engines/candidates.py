@@ -14,7 +14,7 @@ from vigil_lang.semantics import core
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from vigil_lang.smt.leaves import Key, Leaf
+    from vigil_lang.engines.index import Key, Occurrences
     from vigil_lang.trace import Trace
 
 
@@ -27,13 +27,15 @@ Partial: TypeAlias = tuple[Any, ...]
 """A value, None (the fresh text) or UNSET for each variable of the statement, in order."""
 
 
-class Instances:
+class Candidates:
     """The bindings to try, for one statement on one run."""
 
-    def __init__(self, requirement: core.Requirement, trace: Trace, leaf: Callable[[core.Holds], Leaf]) -> None:
+    def __init__(
+        self, requirement: core.Requirement, trace: Trace, occurrences: Callable[[core.Holds], Occurrences]
+    ) -> None:
         self._requirement = requirement
         self._trace = trace
-        self._leaf = leaf
+        self._occurrences = occurrences
         self._nothing: Partial = (UNSET,) * len(requirement.variables)
         self._polarity = _polarity(requirement.theta)
         self._domains: dict[str, list[str | None]] = {}
@@ -64,9 +66,9 @@ class Instances:
         """A superset, ascending, of the events at which a body can hold under some binding."""
         match theta:
             case core.Holds():
-                return self._leaf(theta).events()
+                return self._occurrences(theta).events()
             case core.And((core.Holds() as first, *_)):
-                return self._leaf(first).events()
+                return self._occurrences(first).events()
             case _:
                 return range(len(self._trace.events))
 
@@ -118,8 +120,8 @@ class Instances:
                     joined = _join(joined, self._refuters(item, at))
                 return joined
             case core.Holds():
-                leaf = self._leaf(theta)
-                return [] if not leaf.variables and leaf.supporters(at) else [self._nothing]
+                found = self._occurrences(theta)
+                return [] if not found.variables and found.supporters(at) else [self._nothing]
             case _:
                 return [self._nothing]
 
@@ -127,9 +129,9 @@ class Instances:
         """Partial bindings that cover every binding under which a body is true at an event."""
         match theta:
             case core.Holds():
-                leaf = self._leaf(theta)
-                keys = leaf.supporters(at)
-                return [self._nothing] if keys is None else [leaf.spread(key, self._nothing) for key in keys]
+                found = self._occurrences(theta)
+                keys = found.supporters(at)
+                return [self._nothing] if keys is None else [found.spread(key, self._nothing) for key in keys]
             case core.Not(body):
                 return self._refuters(body, at)
             case core.And(items):

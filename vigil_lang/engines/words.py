@@ -11,7 +11,7 @@ from vigil_lang.semantics.text import Expression, Matcher
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from vigil_lang.smt.leaves import Binding
+    from vigil_lang.engines.index import Binding
     from vigil_lang.trace import Event
 
 _LIMIT = 80

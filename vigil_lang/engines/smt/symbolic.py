@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 from vigil_lang import __version__
 from vigil_lang.diagnostics import Diagnostic, InputError
+from vigil_lang.engines.smt.smtlib import heading
+from vigil_lang.engines.smt.strings import Unsupported, literal, regular
+from vigil_lang.engines.smt.symbols import quoted, shown
 from vigil_lang.semantics import core
 from vigil_lang.semantics.text import predicate
-from vigil_lang.smt.smtlib import heading
-from vigil_lang.smt.strings import Unsupported, literal, regular
-from vigil_lang.smt.symbols import quoted, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

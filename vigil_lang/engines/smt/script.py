@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from pysmt import operators as op
 
-from vigil_lang.smt.symbols import quoted
+from vigil_lang.engines.smt.symbols import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from vigil_lang.smt.query import Formula, Query
+    from vigil_lang.engines.smt.query import Formula, Query
 
 _OPERATORS = {op.AND: "and", op.OR: "or", op.NOT: "not", op.IMPLIES: "=>", op.ITE: "ite", op.PLUS: "+", op.LE: "<="}
 
