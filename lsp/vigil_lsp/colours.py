@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from lsprotocol.types import SemanticTokenModifiers, SemanticTokenTypes
 
 from vigil_lang.node import Node
+from vigil_lang.semantics.forms import FORMS
 from vigil_lang.semantics.modules import is_shipped
 from vigil_lang.syntax import tree
 from vigil_lang.syntax.print import UNICODE
@@ -80,10 +81,9 @@ _OF_SYMBOL = {
 }
 _OF_TOKEN = {"comment": COMMENT, "doc": COMMENT, "string": STRING, "unclosed": STRING, "regex": REGEX, "number": NUMBER}
 _MARKS = frozenset({*UNICODE.values(), "◇-", "◇+", "=", "!=", "~", "!~", "<", "<=", ">", ">=", "|", "->"})
-_FORMS = frozenset({"abs", "prec", "resp", "rslv", "bresp", "until", "atmost"})
 # Words that are keywords wherever they stand in text that does not parse; others may well be names there.
 _SURE = frozenset(
-    {*ITEM_WORDS, *_FORMS, "always", "earlier", "later", "not", "and", "or", "implies", "in", "has", "contains"}
+    {*ITEM_WORDS, *FORMS, "always", "earlier", "later", "not", "and", "or", "implies", "in", "has", "contains"}
     | {"after", "action", "status", "true", "false", "expect"}
 )
 _TESTS = frozenset({"=", "!=", "~", "!~", "<", "<=", ">", ">=", "in", "contains", "≠", "∼", "≁", "≤", "≥", "∈", "∉"})

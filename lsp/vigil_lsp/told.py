@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from vigil_lang.engines.words import span_of
 from vigil_lang.report.markdown import code
 from vigil_lang.semantics import core
+from vigil_lang.semantics.forms import bound_of
 
 if TYPE_CHECKING:
     from vigil_lang.semantics.lower import Statement
@@ -17,27 +18,13 @@ _LONGEST = 400
 
 def in_words(statement: Statement) -> str:
     """What a statement asks for, as one sentence of Markdown with the conditions as code."""
-    theta, form = statement.requirement.theta, statement.form
-    labels = {holds.role: code(_one_line(holds.label)) for holds in core.conditions(theta)}
-    scope = f" once {labels['scope']} has happened" if "scope" in labels else ""
-    trigger = labels.get("trigger", "")
-    match form:
-        case "abs":
-            said = f"{labels['forbidden']} must never happen{scope}."
-        case "prec":
-            said = f"Whenever {trigger} happens{scope}, {labels['guard']} must have happened before."
-        case "resp":
-            said = f"Whenever {trigger} happens{scope}, {labels['response']} must happen later."
-        case "bresp":
-            said = f"Whenever {trigger} happens{scope}, {labels['response']} must happen within {_bound(theta)}."
-        case "rslv":
-            said = f"Whenever {trigger} happens{scope}, the run must not end before {labels['resolution']} happens."
-        case "until":
-            said = f"After {trigger}{scope}, {labels['forbidden']} must not happen until {labels['resolver']} has."
-        case "atmost":
-            said = f"{trigger} may happen in at most {_count(theta)}{scope}."
-        case _:
-            said = f"Of every event it must hold that {code(_one_line(statement.body))}."
+    theta, form = statement.requirement.theta, statement.preset
+    if form is None:
+        said = f"Of every event it must hold that {code(_one_line(statement.body))}."
+    else:
+        labels = {holds.role: code(_one_line(holds.label)) for holds in core.conditions(theta)}
+        scope = f" once {labels.pop('scope')} has happened" if "scope" in labels else ""
+        said = form.sentence.format(**labels, scope=scope, bound=span_of(bound_of(theta)))
     return said + _variables(statement.requirement)
 
 
@@ -46,22 +33,6 @@ def _variables(requirement: core.Requirement) -> str:
         return ""
     *some, last = [f"`{x}`" for x in requirement.variables]
     return f" This must hold for every value of {', '.join(some)}{' and ' if some else ''}{last}."
-
-
-def _bound(theta: core.Theta) -> str:
-    match theta:
-        case core.Implies(_, core.Later(_, bound)):
-            return span_of(bound)
-        case _:
-            return span_of(None)
-
-
-def _count(theta: core.Theta) -> str:
-    match theta:
-        case core.Implies(_, core.Not(core.Repeated(count, _))):
-            return f"{count} call{'s' * (count != 1)}"
-        case _:
-            return "some calls"
 
 
 def as_theta(requirement: core.Requirement) -> str:

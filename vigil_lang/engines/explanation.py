@@ -11,6 +11,7 @@ from vigil_lang.engines.functions import conjuncts
 from vigil_lang.engines.words import because, listed, quoted, span_of
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets, texts
+from vigil_lang.semantics.forms import bound_of
 from vigil_lang.semantics.metadata import PLACEHOLDER
 from vigil_lang.verdict import NearMiss, Offence
 
@@ -84,31 +85,14 @@ class Explainer:
         return PLACEHOLDER.sub(lambda m: value(m.group(1)), text)
 
     def _why(self, binding: Binding, forbidden: int | None) -> str:
-        form = self._statement.form
         theta = self._statement.requirement.theta
-        labels = {holds.role: holds for holds in core.conditions(theta)}
         where = _where(binding, theta)
-        match form:
-            case "abs":
-                return f"{quoted(labels['forbidden'].label)} must not happen{where}"
-            case "prec":
-                return f"nothing earlier met {quoted(labels['guard'].label)}{where}"
-            case "resp":
-                return f"nothing later met {quoted(labels['response'].label)}{where}"
-            case "bresp":
-                bound = self._wanted[0].bound
-                return f"nothing within {span_of(bound)} met {quoted(labels['response'].label)}{where}"
-            case "rslv":
-                return f"the run ended without {quoted(labels['resolution'].label)}{where}"
-            case "until":
-                early = "" if forbidden is None else f"`{self._trace.events[forbidden].id}` met "
-                resolver = quoted(labels["resolver"].label)
-                return f"{early}{quoted(labels['forbidden'].label)} before anything met {resolver}{where}"
-            case "atmost":
-                count = _repeated(theta)
-                return f"more than {count} call{'s' * (count != 1)} met {quoted(labels['trigger'].label)}{where}"
-            case _:
-                return f"{quoted(self._statement.body)} does not hold here{where}"
+        form = self._statement.preset
+        if form is None:
+            return f"{quoted(self._statement.body)} does not hold here{where}"
+        labels = {holds.role: quoted(holds.label) for holds in core.conditions(theta)}
+        event = "" if forbidden is None else f"`{self._trace.events[forbidden].id}` met "
+        return form.offence.format(**labels, bound=span_of(bound_of(theta)), where=where, event=event)
 
     def _forbidden(self, at: int, values: Key) -> int | None:
         """For `until`: the first forbidden event with no resolver since the trigger."""
@@ -244,14 +228,6 @@ def _wanted(theta: core.Theta) -> Iterator[Wanted]:
             yield from (Wanted(i, "later", bound) for i in items if isinstance(i, core.Holds) and i.role != "trigger")
         case core.Clear(core.Holds() as resolver, _):
             yield Wanted(resolver, "later", None)
-
-
-def _repeated(theta: core.Theta) -> int:
-    match theta:
-        case core.Implies(_, core.Not(core.Repeated(count, _))):
-            return count
-        case _:
-            return 0
 
 
 def _where(binding: Binding, theta: core.Theta) -> str:

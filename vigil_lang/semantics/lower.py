@@ -10,6 +10,7 @@ from vigil_lang.diagnostics import Diagnostic
 from vigil_lang.semantics import core
 from vigil_lang.semantics.conditions import Conditions, Failed
 from vigil_lang.semantics.declarations import check_declarations, unused
+from vigil_lang.semantics.forms import FORMS
 from vigil_lang.semantics.meanings import Scope
 from vigil_lang.semantics.metadata import Metadata, check_elsewhere, metadata
 from vigil_lang.syntax import tree
@@ -19,20 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from vigil_lang.diagnostics import Source, Span
+    from vigil_lang.semantics.forms import Form
     from vigil_lang.semantics.meanings import Values
     from vigil_lang.semantics.modules import Module
 
 _UNITS = {"ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000, "d": 86_400_000_000}
 _FALSE = core.OrC(())
-_ROLES: dict[str, tuple[str, ...]] = {
-    "abs": ("forbidden",),
-    "prec": ("trigger", "guard"),
-    "resp": ("trigger", "response"),
-    "bresp": ("trigger", "response"),
-    "rslv": ("trigger", "resolution"),
-    "until": ("trigger", "resolver", "forbidden"),
-    "atmost": ("trigger",),
-}
 
 
 @dataclass(frozen=True)
@@ -48,9 +41,14 @@ class Statement:
     params: frozenset[str] = frozenset()
 
     @property
+    def preset(self) -> Form | None:
+        """The form's row in the table; None for `always`, whose body is its own meaning."""
+        return FORMS.get(self.form)
+
+    @property
     def body(self) -> str:
         """The form as the policy wrote it, on one line."""
-        return to_text(self.syntax.form.args[0]) if self.form == "always" else to_text(self.syntax.form)
+        return to_text(self.syntax.form if self.preset else self.syntax.form.args[0])
 
     @property
     def span(self) -> Span:
@@ -95,7 +93,7 @@ class Lowering:
 
     def _requirement(self, item: tree.Statement) -> core.Requirement:
         form, after = item.form, item.after
-        if form.name == "always":
+        if form.name not in FORMS:
             if after is not None:
                 message = "`after` does not apply to `always`: write `earlier` in its body"
                 self.report(Diagnostic.of("VGL108", message, self.module.source, after.span))
@@ -103,17 +101,18 @@ class Lowering:
             theta = self._temporal(form.args[0])
             trigger = theta.left if isinstance(theta, core.Implies) else None
             return core.Requirement(theta, core.variables_of(theta), trigger)
-        first, *others = (self._holds(arg, role) for arg, role in zip(form.args, _ROLES[form.name], strict=True))
+        kind = FORMS[form.name]
+        first, *others = (self._holds(arg, role) for arg, role in zip(form.args, kind.roles, strict=True))
         bound = self._bound(form.bound) if form.bound else None
-        if form.name == "atmost" and not isinstance(bound, core.Calls):
+        if kind.bound == "calls" and not isinstance(bound, core.Calls):
             span = form.bound.span if form.bound else form.span
-            self.report(Diagnostic.of("VGL303", "`atmost` counts calls, not time", self.module.source, span))
+            self.report(Diagnostic.of("VGL303", f"`{form.name}` counts calls, not time", self.module.source, span))
             raise Failed
         triggered: core.Theta = first
         if after is not None:
             triggered = core.And((first, core.Earlier(self._holds(after, "scope"))))
-        theta = _preset(form.name, first, triggered, others, bound)
-        return core.Requirement(theta, core.variables_of(theta), None if form.name == "abs" else triggered)
+        theta = kind.lower(triggered, first, others, bound)
+        return core.Requirement(theta, core.variables_of(theta), triggered if "trigger" in kind.roles else None)
 
     def _holds(self, expr: tree.Expr, role: str) -> core.Holds:
         try:
@@ -158,30 +157,6 @@ class Lowering:
         return within
 
 
-def _preset(
-    name: str,
-    trigger: core.Holds,
-    triggered: core.Theta,
-    others: list[core.Holds],
-    bound: core.Calls | core.Within | None,
-) -> core.Theta:
-    """Table VI, with `after` folded into the trigger."""
-    match name, others:
-        case "abs", []:
-            return core.Not(triggered)
-        case "prec", [guard]:
-            return core.Implies(triggered, core.Earlier(guard))
-        case "resp" | "bresp", [response]:
-            return core.Implies(triggered, core.Later(response, bound))
-        case "rslv", [resolution]:
-            return core.Implies(triggered, core.Or((resolution, core.Later(core.Or((resolution, trigger))))))
-        case "until", [resolver, forbidden]:
-            return core.Implies(triggered, core.Clear(resolver, forbidden))
-        case _:
-            count = bound.count if isinstance(bound, core.Calls) else 0
-            return core.Implies(triggered, core.Not(core.Repeated(count, triggered)))
-
-
 @dataclass(frozen=True, slots=True)
 class Part:
     """A condition of a statement as written, with what its events are to the statement.
@@ -197,7 +172,7 @@ class Part:
 def parts(statement: tree.Statement) -> Iterator[Part]:
     """The conditions of a statement, those of `after` last; in the core each is one `Holds`."""
     form = statement.form
-    if form.name == "always":
+    if form.name not in FORMS:
         body = form.args[0]
         if isinstance(body, tree.Implies):
             yield from (Part("trigger", part.expr) for part in _parts(body.left, False))
@@ -205,7 +180,7 @@ def parts(statement: tree.Statement) -> Iterator[Part]:
         else:
             yield from _parts(body, True)
         return
-    yield from map(Part, _ROLES[form.name], form.args)
+    yield from map(Part, FORMS[form.name].roles, form.args)
     if statement.after is not None:
         yield Part("scope", statement.after)
 

@@ -121,7 +121,7 @@ def _text(variable: str) -> str:
 
 
 def _how(variable: str, statement: Statement) -> str:
-    where = "what it forbids" if statement.form in ("abs", "always") else "the trigger"
+    where = "the trigger" if statement.requirement.trigger is not None else "what it forbids"
     return f"bind it by an argument, as in `… = {variable}`, in {where}"
 
 

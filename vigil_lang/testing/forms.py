@@ -45,7 +45,7 @@ class _Body:
 def reformed(statement: Statement) -> Iterator[Reformed]:
     """The statement in other forms, with its conditions as they are."""
     form, requirement = statement.syntax.form, statement.requirement
-    if form.name == "always":
+    if statement.preset is None:
         for body in _temporal(statement.source, form.args[0], requirement.theta):
             trigger = body.theta.left if isinstance(body.theta, core.Implies) else None
             yield _reformed(body, trigger)

@@ -39,10 +39,9 @@ class Operand:
 
 def operands(statement: Statement, points: Points) -> list[Operand]:
     """The operands in a statement's body, each with its point; none but `always` has such."""
-    form = statement.syntax.form
-    if form.name != "always":
+    if statement.preset is not None:
         return []
-    walk = _operands(form.args[0], statement.requirement.theta, lambda theta: theta)
+    walk = _operands(statement.syntax.form.args[0], statement.requirement.theta, lambda theta: theta)
     return [
         Operand(points.point(kind, statement.source, expr.span, set(asked)), asked)
         for kind, expr, asked in walk

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol.types import CompletionItemKind as Kind
 
+from vigil_lang.semantics.forms import FORMS as PRESETS
 from vigil_lang.semantics.modules import is_test_file
 from vigil_lang.syntax import tree
 from vigil_lsp.completing.offer import Offer
@@ -76,55 +77,23 @@ _OPERATORS = ("EQ", "IN", "MATCH", "NE", "NOT_MATCH", "CONTAINS", "GT", "GE", "L
 _SUFFIXES = frozenset({"WHEN", "WITH", "ARROW"})
 _TRUTH = frozenset({"TRUE", "FALSE"})
 
+_BOUNDS = {
+    "none": (),
+    "calls": (("bound", "a number of calls"),),
+    "calls or time": (("bound", "a number of calls (`3`) or a time (`30s`, `10m`)"),),
+}
+
 # By name: (what it asks for, its terms, what each means). The bound, where there is one, stands before the terms.
 FORMS: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
-    "prec": (
-        "Whenever the trigger happens, the guard must have happened before.",
-        (("trigger", "the event that needs something before it"), ("guard", "what must have happened before")),
-    ),
-    "abs": ("It must never happen.", (("forbidden", "the event that must not happen"),)),
-    "resp": (
-        "Whenever the trigger happens, the response must happen later.",
-        (("trigger", "the event that asks for something"), ("response", "what must happen after it")),
-    ),
-    "bresp": (
-        "Whenever the trigger happens, the response must happen within so many calls, or so much time.",
-        (
-            ("bound", "a number of calls (`3`) or a time (`30s`, `10m`)"),
-            ("trigger", "the event that asks for something"),
-            ("response", "what must happen after it, in time"),
-        ),
-    ),
-    "rslv": (
-        "After the trigger the run must not end before it is resolved.",
-        (("trigger", "the event that leaves something open"), ("resolution", "what settles it")),
-    ),
-    "until": (
-        "After the trigger something is forbidden until the resolver has happened.",
-        (
-            ("trigger", "the event after which something is forbidden"),
-            ("resolver", "what ends that"),
-            ("forbidden", "what must not happen in between"),
-        ),
-    ),
-    "atmost": (
-        "It may happen in so many calls, and in no more.",
-        (("bound", "a number of calls"), ("counted", "the event that is counted")),
-    ),
+    **{
+        form.name: (form.summary, (*_BOUNDS[form.bound], *((term.name, term.meaning) for term in form.terms)))
+        for form in PRESETS.values()
+    },
     "always": ("It holds of every event.", (("body", "a condition that may look `earlier` and `later`"),)),
 }
-BOUNDED = frozenset({"bresp", "atmost"})
+BOUNDED = frozenset(form.name for form in PRESETS.values() if form.bound != "none")
 
-_SHORT = {
-    "prec": "something must have happened before",
-    "abs": "must never happen",
-    "resp": "something must happen later",
-    "bresp": "something must happen soon",
-    "rslv": "must be resolved before the run ends",
-    "until": "forbidden until something has happened",
-    "atmost": "must not happen more often",
-    "always": "holds of every event",
-}
+_SHORT: dict[str, str] = {**{form.name: form.short for form in PRESETS.values()}, "always": "holds of every event"}
 
 
 def keywords(scene: Scene) -> Iterator[Offer]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from vigil_lang.diagnostics import CODES, Span
 from vigil_lang.report.markdown import code
 from vigil_lang.report.pages import rule_of
+from vigil_lang.semantics.forms import FORMS
 from vigil_lang.semantics.text import BadEscape, Expression, Glob, glob_text
 from vigil_lang.syntax import tree
 from vigil_lang.syntax.print import UNICODE
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from vigil_lang.semantics.text import Matcher
 
 _CODE = re.compile(r"VGL[0-9]{3}")
-_FORMS = frozenset({"abs", "prec", "resp", "rslv", "bresp", "until", "atmost", "always"})
+_FORMS = frozenset({*FORMS, "always"})
 _WORDS = {mark: word for word, mark in UNICODE.items()} | {"◇-": "earlier", "◇+": "later"}
 _LEVELLED = frozenset({"severity", "on_violation"})
 _QUIET = frozenset("()[]{},:.")

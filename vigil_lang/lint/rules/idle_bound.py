@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from vigil_lang.diagnostics import Diagnostic
 from vigil_lang.lint.rule import Rule
 from vigil_lang.semantics import core
+from vigil_lang.semantics.forms import FORMS
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def _written(statement: tree.Statement) -> Iterator[tree.Bound]:
     """The bounds of a statement, left to right."""
     if statement.form.bound is not None:
         yield statement.form.bound
-    waiting: list[object] = list(reversed(statement.form.args)) if statement.form.name == "always" else []
+    waiting: list[object] = list(reversed(statement.form.args)) if statement.form.name not in FORMS else []
     while waiting:
         match waiting.pop():
             case tree.Diamond(_, bound, body):
@@ -79,7 +80,8 @@ def _finding(
         calls = f"{longest} call{'s' * (longest != 1)}"
         most = f"the longest run has {calls}" if len(runs) > 1 else f"the run has {calls}"
         message = f"`{shown}` is never reached: {most}"
-        without = "it can never be broken" if statement.form == "atmost" else "it says no more than without a bound"
+        counts = statement.preset is not None and statement.preset.only_forbids
+        without = "it can never be broken" if counts else "it says no more than without a bound"
         help_text = f"on these runs {without}"
     else:
         if any(event.time is not None for run in runs for event in run.events):

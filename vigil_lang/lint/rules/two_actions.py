@@ -47,7 +47,7 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
             if clash is not None:
                 yield _conjunction(*clash, subject)
     for statement in subject.policy.statements:
-        if statement.form == "always" and not statement.params:
+        if statement.preset is None and not statement.params:
             yield from _implications(statement.requirement.theta, statement, subject)
 
 

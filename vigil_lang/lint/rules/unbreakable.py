@@ -23,11 +23,10 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
     and what is forbidden. Conditions that hold or fail always by themselves are found as such.
     """
     for statement in subject.policy.statements:
-        if statement.form == "rslv":
+        if statement.preset is not None:
             yield from _resolved(statement, subject)
-        elif statement.form == "prec" and statement.syntax.after is not None:
             yield from _guarded(statement, subject)
-        elif statement.form == "always" and not statement.params and not _open(statement.requirement.theta):
+        elif not statement.params and not _open(statement.requirement.theta):
             yield from _valid(statement, subject)
 
 

@@ -13,15 +13,6 @@ if TYPE_CHECKING:
     from vigil_lang.diagnostics import Span
     from vigil_lang.semantics.lower import Statement
 
-_WANTED = {
-    "prec": ("guard", "every trigger is a violation"),
-    "resp": ("response", "every trigger is a violation"),
-    "bresp": ("response", "every trigger is a violation"),
-    "rslv": ("resolution", "the last trigger is always a violation"),
-    "until": ("resolver", "whatever is forbidden stays so after a trigger"),
-    "always": ("consequence", "every trigger is a violation"),
-}
-
 
 def vacuous(statement: Statement, occurrence: Occurrence) -> Diagnostic | None:
     """What can never occur of a statement within a signature, if that makes it idle or unkeepable.
@@ -39,7 +30,8 @@ def vacuous(statement: Statement, occurrence: Occurrence) -> Diagnostic | None:
     wanted = _wanted(statement)
     if wanted is None or occurrence.body(wanted[0]).hold:
         return None
-    role, consequence = _WANTED[form.name]
+    preset = statement.preset
+    role, consequence = (preset.wanted, preset.unmet) if preset else ("consequence", "every trigger is a violation")
     message = f"the {role} of `{statement.name}` can never occur, so {consequence}"
     return _finding("VGL409", message, statement, wanted[1])
 
@@ -47,13 +39,13 @@ def vacuous(statement: Statement, occurrence: Occurrence) -> Diagnostic | None:
 def _wanted(statement: Statement) -> tuple[core.Theta, Span] | None:
     """What has to occur once the trigger has, and where it is written."""
     theta, form = statement.requirement.theta, statement.syntax.form
-    if form.name not in _WANTED or not isinstance(theta, core.Implies):
+    preset = statement.preset
+    if not isinstance(theta, core.Implies) or (preset is not None and not preset.wanted):
         return None
-    if form.name == "always":
+    if preset is None:
         body = form.args[0]
         return (theta.right, body.right.span) if isinstance(body, tree.Implies) else None
-    role = _WANTED[form.name][0]
-    holds = next(h for h in core.conditions(theta.right) if h.role == role)
+    holds = next(h for h in core.conditions(theta.right) if h.role == preset.wanted)
     return holds, form.args[1].span
 
 

@@ -87,7 +87,7 @@ def _missing(limit: Limit, reach: StatementReach, sentence: str) -> str | None:
     """What the statement lacks, in words; None where it has a counterpart, or may have."""
     name, whole = f"`{reach.statement.name}`", reach.whole
     word = limit.word.lower()
-    counts = whole.compared or reach.statement.form == "atmost" or bool(whole.bounds)
+    counts = whole.compared or bool(whole.bounds)  # what `atmost` counts is bounded, too
     if limit.kind == "every":
         narrow = _narrow(limit, reach, sentence)
         return f"{name} speaks of `{narrow}` alone" if narrow else None
@@ -163,7 +163,7 @@ def _shows_state(word: str, reach: StatementReach) -> bool:
 
 
 def _guards(word: str, reach: StatementReach) -> bool:
-    if reach.whole.earlier or reach.statement.form in ("until", "rslv", "resp", "bresp"):
+    if reach.whole.earlier or ((form := reach.statement.preset) is not None and bool(form.wanted)):
         return True
     acted = [
         part for part in _content(word) if part not in ("without", "user", "users", "explicit", "prior", "first", "any")

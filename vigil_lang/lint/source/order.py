@@ -18,19 +18,8 @@ if TYPE_CHECKING:
     from vigil_lang.lint.source.reach import StatementReach
     from vigil_lang.lint.subject import Subject
 
-_FUTURE_FORMS = frozenset({"resp", "bresp", "rslv"})
 _EACH = re.compile(r"\b(?:each|every|any|whenever|immediately|right|directly)\b", re.IGNORECASE)
 _TOGETHER = re.compile(r"\b(?:at a time|at once|per (?:request|call|run)|in parallel|simultaneous)", re.IGNORECASE)
-_SAYS = {
-    "abs": "forbids it altogether",
-    "atmost": "counts",
-    "prec": "asks for what comes earlier",
-    "resp": "asks for what comes later",
-    "bresp": "asks for what comes later",
-    "rslv": "asks for what comes later",
-    "until": "forbids until something happens",
-    "always": "asks for another order",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,45 +44,49 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
 
 def _mismatch(said: list[Temporal], reach: StatementReach, citation: Citation) -> _Mismatch | None:
     by_order = {word.order: word for word in reversed(said)}
-    orders, form, whole = set(by_order), citation.statement.form, reach.whole
-    counts = form in ("atmost", "always") or whole.compared or (form == "abs" and whole.earlier)
+    orders, form, whole = set(by_order), citation.statement.preset, reach.whole
+    counts = form is None or form.bound == "calls" or whole.compared or (form.only_forbids and whole.earlier)
     if "counted" in orders and not counts and not _TOGETHER.search(citation.text):
         return _Mismatch(by_order["counted"], "a number of times is `atmost[n](…)`")
-    if "bounded" in orders and form in ("resp", "rslv", "prec", "until") and not whole.bounds:
+    if "bounded" in orders and form is not None and form.wanted and not whole.bounds:
         return _Mismatch(by_order["bounded"], "a limit on the time or the calls between two events is `bresp[…](…, …)`")
     if orders == {"past"}:
         return _past(by_order["past"], reach)
     if orders == {"future"}:
         return _future(by_order["future"], reach)
-    if orders == {"end"} and form == "abs" and not whole.earlier and not _is_carried(by_order["end"].word, reach):
+    forbidden = form is not None and form.only_forbids and not whole.bounds and not whole.earlier
+    if orders == {"end"} and forbidden and not _is_carried(by_order["end"].word, reach):
         return _Mismatch(by_order["end"], "what holds at the end is `rslv(…, …)`, what must follow is `resp(…, …)`")
     return None
 
 
 def _past(said: Temporal, reach: StatementReach) -> _Mismatch | None:
-    form, whole = reach.statement.form, reach.whole
-    if form in _FUTURE_FORMS or (form == "always" and whole.later and not whole.earlier):
-        if whole.earlier and form != "always":
+    form, whole = reach.statement.preset, reach.whole
+    if whole.later and not whole.earlier if form is None else form.looks == "ahead":
+        if whole.earlier:
             return None  # with `after`, it speaks of both
         return _Mismatch(said, "what must come earlier is the guard of `prec(…, …)`", form="prec")
-    if form in ("abs", "atmost") and not whole.earlier and said.word != "unless" and not _is_carried(said.first, reach):
+    if form is None:
+        return None
+    if form.only_forbids and not whole.earlier and said.word != "unless" and not _is_carried(said.first, reach):
         return _Mismatch(said, "what must come earlier is the guard of `prec(…, …)`")
-    if form == "prec" and _direction(said.then, said.first, reach) == "swapped":
+    if form.looks == "back" and _direction(said.then, said.first, reach) == "swapped":
         return _Mismatch(said, "`prec(trigger, guard)`: what must come earlier stands second", swapped=True)
     return None
 
 
 def _future(said: Temporal, reach: StatementReach) -> _Mismatch | None:
-    form, whole = reach.statement.form, reach.whole
-    if form == "prec" or (form == "always" and whole.earlier and not whole.later):
+    form, whole = reach.statement.preset, reach.whole
+    if whole.earlier and not whole.later if form is None else form.looks == "back":
         if _EACH.search(f"{said.word} {said.first}"):
             return _Mismatch(
-                said, "what must follow is the response of `resp(…, …)`", form="resp" if form == "prec" else None
+                said, "what must follow is the response of `resp(…, …)`", form=None if form is None else "resp"
             )
-        if form == "prec" and _direction(said.then, said.first, reach) == "swapped":
+        if form is not None and _direction(said.then, said.first, reach) == "swapped":
             return _Mismatch(said, "`prec(trigger, guard)`: what comes first stands second", swapped=True)
-    if form in ("resp", "bresp") and _direction(said.first, said.then, reach) == "swapped":
-        return _Mismatch(said, f"`{form}(trigger, response)`: what comes first stands first", swapped=True)
+    asks = form is not None and form.wanted == "response"
+    if form is not None and asks and _direction(said.first, said.then, reach) == "swapped":
+        return _Mismatch(said, f"`{form.name}(trigger, response)`: what comes first stands first", swapped=True)
     return None
 
 
@@ -119,8 +112,10 @@ def _direction(first: str, second: str, reach: StatementReach) -> str:
 
 def _finding(found: _Mismatch, citation: Citation, reach: StatementReach) -> Diagnostic:
     statement, form = citation.statement, citation.statement.syntax.form
-    what = "has it the other way round" if found.swapped else _SAYS[form.name]
-    span = Span(form.span.start, form.span.start + len(form.name)) if form.name != "always" else statement.span
+    preset = statement.preset
+    contrast = "asks for another order" if preset is None else preset.contrast
+    what = "has it the other way round" if found.swapped else contrast
+    span = statement.span if preset is None else Span(form.span.start, form.span.start + len(form.name))
     return Diagnostic.of(
         "VGL703",
         f"the sentence says `{found.said.word}`, and `{form.name}` {what}",

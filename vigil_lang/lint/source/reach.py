@@ -109,8 +109,8 @@ class StatementReach:
     def has_second_condition(self) -> bool:
         """Whether it tells cases apart: by an order, a negation, or more than an action with one test."""
         whole = self.whole
-        form = self.statement.form
-        return form not in ("abs", "atmost") or whole.earlier or whole.later or whole.negated or whole.tests > 2
+        form = self.statement.preset
+        return form is None or not form.only_forbids or whole.earlier or whole.later or whole.negated or whole.tests > 2
 
     def matches(self, text: str) -> bool:
         """Whether a pattern in it that does not match everything matches the text."""

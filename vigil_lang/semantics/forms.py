@@ -1,0 +1,199 @@
+"""The forms of statements: one table says of each its conditions, its bound, its meaning as □Θ and its words.
+
+A new form is a row here beside the grammar, the tree and the denotation; nothing else goes by a form's name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from vigil_lang.semantics import core
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from vigil_lang.syntax.tree import FormName
+
+Lower: TypeAlias = "Callable[[core.Theta, core.Holds, Sequence[core.Holds], core.Bound], core.Theta]"
+"""Θ from the trigger with its scope, the trigger alone, the other conditions in order, and the bound."""
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A place between a form's brackets: the role of its condition, and what it means to whoever fills it in.
+
+    `name` is what the editor calls it.
+    """
+
+    role: str
+    meaning: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One form. In its sentences a role in braces stands for the condition, `{bound}` for the bound in words.
+
+    `{scope}` is empty or says what has to have happened first, `{where}` which values are meant.
+    """
+
+    name: FormName
+    terms: tuple[Term, ...]
+    bound: Literal["none", "calls", "calls or time"]
+    looks: Literal["nowhere", "back", "ahead"]
+    """Where it looks for what its trigger needs; `nowhere` where events are forbidden or counted."""
+    lower: Lower
+    summary: str
+    """What it asks for, in a sentence."""
+    short: str
+    """The same in a few words."""
+    sentence: str
+    """A statement of the form in words."""
+    offence: str
+    """What is wrong at an event at fault."""
+    contrast: str
+    """What it does, where a sentence asks for another order."""
+    wanted: str = ""
+    """The role of what has to occur once the trigger has; none for a form that only forbids."""
+    unmet: str = "every trigger is a violation"
+    """What follows where that can never occur."""
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The roles of its conditions, in order."""
+        return tuple([term.role for term in self.terms])
+
+    @property
+    def only_forbids(self) -> bool:
+        """Whether it has a single condition, whose events are too many as they are."""
+        return len(self.terms) == 1 and self.looks == "nowhere"
+
+
+_ASKS = Term("trigger", "the event that asks for something", "trigger")
+
+
+def _rows(*forms: Form) -> dict[str, Form]:
+    return {form.name: form for form in forms}
+
+
+FORMS = _rows(
+    Form(
+        name="prec",
+        terms=(
+            Term("trigger", "the event that needs something before it", "trigger"),
+            Term("guard", "what must have happened before", "guard"),
+        ),
+        bound="none",
+        looks="back",
+        lower=lambda triggered, _, others, __: core.Implies(triggered, core.Earlier(others[0])),
+        summary="Whenever the trigger happens, the guard must have happened before.",
+        short="something must have happened before",
+        sentence="Whenever {trigger} happens{scope}, {guard} must have happened before.",
+        offence="nothing earlier met {guard}{where}",
+        contrast="asks for what comes earlier",
+        wanted="guard",
+    ),
+    Form(
+        name="abs",
+        terms=(Term("forbidden", "the event that must not happen", "forbidden"),),
+        bound="none",
+        looks="nowhere",
+        lower=lambda triggered, *_: core.Not(triggered),
+        summary="It must never happen.",
+        short="must never happen",
+        sentence="{forbidden} must never happen{scope}.",
+        offence="{forbidden} must not happen{where}",
+        contrast="forbids it altogether",
+    ),
+    Form(
+        name="resp",
+        terms=(_ASKS, Term("response", "what must happen after it", "response")),
+        bound="none",
+        looks="ahead",
+        lower=lambda triggered, _, others, __: core.Implies(triggered, core.Later(others[0])),
+        summary="Whenever the trigger happens, the response must happen later.",
+        short="something must happen later",
+        sentence="Whenever {trigger} happens{scope}, {response} must happen later.",
+        offence="nothing later met {response}{where}",
+        contrast="asks for what comes later",
+        wanted="response",
+    ),
+    Form(
+        name="bresp",
+        terms=(_ASKS, Term("response", "what must happen after it, in time", "response")),
+        bound="calls or time",
+        looks="ahead",
+        lower=lambda triggered, _, others, bound: core.Implies(triggered, core.Later(others[0], bound)),
+        summary="Whenever the trigger happens, the response must happen within so many calls, or so much time.",
+        short="something must happen soon",
+        sentence="Whenever {trigger} happens{scope}, {response} must happen within {bound}.",
+        offence="nothing within {bound} met {response}{where}",
+        contrast="asks for what comes later",
+        wanted="response",
+    ),
+    Form(
+        name="rslv",
+        terms=(
+            Term("trigger", "the event that leaves something open", "trigger"),
+            Term("resolution", "what settles it", "resolution"),
+        ),
+        bound="none",
+        looks="ahead",
+        # A later trigger takes the obligation over, so that only the last one is judged.
+        lower=lambda triggered, trigger, others, _: core.Implies(
+            triggered, core.Or((others[0], core.Later(core.Or((others[0], trigger)))))
+        ),
+        summary="After the trigger the run must not end before it is resolved.",
+        short="must be resolved before the run ends",
+        sentence="Whenever {trigger} happens{scope}, the run must not end before {resolution} happens.",
+        offence="the run ended without {resolution}{where}",
+        contrast="asks for what comes later",
+        wanted="resolution",
+        unmet="the last trigger is always a violation",
+    ),
+    Form(
+        name="until",
+        terms=(
+            Term("trigger", "the event after which something is forbidden", "trigger"),
+            Term("resolver", "what ends that", "resolver"),
+            Term("forbidden", "what must not happen in between", "forbidden"),
+        ),
+        bound="none",
+        looks="nowhere",
+        lower=lambda triggered, _, others, __: core.Implies(triggered, core.Clear(others[0], others[1])),
+        summary="After the trigger something is forbidden until the resolver has happened.",
+        short="forbidden until something has happened",
+        sentence="After {trigger}{scope}, {forbidden} must not happen until {resolver} has.",
+        offence="{event}{forbidden} before anything met {resolver}{where}",
+        contrast="forbids until something happens",
+        wanted="resolver",
+        unmet="whatever is forbidden stays so after a trigger",
+    ),
+    Form(
+        name="atmost",
+        terms=(Term("trigger", "the event that is counted", "counted"),),
+        bound="calls",
+        looks="nowhere",
+        lower=lambda triggered, _, __, bound: core.Implies(
+            triggered, core.Not(core.Repeated(bound.count if isinstance(bound, core.Calls) else 0, triggered))
+        ),
+        summary="It may happen in so many calls, and in no more.",
+        short="must not happen more often",
+        sentence="{trigger} may happen in at most {bound}{scope}.",
+        offence="more than {bound} met {trigger}{where}",
+        contrast="counts",
+    ),
+)
+"""The forms over conditions, the likeliest first. `always` has a temporal body instead, which is its own meaning."""
+
+
+def bound_of(theta: core.Theta) -> core.Bound:
+    """The bound of a form in its body; None for a form without."""
+    match theta:
+        case core.Implies(_, core.Later(_, bound)):
+            return bound
+        case core.Implies(_, core.Not(core.Repeated(count, _))):
+            return core.Calls(count)
+        case _:
+            return None
