@@ -30,3 +30,7 @@ class Node(Struct, frozen=True, eq=False, gc=False):
 
     def __hash__(self) -> int:
         return hash((type(self), self._meaning()))
+
+
+class Plain(Node, frozen=True, eq=False, gc=False, tag=True, tag_field="is"):
+    """A node that is data through and through: as JSON it says by its member `is` what it is."""

@@ -10,6 +10,8 @@ from vigil_lang.semantics import core
 from vigil_lang.semantics.forms import bound_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from vigil_lang.semantics.lower import Statement
 
 _UNITS = ((86_400_000_000, "d"), (3_600_000_000, "h"), (60_000_000, "m"), (1_000_000, "s"), (1_000, "ms"))
@@ -22,7 +24,7 @@ def in_words(statement: Statement) -> str:
     if form is None:
         said = f"Of every event it must hold that {code(_one_line(statement.body))}."
     else:
-        labels = {holds.role: code(_one_line(holds.label)) for holds in core.conditions(theta)}
+        labels = {holds.role: code(_one_line(statement.label(holds))) for holds in core.conditions(theta)}
         scope = f" once {labels.pop('scope')} has happened" if "scope" in labels else ""
         said = form.sentence.format(**labels, scope=scope, bound=span_of(bound_of(theta)))
     return said + _variables(statement.requirement)
@@ -35,35 +37,35 @@ def _variables(requirement: core.Requirement) -> str:
     return f" This must hold for every value of {', '.join(some)}{' and ' if some else ''}{last}."
 
 
-def as_theta(requirement: core.Requirement) -> str:
+def as_theta(statement: Statement) -> str:
     """□Θ on one line, conditions as the policy wrote them; `∀` names the variables."""
-    names = ", ".join(requirement.variables)
-    return f"{f'∀ {names}. ' if names else ''}□ {_theta(requirement.theta, 0)}"
+    names = ", ".join(statement.requirement.variables)
+    return f"{f'∀ {names}. ' if names else ''}□ {_theta(statement.requirement.theta, 0, statement.label)}"
 
 
-def _theta(theta: core.Theta, tight: int) -> str:
+def _theta(theta: core.Theta, tight: int, label: Callable[[core.Holds], str]) -> str:
     """`tight` is how tightly what stands around binds: 0 nothing, 1 ⇒, 2 ∨, 3 ∧, 4 ¬ and ◇."""
     match theta:
         case core.Holds():
-            written = _one_line(theta.label)
+            written = _one_line(label(theta))
             lone = not any(word in f" {written} " for word in (" and ", " or ", " implies ", " not "))
             return written if lone or tight == 0 else f"({written})"
         case core.Implies(left, right):
-            return _closed(f"{_theta(left, 2)} ⇒ {_theta(right, 2)}", tight > 0)
+            return _closed(f"{_theta(left, 2, label)} ⇒ {_theta(right, 2, label)}", tight > 0)
         case core.Or(items):
-            return _closed(" ∨ ".join(_theta(i, 3) for i in items), tight > 2) if items else "false"
+            return _closed(" ∨ ".join(_theta(i, 3, label) for i in items), tight > 2) if items else "false"
         case core.And(items):
-            return _closed(" ∧ ".join(_theta(i, 4) for i in items), tight > 3) if items else "true"
+            return _closed(" ∧ ".join(_theta(i, 4, label) for i in items), tight > 3) if items else "true"
         case core.Not(body):
-            return f"¬{_theta(body, 4)}"
+            return f"¬{_theta(body, 4, label)}"
         case core.Earlier(body, bound):
-            return f"◇⁻{_within(bound)} {_theta(body, 4)}"
+            return f"◇⁻{_within(bound)} {_theta(body, 4, label)}"
         case core.Later(body, bound):
-            return f"◇⁺{_within(bound)} {_theta(body, 4)}"
+            return f"◇⁺{_within(bound)} {_theta(body, 4, label)}"
         case core.Clear(resolver, forbidden):
-            return f"clear({_theta(resolver, 0)}, {_theta(forbidden, 0)})"
+            return f"clear({_theta(resolver, 0, label)}, {_theta(forbidden, 0, label)})"
         case core.Repeated(count, body):
-            return f"repeated[{count}]({_theta(body, 0)})"
+            return f"repeated[{count}]({_theta(body, 0, label)})"
 
 
 def _closed(text: str, needed: bool) -> str:

@@ -49,4 +49,4 @@ EVERY = " This must hold for every value of `x`."
 def test_forms(form: str, words: str, theta: str) -> None:
     (statement,) = read_policy(Source("p.vgl", f"statement S: {form}\n")).statements
     assert in_words(statement) == words
-    assert as_theta(statement.requirement) == theta
+    assert as_theta(statement) == theta

@@ -155,8 +155,9 @@ def test_variables_are_in_order_of_appearance_and_shared() -> None:
 
 def test_a_condition_remembers_where_and_how_it_was_written() -> None:
     text = "statement S: prec( a( f=1 ) , b()) after c()"
-    holds = core.conditions(read(text).statements[0].requirement.theta)
-    shown = [(h.role, h.label, text[h.span.start : h.span.end] if h.span else "") for h in holds]
+    (statement,) = read(text).statements
+    holds = core.conditions(statement.requirement.theta)
+    shown = [(h.role, statement.label(h), text[h.span.start : h.span.end] if h.span else "") for h in holds]
     assert shown == [("trigger", "a(f = 1)", "a( f=1 )"), ("scope", "c()", "c()"), ("guard", "b()", "b()")]
 
 

@@ -90,7 +90,7 @@ class Explainer:
         form = self._statement.preset
         if form is None:
             return f"{quoted(self._statement.body)} does not hold here{where}"
-        labels = {holds.role: quoted(holds.label) for holds in core.conditions(theta)}
+        labels = {holds.role: quoted(self._statement.label(holds)) for holds in core.conditions(theta)}
         event = "" if forbidden is None else f"`{self._trace.events[forbidden].id}` met "
         return form.offence.format(**labels, bound=span_of(bound_of(theta)), where=where, event=event)
 
@@ -125,7 +125,7 @@ class Explainer:
 
     def _misplaced(self, wanted: Wanted, at: int, values: Key, forbidden: int | None) -> Iterator[tuple[int, str]]:
         positions = self._judgement.positions(wanted.holds, values)
-        label = quoted(wanted.holds.label)
+        label = quoted(self._statement.label(wanted.holds))
         if forbidden is not None:
             late = self._trace.events[forbidden].id
             after = (place for place in positions if place > forbidden)

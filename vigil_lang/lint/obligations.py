@@ -51,7 +51,7 @@ def implied(subject: Subject, statement: Statement, one: core.Holds, other: core
 
     Whatever the values of params are: with some it may be so by chance.
     """
-    if statement.params and one.label != other.label:
+    if statement.params and statement.label(one) != statement.label(other):
         return False
     known = subject.implications
     return known.suspected(one.condition, other.condition) and known.impossible((one.condition,)) is not True

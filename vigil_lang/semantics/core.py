@@ -5,55 +5,55 @@ Conditions speak of one event; temporal bodies relate events. Nothing after lowe
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+from decimal import Decimal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
+import msgspec
 from msgspec.structs import replace
 
-from vigil_lang.node import Node
+from vigil_lang.diagnostics.model import Span
+from vigil_lang.node import Plain
+from vigil_lang.semantics.text import Matcher
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from decimal import Decimal
-
-    from vigil_lang.diagnostics.model import Span
-    from vigil_lang.semantics.text import Matcher
+    from collections.abc import Callable, Iterator
 
 
 # --- conditions on one event -------------------------------------------------------------------------------
 
 
-class Reads(Node, frozen=True, eq=False):
+class Reads(Plain, frozen=True, eq=False):
     """What a condition reads: one argument, or the event's output."""
 
     name: str
     output: bool = False
 
 
-class ActionIn(Node, frozen=True, eq=False):
+class ActionIn(Plain, frozen=True, eq=False):
     """The action's name or one of its kinds is in a set."""
 
     names: frozenset[str]
 
 
-class ActionMatches(Node, frozen=True, eq=False):
+class ActionMatches(Plain, frozen=True, eq=False):
     """The action's name or one of its kinds matches a text pattern."""
 
     matcher: Matcher
 
 
-class StatusIs(Node, frozen=True, eq=False):
+class StatusIs(Plain, frozen=True, eq=False):
     """The event's status; neither value holds of `unknown`."""
 
     status: Literal["ok", "error"]
 
 
-class Has(Node, frozen=True, eq=False):
+class Has(Plain, frozen=True, eq=False):
     """The event carries the argument (or has an output)."""
 
     field: Reads
 
 
-class In(Node, frozen=True, eq=False):
+class In(Plain, frozen=True, eq=False):
     """Some value of the field is in a set of texts; with `negated`, some value is outside it."""
 
     field: Reads
@@ -61,7 +61,7 @@ class In(Node, frozen=True, eq=False):
     negated: bool = False
 
 
-class Matches(Node, frozen=True, eq=False):
+class Matches(Plain, frozen=True, eq=False):
     """Some value of the field matches; with `negated`, some value does not."""
 
     field: Reads
@@ -69,7 +69,7 @@ class Matches(Node, frozen=True, eq=False):
     negated: bool = False
 
 
-class Compares(Node, frozen=True, eq=False):
+class Compares(Plain, frozen=True, eq=False):
     """Some value of the field reads as a decimal number in the given relation to `number`."""
 
     field: Reads
@@ -77,40 +77,40 @@ class Compares(Node, frozen=True, eq=False):
     number: Decimal
 
 
-class Equals(Node, frozen=True, eq=False):
+class Equals(Plain, frozen=True, eq=False):
     """Some value of the field is the variable's value."""
 
     field: Reads
     variable: str
 
 
-class Contains(Node, frozen=True, eq=False):
+class Contains(Plain, frozen=True, eq=False):
     """Some value of the field has the variable's value, never the empty text, as a substring."""
 
     field: Reads
     variable: str
 
 
-class ContainsText(Node, frozen=True, eq=False):
+class ContainsText(Plain, frozen=True, eq=False):
     """Some value of the field has a given text, never the empty text, as a substring."""
 
     field: Reads
     text: str
 
 
-class NotC(Node, frozen=True, eq=False):
+class NotC(Plain, frozen=True, eq=False):
     """Negation of a condition."""
 
     body: Condition
 
 
-class AndC(Node, frozen=True, eq=False):
+class AndC(Plain, frozen=True, eq=False):
     """Conjunction of conditions; empty is true."""
 
     items: tuple[Condition, ...]
 
 
-class OrC(Node, frozen=True, eq=False):
+class OrC(Plain, frozen=True, eq=False):
     """Disjunction of conditions; empty is false."""
 
     items: tuple[Condition, ...]
@@ -123,13 +123,13 @@ Condition: TypeAlias = Test | NotC | AndC | OrC
 # --- temporal bodies ---------------------------------------------------------------------------------------
 
 
-class Calls(Node, frozen=True, eq=False):
+class Calls(Plain, frozen=True, eq=False):
     """A bound in calls: at most `count` calls away."""
 
     count: int
 
 
-class Within(Node, frozen=True, eq=False):
+class Within(Plain, frozen=True, eq=False):
     """A bound in time: at most `microseconds` away; no event without a time meets it."""
 
     microseconds: int
@@ -138,72 +138,64 @@ class Within(Node, frozen=True, eq=False):
 Bound: TypeAlias = Calls | Within | None
 
 
-class Holds(Node, frozen=True, eq=False):
+class Holds(Plain, frozen=True, eq=False):
     """A condition on the event at hand. `role` names it in messages and symbols (`trigger`, `guard`, …).
 
-    `written` is, or makes, the condition as the policy wrote it; `span` says where. Neither takes part in equality.
+    `span` says where the policy wrote it, and takes no part in equality.
     """
-
-    _ASIDE: ClassVar[frozenset[str]] = frozenset({"written", "span"})
 
     condition: Condition
     role: str = "condition"
-    written: str | Callable[[], str] = ""
     span: Span | None = None
 
-    @property
-    def label(self) -> str:
-        """The condition as the policy wrote it; most are never shown, so few texts are made."""
-        return self.written if isinstance(self.written, str) else self.written()
 
-
-class Not(Node, frozen=True, eq=False):
+class Not(Plain, frozen=True, eq=False):
     """¬Θ."""
 
     body: Theta
 
 
-class And(Node, frozen=True, eq=False):
+class And(Plain, frozen=True, eq=False):
     """Θ ∧ Θ′ …"""
 
     items: tuple[Theta, ...]
 
 
-class Or(Node, frozen=True, eq=False):
+class Or(Plain, frozen=True, eq=False):
     """Θ ∨ Θ′ …; empty is false."""
 
     items: tuple[Theta, ...]
 
 
-class Implies(Node, frozen=True, eq=False):
+class Implies(Plain, frozen=True, eq=False):
     """Θ ⇒ Θ′."""
 
     left: Theta
     right: Theta
 
 
-class Earlier(Node, frozen=True, eq=False):
+class Earlier(Plain, frozen=True, eq=False):
     """◇⁻Θ: at some strictly earlier event, within the bound."""
 
     body: Theta
     bound: Bound = None
 
 
-class Later(Node, frozen=True, eq=False):
+class Later(Plain, frozen=True, eq=False):
     """◇⁺Θ: at some strictly later event, within the bound."""
 
     body: Theta
     bound: Bound = None
 
 
-class Clear(Node, frozen=True, eq=False):
+class Clear(Plain, frozen=True, eq=False):
     """The interval condition of `until`: every later `forbidden` event has a `resolver` strictly in between."""
 
     resolver: Theta
     forbidden: Theta
 
 
-class Repeated(Node, frozen=True, eq=False):
+class Repeated(Plain, frozen=True, eq=False):
     """At least `count` other calls have a strictly earlier event at which the body holds (`atmost`)."""
 
     count: int
@@ -215,7 +207,7 @@ Theta: TypeAlias = Holds | Not | And | Or | Implies | Earlier | Later | Clear | 
 FALSE = Or(())
 
 
-class Requirement(Node, frozen=True, eq=False):
+class Requirement(Plain, frozen=True, eq=False):
     """□Θ of one statement, with its variables in order of appearance.
 
     `trigger` is the body whose occurrence puts the statement to the test (None for `abs` and for an `always`
@@ -227,27 +219,31 @@ class Requirement(Node, frozen=True, eq=False):
     trigger: Theta | None
 
 
+def children(theta: Theta) -> tuple[Theta, ...]:
+    """The bodies a body is made of, left to right; none for a condition."""
+    match theta:
+        case Holds():
+            return ()
+        case And(items) | Or(items):
+            return items
+        case Implies(left, right) | Clear(left, right):
+            return left, right
+        case Not(body) | Earlier(body) | Later(body) | Repeated(_, body):
+            return (body,)
+
+
+def bodies(theta: Theta) -> Iterator[Theta]:
+    """A body and all that it is made of, each before its parts, left to right."""
+    waiting = [theta]
+    while waiting:
+        found = waiting.pop()
+        yield found
+        waiting += reversed(children(found))
+
+
 def conditions(theta: Theta) -> list[Holds]:
     """The conditions of a body, left to right."""
-    found: list[Holds] = []
-    _collect_conditions(theta, found)
-    return found
-
-
-def _collect_conditions(theta: Theta, found: list[Holds]) -> None:
-    if isinstance(theta, Holds):
-        found.append(theta)
-    elif isinstance(theta, Implies):
-        _collect_conditions(theta.left, found)
-        _collect_conditions(theta.right, found)
-    elif isinstance(theta, (And, Or)):
-        for item in theta.items:
-            _collect_conditions(item, found)
-    elif isinstance(theta, Clear):
-        _collect_conditions(theta.resolver, found)
-        _collect_conditions(theta.forbidden, found)
-    else:
-        _collect_conditions(theta.body, found)
+    return [body for body in bodies(theta) if isinstance(body, Holds)]
 
 
 def tests(condition: Condition) -> list[Test]:
@@ -300,3 +296,20 @@ def variables_of(theta: Theta | Condition) -> tuple[str, ...]:
     else:
         found = tests(theta)
     return tuple(dict.fromkeys(t.variable for t in found if isinstance(t, (Equals, Contains))))
+
+
+# --- JSON --------------------------------------------------------------------------------------------------
+
+
+def to_json(requirement: Requirement) -> bytes:
+    """A requirement as JSON (spec 9.6): equal ones with equal spans give equal bytes."""
+    return msgspec.json.encode(requirement, order="deterministic")
+
+
+def from_json(text: bytes | str) -> Requirement:
+    """The requirement that `to_json` wrote.
+
+    Raises:
+        ValueError: the text is not JSON, or no requirement.
+    """
+    return msgspec.json.decode(text, type=Requirement)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic
@@ -49,6 +49,14 @@ class Statement:
     def body(self) -> str:
         """The form as the policy wrote it, on one line."""
         return to_text(self.syntax.form if self.preset else self.syntax.form.args[0])
+
+    def label(self, holds: core.Holds) -> str:
+        """One of its conditions as the policy wrote it, on one line."""
+        return to_text(self._written[holds.span])
+
+    @cached_property
+    def _written(self) -> dict[Span | None, tree.Expr]:
+        return {part.expr.span: part.expr for part in parts(self.syntax)}
 
     @property
     def span(self) -> Span:
@@ -119,7 +127,7 @@ class Lowering:
             condition = self.conditions.condition(expr, self._scope)
         except Failed:
             self._failed, condition = True, _FALSE  # the statement's other conditions are checked all the same
-        return core.Holds(condition, role, partial(to_text, expr), expr.span)
+        return core.Holds(condition, role, expr.span)
 
     def _temporal(self, expr: tree.Expr) -> core.Theta:
         """The body of `always`: maximal diamond-free parts become conditions."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from vigil_lang.diagnostics.visible import HIDDEN
+from vigil_lang.node import Plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,15 +15,13 @@ if TYPE_CHECKING:
 Wildcard: TypeAlias = Literal["*", "?"]
 
 
-@dataclass(frozen=True, slots=True)
-class Glob:
+class Glob(Plain, frozen=True, eq=False):
     """A glob as written: `*` any run of characters, `?` one character, `\\` makes the next one literal."""
 
     pattern: str
 
 
-@dataclass(frozen=True, slots=True)
-class Expression:
+class Expression(Plain, frozen=True, eq=False):
     """A regular expression in RE2 syntax."""
 
     pattern: str

@@ -91,7 +91,7 @@ def of_statement(asked: Asked, statement: Statement) -> Iterator[str]:
     if about.doc:
         yield prose(about.doc)
     yield in_words(statement)
-    yield block(_cut(as_theta(statement.requirement)))
+    yield block(_cut(as_theta(statement)))
     if about.message:
         yield f"A violation says: {code(about.message)}"
     for file, sentence in about.cites:
@@ -214,7 +214,8 @@ def _variable(asked: Asked, symbol: Symbol) -> Iterator[str]:
     if statement is None:
         return
     lines = [
-        f"- {holds.role} {code(holds.label)}: {', '.join(dict.fromkeys(_tested(holds.condition, symbol.name)))}"
+        f"- {holds.role} {code(statement.label(holds))}: "
+        + ", ".join(dict.fromkeys(_tested(holds.condition, symbol.name)))
         for holds in core.conditions(statement.requirement.theta)
         if any(True for _ in _tested(holds.condition, symbol.name))
     ]

@@ -164,7 +164,7 @@ def explanation(
 ) -> str:
     """A statement in words, as □Θ, with its sentence, its conditions (role, text, matches) and what runs make of it."""
     parts = [f"# {code(statement.name)}", in_words(statement), *_statement(statement, folder)]
-    parts += ["Its meaning:", block(as_theta(statement.requirement))]
+    parts += ["Its meaning:", block(as_theta(statement))]
     about = statement.metadata
     parts.append(f"A violation is reported as {code(about.severity)}; a gate would {code(about.on_violation)}.")
     rows = [

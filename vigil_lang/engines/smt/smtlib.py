@@ -73,7 +73,7 @@ def heading(statement: Statement, roles: list[tuple[str, Holds]]) -> list[str]:
     for role, holds in roles:
         span = holds.span
         line, column = statement.source.position(span.start) if span else (line, column)
-        lines.append(f";   {role}: {comment(holds.label)}  (line {line}, column {column})")
+        lines.append(f";   {role}: {comment(statement.label(holds))}  (line {line}, column {column})")
     return lines
 
 

@@ -174,7 +174,7 @@ def _implications(theta: core.Theta, statement: Statement, subject: Subject) -> 
 def _asked(theta: core.Theta) -> Named | None:
     """The actions of one event that a body asks for at the event at hand."""
     match theta:
-        case core.Holds(condition, _, _, Span() as span):
+        case core.Holds(condition, _, Span() as span):
             return next(_naming_all(names_of(condition), span), None)
         case core.And(items):
             return next((found for item in items if (found := _asked(item)) is not None), None)
