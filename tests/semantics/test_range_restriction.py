@@ -73,7 +73,7 @@ def test_what_is_called_bound_carries_its_value_in_the_run(requirement: core.Req
 
 
 def broken(requirement: core.Requirement, trace: Trace, *more: Value) -> set[tuple[int, tuple[Value, ...]]]:
-    """Each event of a run at which a requirement fails, with each binding it fails by: to the run's values, and more."""
+    """Each event at which a requirement fails, with each binding to values of the run, and more, that it fails by."""
     return {
         (at, values)
         for at in range(len(trace))
