@@ -94,6 +94,9 @@ BOUND = 2
 UNTIL = st.builds(lambda a, b, c: to_requirement(core.Implies(a, core.Clear(b, c))), TRIGGER, OTHER, OTHER)
 RESP = st.builds(lambda a, b: to_requirement(core.Implies(a, core.Later(b))), TRIGGER, OTHER)
 BRESP = st.builds(lambda a, b: to_requirement(core.Implies(a, core.Later(b, core.Calls(BOUND)))), TRIGGER, OTHER)
+RSLV = st.builds(
+    lambda a, b: to_requirement(core.Implies(a, core.Or((b, core.Later(core.Or((b, a))))))), TRIGGER, OTHER
+)
 
 
 @given(restricted_requirements(UNTIL), runs(max_size=6))
@@ -102,7 +105,7 @@ def test_an_interval_that_was_broken_stays_broken(requirement: core.Requirement,
         assert broken(requirement, shorter) <= broken(requirement, longer)
 
 
-@given(restricted_requirements(RESP | BRESP), runs(max_size=6))
+@given(restricted_requirements(RESP | BRESP | RSLV), runs(max_size=6))
 def test_an_obligation_that_was_met_stays_met(requirement: core.Requirement, lines: list[Line]) -> None:
     for shorter, longer in pairwise(map(trace_of, prefixes(lines))):
         late = {found for found in broken(requirement, longer) if found[0] < len(shorter)}
