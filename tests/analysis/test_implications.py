@@ -36,7 +36,7 @@ _many = settings(max_examples=150, deadline=None, database=None, suppress_health
 
 def condition(text: str) -> core.Condition:
     """A condition as a policy writes it."""
-    policy = read_policy(Source("<stdin>", f"statement S: abs({text})"))
+    policy = read_policy(Source("<stdin>", f"statement S: abs({text}) after bound(f = x, g = y)"))
     assert not policy.errors, policy.errors
     return core.conditions(policy.statements[0].requirement.theta)[0].condition
 

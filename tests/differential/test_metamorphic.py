@@ -95,7 +95,7 @@ PATTERNS = (
     {"t": "use(f = x)", "g": "check(g = x)", "b": "begin(k = x)"},
     {"t": "use(f = x, g = y)", "g": "check(f = x, g = y)", "b": "begin(f = y)"},
     {"t": "use(f = x) and not g = x", "g": "(check(g = x) or status = error)", "b": "has output"},
-    {"t": "(use(output contains x))", "g": "check(g = x)", "b": "begin()"},
+    {"t": "(use(output contains x, f = x))", "g": "check(g = x)", "b": "begin()"},
 )
 
 

@@ -69,7 +69,7 @@ def test_calls_whose_steps_interleave_are_counted_linearly() -> None:
     [
         "bresp[100000](a(f = x), b(f = x))",
         "resp(a(f = x or g = x), b(f = x))",
-        "prec(a(), b(g = x)) after c()",
+        "prec(a(f = x), b(f = x)) after b()",
         "atmost[3](a(f = x))",
     ],
 )

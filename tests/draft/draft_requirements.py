@@ -7,7 +7,11 @@ from typing import Any, get_args
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from vigil_lang.diagnostics import Source
+from vigil_lang.draft.building.build import statement
 from vigil_lang.draft.model import Case, Clause, Condition, Requirement, Subject, Test, TestName
+from vigil_lang.semantics.policy import read_policy
+from vigil_lang.syntax.print import to_text
 
 
 def called(action: str, *tests: Test) -> Case:
@@ -79,7 +83,7 @@ conditions = st.lists(
 
 @st.composite
 def requirements(draw: st.DrawFn) -> Requirement:
-    """A requirement that can be built."""
+    """A requirement that can be built, and whose variables are bound."""
     form = draw(st.sampled_from(("abs", "prec", "resp", "bresp", "rslv", "until", "atmost")))
     guard = draw(conditions) if form not in ("abs", "atmost") else None
     forbidden = draw(conditions) if form == "until" else None
@@ -87,7 +91,18 @@ def requirements(draw: st.DrawFn) -> Requirement:
     bound = {"bresp": st.sampled_from(("1", "3", "30s", "500ms")), "atmost": st.sampled_from(("1", "2"))}.get(form)
     says = draw(st.sampled_from(("", "It is so.", "A CSV file is read before it is changed, " * 5)))
     limit = None if bound is None else draw(bound)
-    return Requirement("s", says, form, draw(conditions), guard, forbidden, after, limit)
+    return bound_after(Requirement("s", says, form, draw(conditions), guard, forbidden, after, limit))
+
+
+def bound_after(requirement: Requirement) -> Requirement:
+    """The requirement itself if all its variables are bound; else with a scope that binds them all."""
+    source = Source("p.vgl", f"{to_text(statement(requirement, 's', []))}\n")
+    if not read_policy(source).errors:
+        return requirement
+    parts = (requirement.trigger, requirement.guard, requirement.forbidden)
+    cases = [case for part in parts if part is not None for case in part.any]
+    used = {test.values[0] for case in cases for test in case.all if test.test in ("same", "mentions")}
+    return replace(requirement, after=any_of(Case(tuple(arg("f", "same", x) for x in sorted(used)))) if used else None)
 
 
 # --- what anyone might send ---

@@ -88,6 +88,15 @@ def test_unknown_names_and_types_are_refused(code: str, sentence: str, requireme
     assert any(code in problem for problem in found.problems)
 
 
+def test_a_variable_that_nothing_binds_is_refused_with_how_to_bind_it() -> None:
+    found = check(NO_DEPLOYMENT, never("deploy", arg("env", "mentions", "x")))
+    assert found.drafted == ()
+    assert found.problems == (
+        "nothing binds `x`: in what is forbidden, `contains` gives it no value (VGL320); bind it by `=` in what is "
+        'forbidden or at an event before, as in `after output = x`; a text is written `"x"`',
+    )
+
+
 def test_kinds_need_not_have_been_seen_nor_values() -> None:
     (one,) = check("Never delete files.", never("file.delete")).drafted
     assert one.fared.exercised == 0

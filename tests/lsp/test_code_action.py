@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     from lsp_session import Page, Session
     from lsp_wire import Wire
 
-FILLER = "".join(f"\nstatement F{at}: always a(f = {at}) implies later b(g = x)\n" for at in range(200))
+FILLER = "".join(f"\nstatement F{at}: always a(f = {at}, g = x) implies later b(g = x)\n" for at in range(200))
 
 HEAD = """let ACTS = {a, b}
 
-pattern consumes(x) = action in ACTS and transform = x or has odd
+pattern consumes(x) = action in ACTS and transform = x or odd = x
 
 """
 
@@ -218,11 +218,11 @@ def test_a_pattern_is_called_as_nothing_is_where_it_can_be_used(tmp_path: Path) 
 
 
 def test_inlining_here_and_everywhere(tmp_path: Path) -> None:
-    text = f'{HEAD}pattern q(z) = consumes(z) and k()\nstatement S: prec(not con«sumes(x) and f = 1, q("M"))\n'
+    text = f'{HEAD}pattern q(z) = consumes(z) and k()\nstatement S: prec(not con«sumes(x) and f = x, q("M"))\n'
     at = place(tmp_path, text)
-    here = at.text.replace("not consumes(x)", "not (action in ACTS and transform = x or has odd)")
-    everywhere = here.replace("consumes(z)", "(action in ACTS and transform = z or has odd)")
-    everywhere = everywhere.replace("pattern consumes(x) = action in ACTS and transform = x or has odd\n\n", "")
+    here = at.text.replace("not consumes(x)", "not (action in ACTS and transform = x or odd = x)")
+    everywhere = here.replace("consumes(z)", "(action in ACTS and transform = z or odd = z)")
+    everywhere = everywhere.replace("pattern consumes(x) = action in ACTS and transform = x or odd = x\n\n", "")
     assert results(inline.proposals(at), at) == {
         "Inline pattern `consumes` here": here,
         "Inline pattern `consumes` everywhere and delete it": everywhere,
@@ -349,7 +349,7 @@ def test_one_more_code_in_a_comment(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("before", "above"),
     [
-        ("/// D.\nstatement T: prec(Edit(f = «y), Read(f = z)) // hello\n", "/// D."),
+        ("/// D.\nstatement T: prec(Edit(f = «y), Read(has f)) // hello\n", "/// D."),
         ("let A = {a}\n@severity(info)\nstatement T: abs(\n    Edit(f = «y) // y\n)\n", "@severity"),
     ],
 )

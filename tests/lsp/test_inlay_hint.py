@@ -76,16 +76,16 @@ def test_hints_in_their_places(tmp_path: Path) -> None:
 pattern asks = action in {Ask}
 statement S: prec(sends(y), Ask(to = y)) after asks
 @severity(info)
-statement T: always asks implies
-    (earlier sends("ann") and not later (Send(n = v) and status = error))
+statement T: always asks and earlier sends("ann") implies
+    not later (Send(n = v) and status = error)
 statement broken: abs(nothing)
 """
     expected = """pattern sends(x⟨: text⟩) = Send(to = x) ⟨2 events⟩
 pattern asks = action in {Ask} ⟨1 event⟩
 statement S ⟨severity error⟩: prec(sends(y⟨: text⟩) ⟨×2⟩, Ask(to = y) ⟨×1⟩) after asks ⟨×1⟩
 @severity(info)
-statement T: always asks ⟨×1⟩ implies
-    (earlier sends("ann") ⟨×1⟩ and not later (Send(n = v⟨: bool | number⟩) and status = error) ⟨×1⟩)
+statement T: always asks ⟨×1⟩ and earlier sends("ann") ⟨×1⟩ implies
+    not later (Send(n = v⟨: bool | number⟩) and status = error) ⟨×1⟩
 statement broken: abs(nothing)
 """
     assert shown(*read(tmp_path, text)) == expected
@@ -102,7 +102,7 @@ def test_only_what_is_visible(tmp_path: Path) -> None:
 
 
 def test_tooltips(tmp_path: Path) -> None:
-    reading, found = read(tmp_path, "statement S: abs(Ask(n = x) or Gone())\n")
+    reading, found = read(tmp_path, "statement S: abs(Ask(n = x) or Gone(n = x))\n")
     told = {hint.label: hint.tooltip for hint in hints(reading, found, Span(0, 99))}
     assert told["×1"] == "1 event in 1 run meets this condition, for some value of its variables"
     kind = told[": text"]

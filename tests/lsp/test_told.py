@@ -39,10 +39,10 @@ EVERY = " This must hold for every value of `x`."
         ("until(a(), b(), c())", "After `a()`, `c()` must not happen until `b()` has.", "□ a() ⇒ clear(b(), c())"),
         ("atmost[1](a())", "`a()` may happen in at most 1 call.", "□ a() ⇒ ¬repeated[1](a())"),
         (
-            "always a(k = x) implies earlier[3] (b(k = y) or c())",
-            "Of every event it must hold that `a(k = x) implies earlier[3] (b(k = y) or c())`."
+            "always a(k = x, j = y) implies earlier[3] (b(k = y) or c())",
+            "Of every event it must hold that `a(k = x, j = y) implies earlier[3] (b(k = y) or c())`."
             " This must hold for every value of `x` and `y`.",
-            "∀ x, y. □ a(k = x) ⇒ ◇⁻[3] (b(k = y) or c())",
+            "∀ x, y. □ a(k = x, j = y) ⇒ ◇⁻[3] (b(k = y) or c())",
         ),
     ],
 )

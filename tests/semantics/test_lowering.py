@@ -109,8 +109,9 @@ TESTS = [
 
 @pytest.mark.parametrize(("text", "condition"), TESTS, ids=[text for text, _ in TESTS])
 def test_condition(text: str, condition: core.Condition) -> None:
-    theta = lowered(f"abs({text})").theta
-    assert theta == core.Not(core.Holds(condition, "forbidden"))
+    theta = lowered(f"abs({text}) after g = x").theta
+    scope = core.Earlier(core.Holds(core.Equals(G, "x"), "scope"))
+    assert theta == core.Not(core.And((core.Holds(condition, "forbidden"), scope)))
 
 
 SAME = [
@@ -149,7 +150,7 @@ def test_sugar(declarations: str, sugar: str, plain: str) -> None:
 
 
 def test_variables_are_in_order_of_appearance_and_shared() -> None:
-    requirement = lowered("prec(p(y, x), p(x, z)) after a(f = w, g = y)", "pattern p(x, y) = f = x and g = y")
+    requirement = lowered("until(p(y, x), a(), p(x, z)) after a(f = w, g = y)", "pattern p(x, y) = f = x and g = y")
     assert requirement.variables == ("y", "x", "w", "z")
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
-from tests.strategies.core import requirements, restricted_requirements
-from tests.strategies.policies import with_declarations
+from tests.strategies.core import held, requirements, restricted_requirements
+from tests.strategies.core import requirement as to_requirement
+from tests.strategies.policies import bodies, conditions, with_declarations
 from tests.strategies.runs import runs, trace_of
-from vigil_lang.diagnostics import Source
+from vigil_lang.diagnostics import Source, apply_edits
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import FRESH, bindings, holds, violations
 from vigil_lang.semantics.policy import read_policy
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tests.strategies.runs import Line
+    from vigil_lang.semantics.denotation import Value
+    from vigil_lang.trace import Trace
 
 
 def looks_ahead(theta: core.Theta) -> bool:
@@ -42,7 +47,7 @@ def prefixes(lines: list[Line]) -> Iterator[list[Line]]:
 
 @given(restricted_requirements(), runs(max_size=7))
 def test_a_verdict_on_the_past_stays_as_the_run_goes_on(requirement: core.Requirement, lines: list[Line]) -> None:
-    """Of what looks back only: the events at fault in a prefix, with their bindings, are those of the whole run there."""
+    """Of what looks back only: the events at fault in a prefix, with their bindings, are those of the whole run."""
     if looks_ahead(requirement.theta):
         return
     whole = violations(requirement, trace_of(lines))
@@ -67,16 +72,69 @@ def test_what_is_called_bound_carries_its_value_in_the_run(requirement: core.Req
         assert all(binding[x] is not FRESH for x in requirement.variables if x not in loose)
 
 
-CHANGED = "statement S: prec(send(text contains x and not text = x), read(output = x))"
+def broken(requirement: core.Requirement, trace: Trace, *more: Value) -> set[tuple[int, tuple[Value, ...]]]:
+    """Each event at which a requirement fails, with each binding to values of the run, and more, that it fails by."""
+    return {
+        (at, values)
+        for at in range(len(trace))
+        for values in product((*trace.values, *more), repeat=len(requirement.variables))
+        if not holds(requirement.theta, trace, at, dict(zip(requirement.variables, values, strict=True)))
+    }
+
+
+@given(restricted_requirements(), runs(max_size=4))
+def test_values_that_a_run_does_not_have_break_nothing(requirement: core.Requirement, lines: list[Line]) -> None:
+    """Whatever a requirement looks at, ahead too: what turns up later adds no way to break it so far."""
+    trace = trace_of(lines)
+    assert broken(requirement, trace) == broken(requirement, trace, FRESH, "no other", "é")
+
+
+TRIGGER, OTHER = held(("x", "y"), "trigger"), held(("x", "y"))
+BOUND = 2
+UNTIL = st.builds(lambda a, b, c: to_requirement(core.Implies(a, core.Clear(b, c))), TRIGGER, OTHER, OTHER)
+RESP = st.builds(lambda a, b: to_requirement(core.Implies(a, core.Later(b))), TRIGGER, OTHER)
+BRESP = st.builds(lambda a, b: to_requirement(core.Implies(a, core.Later(b, core.Calls(BOUND)))), TRIGGER, OTHER)
+RSLV = st.builds(
+    lambda a, b: to_requirement(core.Implies(a, core.Or((b, core.Later(core.Or((b, a))))))), TRIGGER, OTHER
+)
+
+
+@given(restricted_requirements(UNTIL), runs(max_size=6))
+def test_an_interval_that_was_broken_stays_broken(requirement: core.Requirement, lines: list[Line]) -> None:
+    for shorter, longer in pairwise(map(trace_of, prefixes(lines))):
+        assert broken(requirement, shorter) <= broken(requirement, longer)
+
+
+@given(restricted_requirements(RESP | BRESP | RSLV), runs(max_size=6))
+def test_an_obligation_that_was_met_stays_met(requirement: core.Requirement, lines: list[Line]) -> None:
+    for shorter, longer in pairwise(map(trace_of, prefixes(lines))):
+        late = {found for found in broken(requirement, longer) if found[0] < len(shorter)}
+        assert late <= broken(requirement, shorter)
+
+
+@given(restricted_requirements(BRESP), runs(max_size=7))
+def test_an_obligation_whose_bound_has_passed_stays_broken(requirement: core.Requirement, lines: list[Line]) -> None:
+    """Where the events of each call stand together, so that no later one is nearer."""
+    calls = trace_of(lines).call_index
+    assume(list(calls) == sorted(calls))
+    for shorter, longer in pairwise(map(trace_of, prefixes(lines))):
+        passed = {found for found in broken(requirement, shorter) if calls[len(shorter) - 1] - calls[found[0]] > BOUND}
+        assert passed <= broken(requirement, longer)
 
 
 def test_the_verdict_that_changed_with_what_came_later_is_refused() -> None:
     """Nothing was wrong at `send` until a later event carried the value `a`."""
-    (finding,) = read_policy(Source("p.vgl", CHANGED)).errors
+    statement = "statement S: prec(send(text contains x and not text = x), read(output = x))"
+    (finding,) = read_policy(Source("p.vgl", statement)).errors
     assert finding.code == "VGL320"
-    assert finding.message == "nothing binds `x`, so the guard would have to hold for every value of it" or (
-        "without a value" in finding.message
-    )
+    assert finding.message == "nothing binds `x`: in the trigger, `contains` and `not` give it no value"
+    x = core.Reads("text")
+    trigger = core.Holds(core.AndC((core.Contains(x, "x"), core.NotC(core.Equals(x, "x")))), "trigger")
+    guard = core.Holds(core.Equals(core.Reads("output", output=True), "x"), "guard")
+    requirement = to_requirement(core.Implies(trigger, core.Earlier(guard)))
+    sent = {"action": "send", "args": {"text": "abc"}}
+    assert violations(requirement, trace_of([sent])) == []
+    assert violations(requirement, trace_of([sent, {"action": "note", "args": {"text": "a"}}])) == [(0, {"x": "a"})]
 
 
 @pytest.mark.parametrize(
@@ -112,3 +170,30 @@ def test_what_a_statement_binds(statement: str, loose: tuple[str, ...]) -> None:
     named = tuple(finding.source.text[slice(*finding.span)] for finding in policy.errors if finding.code == "VGL320")
     assert named == loose
     assert bool(policy.statements) is not bool(loose)
+
+
+LOOSE = st.one_of(
+    bodies(("x", "y")).map(lambda body: f"always {body}"),
+    st.builds(
+        lambda form, one, two: f"{form}({one}, {two})",
+        st.sampled_from(("prec", "resp", "rslv")),
+        conditions(("x", "y")),
+        conditions(("x", "y")),
+    ),
+    st.builds("abs({}) after {}".format, conditions(("x", "y")), conditions(("x", "y"))),
+)
+
+
+@given(LOOSE)
+def test_each_variable_is_named_and_a_fix_mends_it(form: str) -> None:
+    source = Source("p.vgl", with_declarations(f"statement S: {form}"))
+    refused = read_policy(source)
+    for finding in refused.errors:
+        name = source.text[slice(*finding.span)]
+        assert finding.code == "VGL320"
+        assert finding.message.startswith(f"nothing binds `{name}`")
+        assert finding.help
+        if finding.fix is not None:
+            mended = read_policy(Source("p.vgl", apply_edits(source.text, finding.fix.edits)))
+            left = [mended.module.source.text[slice(*e.span)] for e in mended.errors]
+            assert left == [source.text[slice(*e.span)] for e in refused.errors if e is not finding]

@@ -121,9 +121,9 @@ def requirements(draw: st.DrawFn) -> core.Requirement:
 
 
 @st.composite
-def restricted_requirements(draw: st.DrawFn) -> core.Requirement:
+def restricted_requirements(draw: st.DrawFn, of: st.SearchStrategy[core.Requirement] | None = None) -> core.Requirement:
     """A range-restricted requirement: one whose variables nothing binds is bound at the event it speaks of."""
-    found = draw(requirements())
+    found = draw(requirements() if of is None else of)
     loose = unbound(found)
     if not loose:
         return found

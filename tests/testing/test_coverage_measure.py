@@ -128,8 +128,11 @@ def test_policies_without_any_test_count(tmp_path: Path) -> None:
 
 
 def test_a_variable_that_is_only_searched_for_has_the_values_of_the_others(tmp_path: Path) -> None:
-    policy = "statement S: prec(post(text contains x), read(secret = x))"
-    tests = 'test "t" { run { read(secret = "k1") post(text = "see k1") post(text = "k2") } expect S satisfied }'
+    policy = "statement S: prec(post(text contains x), read(secret = x)) after get(secret = x)"
+    tests = (
+        'test "t" { run { get(secret = "k1") read(secret = "k1") post(text = "see k1") post(text = "k2") } '
+        "expect S satisfied }"
+    )
     found = under_test(tmp_path, policy, tests)
     seen = {part.text: part.seen for file in measure(found.cases).files for part in file.parts}
     assert seen["post(text contains x)"] == ("true", "false")

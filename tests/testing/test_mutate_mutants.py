@@ -48,7 +48,6 @@ def edited(policy: str) -> list[tuple[str, str]]:
             "prec(a(f = x), b(f = x, status = error)) after c()",
             [
                 ("turns `prec` to `resp`", "resp(a(f = x), b(f = x, status = error)) after c()"),
-                ("drops `f = x`", "prec(a(), b(f = x, status = error)) after c()"),
                 ("drops `f = x`", "prec(a(f = x), b(status = error)) after c()"),
                 ("drops `status = error`", "prec(a(f = x), b(f = x)) after c()"),
                 ("flips the status", "prec(a(f = x), b(f = x, status = ok)) after c()"),

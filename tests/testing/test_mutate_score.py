@@ -72,8 +72,8 @@ def test_what_the_tests_do_not_notice_survives(tmp_path: Path) -> None:
         ("R4", 'drops `file ~ "*.csr"`'),
         ("R4", "widens the glob"),
     ]
-    assert len(mutation.killed) == 5
-    assert 35 < mutation.percent < 36
+    assert len(mutation.killed) == 4
+    assert 30 < mutation.percent < 31
 
 
 def test_a_proposed_test_says_whose_statement_it_means(tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def test_the_limit_leaves_mutants_untried_in_the_same_way_each_time(tmp_path: Pa
 def test_as_json(tmp_path: Path) -> None:
     found = under_test(tmp_path, DASHCAM, WEAK)
     read = json.loads(json.dumps(mutation_json(mutate(found.cases, found.policies))))
-    assert (read["schema"], read["killed"], read["survived"]) == ("vigil.mutation/1", 5, 9)
+    assert (read["schema"], read["killed"], read["survived"]) == ("vigil.mutation/1", 4, 9)
     assert read["survivors"][0]["before"] == "let WARPS = {affine, perspective}"
     assert read["survivors"][0]["after"] == "let WARPS = {affine}"
     assert read["survivors"][0]["test"].startswith('test "R3 forbids perspective(')
@@ -223,7 +223,7 @@ def requirements(*texts: str) -> list[Requirement]:
         ("abs(a(f = x, g = x))", "abs(a(f = x, g = y))"),
         ("prec(a(f = x, g = y), b(f = x, g = y))", "prec(a(f = y, g = x), b(f = x, g = y))"),
         ("abs(sh(command ~ /^rm\\b/))", "abs(sh(command ~ /^rm/))"),
-        ("prec(post(text contains x), read(secret = x))", "prec(post(has text), read(secret = x))"),
+        ("abs(post(text contains x)) after read(secret = x)", "abs(post(has text)) after read(secret = x)"),
         ("abs(output contains \"key\")", "abs(has output)"),
         ("abs(a(n >= 2.5))", "abs(a(n > 2.5))"),
     ],
@@ -275,7 +275,7 @@ def test_a_killed_mutant_differs_on_a_run_of_some_test(tmp_path: Path) -> None:
         "abs(a(f ~ /(((a|b){1,30}){1,30})*$/))",
         "abs(a(n > 1e9999, m < -1e-9999))",
         f"abs(a({', '.join(f'f{n} = x{n}' for n in range(40))}) or a({', '.join(f'g{n} = x{n}' for n in range(40))}))",
-        f"abs({' or '.join(f'(f{n} ~ /x{n}/ and not g{n} contains y)' for n in range(60))})",
+        f"abs({' or '.join(f'(f{n} ~ /x{n}/ and not g{n} contains y)' for n in range(60))}) after a(g = y)",
     ],
 )  # fmt: skip
 def test_odd_statements_take_little_time(statement: str) -> None:

@@ -1,4 +1,4 @@
-"""Where the source speaks of a variable, and the test that does."""
+"""Where the source speaks of a variable."""
 
 from __future__ import annotations
 
@@ -10,9 +10,6 @@ from vigil_lang.semantics.modules import is_shipped
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from vigil_lang.diagnostics import Span
     from vigil_lang.semantics.conditions import Conditions
     from vigil_lang.semantics.lower import Statement
     from vigil_lang.semantics.modules import Module
@@ -52,29 +49,3 @@ def _mention(expr: tree.Expr, variable: str, scope: Scope, conditions: Condition
             return next((p for p in found if p is not None), None)
         case _:
             return None
-
-
-def test_at(items: Iterable[tree.Item], span: Span) -> tree.Test | None:
-    """The test of a file whose operand has a span."""
-    waiting: list[object] = []
-    for item in items:
-        if isinstance(item, tree.Pattern):
-            waiting.append(item.body)
-        elif isinstance(item, tree.Statement):
-            waiting += (item.after, *item.form.args)
-    while waiting:
-        match waiting.pop():
-            case tree.Test() as test:
-                if test.operand.span == span:
-                    return test
-            case tree.And(parts) | tree.Or(parts):
-                waiting += parts
-            case tree.Apply(_, args):
-                waiting += args or ()
-            case tree.Not(body):
-                waiting.append(body)
-            case tree.Implies(left, right):
-                waiting += (left, right)
-            case tree.Diamond() as diamond:
-                waiting.append(diamond.body)
-    return None

@@ -21,7 +21,7 @@ from vigil_lang.semantics.modules import (
     is_test_file,
     standard_path,
 )
-from vigil_lang.semantics.range_restriction import check
+from vigil_lang.semantics.unbound_variables import check
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

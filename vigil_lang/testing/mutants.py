@@ -12,6 +12,7 @@ from vigil_lang.diagnostics.model import Edit, Span, apply_edits
 from vigil_lang.semantics import core
 from vigil_lang.semantics.conditions import Failed
 from vigil_lang.semantics.modules import is_shipped
+from vigil_lang.semantics.range_restriction import unbound
 from vigil_lang.testing.changes import changes
 from vigil_lang.testing.forms import reformed
 from vigil_lang.testing.written import Place, Reader, Written, substituted
@@ -117,8 +118,10 @@ class _Subject:
         trigger = None if requirement.trigger is None else substituted(requirement.trigger, new)
         return self.with_requirement(core.Requirement(theta, core.variables_of(theta), trigger))
 
-    def with_requirement(self, requirement: core.Requirement) -> Mutated:
-        """The statement with another meaning."""
+    def with_requirement(self, requirement: core.Requirement) -> Mutated | None:
+        """The statement with another meaning; None where nothing would bind one of its variables."""
+        if unbound(requirement):
+            return None
         return Mutated(self.policy, self.statement, dataclasses.replace(self.statement, requirement=requirement))
 
 
@@ -202,7 +205,7 @@ class _Making:
                 self._left -= subject.size
                 if self._left < 0:
                     return
-                if self._differs(mutated, subject.size):
+                if mutated is not None and self._differs(mutated, subject.size):
                     before = grouped.get((source.path, new.edits))
                     several = (*before.mutated, mutated) if before else (mutated,)
                     grouped[source.path, new.edits] = Mutant(source, new.edits, new.told, new.missing, several)
