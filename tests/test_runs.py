@@ -26,6 +26,9 @@ ONE = b'{"action":"a"}\n{"action":"b","output":"done"}\n'
 TWO = b'{"vigil_trace":1,"run":"x","cwd":"/r"}\n{"action":"a"}\n{"vigil_trace":1}\n{"action":"b"}\n{"action":"c"}\n'
 
 
+EMPTY = Options(allow_empty=True)
+
+
 def lines(data: bytes) -> list[bytes]:
     return data.splitlines(keepends=True)
 
@@ -61,9 +64,11 @@ def test_a_dash_is_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     assert load_trace("-").run.path == "<stdin>"
 
 
-def test_an_empty_recording_is_a_run_without_events() -> None:
-    assert read_trace([], "run.jsonl") == Trace((), Run("run.jsonl"))
-    assert read_trace(lines(b"\n\n"), "run.jsonl") == Trace((), Run("run.jsonl"))
+def test_an_empty_recording_is_a_run_without_events_only_where_that_is_allowed() -> None:
+    for data in (b"", b"\n\n"):
+        assert read_trace(lines(data), "run.jsonl", options=EMPTY) == Trace((), Run("run.jsonl"))
+        found = fault(data)
+        assert (found.code, found.severity) == ("VGL605", "error")
 
 
 def test_the_format_and_the_options_may_be_given() -> None:
@@ -179,7 +184,7 @@ def streamed(path: Path, name: str | None = None) -> list[Trace]:
 def test_a_stream_has_the_events_of_the_traces(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "run.jsonl"
     path.write_bytes(data)
-    assert streamed(path) == list(load_traces(path))
+    assert streamed(path) == list(load_traces(path, options=EMPTY))
 
 
 def test_a_stream_goes_by_the_name_it_is_given(tmp_path: Path) -> None:
@@ -222,7 +227,7 @@ def test_streams_wait_for_no_result_that_never_comes(
 ) -> None:
     path = tmp_path_factory.mktemp("runs") / "run.jsonl"
     path.write_bytes(hooked(found))
-    assert streamed(path) == list(load_traces(path))
+    assert streamed(path) == list(load_traces(path, options=EMPTY))
 
 
 def test_a_recording_that_shrinks_while_it_is_read_ends(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+from vigil_lang.abstraction.run import Options
 from vigil_lang.diagnostics import InputError
 from vigil_lang.ingest.json_text import BOM, decode, fault_of, point_at
 from vigil_lang.ingest.load import STDIN, recognised
@@ -17,9 +18,10 @@ from vigil_lang.trace import Signature, observe
 from vigil_lang.trace.signature_file import signature_from_json
 
 _HEAD = 50
+_DEFAULTS = Options()
 
 
-def load_signature(path: str | Path) -> Signature:
+def load_signature(path: str | Path, options: Options = _DEFAULTS) -> Signature:
     """The signature in a file, or on standard input for ``-``.
 
     A signature file and tool definitions are read as declared there; a run of any known format is observed.
@@ -28,15 +30,15 @@ def load_signature(path: str | Path) -> Signature:
         InputError: VGL604 (VGL003 beyond the limits) for a definition at fault; else as `load_trace` does.
     """
     if str(path) == "-":
-        return read_signature(sys.stdin.buffer.read(), STDIN)
+        return read_signature(sys.stdin.buffer.read(), STDIN, options)
     try:
         data = Path(path).read_bytes()
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         raise unreadable(str(path), error) from error
-    return read_signature(data, str(path))
+    return read_signature(data, str(path), options)
 
 
-def read_signature(data: bytes, path: str) -> Signature:
+def read_signature(data: bytes, path: str, options: Options = _DEFAULTS) -> Signature:
     """The signature in the content of a file; `path` is what messages call it. Raises as `load_signature`."""
     content = data.removeprefix(BOM)
     try:
@@ -44,7 +46,7 @@ def read_signature(data: bytes, path: str) -> Signature:
     except (ValueError, ArithmeticError, RecursionError) as error:
         if content.lstrip().startswith(b"[") or (content.strip() and path.endswith(".json")):
             raise fault_of(error, content, path, code="VGL604", last=True) from error
-        return observe(read_traces(BytesIO(data), path))
+        return observe(read_traces(BytesIO(data), path, None, options))
     if _is_signature(value):
         try:
             return signature_from_json(value)
@@ -53,7 +55,7 @@ def read_signature(data: bytes, path: str) -> Signature:
             raise InputError([fault]) from error
     if holds_tools(value) and not _is_recording(value):
         return signature_of_tools(value, path, content.decode())
-    return observe(read_traces(BytesIO(data), path))
+    return observe(read_traces(BytesIO(data), path, None, options))
 
 
 def is_definition(path: str) -> bool:

@@ -6,6 +6,7 @@ import shutil
 import sys
 import tempfile
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,7 +15,7 @@ import click
 from vigil_lang.cli.paths import complete
 from vigil_lang.cli.recordings import options_of, run_options
 from vigil_lang.cli.show import console, output_options, show_errors
-from vigil_lang.diagnostics import Diagnostic, InputError, Source
+from vigil_lang.diagnostics import InputError
 from vigil_lang.paths import trace_paths
 
 if TYPE_CHECKING:
@@ -133,23 +134,33 @@ class _Job:
 
         for path in self._paths:
             name = STDIN if path == "-" else path
-            wanted, empty, run = True, True, None
+            run, events = None, 0
             try:
                 with _on_disk(path) as place:
                     for found in stream_events(place, self._source, self._options, name):
                         if isinstance(found, Run):
+                            self._tell_of(run, events)
                             label = found.name or found.path.removeprefix(f"{name}#")
-                            run, wanted = found, not self._names or label in self._names
+                            wanted = not self._names or label in self._names
                             self._runs.add(label)
-                        empty = empty and isinstance(found, Run)
-                        if wanted:
+                            run, events = found if wanted else None, 0
+                        if run is not None:
                             yield found
+                            events += found is not run
+                self._tell_of(run, events)
             except InputError as error:
                 self.broken += 1
                 show_errors(error.diagnostics)
-                continue
-            if empty and run is not None:
-                show_errors([Diagnostic.of("VGL605", "the run holds no events", Source(name, ""))])
+
+    def _tell_of(self, run: Run | None, events: int) -> None:
+        """Say that a run was hardly read, and give no result where that is not allowed."""
+        from vigil_lang.runs import emptiness
+
+        doubt = None if run is None else emptiness(run, events)
+        if doubt is not None:
+            allowed = self._options.allow_empty
+            show_errors([replace(doubt, severity="warning", help=None) if allowed else doubt])
+            self.broken += not allowed
 
     def events(self) -> None:
         """Write Vigil's own format."""
@@ -174,14 +185,22 @@ class _Job:
         from vigil_lang.trace.signature_file import signature_to_json
 
         seen: list[Any] = []
+        runs: list[Trace] = []
         batch: list[Event] = []
+        held = 0
         for found in self._stream():
-            if not isinstance(found, Run):
-                batch.append(found)
-            if len(batch) >= 10_000:
-                seen = [merge(*seen, observe([Trace(tuple(batch))]))]
+            if isinstance(found, Run):
+                runs.append(Trace(tuple(batch)))
                 batch.clear()
-        whole = merge(*seen, observe([Trace(tuple(batch))]))
+                continue
+            batch.append(found)
+            held += 1
+            if held == 10_000:
+                seen = [merge(*seen, observe([*runs, Trace(tuple(batch))]))]
+                runs.clear()
+                batch.clear()
+                held = 0
+        whole = merge(*seen, observe([*runs, Trace(tuple(batch))]))
         self._write(signature_to_json(whole).encode())
 
     def explain(self, events: Sequence[str]) -> None:

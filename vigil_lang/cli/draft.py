@@ -122,7 +122,7 @@ def _draft(clauses: Clauses, recordings: Sequence[str], name: str, options: Opti
         refuse_from_elsewhere(project, recordings, "--trace")
     if terms is not None and not options.signatures:
         refuse_from_elsewhere(project, project.signatures, "--signature")
-    runs = traces(recordings)
+    runs = traces(recordings, allow_empty=options.allow_empty)
     signature = vocabulary(options.signatures or project.signatures, runs)
     if signature is None:
         raise click.UsageError(

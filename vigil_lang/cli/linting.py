@@ -35,6 +35,7 @@ class Options:
     ignore: tuple[str, ...]
     signatures: tuple[str, ...]
     runs: tuple[str, ...]
+    allow_empty: bool
     benign: tuple[str, ...]
     benign_threshold: float | None
     obligations: bool
@@ -112,7 +113,8 @@ class Linting:
         if self._plan is None:
             from vigil_lang.lint.run import Plan
 
-            runs, benign = traces(self._runs), traces(self._benign)
+            allow_empty = self.options.allow_empty
+            runs, benign = (traces(given, allow_empty=allow_empty) for given in (self._runs, self._benign))
             self._plan = Plan(
                 self._selection(),
                 self._values,

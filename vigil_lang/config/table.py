@@ -40,6 +40,7 @@ LEVELS = ("error", "warning", "info")
 
 SECTIONS = {
     "lint": "What `vigil lint` looks for.",
+    "verify": "What `vigil verify` and `vigil run` demand beside that no statement is violated.",
     "test": "How `vigil test` runs.",
     "fmt": "How `vigil fmt` writes.",
     "draft": "How `vigil draft` and `vigil run --spec` ask a model. Key and address are set by the environment alone.",
@@ -92,6 +93,18 @@ KEYS = (
         "0.05",
     ),
     Key("lint.obligations", "bool", "Whether to find obligations of cited documents that no statement cites.", "true"),
+    Key(
+        "verify.strict",
+        "bool",
+        "Whether a verdict that rests on what was not wholly seen or understood makes the exit status 1.",
+        "true",
+    ),
+    Key(
+        "verify.fail-on-vacuous",
+        "bool",
+        "Whether a run that puts no statement to the test makes the exit status 1.",
+        "true",
+    ),
     Key("test.paths", "paths", "Where to look for `*_test.vgl` when no path is given.", '["policies/"]'),
     Key("test.fail-under", "percent", "The coverage, in percent, below which `vigil test` fails.", "90"),
     Key(

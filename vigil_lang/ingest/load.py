@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib import import_module
 from io import BufferedIOBase
 from pathlib import Path
@@ -13,6 +14,7 @@ from vigil_lang.diagnostics import Diagnostic, InputError, Source, nearest
 from vigil_lang.ingest.lines import Lines
 from vigil_lang.ingest.stream import unreadable
 from vigil_lang.trace import Run
+from vigil_lang.trace.record import Start
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -72,7 +74,22 @@ def read_records(
     lines = Lines(_out_of_archive(stream, path), path)
     if reader is None:
         reader = _detected(lines)
-    return reader.read(lines, Run(path, reader.name))
+    run = Run(path, reader.name)
+    # Vigil's own format is strict: there is no line of it that is not understood.
+    return reader.read(lines, run) if reader.name == FORMATS[0] else _watched(reader, lines, run)
+
+
+def _watched(reader: Reader, lines: Lines, run: Run) -> Iterator[Record]:
+    """The records of a recording, and at its end how many of its objects were not understood, if any."""
+    lines.watch(reader.detect)
+    for record in reader.read(lines, run):
+        if isinstance(record, Start):
+            run = record.run
+        else:
+            lines.told = True
+        yield record
+    if lines.not_understood:
+        yield Start(replace(run, records=lines.read, not_understood=lines.not_understood), again=True)
 
 
 def _out_of_archive(stream: Iterable[bytes], path: str) -> Iterable[bytes]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from vigil_lang.diagnostics.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from vigil_lang.report.model import Place, Report, Result
     from vigil_lang.report.paths import Places
@@ -53,6 +53,8 @@ class Suite:
     name: str
     cases: Sequence[Case] = field(default_factory=tuple)
     file: str | None = None
+    figures: Mapping[str, int] = field(default_factory=dict)
+    """Numbers about the suite as a whole: its `properties`."""
 
 
 def junit_xml(suites: Iterable[Suite], name: str = "vigil") -> str:
@@ -63,11 +65,19 @@ def junit_xml(suites: Iterable[Suite], name: str = "vigil") -> str:
     for suite in every:
         head = _attributes(name=suite.name, **_sums(suite.cases), file=suite.file)
         lines.append(f"  <testsuite{head}>")
+        lines += _properties(suite.figures)
         for case in suite.cases:
             lines += _case(case)
         lines.append("  </testsuite>")
     lines.append("</testsuites>")
     return "\n".join(lines) + "\n"
+
+
+def _properties(figures: Mapping[str, int]) -> Iterator[str]:
+    if figures:
+        yield "    <properties>"
+        yield from (f"      <property{_attributes(name=name, value=str(number))}/>" for name, number in figures.items())
+        yield "    </properties>"
 
 
 def _sums(cases: Sequence[Case]) -> dict[str, str]:

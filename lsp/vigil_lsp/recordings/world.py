@@ -110,10 +110,12 @@ def _read(path: str, state: FileState) -> Loaded:
     if waits(path):
         found = Diagnostic.of("VGL003", "a pipe or a device is not followed in an editor", Source(path, ""))
         return Loaded(state, findings=(found,))
+    runs: list[Recorded] = []
     try:
-        return Loaded(state, tuple(Recorded(trace) for trace in load_traces(path)))
-    except InputError as error:
-        return Loaded(state, findings=error.diagnostics)
+        runs.extend(Recorded(trace) for trace in load_traces(path))
+        return Loaded(state, tuple(runs))
+    except InputError as error:  # what is told at the end, as of a run without events, leaves the others as they are
+        return Loaded(state, tuple(runs), error.diagnostics)
     except TooLong:
         found = Diagnostic.of("VGL003", "reading the recording takes too long", Source(path, ""), severity="warning")
         return Loaded(state, findings=(found,))
