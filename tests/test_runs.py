@@ -64,11 +64,17 @@ def test_a_dash_is_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     assert load_trace("-").run.path == "<stdin>"
 
 
-def test_an_empty_recording_is_a_run_without_events_only_where_that_is_allowed() -> None:
-    for data in (b"", b"\n\n"):
-        assert read_trace(lines(data), "run.jsonl", options=EMPTY) == Trace((), Run("run.jsonl"))
-        found = fault(data)
-        assert (found.code, found.severity) == ("VGL605", "error")
+@pytest.mark.parametrize("data", [b"", b"\n\n", b'{"vigil_trace":1}\n', gzip.compress(b"")])
+def test_an_empty_recording_is_a_run_only_where_that_is_allowed(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "run.jsonl"
+    path.write_bytes(data)
+    for load in (load_trace, lambda path: list(load_traces(path)), vigil.load_signature):
+        with pytest.raises(vigil.InputError) as caught:
+            load(path)
+        (found,) = caught.value.diagnostics
+        assert (found.code, found.severity, found.source.path) == ("VGL605", "error", str(path))
+    assert load_trace(path, options=EMPTY) == Trace((), Run(str(path)))
+    assert read_trace(data.splitlines(keepends=True), "r") == Trace((), Run("r"))
 
 
 def test_the_format_and_the_options_may_be_given() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from vigil_lang.abstraction.run import Abstraction, Options
 from vigil_lang.diagnostics import InputError, Source
-from vigil_lang.runs import emptiness, read_trace, read_traces
+from vigil_lang.runs import emptiness, read_trace, read_traces, worthwhile
 from vigil_lang.semantics.policy import Policy, read_policy
 from vigil_lang.trace import Run, Status, Trace, checked
 from vigil_lang.trace import record as records
@@ -125,23 +125,24 @@ def parse_policy(text: str, params: Mapping[str, object] | None = None, *, name:
 def parse_trace(
     data: str | bytes,
     *,
-    format: str | None = None,
+    format: str | None = None,  # noqa: A002 - as the option is called
     name: str = _MEMORY,
     options: Options = _DEFAULTS,
 ) -> Trace:
     """The trace of a recording's content, of whatever format. Raises as `load_trace` does, and `TypeError`."""
-    return read_trace(_stream(data), checked.named(name, "name"), format, options)
+    (found,) = worthwhile([read_trace(_stream(data), checked.named(name, "name"), format, options)], options)
+    return found
 
 
 def parse_traces(
     data: str | bytes,
     *,
-    format: str | None = None,
+    format: str | None = None,  # noqa: A002 - as the option is called
     name: str = _MEMORY,
     options: Options = _DEFAULTS,
 ) -> list[Trace]:
     """The traces of all runs in a recording's content. Raises as `parse_trace` does."""
-    return list(read_traces(_stream(data), checked.named(name, "name"), format, options))
+    return list(worthwhile(read_traces(_stream(data), checked.named(name, "name"), format, options), options))
 
 
 def _stream(data: object) -> BytesIO:

@@ -32,7 +32,8 @@ def load_trace(path: str | Path, *, format: str | None = None, options: Options 
             `ingest.load.read_records` does.
     """
     with opened(path) as (stream, name):
-        return read_trace(stream, name, format, options)
+        (found,) = worthwhile([read_trace(stream, name, format, options)], options)
+    return found
 
 
 def load_traces(path: str | Path, *, format: str | None = None, options: Options = _DEFAULTS) -> Iterator[Trace]:  # noqa: A002
@@ -42,7 +43,7 @@ def load_traces(path: str | Path, *, format: str | None = None, options: Options
     `Run.path` is the recording's with the run's name behind a ``#``.
     """
     with opened(path) as (stream, name):
-        yield from read_traces(stream, name, format, options)
+        yield from worthwhile(read_traces(stream, name, format, options), options)
 
 
 def read_trace(
@@ -51,16 +52,18 @@ def read_trace(
     format: str | None = None,  # noqa: A002 - as the option is called
     options: Options = _DEFAULTS,
 ) -> Trace:
-    """The trace of a binary stream, or of any lines of bytes. Raises as `load_trace` does."""
-    traces = read_traces(stream, path, format, replace(options, allow_empty=True))
+    """The trace of a binary stream, or of any lines of bytes, be it empty.
+
+    Raises:
+        InputError: VGL606 where it holds several runs; else as `ingest.load.read_records` does.
+    """
+    traces = read_traces(stream, path, format, options)
     found = next(traces)
     if next(traces, None) is not None:
         help_text = "`vigil abstract --run NAME` makes a recording of one of them"
         raise InputError(
             [Diagnostic.of("VGL606", "the recording holds several runs", Source(path, ""), help=help_text)]
         )
-    if not options.allow_empty and (doubt := emptiness(found.run, len(found))) is not None:
-        raise InputError([doubt])
     return found
 
 
@@ -70,19 +73,11 @@ def read_traces(
     format: str | None = None,  # noqa: A002 - as the option is called
     options: Options = _DEFAULTS,
 ) -> Iterator[Trace]:
-    """The traces of all runs in a binary stream; there is one at least. Raises as `load_traces` does."""
-    refused: list[Diagnostic] = []
-    for trace in _read_traces(stream, path, format, options):
-        doubt = None if options.allow_empty else emptiness(trace.run, len(trace))
-        if doubt is None:
-            yield trace
-        else:
-            refused.append(doubt)
-    if refused:
-        raise InputError(refused)
+    """The traces of all runs in a binary stream, be they empty; there is one at least.
 
-
-def _read_traces(stream: Iterable[bytes], path: str, format: str | None, options: Options) -> Iterator[Trace]:  # noqa: A002
+    Raises:
+        InputError: as `ingest.load.read_records` does.
+    """
     runs = _Runs(read_records(stream, path, format), path)
     number, held = 0, None
     while held is None or runs.more:
@@ -94,6 +89,24 @@ def _read_traces(stream: Iterable[bytes], path: str, format: str | None, options
             yield _one_of_many(held, number)
         held = trace
     yield _one_of_many(held, number + 1) if number else held
+
+
+def worthwhile(traces: Iterable[Trace], options: Options) -> Iterator[Trace]:
+    """The traces that are to be judged or learned from, as they come: all of them where the options allow it.
+
+    Raises:
+        InputError: at the end, where there were others: VGL605 for a run without events, VGL609 where most of the
+            recording was not understood.
+    """
+    refused: list[Diagnostic] = []
+    for trace in traces:
+        doubt = None if options.allow_empty else emptiness(trace.run, len(trace))
+        if doubt is None:
+            yield trace
+        else:
+            refused.append(doubt)
+    if refused:
+        raise InputError(refused)
 
 
 def emptiness(run: Run, events: int) -> Diagnostic | None:

@@ -38,7 +38,7 @@ class Lines:
         self._values = self._read(lines_of(stream, path))
         self._ahead: deque[tuple[int, bytes, tuple[bytes, int], dict[str, Any]]] = deque()
         self._fault: InputError | None = None
-        self._knows: Callable[[Sequence[dict[str, Any]]], bool] | None = None
+        self._knows: Callable[[dict[str, Any]], bool] | None = None
         self.told = False
         """Whether the current object told something: whoever watches says so."""
         self.read = 0
@@ -46,8 +46,8 @@ class Lines:
         self.not_understood = 0
         """Those that told nothing, and that are on their own no objects of the format."""
 
-    def watch(self, knows: Callable[[Sequence[dict[str, Any]]], bool]) -> None:
-        """Count the objects of which nothing is understood; `knows` says of some objects whether they are of a format.
+    def watch(self, knows: Callable[[dict[str, Any]], bool]) -> None:
+        """Count the objects of which nothing is understood; `knows` says whether one is of the format.
 
         A format has many objects that tell of no call, so silence alone says nothing.
         """
@@ -74,13 +74,13 @@ class Lines:
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return self._objects() if self._knows is None else self._watched(self._knows)
 
-    def _watched(self, knows: Callable[[Sequence[dict[str, Any]]], bool]) -> Iterator[dict[str, Any]]:
+    def _watched(self, knows: Callable[[dict[str, Any]], bool]) -> Iterator[dict[str, Any]]:
         for value in self._objects():
             self.told = False
             yield value
             # The reader is done with it when it asks for the next one.
             self.read += 1
-            if not self.told and not knows([value]):
+            if not self.told and not knows(value):
                 self.not_understood += 1
 
     def _objects(self) -> Iterator[dict[str, Any]]:

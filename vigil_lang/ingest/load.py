@@ -81,7 +81,7 @@ def read_records(
 
 def _watched(reader: Reader, lines: Lines, run: Run) -> Iterator[Record]:
     """The records of a recording, and at its end how many of its objects were not understood, if any."""
-    lines.watch(reader.detect)
+    lines.watch(reader.knows or (lambda value: reader.detect([value])))
     for record in reader.read(lines, run):
         if isinstance(record, Start):
             run = record.run
