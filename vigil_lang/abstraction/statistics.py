@@ -67,7 +67,8 @@ class Statistics:
     def _count(self, event: Event) -> None:
         self.events += 1
         self.kinds.update(event.kinds)
-        if "unresolved" in event.args and event.call not in self._marked and not is_wholly_seen(event):
+        marked = event.action not in MESSAGES and not is_wholly_seen(event)
+        if marked and event.call not in self._marked:
             self._marked.add(event.call)
             self.unseen.setdefault(self._run, []).append(event.id.partition(".")[0])
         if event.args.get("inferred"):

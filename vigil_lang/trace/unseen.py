@@ -38,7 +38,7 @@ def calls_seen(trace: Trace) -> CallsSeen:
         if event.action in MESSAGES:
             continue
         first = calls.setdefault(event.call, event.id)
-        if "unresolved" in event.args and not is_wholly_seen(event):
+        if not is_wholly_seen(event):
             unseen.setdefault(event.call, first)
     return CallsSeen(len(calls), tuple(unseen.values()))
 
