@@ -64,7 +64,7 @@ def test_a_dash_is_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     assert load_trace("-").run.path == "<stdin>"
 
 
-@pytest.mark.parametrize("data", [b"", b"\n\n", b'{"vigil_trace":1}\n', gzip.compress(b"")])
+@pytest.mark.parametrize("data", [b"", b"\n\n", b'{"vigil_trace":1}\n', gzip.compress(b"", mtime=0)])
 def test_an_empty_recording_is_a_run_only_where_that_is_allowed(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "run.jsonl"
     path.write_bytes(data)
