@@ -8,8 +8,12 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def report(made: str, wanted: str = "") -> list[str]:
@@ -55,8 +59,9 @@ def files(folder: str, configuration: str, *named: str) -> list[str]:
 def main() -> int:
     """Answer a question; the status is 2 where that cannot be done."""
     question, *arguments = sys.argv[1:]
+    answers: dict[str, Callable[..., list[str]]] = {"report": report, "files": files}
     try:
-        lines = {"report": report, "files": files}[question](*arguments)
+        lines = answers[question](*arguments)
     except InputError as error:
         from vigil_lang.cli.show import show_errors
 

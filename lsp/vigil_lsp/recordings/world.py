@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
+from vigil_lang.diagnostics.visible import as_argument
 from vigil_lang.paths import trace_paths, waits
 from vigil_lang.report.recording import file_of
 from vigil_lang.runs import load_traces
@@ -105,7 +106,9 @@ def largest(path: str) -> int:
 def _read(path: str, state: FileState) -> Loaded:
     if state.size > largest(path):
         message = f"a recording of more than {largest(path) // 1_000_000} MB is not followed in an editor"
-        found = Diagnostic.of("VGL003", message, Source(path, ""), severity="warning", help=f"`vigil verify … {path}`")
+        found = Diagnostic.of(
+            "VGL003", message, Source(path, ""), severity="warning", help=f"`vigil verify … {as_argument(path)}`"
+        )
         return Loaded(state, findings=(found,))
     if waits(path):
         found = Diagnostic.of("VGL003", "a pipe or a device is not followed in an editor", Source(path, ""))
