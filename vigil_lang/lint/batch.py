@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from vigil_lang import cache
 from vigil_lang.diagnostics import InputError
 from vigil_lang.lint.codec import Records, decode, encode
 from vigil_lang.lint.store import Digests, Entry, Store, digest
@@ -93,6 +94,7 @@ def _begin(plan: Plan) -> None:
     import gc
 
     gc.disable()  # a process that lints some files and ends
+    cache.say_nothing()
     _begun.append((plan, Digests()))
 
 

@@ -19,6 +19,7 @@ from vigil_lang.signatures import load_signature
 from vigil_lang.trace import Signature, merge, observe
 from vigil_lang.trace.samples import Samples, sampled
 from vigil_lsp.recordings.limits import TooLong, limited
+from vigil_lsp.recordings.named import lies_in
 from vigil_lsp.recordings.recorded import Recorded
 from vigil_lsp.recordings.results import RunInfo, World
 from vigil_lsp.recordings.slimming import slim
@@ -149,7 +150,7 @@ def find(patterns: Iterable[str], within: str | None = None, slow: set[str] | No
     end = time.monotonic() + MAX_SECONDS
     for at, pattern in enumerate(patterns):
         try:
-            if inside is not None and not _lies_in(_head(pattern), inside):
+            if inside is not None and not lies_in(_head(pattern), inside):
                 found.missing.append((at, _OUTSIDE))
                 continue
             if pattern in slow:
@@ -169,7 +170,7 @@ def find(patterns: Iterable[str], within: str | None = None, slow: set[str] | No
         runs = [f for f in files if not f.endswith(_NO_RUNS)]
         if not runs:
             found.missing.append((at, "this stands for no run, only for policies or configurations"))
-        allowed = [f for f in runs if inside is None or _lies_in(f, inside)]
+        allowed = [f for f in runs if inside is None or lies_in(f, inside)]
         if len(allowed) < len(runs):
             found.missing.append((at, _OUTSIDE))
         found.files += (file for file in allowed if file not in found.files)
@@ -185,11 +186,6 @@ def _head(pattern: str) -> str:
             break
         head.append(_SPELLED_OUT.sub(r"\1", part))
     return str(Path(*head))
-
-
-def _lies_in(path: str, folder: str) -> bool:
-    real = os.path.realpath(path)
-    return real == folder or real.startswith(os.path.join(folder, ""))  # noqa: PTH118 - texts
 
 
 class Runs:
