@@ -188,7 +188,7 @@ def _inherit(*, orphans: bool) -> bool:
 
     set_child_subreaper = 36
     try:
-        return ctypes.CDLL(None).prctl(set_child_subreaper, int(orphans), 0, 0, 0) == 0
+        return bool(ctypes.CDLL(None).prctl(set_child_subreaper, int(orphans), 0, 0, 0) == 0)
     except (OSError, AttributeError):
         return False
 
