@@ -119,7 +119,7 @@ def test_a_module_that_lacked_a_name_is_looked_at_again(cached: Path) -> None:
 def test_a_damaged_or_foreign_cache_is_no_cache(cached: Path) -> None:
     paths = policies(cached, 3)
     first = lint_files(paths, Plan, Store(""))
-    (stored,) = (cached / "cache").glob("lint-*")
+    (stored,) = (cached.parent / "cache").glob("lint-*")
     for text in ("", "{}", "not json", stored.read_text(encoding="utf-8").replace("VGL301", "VGL302")):
         stored.write_text(text, encoding="utf-8")
         assert lint_files(paths, Plan, Store("")) == first
