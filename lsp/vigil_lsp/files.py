@@ -132,6 +132,10 @@ class Files:
 
     # --- contents ---
 
+    def is_open(self, path: str) -> bool:
+        """Whether a document of this path is open."""
+        return self._opened(path) is not None
+
     def is_file(self, path: Path) -> bool:
         """Whether there is such a file, or a document that would be stored there."""
         return self._opened(str(path)) is not None or is_file(path)

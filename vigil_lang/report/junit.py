@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 # XML 1.0 has no way to write these, not even as a reference; `visible` knows the others.
 _NO_XML = re.compile("[\ufffe\uffff]")
+# What a log on GitHub would take for a command; it reads back as it was.
+_COMMAND = re.compile(r"^(\s*):(?=:)|#(?=#\[)", re.MULTILINE)
 _MARKUP = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;"})
 
 
@@ -70,7 +72,7 @@ def junit_xml(suites: Iterable[Suite], name: str = "vigil") -> str:
             lines += _case(case)
         lines.append("  </testsuite>")
     lines.append("</testsuites>")
-    return "\n".join(lines) + "\n"
+    return _COMMAND.sub(lambda found: "&#35;" if found[1] is None else f"{found[1]}&#58;", "\n".join(lines)) + "\n"
 
 
 def _properties(figures: Mapping[str, int]) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -99,7 +99,7 @@ def _standard_root() -> Path:
     return resource("stdlib", "std").resolve()
 
 
-@cache
+@lru_cache(maxsize=256)
 def _standard_module(path: Path) -> Module | None:
     """A standard module, read once for all policies that use it; None when there is something to say of it."""
     found: list[Diagnostic] = []
@@ -112,7 +112,7 @@ def _standard_module(path: Path) -> Module | None:
     return None if found else module
 
 
-@cache
+@lru_cache(maxsize=4096)
 def is_shipped(path: str) -> bool:
     """Whether a file belongs to the standard library, which is not the user's to mend."""
     return Path(path).resolve().is_relative_to(_standard_root())

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.collector import collector_paused
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
+from vigil_lang.diagnostics.visible import as_argument
 from vigil_lang.files import read_source
 from vigil_lang.semantics.lower import Lowering, Statement
 from vigil_lang.semantics.meanings import Values
@@ -117,7 +118,7 @@ def load_policy(path: str | Path, params: Mapping[str, object] | None = None) ->
     source = policy_source(str(path))
     if is_test_file(source.path):
         message = "a file of tests is no policy to judge runs by"
-        help_text = f"`vigil test {path}` runs its tests"
+        help_text = f"`vigil test {as_argument(source.path)}` runs its tests"
         raise InputError([Diagnostic.of("VGL610", message, Source(source.path, ""), help=help_text)])
     policy = read_policy(source, params)
     if policy.errors:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from vigil_lang.diagnostics.visible import HIDDEN
@@ -121,7 +121,7 @@ def glob_parts(pattern: str) -> tuple[tuple[Literal["text", "*", "?"], str], ...
     return tuple(parts)
 
 
-@cache
+@lru_cache(maxsize=4096)
 def predicate(matcher: Matcher) -> Callable[[str], bool]:
     """A test of one text against a pattern.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from vigil_lang.semantics import core
@@ -63,7 +63,7 @@ def _longest_run(matcher: Matcher) -> str:
     return max((text for kind, text in glob_parts(matcher.pattern) if kind == "text"), key=len, default="")
 
 
-@cache
+@lru_cache(maxsize=1024)
 def _compiled(expression: Expression) -> Any:
     import re2
 

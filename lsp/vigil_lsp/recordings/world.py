@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
+from vigil_lang.diagnostics.visible import as_argument
 from vigil_lang.paths import trace_paths, waits
 from vigil_lang.report.recording import file_of
 from vigil_lang.runs import load_traces
@@ -18,6 +19,7 @@ from vigil_lang.signatures import load_signature
 from vigil_lang.trace import Signature, merge, observe
 from vigil_lang.trace.samples import Samples, sampled
 from vigil_lsp.recordings.limits import TooLong, limited
+from vigil_lsp.recordings.named import lies_in
 from vigil_lsp.recordings.recorded import Recorded
 from vigil_lsp.recordings.results import RunInfo, World
 from vigil_lsp.recordings.slimming import slim
@@ -105,7 +107,9 @@ def largest(path: str) -> int:
 def _read(path: str, state: FileState) -> Loaded:
     if state.size > largest(path):
         message = f"a recording of more than {largest(path) // 1_000_000} MB is not followed in an editor"
-        found = Diagnostic.of("VGL003", message, Source(path, ""), severity="warning", help=f"`vigil verify … {path}`")
+        found = Diagnostic.of(
+            "VGL003", message, Source(path, ""), severity="warning", help=f"`vigil verify … {as_argument(path)}`"
+        )
         return Loaded(state, findings=(found,))
     if waits(path):
         found = Diagnostic.of("VGL003", "a pipe or a device is not followed in an editor", Source(path, ""))
@@ -148,7 +152,7 @@ def find(patterns: Iterable[str], within: str | None = None, slow: set[str] | No
     end = time.monotonic() + MAX_SECONDS
     for at, pattern in enumerate(patterns):
         try:
-            if inside is not None and not _lies_in(_head(pattern), inside):
+            if inside is not None and not lies_in(_head(pattern), inside):
                 found.missing.append((at, _OUTSIDE))
                 continue
             if pattern in slow:
@@ -168,7 +172,7 @@ def find(patterns: Iterable[str], within: str | None = None, slow: set[str] | No
         runs = [f for f in files if not f.endswith(_NO_RUNS)]
         if not runs:
             found.missing.append((at, "this stands for no run, only for policies or configurations"))
-        allowed = [f for f in runs if inside is None or _lies_in(f, inside)]
+        allowed = [f for f in runs if inside is None or lies_in(f, inside)]
         if len(allowed) < len(runs):
             found.missing.append((at, _OUTSIDE))
         found.files += (file for file in allowed if file not in found.files)
@@ -184,11 +188,6 @@ def _head(pattern: str) -> str:
             break
         head.append(_SPELLED_OUT.sub(r"\1", part))
     return str(Path(*head))
-
-
-def _lies_in(path: str, folder: str) -> bool:
-    real = os.path.realpath(path)
-    return real == folder or real.startswith(os.path.join(folder, ""))  # noqa: PTH118 - texts
 
 
 class Runs:
