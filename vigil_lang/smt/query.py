@@ -16,7 +16,7 @@ from pysmt.typing import BOOL, INT
 from vigil_lang.smt.symbols import Distinct
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 Formula: TypeAlias = Any  # pysmt.fnode.FNode; pySMT is not typed
 
@@ -47,7 +47,9 @@ class Condition:
 class Query:
     """Facts and definitions as they are made, in an order in which every symbol precedes its use."""
 
-    def __init__(self) -> None:
+    def __init__(self, make: Callable[[int], None]) -> None:
+        """`make` is told of every symbol, and raises where they become too many."""
+        self._make = make
         self._terms = _Terms()
         self.true: Formula = self._terms.TRUE()
         self.false: Formula = self._terms.FALSE()
@@ -148,4 +150,5 @@ class Query:
 
     def _symbol(self, name: str, sort: Any) -> Formula:
         """A new symbol; a name that is taken gets a number."""
+        self._make(1)
         return self._terms.new_symbol(self._distinct(name), sort)
