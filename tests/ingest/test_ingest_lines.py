@@ -121,7 +121,7 @@ def test_what_is_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_file_that_unpacks_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stream, "_ALWAYS_FINE", 1 << 20)
     found = fault(gzip.compress(b"\n" * (8 << 20)))
-    assert (found.code, found.message) == ("VGL003", "the file unpacks to more than 500 times its size")
+    assert (found.code, found.message) == ("VGL003", "the file unpacks to more than 25 times its size")
 
 
 def test_the_head_is_yielded_again() -> None:

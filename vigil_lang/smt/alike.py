@@ -12,18 +12,20 @@ from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import texts
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from vigil_lang.trace import Trace
 
 
 class Alike:
     """For each variable of a requirement the values of a run by those that stand for them."""
 
-    def __init__(self, requirement: core.Requirement, trace: Trace) -> None:
-        tests = [t for holds in core.conditions(requirement.theta) for t in core.tests(holds.condition)]
+    def __init__(self, variables: Iterable[str], conditions: Iterable[core.Holds], trace: Trace) -> None:
+        tests = [t for holds in conditions for t in core.tests(holds.condition)]
         searched = {t.variable for t in tests if isinstance(t, core.Contains)}
         rank = {value: at for at, value in enumerate(trace.values)}
         self._first: dict[str, dict[str, str]] = {}
-        for variable in requirement.variables:
+        for variable in variables:
             if variable not in searched:
                 fields = dict.fromkeys(t.field for t in tests if isinstance(t, core.Equals) and t.variable == variable)
                 self._first[variable] = _first_alike(list(fields), trace, rank)

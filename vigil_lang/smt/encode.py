@@ -74,12 +74,12 @@ class Encoding:
 
     def _make_leaves(self) -> Alike | None:
         """Make a leaf of every condition; where lists make for many bindings, of values that are not alike only."""
-        conditions = core.conditions(self.requirement.theta)
+        conditions = list(_conditions_of(self.requirement))
         order, alike = self.requirement.variables, None
         try:
             leaves = [Leaf(holds, self._matching, order, self._work) for holds in conditions]
         except ManyBindings:
-            alike = Alike(self.requirement, self.trace)
+            alike = Alike(self.requirement.variables, conditions, self.trace)
             leaves = [Leaf(holds, self._matching, order, self._work, alike) for holds in conditions]
         for holds, leaf in zip(conditions, leaves, strict=True):
             self._leaves[id(holds)] = leaf
@@ -123,10 +123,11 @@ class Encoding:
         if trigger is None:
             return True
         steps = _size(trigger)
-        for self._work.at in self._instances.events(trigger):
-            for binding in self._instances.meeting(trigger, self._work.at):
+        for at in self._instances.events(trigger):
+            self._work.at = at
+            for binding in self._instances.meeting(trigger, at):
                 self._work.spend(steps)
-                if self.query.value(self._encode(trigger, self._work.at, binding)):
+                if self.query.value(self._encode(trigger, at, binding)):
                     return True
         return False
 
@@ -252,6 +253,13 @@ class Encoding:
         if holds.role not in taken and holds.role != "condition":
             return holds.role
         return next(name for n in range(1, len(taken) + 2) if (name := f"{holds.role}{n}") not in taken)
+
+
+def _conditions_of(requirement: core.Requirement) -> Iterator[core.Holds]:
+    """The conditions of Θ, and those of a trigger that is no part of it, each once."""
+    trigger = requirement.trigger
+    both = [*core.conditions(requirement.theta), *(core.conditions(trigger) if trigger is not None else ())]
+    yield from {id(holds): holds for holds in both}.values()
 
 
 def _size(theta: core.Theta) -> int:

@@ -139,7 +139,7 @@ class Leaf:
         if not self.variables:
             return [()]
         choices = [self._values(x, fields, event) for x, fields in zip(self.variables, self._fixing, strict=True)]
-        if (size := prod(map(len, choices))) > _FEW:
+        if (size := prod([len(values) for values in choices])) > _FEW:
             if self._alike is None:
                 raise ManyBindings
             self._work.make(size)
@@ -150,7 +150,7 @@ class Leaf:
         bound = ((key, dict(zip(self.variables, key, strict=True))) for key in found)
         return [key for key, binding in bound if self._open(event, binding)]
 
-    def _values(self, variable: str, fields: list[core.Reads] | None, event: Event) -> Iterable[str]:
+    def _values(self, variable: str, fields: list[core.Reads] | None, event: Event) -> dict[str, None]:
         found = dict.fromkeys(v for f in fields or () for v in texts(f, event))
         return found if self._alike is None else dict.fromkeys(self._alike.one_for(variable, v) for v in found)
 
