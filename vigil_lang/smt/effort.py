@@ -16,15 +16,20 @@ if TYPE_CHECKING:
 MAX_STEPS: Final = 6_000_000
 """Steps, a few microseconds each, that all statements may take on the runs of one recording; more for a large one:"""
 STEPS_PER_EVENT: Final = 120
-STEPS_PER_RUN: Final = 1_500
+STEPS_PER_RUN: Final = 200
 
 MAX_PARTS: Final = 250_000
-"""Facts, definitions and bindings of one statement on one run, two kilobytes each; more for a long one:"""
-PARTS_PER_EVENT: Final = 10
+"""Facts, definitions and bindings of one statement on one run, a few kilobytes each; more for a large one:"""
+CHARACTERS_A_PART: Final = 4
 
+SOLVED: Final = 2
+"""What a definition or a condition counts for: the solver keeps them, too."""
+
+RUN: Final = 250
 STATEMENT: Final = 70
+VIOLATION: Final = 400
 OFFENCE: Final = 30
-"""Steps that a statement takes on any run, and an offence until it is explained."""
+"""Steps that a run takes, a statement on it, a violated one until it is shown, an offence until it is explained."""
 
 
 class TooCostly(InputError):
@@ -45,6 +50,7 @@ class Effort:
 
     def begin(self, trace: Trace) -> None:
         """Go on to the next run."""
+        self.taken += RUN
         self._for_runs += STEPS_PER_RUN + STEPS_PER_EVENT * len(trace)
 
 
@@ -57,7 +63,7 @@ class Work:
         self._effort = effort
         self._trace = trace
         self._name = name
-        self._room = max(MAX_PARTS, PARTS_PER_EVENT * len(trace))
+        self._room = max(MAX_PARTS, trace.characters // CHARACTERS_A_PART)
 
     def spend(self, steps: int) -> None:
         """Take so many steps.

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from vigil_lang.collector import collector_paused
 from vigil_lang.semantics import core
 from vigil_lang.smt.alike import Alike
-from vigil_lang.smt.effort import STATEMENT, Effort, Work
+from vigil_lang.smt.effort import SOLVED, STATEMENT, Effort, Work
 from vigil_lang.smt.instances import Instances
 from vigil_lang.smt.leaves import Key, Leaf, ManyBindings, Matching
 from vigil_lang.smt.query import Condition, Formula, Query
@@ -97,7 +97,7 @@ class Encoding:
                 work.spend(steps)
                 formula = self._encode(theta, at, key)
                 if formula is not true:
-                    work.make(1)
+                    work.make(SOLVED)
                     cases.append((key, formula))
             if cases:
                 found.append(Condition(at, tuple(cases)))

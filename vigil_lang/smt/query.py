@@ -13,6 +13,7 @@ from pysmt.fnode import FNode, FNodeContent
 from pysmt.formula import FormulaManager
 from pysmt.typing import BOOL, INT
 
+from vigil_lang.smt.effort import SOLVED
 from vigil_lang.smt.symbols import Distinct
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ class Query:
 
     def fact(self, name: str) -> Formula:
         """A symbol for something the run did."""
+        self._make(1)
         symbol = self._symbol(name, BOOL)
         self.facts.append(symbol)
         self._values[symbol] = True
@@ -70,6 +72,7 @@ class Query:
         """A Boolean symbol equal to a formula; constants and symbols stand for themselves."""
         if body is self.true or body is self.false or body.node_type() == op.SYMBOL:
             return body
+        self._make(SOLVED)
         symbol = self._symbol(name, BOOL)
         self._values[symbol] = self.value(body)
         self.definitions.append((symbol, body))
@@ -81,6 +84,7 @@ class Query:
         self.uses_integers = True
         step = terms.Ite(more, terms.Int(1), terms.Int(0))
         body = step if before is None else terms.Plus(before, step)
+        self._make(SOLVED)
         symbol = self._symbol(name, INT)
         self._values[symbol] = self.value(body)
         self.definitions.append((symbol, body))
@@ -150,5 +154,4 @@ class Query:
 
     def _symbol(self, name: str, sort: Any) -> Formula:
         """A new symbol; a name that is taken gets a number."""
-        self._make(1)
         return self._terms.new_symbol(self._distinct(name), sort)

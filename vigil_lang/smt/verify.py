@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vigil_lang.semantics.observation import rests_on_cut
-from vigil_lang.smt.effort import Effort
+from vigil_lang.smt.effort import VIOLATION, Effort
 from vigil_lang.smt.encode import Encoding
 from vigil_lang.smt.explain import Explainer
 from vigil_lang.smt.leaves import Matching
@@ -42,6 +42,8 @@ def _statement(
 ) -> StatementVerdict:
     encoding = Encoding(statement.requirement, trace, matching, name=statement.name, effort=effort)
     decision = decide(encoding, statement.name)
+    if decision.offending:
+        encoding.spend(decision.offending[0][0], VIOLATION)
     explainer = Explainer(statement, encoding)
     return StatementVerdict(
         policy=policy.path,
