@@ -100,7 +100,7 @@ class Recordings:
 
 def too_large(path: str, size: int) -> int | None:
     """The bytes that a recording may have to be read in an editor, where it has more."""
-    if size <= MAX_PACKED:
+    if size <= min(MAX_PACKED, MAX_BYTES):
         return None
     most = MAX_PACKED if is_packed(path) else MAX_BYTES
     return most if size > most else None
