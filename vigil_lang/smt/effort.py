@@ -41,17 +41,14 @@ class Effort:
     """Steps that were taken on the runs of one recording, and that may be."""
 
     taken: int = 0
+    most: int = MAX_STEPS
     _for_runs: int = 0
-
-    @property
-    def most(self) -> int:
-        """Steps that all runs so far may take together."""
-        return max(MAX_STEPS, self._for_runs)
 
     def begin(self, trace: Trace) -> None:
         """Go on to the next run."""
         self.taken += RUN
         self._for_runs += STEPS_PER_RUN + STEPS_PER_EVENT * len(trace)
+        self.most = max(MAX_STEPS, self._for_runs)
 
 
 class Work:
@@ -78,20 +75,24 @@ class Work:
             raise self._refusal(f"it takes more than {effort.most:,} steps", help_text)
 
     def make(self, parts: int) -> None:
-        """Have room for so many facts, definitions or bindings.
+        """Have room for so many facts, definitions or bindings, each of which is a step, too.
 
         Raises:
             TooCostly: VGL003, they are too many.
         """
-        self.spend(parts)
-        self.hold(parts)
         self._room -= parts
+        if self._room < 0:
+            raise self._no_room()
+        self.spend(parts)
 
     def hold(self, parts: int) -> None:
         """Have room for so many for a while. Raises as `make`."""
         if parts > self._room:
-            help_text = "a statement with fewer variables, or with values in their place, has fewer"
-            raise self._refusal("the values of its variables can be combined in too many ways", help_text)
+            raise self._no_room()
+
+    def _no_room(self) -> TooCostly:
+        help_text = "a statement with fewer variables, or with values in their place, has fewer"
+        return self._refusal("the values of its variables can be combined in too many ways", help_text)
 
     def _refusal(self, why: str, help_text: str) -> TooCostly:
         events = self._trace.events
