@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 import sys
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, BinaryIO
 
 from vigil_lang.diagnostics import Diagnostic, InputError, Source, Span
 
@@ -16,23 +18,83 @@ if TYPE_CHECKING:
 _MARKS = (".git", "pyproject.toml", "vigil.toml")
 
 
-def read_source(path: str, limit: int | None = None) -> Source:
-    """A text file as a source; `-` is standard input. With a `limit`, in bytes, no more than that is ever read.
+MAX_BYTES = 16_000_000
+"""The size of the largest text that is read whole, where its reader has no smaller limit."""
+
+_PATIENCE = 10.0
+"""Seconds that a named pipe has to wait for its first writer."""
+
+_HANDED = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
+"""What this process was given open, as a shell's `<(…)` does it."""
+
+
+def open_input(path: str | Path) -> BinaryIO:
+    """Open what is to be read, where that has an end: a file, nothing at all (`/dev/null`), or a pipe that is written.
+
+    Raises:
+        OSError: it cannot be opened; a folder, a device, a socket, or a pipe that nobody writes to.
+    """
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    try:
+        mode = os.fstat(handle).st_mode
+        if not stat.S_ISREG(mode):
+            _refuse_endless(handle, mode, str(path))
+            os.set_blocking(handle, True)
+        return os.fdopen(handle, "rb")
+    except BaseException:
+        os.close(handle)
+        raise
+
+
+def standard_input() -> BinaryIO:
+    """Standard input, where it has an end.
+
+    Raises:
+        OSError: it is a folder or a device.
+    """
+    stream = sys.stdin.buffer
+    try:
+        handle = stream.fileno()
+    except (OSError, ValueError):  # no file at all, as under a test
+        return stream
+    mode = os.fstat(handle).st_mode
+    if not stat.S_ISREG(mode):
+        _refuse_endless(handle, mode, _HANDED[1])
+    return stream
+
+
+def _refuse_endless(handle: int, mode: int, path: str) -> None:
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+    if path.startswith(_HANDED):
+        if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(handle):
+            return
+    elif stat.S_ISFIFO(mode):
+        if _is_written(handle):
+            return
+        raise OSError(errno.EAGAIN, "it is a pipe that nobody writes to", path)
+    if not os.path.samestat(os.fstat(handle), Path(os.devnull).stat()):
+        raise OSError(errno.EINVAL, "it is a device, not a file", path)
+
+
+def _is_written(handle: int) -> bool:
+    import select  # late: pipes are rare
+
+    return bool(select.select([handle], [], [], _PATIENCE)[0])
+
+
+def read_source(path: str, limit: int = MAX_BYTES) -> Source:
+    """A text file as a source; `-` is standard input. No more than `limit` bytes are ever read.
 
     Raises:
         InputError: VGL001 when it cannot be read, VGL002 when it is not UTF-8, VGL003 beyond the limit.
     """
     name = "<stdin>" if path == "-" else path
-    wanted = -1 if limit is None else limit + 1
     try:
-        if path == "-":
-            raw = sys.stdin.buffer.read(wanted)
-        else:
-            with Path(path).open("rb") as stream:
-                raw = stream.read(wanted)
+        raw = read_bytes(path, limit)
     except (OSError, ValueError) as error:
         raise InputError([unreadable(name, error)]) from None
-    if limit is not None and len(raw) > limit:
+    if len(raw) > limit:
         message = f"the file has more than {limit:,} bytes"
         raise InputError([Diagnostic.of("VGL003", message, Source(name, ""))]) from None
     try:
@@ -42,6 +104,18 @@ def read_source(path: str, limit: int | None = None) -> Source:
         at = len(raw[: error.start].decode("utf-8"))
         message = f"not UTF-8 text: byte 0x{raw[error.start]:02x} at offset {error.start}"
         raise InputError([Diagnostic.of("VGL002", message, Source(name, kept), Span(at, at + 1))]) from None
+
+
+def read_bytes(path: str | Path, limit: int = MAX_BYTES) -> bytes:
+    """What a file holds, or standard input for `-`: up to one byte more than the limit, by which that is told.
+
+    Raises:
+        OSError, ValueError: it cannot be read, as `open_input` has it.
+    """
+    if str(path) == "-":
+        return standard_input().read(limit + 1)
+    with open_input(path) as stream:
+        return stream.read(limit + 1)
 
 
 def is_file(path: Path) -> bool:

@@ -78,7 +78,13 @@ def _expand(arg: str, suffixes: tuple[str, ...], *, definitions: bool = False) -
         return [arg]
     if glob.has_magic(arg):
         # A quoted pattern means what a shell would have made of it: what it matches counts as named.
-        matched = sorted(glob.glob(arg, recursive=True))  # noqa: PTH207 - Path.glob refuses absolute patterns
+        from vigil_lang.wildcards import MAX_LOOKED_AT, TooManyNames, matching
+
+        try:
+            matched = matching(arg)
+        except TooManyNames:
+            message = f"`{arg}` looks at more than {MAX_LOOKED_AT:,} files and folders"
+            raise InputError([Diagnostic.of("VGL003", message, Source(arg, ""))]) from None
         if not matched:
             raise _nothing(arg, f"nothing matches `{arg}`")
         files = [

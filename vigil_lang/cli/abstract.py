@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 import tempfile
 from contextlib import contextmanager
@@ -25,6 +24,9 @@ if TYPE_CHECKING:
     from vigil_lang.trace import Event, Run
 
 _CLEAN, _FINDINGS, _BAD_INPUT = 0, 1, 2
+
+
+_PART = 1 << 20
 
 
 @click.command("abstract")
@@ -249,11 +251,15 @@ class _Job:
 def _on_disk(path: str) -> Iterator[str]:
     """A recording that can be read twice: standard input is copied to a file that nobody else can see."""
     from vigil_lang.ingest.load import opened
+    from vigil_lang.ingest.stream import MAX_TOTAL, too_large
 
     if path != "-" and not Path(path).is_fifo():
         yield path
         return
-    with tempfile.NamedTemporaryFile() as copy, opened(path) as (stream, _):
-        shutil.copyfileobj(stream, copy)
+    with tempfile.NamedTemporaryFile() as copy, opened(path) as (stream, name):
+        for part in iter(lambda: stream.read(_PART), b""):
+            copy.write(part)
+            if copy.tell() > MAX_TOTAL:
+                raise too_large(name, f"the recording is larger than {MAX_TOTAL >> 30} GB")
         copy.flush()
         yield copy.name

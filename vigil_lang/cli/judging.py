@@ -76,12 +76,15 @@ def judge_all(
     A recording that cannot be read (`traces_of` raises InputError) does not stop the others. With `observe` the
     tally gets the vocabulary of all runs.
     """
+    from vigil_lang.smt.effort import Effort
+
     tally = Tally()
     with steps(runs) as progress:
         for path in progress:
+            effort = Effort()
             try:
                 for trace in traces_of(path):
-                    verdict = judge(policies, trace)
+                    verdict = judge(policies, trace, effort)
                     remarks = tuple(_remarks(verdict, demands))
                     _count(tally, verdict, observe=observe)
                     tally.failed_demands += any(found.severity == "error" for found in remarks)

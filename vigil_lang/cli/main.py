@@ -120,6 +120,9 @@ def run(args: list[str] | None = None) -> int:
         if error.filename is None:
             _let_go()
         return BAD_INPUT
+    except MemoryError:
+        _last_words("vigil: there is not enough memory for this input")
+        return BAD_INPUT
     except Exception as error:  # the last line of defence: one line, not a traceback
         if os.environ.get("VIGIL_DEBUG"):
             raise

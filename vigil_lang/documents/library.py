@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from vigil_lang.diagnostics import Source
-from vigil_lang.files import project_root
+from vigil_lang.files import project_root, read_bytes
 
 if TYPE_CHECKING:
     from vigil_lang.documents.model import Document
@@ -129,8 +129,7 @@ def _load(place: Path, shown: str) -> Document | Unreadable:
             return Unreadable(shown, "absent", "there is no such file")
         if not place.is_file():
             return Unreadable(shown, "unreadable", "it is a folder" if place.is_dir() else "it is not a file")
-        with place.open("rb") as stream:
-            raw = stream.read(MAX_BYTES + 1)
+        raw = read_bytes(place, MAX_BYTES)
         if len(raw) > MAX_BYTES:
             return Unreadable(shown, "unreadable", f"it is larger than {MAX_BYTES // 1_000_000} MB")
         return read_document(Source(shown, raw.decode("utf-8")))

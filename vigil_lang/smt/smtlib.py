@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from vigil_lang import __version__
 from vigil_lang.smt import script
+from vigil_lang.smt.effort import Effort
 from vigil_lang.smt.encode import Encoding
 from vigil_lang.smt.leaves import Matching
 from vigil_lang.smt.solve import assertion_names
@@ -26,9 +27,14 @@ def export(statements: Iterable[Statement], trace: Trace) -> str:
 
     A block is `unsat` exactly when the run breaks the statement; then `(get-unsat-core)` names offending events.
     Blocks of statements that hold ask for no core, for a solver has none to give.
+
+    Raises:
+        TooCostly: VGL003, the script would be larger than the run warrants.
     """
     matching = Matching(trace)
-    blocks = [_block(statement, trace, matching) for statement in statements]
+    effort = Effort()
+    effort.begin(trace)
+    blocks = [_block(statement, trace, matching, effort) for statement in statements]
     head = [
         f"; vigil {__version__}: {comment(trace.run.path)}, {len(trace)} events",
         "; Facts hold of the run; what it did not do is no fact and is false.",
@@ -37,8 +43,8 @@ def export(statements: Iterable[Statement], trace: Trace) -> str:
     return "\n".join(head) + "\n(reset)\n\n".join("\n".join(block) + "\n" for block in blocks)
 
 
-def _block(statement: Statement, trace: Trace, matching: Matching) -> list[str]:
-    encoding = Encoding(statement.requirement, trace, matching, name=statement.name)
+def _block(statement: Statement, trace: Trace, matching: Matching, effort: Effort) -> list[str]:
+    encoding = Encoding(statement.requirement, trace, matching, name=statement.name, effort=effort)
     query = encoding.query
     cases = {c.event: query.all([formula for _, formula in c.cases]) for c in encoding.conditions}
     goals = [cases.get(at, query.true) for at in range(len(trace))]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vigil_lang.semantics.observation import rests_on_cut
+from vigil_lang.smt.effort import VIOLATION, Effort
 from vigil_lang.smt.encode import Encoding
 from vigil_lang.smt.explain import Explainer
 from vigil_lang.smt.leaves import Matching
@@ -19,21 +20,30 @@ if TYPE_CHECKING:
     from vigil_lang.trace import Trace
 
 
-def verify(policies: Iterable[Policy], trace: Trace) -> Verdict:
-    """Judge a run by every statement of the policies.
+def verify(policies: Iterable[Policy], trace: Trace, effort: Effort | None = None) -> Verdict:
+    """Judge a run by every statement of the policies. Runs of one recording share an `effort`.
 
     Raises:
+        TooCostly: VGL003, that would take more than the size of the run warrants.
         SolverDisagrees: Z3 did not confirm a verdict; a fault of this program.
     """
     chosen = tuple(policies)
     matching = Matching(trace)
-    found = [_statement(policy, statement, trace, matching) for policy in chosen for statement in policy.statements]
+    effort = effort or Effort()
+    effort.begin(trace)
+    found = [
+        _statement(policy, statement, trace, matching, effort) for policy in chosen for statement in policy.statements
+    ]
     return Verdict(trace, chosen, tuple(found))
 
 
-def _statement(policy: Policy, statement: PolicyStatement, trace: Trace, matching: Matching) -> StatementVerdict:
-    encoding = Encoding(statement.requirement, trace, matching, name=statement.name)
+def _statement(
+    policy: Policy, statement: PolicyStatement, trace: Trace, matching: Matching, effort: Effort
+) -> StatementVerdict:
+    encoding = Encoding(statement.requirement, trace, matching, name=statement.name, effort=effort)
     decision = decide(encoding, statement.name)
+    if decision.offending:
+        encoding.spend(decision.offending[0][0], VIOLATION)
     explainer = Explainer(statement, encoding)
     return StatementVerdict(
         policy=policy.path,

@@ -168,6 +168,16 @@ class Trace:
         return tuple(len(seen) - 1 if e.action in MESSAGES else seen.setdefault(e.call, len(seen)) for e in self.events)
 
     @cached_property
+    def characters(self) -> int:
+        """How many characters all names, values and outputs have together."""
+        return sum(
+            len(event.action)
+            + len(event.output or "")
+            + sum(len(name) + sum(map(len, texts)) for name, texts in event.args.items())
+            for event in self.events
+        )
+
+    @cached_property
     def index_of(self) -> dict[str, int]:
         """Position by event id."""
         return {e.id: i for i, e in enumerate(self.events)}

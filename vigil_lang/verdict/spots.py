@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import Binding, meets
-from vigil_lang.semantics.text import Expression, Matcher, glob_parts
+from vigil_lang.semantics.text import Expression, Matcher, glob_parts, searcher
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,6 +65,4 @@ def _longest_run(matcher: Matcher) -> str:
 
 @lru_cache(maxsize=1024)
 def _compiled(expression: Expression) -> Any:
-    import re2
-
-    return re2.compile(("(?i)" if expression.ignore_case else "") + expression.pattern)
+    return searcher(expression)

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from vigil_lang.semantics import core
+from vigil_lang.smt.effort import TooCostly
 from vigil_lang.smt.leaves import Matching
 from vigil_lsp.recordings.limits import TooLong
 from vigil_lsp.recordings.meeting import Meeting, Numbers, places, plan
@@ -83,7 +84,7 @@ class Recorded:
         if found is None:
             try:
                 found = self._judged(statement)
-            except TooLong:
+            except (TooLong, TooCostly):
                 found = Answer((), False, given_up=True)
         else:
             del self._answers[number]

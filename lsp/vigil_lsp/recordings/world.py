@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
 from vigil_lang.diagnostics.visible import as_argument
+from vigil_lang.ingest.load import is_packed
 from vigil_lang.paths import trace_paths, waits
 from vigil_lang.report.recording import file_of
 from vigil_lang.runs import load_traces
@@ -99,14 +100,17 @@ class Recordings:
         self._loaded = {path: loaded for path, loaded in self._loaded.items() if path in kept}
 
 
-def largest(path: str) -> int:
-    """Bytes that a recording may have to be read in an editor."""
-    return MAX_PACKED if path.endswith((".gz", ".eval")) else MAX_BYTES
+def too_large(path: str, size: int) -> int | None:
+    """The bytes that a recording may have to be read in an editor, where it has more."""
+    if size <= min(MAX_PACKED, MAX_BYTES):
+        return None
+    most = MAX_PACKED if is_packed(path) else MAX_BYTES
+    return most if size > most else None
 
 
 def _read(path: str, state: FileState) -> Loaded:
-    if state.size > largest(path):
-        message = f"a recording of more than {largest(path) // 1_000_000} MB is not followed in an editor"
+    if (most := too_large(path, state.size)) is not None:
+        message = f"a recording of more than {most // 1_000_000} MB is not followed in an editor"
         found = Diagnostic.of(
             "VGL003", message, Source(path, ""), severity="warning", help=f"`vigil verify … {as_argument(path)}`"
         )
@@ -232,7 +236,7 @@ class Runs:
         beyond: list[Diagnostic] = []
         for done, path in enumerate(files, 1):
             state = state_of(path)
-            left -= state.size if state is not None and state.size <= largest(path) else 0
+            left -= state.size if state is not None and too_large(path, state.size) is None else 0
             if left < 0:
                 message = f"the recordings before it have {MAX_ALTOGETHER // 1_000_000} MB: this one is not followed"
                 beyond.append(Diagnostic.of("VGL003", message, Source(path, ""), severity="warning"))
