@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from vigil_lang import inputs
 from vigil_lang.abstraction.calls import Unnameable
 from vigil_lang.abstraction.run import Abstraction, Options, Survey
 from vigil_lang.collector import collector_paused
@@ -30,6 +31,7 @@ def load_trace(path: str | Path, *, format: str | None = None, options: Options 
         InputError: VGL606 where the recording holds several runs (`load_traces` gives them all); else as
             `ingest.load.read_records` does.
     """
+    inputs.note(str(path))
     with opened(path) as (stream, name):
         return read_trace(stream, name, format, options)
 
@@ -39,6 +41,7 @@ def load_traces(path: str | Path, *, format: str | None = None, options: Options
 
     Where there are several, `Run.path` is the recording's with the run's name behind a ``#``.
     """
+    inputs.note(str(path))
     with opened(path) as (stream, name):
         yield from read_traces(stream, name, format, options)
 

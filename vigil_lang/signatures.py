@@ -7,6 +7,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+from vigil_lang import inputs
 from vigil_lang.diagnostics import InputError
 from vigil_lang.ingest.json_text import BOM, decode, fault_of, point_at
 from vigil_lang.ingest.load import STDIN, recognised
@@ -27,6 +28,7 @@ def load_signature(path: str | Path) -> Signature:
     Raises:
         InputError: VGL604 (VGL003 beyond the limits) for a definition at fault; else as `load_trace` does.
     """
+    inputs.note(str(path))
     if str(path) == "-":
         return read_signature(sys.stdin.buffer.read(), STDIN)
     try:

@@ -23,7 +23,7 @@ from pygls.exceptions import JsonRpcException
 
 from vigil_lang.cache import folder as cache_folder
 from vigil_lang.diagnostics import CODES, InputError
-from vigil_lang.files import write_text
+from vigil_lang.outputs import rewrite
 from vigil_lang.resources import resource
 from vigil_lsp.recordings.client import Unanswered
 
@@ -182,7 +182,7 @@ def _stored(document: Virtual, text: str) -> Path | None:
     try:
         with suppress(FileNotFoundError):
             path.chmod(0o600)
-        write_text(str(path), text)
+        rewrite(str(path), text)
         path.chmod(0o400)
     except (OSError, InputError):
         return None

@@ -12,6 +12,7 @@ from io import TextIOWrapper
 import click
 
 from vigil_lang import __version__
+from vigil_lang.inputs import remembered
 
 # One file a verb; the help shown for the group must not import them.
 VERBS = {
@@ -99,7 +100,8 @@ def run(args: list[str] | None = None) -> int:
     """Run one verb and return its exit status; nothing escapes as a traceback."""
     _prepare_streams()
     try:
-        result = group.main(args=args, prog_name="vigil", standalone_mode=False)
+        with remembered():
+            result = group.main(args=args, prog_name="vigil", standalone_mode=False)
         sys.stdout.flush()
     except click.ClickException as error:
         _show(error)

@@ -14,7 +14,7 @@ from vigil_lang.cli.params import check_settings, params_options, read_params
 from vigil_lang.cli.paths import complete
 from vigil_lang.cli.recordings import options_of, run_options
 from vigil_lang.cli.settings import config_option, settings_of
-from vigil_lang.cli.show import FORMATS, Format, output_options, show_errors, written
+from vigil_lang.cli.show import FORMATS, Format, give_up, output_options, show_errors, written
 from vigil_lang.cli.verdicts import Writer
 from vigil_lang.diagnostics import InputError, nearest
 from vigil_lang.paths import split
@@ -60,9 +60,7 @@ def command(
     Exit status: 0 no violation reaches the fail level, 1 some does, 2 something cannot be read.
     """
     project = settings_of(config, isolated=isolated)
-    policy_args, runs = (
-        [path for path in found if path in paths or not project.excludes(path)] for found in split(paths)
-    )
+    policy_args, runs = split(paths, project.excludes)
     if not policy_args or not runs:
         missing, kept = ("policy", "run") if not policy_args else ("run", "policy")
         raise click.UsageError(f"There is no {missing} beside the {kept}: vigil verify rules.vgl run.jsonl")
@@ -91,6 +89,8 @@ def command(
         tally = judge_all(policies, runs, traces_of, writer, observe=observe)
         if format == "human":
             conclude(tally, policies, runs, target)
+        if tally.broken and not writer.at_the_end:
+            give_up(output)
         failed = not tally.violated.isdisjoint(reached)
         return writer.finish(_BAD_INPUT if tally.broken else _FINDINGS if failed else _CLEAN)
 

@@ -7,9 +7,10 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from vigil_lang import inputs
 from vigil_lang.diagnostics import InputError
 from vigil_lang.lint.codec import Records, decode, encode
-from vigil_lang.lint.store import Digests, Entry, Store, digest
+from vigil_lang.lint.store import ABSENT, Digests, Entry, Store, digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -55,6 +56,8 @@ def lint_files(
                 store.put(path, entry)
         if store is not None:
             store.save()
+    for entry in entries.values():  # what other processes read, or an earlier call did
+        inputs.note(*(other for other, state in entry.needs.items() if state != ABSENT))
     return [_result(path, entries[path], read.get(path, ())) for path in paths]
 
 
