@@ -84,7 +84,7 @@ def test_a_comment_takes_the_place_of_the_configuration() -> None:
     settings = Settings(runs=("all/*.jsonl",), signatures=("sig.json",), lint=Lint(benign=("good",)))
     plain = asked("/w/d/p.vgl", "", settings, "/w", "/w", shown=True)
     assert plain.basis.runs == ("/w/all/*.jsonl",)
-    assert plain.basis.within is None
+    assert plain.basis.within == "/w"  # the project of the configuration
     own = asked("/w/d/p.vgl", "// runs: a.jsonl", settings, "/w", "/w", shown=True)
     assert own.basis.runs == ("/w/d/a.jsonl",)
     assert own.basis.within == "/w"

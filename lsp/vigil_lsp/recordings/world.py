@@ -140,6 +140,7 @@ def find(patterns: Iterable[str], within: str | None = None, slow: set[str] | No
     inside = os.path.realpath(within) if within is not None else None
     end = time.monotonic() + MAX_SECONDS
     for at, pattern in enumerate(patterns):
+        refused: list[Diagnostic] = []
         try:
             if inside is not None and not _lies_in(parted(pattern)[0], inside):
                 found.missing.append((at, _OUTSIDE))
@@ -147,7 +148,7 @@ def find(patterns: Iterable[str], within: str | None = None, slow: set[str] | No
             if pattern in slow:
                 raise TooLong
             with limited(max(_AT_LEAST, end - time.monotonic())):
-                files = trace_paths([pattern], refused=(refused := []))
+                files = trace_paths([pattern], refused=refused)
         except TooLong:
             slow.add(pattern)
             found.missing.append((at, "finding what this stands for takes too long"))
