@@ -68,6 +68,11 @@ def stays(path: str | Path, folder: str | Path) -> bool:
     return lies_in(path, project_root(Path(os.path.realpath(folder))))
 
 
+def leads_out(path: str, root: Path) -> bool:
+    """Whether a file found below a real folder is a link out of the project with this root."""
+    return os.path.islink(path) and not lies_in(path, root)  # noqa: PTH114 - a text
+
+
 def lies_in(path: str | Path, root: Path) -> bool:
     """Whether a file lies in a folder when all links are followed; `root` is the folder's real path."""
     return Path(os.path.realpath(path)).is_relative_to(root)

@@ -27,19 +27,26 @@ def note(*paths: str) -> None:
     """Remember files that were read, that will be, or that were written; `-` is standard input."""
     if _calls:
         for path in paths:
-            _calls[-1][path if path == "-" else os.path.abspath(path)] = None  # noqa: PTH100 - links are kept
+            _calls[-1][path if path == "-" else _whole(path)] = None
 
 
 def is_noted(path: str) -> bool:
     """Whether a path leads to a file that was noted, however it is spelled and through whatever links."""
     noted = _calls[-1] if _calls else {}
-    if os.path.abspath(path) in noted:  # noqa: PTH100 - a text
+    if _whole(path) in noted:
         return True
     try:
         wanted = os.stat(path)  # noqa: PTH116 - a text
     except (OSError, ValueError):
         return False
     return any(os.path.samestat(wanted, found) for other in noted if (found := _status(other)) is not None)
+
+
+def _whole(path: str) -> str:
+    try:
+        return os.path.abspath(path)  # noqa: PTH100 - links are kept
+    except OSError:  # the working directory is gone
+        return path
 
 
 def _status(path: str) -> os.stat_result | None:

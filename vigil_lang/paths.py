@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from itertools import takewhile
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from vigil_lang import inputs
 from vigil_lang.diagnostics import Diagnostic, InputError, Source, nearest
-from vigil_lang.files import lies_in, project_root
+from vigil_lang.files import leads_out, project_root
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -70,13 +70,29 @@ def split(args: Iterable[str], excludes: Callable[[str], bool] = _none) -> tuple
     return policies, [path for path in found if path not in set(policies)]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Wanted:
-    """The files that are taken of a folder: those whose names end so, and that are not excluded."""
+    """The files that are taken of a folder: those whose names end so, and that are not excluded.
+
+    `refused` tells of links out of the project; `passed_over` counts them and what is excluded.
+    """
 
     suffixes: tuple[str, ...]
     excludes: Callable[[str], bool]
     definitions: bool = False
+    refused: list[Diagnostic] = field(default_factory=list)
+    passed_over: int = 0
+
+    def takes(self, path: str, root: Path) -> bool:
+        """Whether a file that was found may be read; what lies elsewhere must not seem to be clean, so it is told."""
+        excluded = self.excludes(path)
+        if not excluded and not leads_out(path, root):
+            return True
+        self.passed_over += 1
+        if not excluded and len(self.refused) < _TOLD:
+            message = "the link leads out of the project, and is not followed unless the call names it"
+            self.refused.append(Diagnostic.of("VGL001", message, Source(path, "")))
+        return False
 
     @property
     def noun(self) -> str:
@@ -85,25 +101,24 @@ class _Wanted:
 
 
 def _all(args: Iterable[str], wanted: _Wanted, refused: Refused) -> list[str]:
-    ways_out: list[Diagnostic] = []
-    found = _once(path for arg in args for path in _expand(arg, wanted, ways_out))
-    if ways_out and refused is None:
-        raise InputError(ways_out)
+    found = _once(path for arg in args for path in _expand(arg, wanted))
+    if wanted.refused and refused is None:
+        raise InputError(wanted.refused)
     if refused is not None:
-        refused += ways_out
+        refused += wanted.refused
     inputs.note(*found)
     return found
 
 
-def _expand(arg: str, wanted: _Wanted, refused: list[Diagnostic]) -> Iterable[str]:
+def _expand(arg: str, wanted: _Wanted) -> Iterable[str]:
     if arg == "-" or (".vgl" in wanted.suffixes and _is_module(arg)):
         return [arg]
     if "\0" in arg:
         raise _nothing(arg, "a path cannot hold a NUL character")
-    before = len(refused)
+    before = wanted.passed_over
     if arg and Path(arg).is_dir():
-        found = list(_below(arg, wanted, _root(arg), refused))
-        if not found and len(refused) == before:
+        found = list(_below(arg, wanted, _root(arg)))
+        if not found and wanted.passed_over == before:
             raise _nothing(arg, f"{wanted.noun} in `{arg}`")
         return found
     if os.path.lexists(arg):
@@ -114,8 +129,8 @@ def _expand(arg: str, wanted: _Wanted, refused: list[Diagnostic]) -> Iterable[st
         if not matched:
             raise _nothing(arg, f"nothing matches `{arg}`")
         root = _root(parted(arg)[0] or ".")
-        found = [path for match in matched for path in _matched(match, wanted, root, refused)]
-        if not found and len(refused) == before:
+        found = [path for match in matched for path in _matched(match, wanted, root)]
+        if not found and wanted.passed_over == before:
             raise _nothing(arg, f"nothing that matches `{arg}` is a file")
         return found
     raise _missing(arg)
@@ -125,15 +140,13 @@ def _root(folder: str) -> Path:
     return project_root(Path(os.path.realpath(folder)))
 
 
-def _matched(match: str, wanted: _Wanted, root: Path, refused: list[Diagnostic]) -> Iterable[str]:
-    if _leads_out(match, root, refused):
+def _matched(match: str, wanted: _Wanted, root: Path) -> Iterable[str]:
+    if not wanted.takes(match, root):
         return ()
-    if Path(match).is_dir():
-        return _below(match, wanted, root, refused)
-    return () if wanted.excludes(match) else (match,)
+    return _below(match, wanted, root) if Path(match).is_dir() else (match,)
 
 
-def _below(folder: str, wanted: _Wanted, root: Path, refused: list[Diagnostic]) -> Iterator[str]:
+def _below(folder: str, wanted: _Wanted, root: Path) -> Iterator[str]:
     """Files below a folder in a fixed order; what is hidden is skipped, and links to folders are not followed.
 
     Raises:
@@ -148,22 +161,12 @@ def _below(folder: str, wanted: _Wanted, root: Path, refused: list[Diagnostic]) 
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             path = os.path.join(place, name)  # noqa: PTH118 - keeps `./` as it was typed
-            if not name.endswith(wanted.suffixes) or name.startswith(".") or wanted.excludes(path):
+            if not name.endswith(wanted.suffixes) or name.startswith("."):
                 continue
-            if _leads_out(path, root, refused) or waits(path):
+            if not wanted.takes(path, root) or waits(path):
                 continue
             if name.endswith(POLICIES) or _is_meant(path, definitions=wanted.definitions):
                 yield path
-
-
-def _leads_out(path: str, root: Path, refused: list[Diagnostic]) -> bool:
-    """Whether a file that was found lies elsewhere, which is told of: what is passed over must not seem to be clean."""
-    if not os.path.islink(path) or lies_in(path, root):  # noqa: PTH114 - a text
-        return False
-    if len(refused) < _TOLD:
-        message = "the link leads out of the project, and is not followed unless the call names it"
-        refused.append(Diagnostic.of("VGL001", message, Source(path, "")))
-    return True
 
 
 def parted(pattern: str) -> tuple[str, list[str]]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.config import load
 from vigil_lang.documents.library import Library
-from vigil_lang.files import lies_in, project_root
+from vigil_lang.files import leads_out, project_root
 from vigil_lang.lint.run import Plan
 from vigil_lang.lint.select import Selection
 
@@ -136,7 +136,7 @@ class Projects:
         for one in around[: around.index(top) + 1]:
             with suppress(OSError):
                 found = sorted(map(str, one.glob("*.vgl")))
-                yield from (path for path in found if not _leads_out(path, project_root(Path(os.path.realpath(one)))))
+                yield from (path for path in found if not leads_out(path, project_root(Path(os.path.realpath(one)))))
 
     def _root(self, path: Path) -> Path:
         if path.parent not in self._roots:
@@ -161,8 +161,4 @@ def _policies(root: Path) -> Iterator[str]:
             return
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _SKIPPED)
         paths = (os.path.join(folder, name) for name in names if name.endswith(".vgl"))  # noqa: PTH118 - many
-        yield from (path for path in paths if not _leads_out(path, within))
-
-
-def _leads_out(path: str, root: Path) -> bool:
-    return os.path.islink(path) and not lies_in(path, root)  # noqa: PTH114 - a text
+        yield from (path for path in paths if not leads_out(path, within))
