@@ -57,7 +57,7 @@ def write(name: str, text: str) -> None:
 def write_plain(name: str, text: str) -> None:
     """Store a text as it is, for `read_bytes` and for people, if that can be done safely."""
     from vigil_lang.diagnostics import InputError
-    from vigil_lang.files import write_text
+    from vigil_lang.outputs import rewrite
 
     place = _trusted()
     with suppress(OSError, ValueError, InputError):
@@ -65,7 +65,7 @@ def write_plain(name: str, text: str) -> None:
             return
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
         if _private(place):
-            write_text(str(place / name), text)
+            rewrite(str(place / name), text)
 
 
 def folder(name: str) -> Path | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from vigil_lang import inputs
 from vigil_lang.abstraction.calls import Unnameable
 from vigil_lang.abstraction.run import Abstraction, Options, Survey
 from vigil_lang.collector import collector_paused
@@ -31,6 +32,7 @@ def load_trace(path: str | Path, *, format: str | None = None, options: Options 
             the options allow both; VGL606 where it holds several runs (`load_traces` gives them all); else as
             `ingest.load.read_records` does.
     """
+    inputs.note(str(path))
     with opened(path) as (stream, name):
         (found,) = worthwhile([read_trace(stream, name, format, options)], options)
     return found
@@ -42,6 +44,7 @@ def load_traces(path: str | Path, *, format: str | None = None, options: Options
     A run that holds no events does not keep back the others: it is told of at the end. Where there are several,
     `Run.path` is the recording's with the run's name behind a ``#``.
     """
+    inputs.note(str(path))
     with opened(path) as (stream, name):
         yield from worthwhile(read_traces(stream, name, format, options), options)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
+from vigil_lang import inputs
 from vigil_lang.abstraction.run import Options
 from vigil_lang.diagnostics import InputError
 from vigil_lang.files import read_bytes
@@ -33,6 +34,7 @@ def load_signature(path: str | Path, options: Options = _DEFAULTS) -> Signature:
     Raises:
         InputError: VGL604 (VGL003 beyond the limits) for a definition at fault; else as `load_trace` does.
     """
+    inputs.note(str(path))
     name = STDIN if str(path) == "-" else str(path)
     try:
         data = read_bytes(path, MAX_SIZE)

@@ -19,7 +19,9 @@ class TooManyNames(Exception):
 
 
 def matching(pattern: str) -> list[str]:
-    """The files and folders that a glob matches, sorted. `**` stands for any folders, and enters no links.
+    """The files and folders that a glob matches, sorted; `**` stands for any folders.
+
+    From its first magic part on nothing is found through a link to a folder: it could lead anywhere, and in circles.
 
     Raises:
         TooManyNames: it looks at more than `MAX_LOOKED_AT`.
@@ -84,6 +86,6 @@ class _Walk:
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
-        return entry.is_dir()
+        return entry.is_dir(follow_symlinks=False)
     except OSError:
         return False

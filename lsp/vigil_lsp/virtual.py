@@ -24,7 +24,8 @@ from pygls.exceptions import JsonRpcException
 
 from vigil_lang.cache import folder as cache_folder
 from vigil_lang.diagnostics import CODES, InputError
-from vigil_lang.files import project_root, write_text
+from vigil_lang.files import project_root
+from vigil_lang.outputs import rewrite
 from vigil_lang.resources import resource
 from vigil_lsp.recordings.client import Unanswered
 from vigil_lsp.recordings.named import lies_in
@@ -206,7 +207,7 @@ def _stored(document: Virtual, text: str) -> Path | None:
     try:
         with suppress(FileNotFoundError):
             path.chmod(0o600)
-        write_text(str(path), text)
+        rewrite(str(path), text)
         path.chmod(0o400)
     except (OSError, InputError):
         return None

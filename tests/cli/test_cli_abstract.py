@@ -421,5 +421,5 @@ def test_one_thing_at_a_time(vigil: Vigil) -> None:
 def test_a_recording_is_not_written_over(vigil: Vigil, write: Write) -> None:
     path = write("run.jsonl", '{"action": "rm"}\n')
     result = vigil("abstract", str(path), "-o", str(path))
-    assert (result.status, "would be lost" in result.err) == (2, True)
+    assert (result.status, "VGL004" in result.err) == (2, True)
     assert path.read_text() == '{"action": "rm"}\n'

@@ -86,7 +86,7 @@ def test_a_comment_takes_the_place_of_the_configuration() -> None:
     settings = Settings(runs=("all/*.jsonl",), signatures=("sig.json",), lint=Lint(benign=("good",)))
     plain = asked("/w/d/p.vgl", "", settings, "/w", "/w", shown=True)
     assert plain.basis.runs == ("/w/all/*.jsonl",)
-    assert plain.basis.within is None
+    assert plain.basis.within == "/w"  # the project of the configuration
     own = asked("/w/d/p.vgl", "// runs: a.jsonl", settings, "/w", "/w", shown=True)
     assert own.basis.runs == ("/w/d/a.jsonl",)
     assert own.basis.within == "/w"
@@ -113,7 +113,7 @@ def test_what_cannot_lie_in_the_workspace_is_not_looked_for(tmp_path: Path, monk
     (inside / "runs/a.jsonl").write_text(run_text())
     looked: list[list[str]] = []
     expanded = world.trace_paths
-    monkeypatch.setattr(world, "trace_paths", lambda args: looked.append(args) or expanded(args))
+    monkeypatch.setattr(world, "trace_paths", lambda args, **how: looked.append(args) or expanded(args, **how))
     pattern = absolute(str(inside), "*/*.jsonl")
     found = world.find(["/**/*.jsonl", str(tmp_path / "*/*.jsonl"), pattern], str(inside))
     assert found.files == [str(inside / "runs/a.jsonl")]
@@ -133,7 +133,7 @@ def test_what_takes_too_long_to_find_is_looked_for_once(tmp_path: Path, monkeypa
     (tmp_path / "a.jsonl").write_text(run_text())
     looked: list[str] = []
 
-    def expanded(args: list[str]) -> list[str]:
+    def expanded(args: list[str], refused: list[Diagnostic]) -> list[str]:  # noqa: ARG001
         looked.extend(args)
         while args == ["slow"]:
             pass

@@ -13,7 +13,7 @@ import click
 
 from vigil_lang.cli.paths import complete
 from vigil_lang.cli.recordings import options_of, run_options
-from vigil_lang.cli.show import console, output_options, show_errors
+from vigil_lang.cli.show import console, give_up, output_options, show_errors
 from vigil_lang.diagnostics import InputError
 from vigil_lang.paths import trace_paths
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from vigil_lang.abstraction.run import Options
     from vigil_lang.trace import Event, Run
 
-_CLEAN, _FINDINGS, _BAD_INPUT = 0, 1, 2
+_CLEAN = 0
 
 
 _PART = 1 << 20
@@ -65,8 +65,6 @@ def command(
         raise click.UsageError("--explain is for people; without it the events are written as JSON.")
     options = options_of(**how)
     paths = trace_paths(runs)
-    if "\0" not in output and Path(output).is_file() and any(p != "-" and Path(p).samefile(output) for p in paths):
-        raise click.UsageError("--output is one of the recordings: it would be lost.")
     with _target(output) as write:
         job = _Job(paths, names, source, options, write)
         if explain:
@@ -79,7 +77,7 @@ def command(
             job.events()
         # Raised in here, so that `--output` writes no file: one from which a run is missing would not say so.
         if job.broken:
-            click.get_current_context().exit(_BAD_INPUT)
+            give_up(output)
         if job.missing:
             raise click.UsageError(job.missing)
     return _CLEAN
@@ -93,7 +91,7 @@ def _target(output: str) -> Iterator[Callable[[bytes], object]]:
         yield sys.stdout.buffer.write
         sys.stdout.buffer.flush()
         return
-    from vigil_lang.files import replacing
+    from vigil_lang.outputs import replacing
 
     with replacing(output) as stream:
         yield stream.write

@@ -55,11 +55,10 @@ def command(
     project = settings_of(config, isolated=isolated)
     values = {**project.params, **read_params(settings, params)}
     signature = vocabulary(signatures or project.signatures, traces(runs or project.runs, allow_empty=allow_empty))
-    named = set(policies)
-    paths = [path for path in policy_paths(policies) if path in named or not project.excludes(path)]
     found: list[Diagnostic] = []
+    paths = policy_paths(policies, project.excludes, found)
     checked: list[Policy] = []
-    unreadable = False
+    unreadable = bool(found)
     for path in paths:
         try:
             policy, findings = _check(path, values, signature, core=core)

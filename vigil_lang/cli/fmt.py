@@ -42,9 +42,9 @@ def command(
     project = settings_of(config, isolated=isolated)
     spelling: Spelling = project.fmt.spelling if symbols is None else "unicode" if symbols else "ascii"
     tally = _Tally()
-    for path in policy_paths(paths or (".",)):
-        if path not in paths and project.excludes(path):
-            continue
+    found = policy_paths(paths or (".",), project.excludes, tally.findings)
+    tally.failed = len(tally.findings)
+    for path in found:
         try:
             _format(path, spelling, tally, check=check, diff=diff)
         except InputError as error:
@@ -87,7 +87,8 @@ class _Tally:
 
 def _format(path: str, spelling: Spelling, tally: _Tally, *, check: bool, diff: bool) -> None:
     from vigil_lang.diagnostics.visible import shown_path
-    from vigil_lang.files import read_source, write_text
+    from vigil_lang.files import read_source
+    from vigil_lang.outputs import rewrite
     from vigil_lang.syntax.format import format_text
 
     source = read_source(path)
@@ -100,7 +101,7 @@ def _format(path: str, spelling: Spelling, tally: _Tally, *, check: bool, diff: 
     elif path == "-":
         _print(text)
     elif text != source.text:
-        write_text(path, text)
+        rewrite(path, text)
     if text == source.text:
         tally.same += 1
     else:

@@ -126,7 +126,8 @@ def _show_difference(linting: Linting, paths: Sequence[str]) -> int:
     for before, after in linting.fixed(paths):
         changed = True
         print(difference(before, after.text), end="", file=for_log(sys.stdout))
-    return _FINDINGS if changed else _CLEAN
+    show_errors(linting.refused)
+    return _BAD_INPUT if linting.refused else _FINDINGS if changed else _CLEAN
 
 
 # --- what is shown -----------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from vigil_lang import __version__
+from vigil_lang.inputs import remembered
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,7 +105,8 @@ def run(args: list[str] | None = None) -> int:
     _prepare_streams()
     given = sys.argv[1:] if args is None else args
     try:
-        result = group.main(args=args, prog_name="vigil", standalone_mode=False)
+        with remembered():
+            result = group.main(args=args, prog_name="vigil", standalone_mode=False)
         sys.stdout.flush()
     except click.ClickException as error:
         _show(error, given)

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from vigil_lang import inputs
 from vigil_lang.cli.drafts import (
     drafted,
     header,
     model_options,
     plan_of,
     policy_name,
-    refuse_from_elsewhere,
     refuse_to_overwrite,
-    spare_inputs,
     terms_of,
 )
 from vigil_lang.cli.judging import Demands, conclude, demand_options, judge_all
@@ -24,9 +23,10 @@ from vigil_lang.cli.levels import fail_level_option, levels_from
 from vigil_lang.cli.paths import complete
 from vigil_lang.cli.recordings import options_of, run_options
 from vigil_lang.cli.settings import config_option, settings_of
-from vigil_lang.cli.show import FORMATS, Format, console, output_options, show_errors, written
+from vigil_lang.cli.show import FORMATS, Format, console, give_up, output_options, show_errors, written
 from vigil_lang.cli.verdicts import Writer
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
+from vigil_lang.outputs import check_outputs
 from vigil_lang.paths import trace_paths
 
 if TYPE_CHECKING:
@@ -110,13 +110,11 @@ def command(
 
     paths = trace_paths(runs)
     clauses = read_clauses(specs, policy_file)
-    read = (*clauses.files, *paths, *(signatures or project.signatures))
-    spare_inputs({"--policy": policy_file, "-o": output}, read)
+    inputs.note(*(signatures or project.signatures))
+    check_outputs(policy_file, output)  # before anybody is asked
     if not clauses.clauses:
         named = ", ".join(clauses.files[:3])
         raise click.UsageError(f"No sentence of {named} states an obligation, so there is nothing to judge by.")
-    if not signatures:
-        refuse_from_elsewhere(project, project.signatures, "--signature")
     options = options_of(**given)
     recordings = _Recordings(paths, source, options)
     task_signature = recordings.signature(signatures or project.signatures)
@@ -137,6 +135,8 @@ def command(
         _tell(report, kept)
         show_errors(doubts)
         writer.remark(doubts)
+        if not policy.statements and not writer.at_the_end:
+            give_up(output)
         if not policy.statements:
             return writer.finish(_BAD_INPUT)
         demands = Demands(
@@ -149,6 +149,8 @@ def command(
             conclude(tally, [policy], recordings.paths, target)
             for doubt in doubts:  # beside "safe", wherever that is read
                 console(target).print(doubt.message)
+        if tally.broken and not writer.at_the_end:
+            give_up(output)
         if tally.broken:
             return writer.finish(_BAD_INPUT)
         if tally.failed_demands or not tally.violated.isdisjoint(reached):
@@ -208,7 +210,7 @@ def _policy(report: Report, found: Obtained, file: str | None) -> tuple[Policy, 
     """
     from vigil_lang.draft import store
     from vigil_lang.draft.building import compose
-    from vigil_lang.files import write_text
+    from vigil_lang.outputs import write_text
     from vigil_lang.semantics.policy import read_policy
 
     text = compose.policy(report.name, report.draft.entries, report.draft.documents, header(report))

@@ -14,7 +14,7 @@ from vigil_lang.cli.params import check_settings, params_options, read_params
 from vigil_lang.cli.paths import complete
 from vigil_lang.cli.recordings import options_of, run_options
 from vigil_lang.cli.settings import config_option, settings_of
-from vigil_lang.cli.show import FORMATS, Format, output_options, show_errors, written
+from vigil_lang.cli.show import FORMATS, Format, give_up, output_options, show_errors, written
 from vigil_lang.cli.verdicts import Writer
 from vigil_lang.diagnostics import InputError, nearest
 from vigil_lang.paths import split
@@ -64,9 +64,7 @@ def command(
     --fail-on-vacuous demand, 2 something cannot be read or holds no events.
     """
     project = settings_of(config, isolated=isolated)
-    policy_args, runs = (
-        [path for path in found if path in paths or not project.excludes(path)] for found in split(paths)
-    )
+    policy_args, runs = split(paths, project.excludes)
     if not policy_args or not runs:
         missing, kept = ("policy", "run") if not policy_args else ("run", "policy")
         raise click.UsageError(f"There is no {missing} beside the {kept}: vigil verify rules.vgl run.jsonl")
@@ -100,6 +98,8 @@ def command(
         tally = judge_all(policies, runs, traces_of, writer, demands, observe=observe)
         if format == "human":
             conclude(tally, policies, runs, target)
+        if tally.broken and not writer.at_the_end:
+            give_up(output)
         failed = bool(tally.failed_demands) or not tally.violated.isdisjoint(reached)
         return writer.finish(_BAD_INPUT if tally.broken else _FINDINGS if failed else _CLEAN)
 

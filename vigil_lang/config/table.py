@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 Kind: TypeAlias = Literal[
-    "paths", "own path", "globs", "codes", "choice", "share", "percent", "bool", "params", "codes by glob",
+    "paths", "path", "globs", "codes", "choice", "share", "percent", "bool", "params", "codes by glob",
     "levels by code", "word", "whole", "amount",
 ]  # fmt: skip
 
@@ -80,8 +80,8 @@ KEYS = (
     Key("lint.severity", "levels by code", "How severe findings are, by code or prefix.", '{VGL301 = "error"}'),
     Key(
         "lint.baseline",
-        "own path",
-        "A file with findings that are let pass; it lies below the folder of the configuration.",
+        "path",
+        "A file with findings that are let pass.",
         '".vigil-baseline.json"',
     ),
     Key("lint.inline-ignores", "bool", "Whether `// vigil: ignore[CODE]` comments count.", "false"),

@@ -6,10 +6,10 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from vigil_lang import cache
+from vigil_lang import cache, inputs
 from vigil_lang.diagnostics import InputError
 from vigil_lang.lint.codec import Records, decode, encode
-from vigil_lang.lint.store import Digests, Entry, Store, digest
+from vigil_lang.lint.store import ABSENT, Digests, Entry, Store, digest
 from vigil_lang.processes import can_spawn, importing_nothing_here
 
 if TYPE_CHECKING:
@@ -56,6 +56,8 @@ def lint_files(
                 store.put(path, entry)
         if store is not None:
             store.save()
+    for entry in entries.values():  # what other processes read, or an earlier call did
+        inputs.note(*(other for other, state in entry.needs.items() if state != ABSENT))
     return [_result(path, entries[path], read.get(path, ())) for path in paths]
 
 

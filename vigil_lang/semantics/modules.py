@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
@@ -236,7 +237,7 @@ class Loader:
             return _Missing("VGL207", f"`{name}` needs a policy that is stored in a file")
         folder = Path(source.path).resolve().parent
         written = folder.joinpath(*name[1:].split(".")).with_suffix(".vgl")
-        path = written.resolve()
+        path = Path(os.path.realpath(written))  # a link that leads to itself is no error here
         if not path.is_relative_to(root):
             return _Missing("VGL208", f"`{name}` leads out of the project's folder")
         if not self._access.is_file(path):

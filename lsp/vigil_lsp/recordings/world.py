@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import glob
 import os
-import re
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
 from vigil_lang.diagnostics.visible import as_argument
 from vigil_lang.ingest.load import is_packed
-from vigil_lang.paths import trace_paths, waits
+from vigil_lang.paths import parted, trace_paths, waits
 from vigil_lang.report.recording import file_of
 from vigil_lang.runs import load_traces
 from vigil_lang.signatures import load_signature
@@ -43,9 +41,6 @@ MAX_FILES = 1_000
 
 MAX_SECONDS = 2.0
 """How long the files that patterns stand for are looked for: one may be about a whole disk."""
-
-_SPELLED_OUT = re.compile(r"\[([*?[])\]")
-"""What `glob.escape` makes of the characters that mean something in a glob."""
 
 _NOTHING = Signature({}, "observed")
 
@@ -155,14 +150,15 @@ def find(patterns: Iterable[str], within: str | None = None, slow: set[str] | No
     inside = os.path.realpath(within) if within is not None else None
     end = time.monotonic() + MAX_SECONDS
     for at, pattern in enumerate(patterns):
+        refused: list[Diagnostic] = []
         try:
-            if inside is not None and not lies_in(_head(pattern), inside):
+            if inside is not None and not lies_in(parted(pattern)[0], inside):
                 found.missing.append((at, _OUTSIDE))
                 continue
             if pattern in slow:
                 raise TooLong
             with limited(max(_AT_LEAST, end - time.monotonic())):
-                files = trace_paths([pattern])
+                files = trace_paths([pattern], refused=refused)
         except TooLong:
             slow.add(pattern)
             found.missing.append((at, "finding what this stands for takes too long"))
@@ -174,7 +170,9 @@ def find(patterns: Iterable[str], within: str | None = None, slow: set[str] | No
             found.missing.append((at, str(error)))
             continue
         runs = [f for f in files if not f.endswith(_NO_RUNS)]
-        if not runs:
+        if refused:
+            found.missing.append((at, _OUTSIDE))
+        elif not runs:
             found.missing.append((at, "this stands for no run, only for policies or configurations"))
         allowed = [f for f in runs if inside is None or lies_in(f, inside)]
         if len(allowed) < len(runs):
@@ -182,16 +180,6 @@ def find(patterns: Iterable[str], within: str | None = None, slow: set[str] | No
         found.files += (file for file in allowed if file not in found.files)
     del found.files[MAX_FILES:]
     return found
-
-
-def _head(pattern: str) -> str:
-    """The file or folder that everything a pattern stands for is, or lies below."""
-    head: list[str] = []
-    for part in Path(pattern).parts:
-        if glob.has_magic(_SPELLED_OUT.sub("", part)):
-            break
-        head.append(_SPELLED_OUT.sub(r"\1", part))
-    return str(Path(*head))
 
 
 class Runs:
