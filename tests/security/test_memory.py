@@ -29,6 +29,7 @@ BOUNDED_BY_WHAT_SHIPS = {
 
 HELD = {
     "vigil_lang/cache.py:_told": "one reason",
+    "vigil_lang/inputs.py:_calls": "the files of the calls of the command that are under way",
     "vigil_lang/lint/batch.py:_begun": "one plan, in a process that lints and ends",
     "lsp/vigil_lsp/names.py:_known": "as long as the trees it is about",
 }
