@@ -23,6 +23,7 @@ lint: $(READY)
 
 types: $(READY)
 	"$(BIN)/mypy"
+	"$(BIN)/mypy" tests/api/api_examples.py
 
 bench: $(READY)
 	"$(BIN)/python" -m compileall -q vigil_lang lsp/vigil_lsp

@@ -26,6 +26,9 @@ ONE = b'{"action":"a"}\n{"action":"b","output":"done"}\n'
 TWO = b'{"vigil_trace":1,"run":"x","cwd":"/r"}\n{"action":"a"}\n{"vigil_trace":1}\n{"action":"b"}\n{"action":"c"}\n'
 
 
+EMPTY = Options(allow_empty=True)
+
+
 def lines(data: bytes) -> list[bytes]:
     return data.splitlines(keepends=True)
 
@@ -61,9 +64,17 @@ def test_a_dash_is_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     assert load_trace("-").run.path == "<stdin>"
 
 
-def test_an_empty_recording_is_a_run_without_events() -> None:
-    assert read_trace([], "run.jsonl") == Trace((), Run("run.jsonl"))
-    assert read_trace(lines(b"\n\n"), "run.jsonl") == Trace((), Run("run.jsonl"))
+@pytest.mark.parametrize("data", [b"", b"\n\n", b'{"vigil_trace":1}\n', gzip.compress(b"", mtime=0)])
+def test_an_empty_recording_is_a_run_only_where_that_is_allowed(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "run.jsonl"
+    path.write_bytes(data)
+    for load in (load_trace, lambda path: list(load_traces(path)), vigil.load_signature):
+        with pytest.raises(vigil.InputError) as caught:
+            load(path)
+        (found,) = caught.value.diagnostics
+        assert (found.code, found.severity, found.source.path) == ("VGL605", "error", str(path))
+    assert load_trace(path, options=EMPTY) == Trace((), Run(str(path)))
+    assert read_trace(data.splitlines(keepends=True), "r") == Trace((), Run("r"))
 
 
 def test_the_format_and_the_options_may_be_given() -> None:
@@ -179,7 +190,7 @@ def streamed(path: Path, name: str | None = None) -> list[Trace]:
 def test_a_stream_has_the_events_of_the_traces(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "run.jsonl"
     path.write_bytes(data)
-    assert streamed(path) == list(load_traces(path))
+    assert streamed(path) == list(load_traces(path, options=EMPTY))
 
 
 def test_a_stream_goes_by_the_name_it_is_given(tmp_path: Path) -> None:
@@ -222,7 +233,7 @@ def test_streams_wait_for_no_result_that_never_comes(
 ) -> None:
     path = tmp_path_factory.mktemp("runs") / "run.jsonl"
     path.write_bytes(hooked(found))
-    assert streamed(path) == list(load_traces(path))
+    assert streamed(path) == list(load_traces(path, options=EMPTY))
 
 
 def test_a_recording_that_shrinks_while_it_is_read_ends(tmp_path: Path) -> None:

@@ -5,11 +5,11 @@ Five lines to a verdict::
     import vigil_lang as vigil
 
     policy = vigil.load_policy("dashcam.vgl")
-    verdict = vigil.verify([policy], vigil.load_trace("run.jsonl"))
+    verdict = vigil.verify(policy, vigil.load_trace("run.jsonl"))
     for statement, offence in verdict.offences():
         print(statement.name, offence.event, offence.message)
 
-Names are imported on first use, so that ``import vigil_lang`` costs nothing.
+docs/api.md says more. Names are imported on first use, so that ``import vigil_lang`` costs nothing.
 """
 
 from __future__ import annotations
@@ -19,30 +19,46 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from vigil_lang.abstraction.run import Options as Options
+    from vigil_lang.api import Call as Call
+    from vigil_lang.api import Message as Message
+    from vigil_lang.api import abstract as abstract
+    from vigil_lang.api import parse_policy as parse_policy
+    from vigil_lang.api import parse_trace as parse_trace
+    from vigil_lang.api import parse_traces as parse_traces
+    from vigil_lang.api import verify as verify
     from vigil_lang.diagnostics import Diagnostic as Diagnostic
     from vigil_lang.diagnostics import InputError as InputError
-    from vigil_lang.engines.smt.verify import verify as verify
     from vigil_lang.runs import load_trace as load_trace
     from vigil_lang.runs import load_traces as load_traces
     from vigil_lang.semantics.policy import Policy as Policy
     from vigil_lang.semantics.policy import load_policy as load_policy
+    from vigil_lang.signatures import load_signature as load_signature
     from vigil_lang.trace import Event as Event
     from vigil_lang.trace import Signature as Signature
     from vigil_lang.trace import Trace as Trace
     from vigil_lang.verdict import Verdict as Verdict
 
 _HOME = {
+    "Call": "vigil_lang.api",
     "Diagnostic": "vigil_lang.diagnostics",
     "Event": "vigil_lang.trace",
     "InputError": "vigil_lang.diagnostics",
+    "Message": "vigil_lang.api",
+    "Options": "vigil_lang.abstraction.run",
     "Policy": "vigil_lang.semantics.policy",
     "Signature": "vigil_lang.trace",
     "Trace": "vigil_lang.trace",
     "Verdict": "vigil_lang.verdict",
+    "abstract": "vigil_lang.api",
     "load_policy": "vigil_lang.semantics.policy",
+    "load_signature": "vigil_lang.signatures",
     "load_trace": "vigil_lang.runs",
     "load_traces": "vigil_lang.runs",
-    "verify": "vigil_lang.engines.smt.verify",
+    "parse_policy": "vigil_lang.api",
+    "parse_trace": "vigil_lang.api",
+    "parse_traces": "vigil_lang.api",
+    "verify": "vigil_lang.api",
 }
 
 __all__ = ["__version__", *sorted(_HOME)]

@@ -13,6 +13,9 @@ def main() -> None:
 
         print(f"vigil {__version__}")
         return
+    from vigil_lang.processes import import_path
+
+    sys.path[:] = import_path()
     try:
         from vigil_lang.cli.main import run
 

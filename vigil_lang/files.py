@@ -1,38 +1,98 @@
-"""Reading and writing files so that bad ones end in a finding and good ones are never half-written."""
+"""Reading files so that bad ones end in a finding, and the project that a file belongs to."""
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 import sys
-from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import BinaryIO
 
+from vigil_lang import inputs
 from vigil_lang.diagnostics import Diagnostic, InputError, Source, Span
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _MARKS = (".git", "pyproject.toml", "vigil.toml")
 
 
-def read_source(path: str, limit: int | None = None) -> Source:
-    """A text file as a source; `-` is standard input. With a `limit`, in bytes, no more than that is ever read.
+MAX_BYTES = 16_000_000
+"""The size of the largest text that is read whole, where its reader has no smaller limit."""
+
+_PATIENCE = 10.0
+"""Seconds that a named pipe has to wait for its first writer."""
+
+_HANDED = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
+"""What this process was given open, as a shell's `<(…)` does it."""
+
+
+def open_input(path: str | Path) -> BinaryIO:
+    """Open what is to be read, where that has an end: a file, nothing at all (`/dev/null`), or a pipe that is written.
+
+    Raises:
+        OSError: it cannot be opened; a folder, a device, a socket, or a pipe that nobody writes to.
+    """
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    try:
+        mode = os.fstat(handle).st_mode
+        if not stat.S_ISREG(mode):
+            _refuse_endless(handle, mode, str(path))
+            os.set_blocking(handle, True)
+        return os.fdopen(handle, "rb")
+    except BaseException:
+        os.close(handle)
+        raise
+
+
+def standard_input() -> BinaryIO:
+    """Standard input, where it has an end.
+
+    Raises:
+        OSError: it is a folder or a device.
+    """
+    stream = sys.stdin.buffer
+    try:
+        handle = stream.fileno()
+    except (OSError, ValueError):  # no file at all, as under a test
+        return stream
+    mode = os.fstat(handle).st_mode
+    if not stat.S_ISREG(mode):
+        _refuse_endless(handle, mode, _HANDED[1])
+    return stream
+
+
+def _refuse_endless(handle: int, mode: int, path: str) -> None:
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+    if path.startswith(_HANDED):
+        if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(handle):
+            return
+    elif stat.S_ISFIFO(mode):
+        if _is_written(handle):
+            return
+        raise OSError(errno.EAGAIN, "it is a pipe that nobody writes to", path)
+    if not os.path.samestat(os.fstat(handle), Path(os.devnull).stat()):
+        raise OSError(errno.EINVAL, "it is a device, not a file", path)
+
+
+def _is_written(handle: int) -> bool:
+    import select  # late: pipes are rare
+
+    return bool(select.select([handle], [], [], _PATIENCE)[0])
+
+
+def read_source(path: str, limit: int = MAX_BYTES) -> Source:
+    """A text file as a source; `-` is standard input. No more than `limit` bytes are ever read.
 
     Raises:
         InputError: VGL001 when it cannot be read, VGL002 when it is not UTF-8, VGL003 beyond the limit.
     """
     name = "<stdin>" if path == "-" else path
-    wanted = -1 if limit is None else limit + 1
+    inputs.note(path)
     try:
-        if path == "-":
-            raw = sys.stdin.buffer.read(wanted)
-        else:
-            with Path(path).open("rb") as stream:
-                raw = stream.read(wanted)
+        raw = read_bytes(path, limit)
     except (OSError, ValueError) as error:
         raise InputError([unreadable(name, error)]) from None
-    if limit is not None and len(raw) > limit:
+    if len(raw) > limit:
         message = f"the file has more than {limit:,} bytes"
         raise InputError([Diagnostic.of("VGL003", message, Source(name, ""))]) from None
     try:
@@ -44,6 +104,18 @@ def read_source(path: str, limit: int | None = None) -> Source:
         raise InputError([Diagnostic.of("VGL002", message, Source(name, kept), Span(at, at + 1))]) from None
 
 
+def read_bytes(path: str | Path, limit: int = MAX_BYTES) -> bytes:
+    """What a file holds, or standard input for `-`: up to one byte more than the limit, by which that is told.
+
+    Raises:
+        OSError, ValueError: it cannot be read, as `open_input` has it.
+    """
+    if str(path) == "-":
+        return standard_input().read(limit + 1)
+    with open_input(path) as stream:
+        return stream.read(limit + 1)
+
+
 def is_file(path: Path) -> bool:
     """Whether there is a file; nothing is in a folder that may not be entered, or has a name too long for one."""
     try:
@@ -53,77 +125,35 @@ def is_file(path: Path) -> bool:
 
 
 def project_root(folder: Path) -> Path:
-    """The folder a project is in: the nearest one upwards that has a mark of one, else the folder itself."""
-    return next((p for p in (folder, *folder.parents) if any((p / mark).exists() for mark in _MARKS)), folder)
+    """The folder of the project that a folder, given by its real path, is in; the folder itself where none has a mark.
+
+    Nothing outside of it is read unless the command line names it (docs/security.md).
+    """
+    return marked_root(folder) or folder
+
+
+def marked_root(folder: Path) -> Path | None:
+    """The nearest folder upwards that has a mark of a project."""
+    places = (folder, *folder.parents)
+    return next((p for p in places if any(os.path.exists(p / mark) for mark in _MARKS)), None)  # noqa: PTH110
+
+
+def stays(path: str | Path, folder: str | Path) -> bool:
+    """Whether a file that was found in a folder lies in the folder's project when all links are followed."""
+    return lies_in(path, project_root(Path(os.path.realpath(folder))))
+
+
+def leads_out(path: str, root: Path) -> bool:
+    """Whether a file found below a real folder is a link out of the project with this root."""
+    return os.path.islink(path) and not lies_in(path, root)  # noqa: PTH114 - a text
+
+
+def lies_in(path: str | Path, root: Path) -> bool:
+    """Whether a file lies in a folder when all links are followed; `root` is the folder's real path."""
+    return Path(os.path.realpath(path)).is_relative_to(root)
 
 
 def unreadable(path: str, error: OSError | ValueError) -> Diagnostic:
     """The finding for a file that cannot be read."""
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return Diagnostic.of("VGL001", f"cannot read `{path}`: {reason.lower()}", Source(path, ""))
-
-
-def write_text(path: str, text: str) -> None:
-    """Write a whole file or nothing: into a new file beside it, then renamed over it. `-` is standard output.
-
-    Raises:
-        InputError: VGL004; the old file, if any, is as it was.
-    """
-    if path == "-":
-        try:
-            sys.stdout.write(text)
-            sys.stdout.flush()
-        except (OSError, ValueError) as error:
-            raise _unwritable(path, error) from None
-        return
-    with replacing(path) as stream:
-        stream.write(text.encode())
-
-
-@contextmanager
-def replacing(path: str) -> Iterator[IO[bytes]]:
-    """A stream for the new content of a file, which takes the old one's place when all went well.
-
-    Raises:
-        InputError: VGL004; the old file, if any, is as it was.
-    """
-    try:
-        if Path(path).exists() and not Path(path).is_file():
-            with Path(path).open("wb") as stream:  # a device or a pipe cannot be renamed over
-                yield stream
-        else:
-            with _beside(Path(os.path.realpath(path))) as stream:
-                yield stream
-    except (OSError, ValueError) as error:
-        raise _unwritable(path, error) from None
-
-
-def _unwritable(path: str, error: OSError | ValueError) -> InputError:
-    reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-    shown = "the result" if path == "-" else f"`{path}`"
-    return InputError([Diagnostic.of("VGL004", f"cannot write {shown}: {reason.lower()}", Source(path, ""))])
-
-
-@contextmanager
-def _beside(target: Path) -> Iterator[IO[bytes]]:
-    import tempfile  # late: it costs start-up time, and most calls write nothing
-
-    mode = target.stat().st_mode & 0o7777 if target.exists() else 0o666 & ~_umask()
-    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    try:
-        with os.fdopen(handle, "wb") as out:
-            yield out
-            out.flush()
-            os.fsync(out.fileno())
-        Path(temporary).chmod(mode)
-        Path(temporary).replace(target)
-    except BaseException:
-        with suppress(OSError):
-            Path(temporary).unlink()
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -4,95 +4,154 @@ from __future__ import annotations
 
 import glob
 import os
+import re
+from dataclasses import dataclass, field
+from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
+from vigil_lang import inputs
 from vigil_lang.diagnostics import Diagnostic, InputError, Source, nearest
+from vigil_lang.files import leads_out, project_root
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
 POLICIES = (".vgl",)
 TESTS = "_test.vgl"
+_TOLD = 20
+"""Links out of the project that are told of; whoever makes so many is not helped by more."""
+_SPELLED_OUT = re.compile(r"\[([*?[])\]")
+"""A character that a glob stands for literally, as `glob.escape` writes it."""
 RUNS = (".jsonl", ".json", ".txt", ".traj", ".eval", ".log", ".gz")
 
 
-def policy_paths(args: Iterable[str]) -> list[str]:
+Refused: TypeAlias = "list[Diagnostic] | None"
+"""Where links that lead out of the project are told of, so that the other files count; None raises that at once."""
+
+
+def _none(path: str) -> bool:  # noqa: ARG001 - the signature of what excludes
+    return False
+
+
+def policy_paths(args: Iterable[str], excludes: Callable[[str], bool] = _none, refused: Refused = None) -> list[str]:
     """Policies in the order of the arguments, each once. Of a folder its `*.vgl`, however deep.
 
-    Raises:
-        InputError: VGL001 for an argument that stands for nothing.
-    """
-    return _once(path for arg in args for path in _expand(arg, POLICIES))
-
-
-def test_paths(args: Iterable[str]) -> list[str]:
-    """Files of tests in the order of the arguments, each once. Of a folder its `*_test.vgl`, however deep.
+    What is found in a folder or by a glob is not taken where `excludes` says so, nor where it is a link out of the
+    project: what the call does not name may be anybody's.
 
     Raises:
-        InputError: VGL001 for an argument that stands for nothing.
+        InputError: VGL001 for an argument that stands for nothing, or for links that lead out.
     """
-    return _once(path for arg in args for path in _expand(arg, (TESTS,)))
+    return _all(args, _Wanted(POLICIES, excludes), refused)
 
 
-def trace_paths(args: Iterable[str], *, definitions: bool = False) -> list[str]:
+def test_paths(args: Iterable[str], excludes: Callable[[str], bool], refused: Refused) -> list[str]:
+    """Files of tests in the order of the arguments, each once: of a folder its `*_test.vgl`. Else as `policy_paths`."""
+    return _all(args, _Wanted((TESTS,), excludes), refused)
+
+
+def trace_paths(args: Iterable[str], *, definitions: bool = False, refused: Refused = None) -> list[str]:
     """Runs in the order of the arguments, each once. Of a folder the files in a format that is known, however deep.
 
-    With `definitions` also tool definitions and signatures.
-
-    Raises:
-        InputError: VGL001 for an argument that stands for nothing.
+    With `definitions` also tool definitions and signatures. Else as `policy_paths`.
     """
-    return _once(path for arg in args for path in _expand(arg, RUNS, definitions=definitions))
+    return _all(args, _Wanted(RUNS, _none, definitions), refused)
 
 
-def split(args: Iterable[str]) -> tuple[list[str], list[str]]:
+def split(args: Iterable[str], excludes: Callable[[str], bool] = _none) -> tuple[list[str], list[str]]:
     """Policies and runs among mixed arguments: `*.vgl` and standard modules are policies, all else runs.
 
-    Of a folder its tests are left out: they are no policies to judge by.
-
-    Raises:
-        InputError: VGL001 for an argument that stands for nothing.
+    Of a folder its tests are left out: they are no policies to judge by. Else as `policy_paths`.
     """
-    found = _once(path for arg in args for path in _expand(arg, POLICIES + RUNS) if path == arg or not _tests(path))
+    found = _all(args, _Wanted(POLICIES + RUNS, lambda path: path.endswith(TESTS) or excludes(path)), None)
     policies = [path for path in found if path.endswith(POLICIES) or _is_module(path)]
     return policies, [path for path in found if path not in set(policies)]
 
 
-def _expand(arg: str, suffixes: tuple[str, ...], *, definitions: bool = False) -> Sequence[str]:
-    if arg == "-" or (".vgl" in suffixes and _is_module(arg)):
+@dataclass(slots=True)
+class _Wanted:
+    """The files that are taken of a folder: those whose names end so, and that are not excluded.
+
+    `refused` tells of links out of the project; `passed_over` counts them and what is excluded.
+    """
+
+    suffixes: tuple[str, ...]
+    excludes: Callable[[str], bool]
+    definitions: bool = False
+    refused: list[Diagnostic] = field(default_factory=list)
+    passed_over: int = 0
+
+    def takes(self, path: str, root: Path) -> bool:
+        """Whether a file that was found may be read; what lies elsewhere must not seem to be clean, so it is told."""
+        excluded = self.excludes(path)
+        if not excluded and not leads_out(path, root):
+            return True
+        self.passed_over += 1
+        if not excluded and len(self.refused) < _TOLD:
+            message = "the link leads out of the project, and is not followed unless the call names it"
+            self.refused.append(Diagnostic.of("VGL001", message, Source(path, "")))
+        return False
+
+    @property
+    def noun(self) -> str:
+        nouns = {POLICIES: "no policy (`*.vgl`)", RUNS: "no run in a known format", (TESTS,): "no tests (`*_test.vgl`)"}
+        return nouns.get(self.suffixes, "no policy and no run")
+
+
+def _all(args: Iterable[str], wanted: _Wanted, refused: Refused) -> list[str]:
+    found = _once(path for arg in args for path in _expand(arg, wanted))
+    if wanted.refused and refused is None:
+        raise InputError(wanted.refused)
+    if refused is not None:
+        refused += wanted.refused
+    inputs.note(*found)
+    return found
+
+
+def _expand(arg: str, wanted: _Wanted) -> Iterable[str]:
+    if arg == "-" or (".vgl" in wanted.suffixes and _is_module(arg)):
         return [arg]
     if "\0" in arg:
         raise _nothing(arg, "a path cannot hold a NUL character")
+    before = wanted.passed_over
     if arg and Path(arg).is_dir():
-        found = list(_below(arg, suffixes, definitions=definitions))
-        if not found:
-            wanted = {
-                POLICIES: "no policy (`*.vgl`)",
-                RUNS: "no run in a known format",
-                (TESTS,): "no tests (`*_test.vgl`)",
-            }
-            raise _nothing(arg, f"{wanted.get(suffixes, 'no policy and no run')} in `{arg}`")
+        found = list(_below(arg, wanted, _root(arg)))
+        if not found and wanted.passed_over == before:
+            raise _nothing(arg, f"{wanted.noun} in `{arg}`")
         return found
     if os.path.lexists(arg):
         return [arg]
     if glob.has_magic(arg):
-        # A quoted pattern means what a shell would have made of it: what it matches counts as named.
-        matched = sorted(glob.glob(arg, recursive=True))  # noqa: PTH207 - Path.glob refuses absolute patterns
+        # A quoted pattern means what a shell would have made of it, save that it follows no link out of the project.
+        from vigil_lang.wildcards import MAX_LOOKED_AT, TooManyNames, matching
+
+        try:
+            matched = matching(arg)
+        except TooManyNames:
+            message = f"`{arg}` looks at more than {MAX_LOOKED_AT:,} files and folders"
+            raise InputError([Diagnostic.of("VGL003", message, Source(arg, ""))]) from None
         if not matched:
             raise _nothing(arg, f"nothing matches `{arg}`")
-        files = [
-            path
-            for match in matched
-            for path in (_below(match, suffixes, definitions=definitions) if Path(match).is_dir() else [match])
-        ]
-        if not files:
+        root = _root(parted(arg)[0] or ".")
+        found = [path for match in matched for path in _matched(match, wanted, root)]
+        if not found and wanted.passed_over == before:
             raise _nothing(arg, f"nothing that matches `{arg}` is a file")
-        return files
+        return found
     raise _missing(arg)
 
 
-def _below(folder: str, suffixes: tuple[str, ...], *, definitions: bool) -> Iterator[str]:
+def _root(folder: str) -> Path:
+    return project_root(Path(os.path.realpath(folder)))
+
+
+def _matched(match: str, wanted: _Wanted, root: Path) -> Iterable[str]:
+    if not wanted.takes(match, root):
+        return ()
+    return _below(match, wanted, root) if Path(match).is_dir() else (match,)
+
+
+def _below(folder: str, wanted: _Wanted, root: Path) -> Iterator[str]:
     """Files below a folder in a fixed order; what is hidden is skipped, and links to folders are not followed.
 
     Raises:
@@ -107,12 +166,20 @@ def _below(folder: str, suffixes: tuple[str, ...], *, definitions: bool) -> Iter
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             path = os.path.join(place, name)  # noqa: PTH118 - keeps `./` as it was typed
-            if not name.endswith(suffixes) or name.startswith("."):
+            if not name.endswith(wanted.suffixes) or name.startswith("."):
                 continue
-            if waits(path):
+            if not wanted.takes(path, root) or waits(path):
                 continue
-            if name.endswith(POLICIES) or _is_meant(path, definitions=definitions):
+            if name.endswith(POLICIES) or _is_meant(path, definitions=wanted.definitions):
                 yield path
+
+
+def parted(pattern: str) -> tuple[str, list[str]]:
+    """A glob's plain beginning, which all it stands for is or lies below, and its parts from the first magic one on."""
+    parts = (pattern.replace(os.sep, "/") if os.sep == "\\" else pattern).split("/")
+    plain = list(takewhile(lambda part: not glob.has_magic(_SPELLED_OUT.sub("", part)), parts))
+    start = "/" if plain == [""] else _SPELLED_OUT.sub(r"\1", "/".join(plain))
+    return start, parts[len(plain) :]
 
 
 def waits(path: str) -> bool:
@@ -131,15 +198,13 @@ def _is_meant(path: str, *, definitions: bool) -> bool:
     return is_run(path)
 
 
-def _tests(path: str) -> bool:
-    return path.endswith(TESTS)
-
-
 def _once(paths: Iterable[str]) -> list[str]:
-    """The paths without those that name a file again."""
+    """The paths without those that name a file again; the file itself rather than a link to it."""
     by_file: dict[str, str] = {}
     for path in paths:
-        by_file.setdefault(path if path == "-" else os.path.realpath(path), path)
+        file = path if path == "-" else os.path.realpath(path)
+        if file not in by_file or (os.path.islink(by_file[file]) and not os.path.islink(path)):  # noqa: PTH114
+            by_file[file] = path
     return list(by_file.values())
 
 

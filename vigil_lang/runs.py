@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from vigil_lang import inputs
 from vigil_lang.abstraction.calls import Unnameable
 from vigil_lang.abstraction.run import Abstraction, Options, Survey
 from vigil_lang.collector import collector_paused
@@ -24,23 +25,28 @@ _DEFAULTS = Options()
 
 
 def load_trace(path: str | Path, *, format: str | None = None, options: Options = _DEFAULTS) -> Trace:  # noqa: A002
-    """The trace of a recording on disk, or on standard input for ``-``. An empty file is one without events.
+    """The trace of a recording on disk, or on standard input for ``-``.
 
     Raises:
-        InputError: VGL606 where the recording holds several runs (`load_traces` gives them all); else as
+        InputError: VGL605 where the run holds no events, VGL609 where most of the recording was not understood, unless
+            the options allow both; VGL606 where it holds several runs (`load_traces` gives them all); else as
             `ingest.load.read_records` does.
     """
+    inputs.note(str(path))
     with opened(path) as (stream, name):
-        return read_trace(stream, name, format, options)
+        (found,) = worthwhile([read_trace(stream, name, format, options)], options)
+    return found
 
 
 def load_traces(path: str | Path, *, format: str | None = None, options: Options = _DEFAULTS) -> Iterator[Trace]:  # noqa: A002
-    """The traces of all runs in a recording, one after the other. Raises as `ingest.load.read_records` does.
+    """The traces of all runs in a recording, one after the other. Raises as `load_trace` does.
 
-    Where there are several, `Run.path` is the recording's with the run's name behind a ``#``.
+    A run that holds no events does not keep back the others: it is told of at the end. Where there are several,
+    `Run.path` is the recording's with the run's name behind a ``#``.
     """
+    inputs.note(str(path))
     with opened(path) as (stream, name):
-        yield from read_traces(stream, name, format, options)
+        yield from worthwhile(read_traces(stream, name, format, options), options)
 
 
 def read_trace(
@@ -49,7 +55,11 @@ def read_trace(
     format: str | None = None,  # noqa: A002 - as the option is called
     options: Options = _DEFAULTS,
 ) -> Trace:
-    """The trace of a binary stream, or of any lines of bytes. Raises as `load_trace` does."""
+    """The trace of a binary stream, or of any lines of bytes, be it empty.
+
+    Raises:
+        InputError: VGL606 where it holds several runs; else as `ingest.load.read_records` does.
+    """
     traces = read_traces(stream, path, format, options)
     found = next(traces)
     if next(traces, None) is not None:
@@ -66,7 +76,11 @@ def read_traces(
     format: str | None = None,  # noqa: A002 - as the option is called
     options: Options = _DEFAULTS,
 ) -> Iterator[Trace]:
-    """The traces of all runs in a binary stream; there is one at least. Raises as `load_traces` does."""
+    """The traces of all runs in a binary stream, be they empty; there is one at least.
+
+    Raises:
+        InputError: as `ingest.load.read_records` does.
+    """
     runs = _Runs(read_records(stream, path, format), path)
     number, held = 0, None
     while held is None or runs.more:
@@ -78,6 +92,45 @@ def read_traces(
             yield _one_of_many(held, number)
         held = trace
     yield _one_of_many(held, number + 1) if number else held
+
+
+def worthwhile(traces: Iterable[Trace], options: Options) -> Iterator[Trace]:
+    """The traces that are to be judged or learned from, as they come: all of them where the options allow it.
+
+    Raises:
+        InputError: at the end, where there were others: VGL605 for a run without events, VGL609 where most of the
+            recording was not understood.
+    """
+    refused: list[Diagnostic] = []
+    for trace in traces:
+        doubt = None if options.allow_empty else emptiness(trace.run, len(trace))
+        if doubt is None:
+            yield trace
+        else:
+            refused.append(doubt)
+    if refused:
+        raise InputError(refused)
+
+
+def emptiness(run: Run, events: int) -> Diagnostic | None:
+    """Why a run is none to judge or to learn from: nothing happens in it, or hardly anything of it was understood.
+
+    Such a run keeps every rule, so a recording that went wrong would pass for an agent that did no wrong. One whose
+    calls were all refused was understood: nothing happened.
+    """
+    meant = "`--allow-empty` takes it as it is"
+    if 2 * run.not_understood > run.records:
+        message = f"{run.not_understood} of {_records(run.records)} were not understood as `{run.format}`"
+        help_text = f"`--from` names the format where it is another one; {meant}"
+        return Diagnostic.of("VGL609", message, Source(run.path, ""), help=help_text, severity="error")
+    if events or run.not_executed:
+        return None
+    help_text = f"nothing in it, read as `{run.format}`, is a call or a message; {meant}"
+    return Diagnostic.of("VGL605", "the run holds no events", Source(run.path, ""), help=help_text)
+
+
+def _records(number: int) -> str:
+    return f"{number} record{'s' * (number != 1)}"
 
 
 def is_run(path: str) -> bool:
@@ -99,8 +152,8 @@ def stream_events(
     """The runs of a recording at some place, each followed by its events, without ever holding a whole run.
 
     The recording is read twice, first for what is only known at its end: it must be a file, not a pipe. A call is
-    held until its result was read, and with it what was issued in between. `name` is what messages call it. Raises
-    as `load_traces` does.
+    held until its result was read, and with it what was issued in between. `name` is what messages call it. Whether
+    a run is empty is the caller's to tell (`emptiness`). Raises as `ingest.load.read_records` does.
     """
     surveys: list[Survey] = []
     name = name or place

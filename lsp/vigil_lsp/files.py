@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pygls.uris import from_fs_path, to_fs_path
 
 from vigil_lang.diagnostics import Source
-from vigil_lang.files import is_file, read_source
+from vigil_lang.files import MAX_BYTES, is_file, read_source
 from vigil_lang.syntax.memory import Memory
 from vigil_lang.syntax.parse import Lexed, parse_with_tokens
 from vigil_lsp.text import UTF16, Text
@@ -132,11 +132,15 @@ class Files:
 
     # --- contents ---
 
+    def is_open(self, path: str) -> bool:
+        """Whether a document of this path is open."""
+        return self._opened(path) is not None
+
     def is_file(self, path: Path) -> bool:
         """Whether there is such a file, or a document that would be stored there."""
         return self._opened(str(path)) is not None or is_file(path)
 
-    def source(self, path: str, limit: int | None = None) -> Source:
+    def source(self, path: str, limit: int = MAX_BYTES) -> Source:
         """What a path holds; the same object for as long as it holds the same.
 
         Raises:
@@ -200,7 +204,7 @@ class Files:
         known = {path: one.source for one in documents for path in (one.path, os.path.realpath(one.path))}
         memories: dict[str, Memory] = defaultdict(Memory)
 
-        def read(path: str, limit: int | None = None) -> Source:
+        def read(path: str, limit: int = MAX_BYTES) -> Source:
             return known[path] if path in known else read_source(path, limit)
 
         def parse(source: Source) -> Parsed:

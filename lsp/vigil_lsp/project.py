@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.config import load
 from vigil_lang.documents.library import Library
-from vigil_lang.files import project_root
+from vigil_lang.files import leads_out, project_root
 from vigil_lang.lint.run import Plan
 from vigil_lang.lint.select import Selection
 
@@ -135,7 +135,8 @@ class Projects:
         top = next((one for one in reversed(around) if one in self.folders), None) or project_root(folder)
         for one in around[: around.index(top) + 1]:
             with suppress(OSError):
-                yield from sorted(str(path) for path in one.glob("*.vgl"))
+                found = sorted(map(str, one.glob("*.vgl")))
+                yield from (path for path in found if not leads_out(path, project_root(Path(os.path.realpath(one)))))
 
     def _root(self, path: Path) -> Path:
         if path.parent not in self._roots:
@@ -154,8 +155,10 @@ class Projects:
 
 def _policies(root: Path) -> Iterator[str]:
     end = time.monotonic() + MAX_SECONDS
+    within = project_root(Path(os.path.realpath(root)))
     for folder, folders, names in os.walk(root):
         if time.monotonic() > end:
             return
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _SKIPPED)
-        yield from (os.path.join(folder, name) for name in names if name.endswith(".vgl"))  # noqa: PTH118 - many
+        paths = (os.path.join(folder, name) for name in names if name.endswith(".vgl"))  # noqa: PTH118 - many
+        yield from (path for path in paths if not leads_out(path, within))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import os
 import re
 from contextlib import suppress
 from dataclasses import dataclass
@@ -23,9 +24,11 @@ from pygls.exceptions import JsonRpcException
 
 from vigil_lang.cache import folder as cache_folder
 from vigil_lang.diagnostics import CODES, InputError
-from vigil_lang.files import write_text
+from vigil_lang.files import project_root
+from vigil_lang.outputs import rewrite
 from vigil_lang.resources import resource
 from vigil_lsp.recordings.client import Unanswered
+from vigil_lsp.recordings.named import lies_in
 
 if TYPE_CHECKING:
     from vigil_lsp.server import VigilServer
@@ -131,6 +134,8 @@ async def text_of(document: Virtual, server: VigilServer) -> str:
         Unanswered: there is none, and why.
     """
     recordings, get = server.recordings, document.get
+    for name in _ASKED.get(document.kind, ()):
+        must_be_ours(get(name) or "", server)
     match document.kind:
         case "run":
             return (await recordings.timeline(get("run") or "")).text
@@ -144,6 +149,26 @@ async def text_of(document: Virtual, server: VigilServer) -> str:
             if document.name not in CODES:
                 raise Unanswered(f"there is no code `{document.name}`")
             return resource("codes", f"{document.name}.md").read_text(encoding="utf-8")
+
+
+def must_be_ours(path: str, server: VigilServer) -> None:
+    """See that a file may be shown: a link to it may stand in any document, and lead anywhere.
+
+    It lies in the workspace, links followed, or is a run that the project names. What was opened from elsewhere, or
+    without a workspace, lies in the project around it.
+
+    Raises:
+        Unanswered: it does not.
+    """
+    file = path if os.path.lexists(path) else path.rpartition("#")[0] or path
+    if file in server.recordings.recordings():
+        return
+    folders = server.projects.folders
+    elsewhere = not any(Path(file).is_relative_to(folder) for folder in folders)
+    if elsewhere and (not folders or server.files.is_open(file)):
+        folders = [*folders, project_root(Path(file).parent)]
+    if not any(lies_in(file, os.path.realpath(folder)) for folder in folders):
+        raise Unanswered("only what lies in the workspace folder is read, links followed")
 
 
 async def show(document: Virtual, text: str, server: VigilServer) -> str:
@@ -182,7 +207,7 @@ def _stored(document: Virtual, text: str) -> Path | None:
     try:
         with suppress(FileNotFoundError):
             path.chmod(0o600)
-        write_text(str(path), text)
+        rewrite(str(path), text)
         path.chmod(0o400)
     except (OSError, InputError):
         return None

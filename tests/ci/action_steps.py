@@ -11,9 +11,13 @@ import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 import yaml
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 ROOT = Path(__file__).parents[2]
 _TEMPLATE = re.compile(r"\$\{\{\s*(.*?)\s*\}\}")
@@ -48,11 +52,17 @@ class Job:
 
 
 def run_action(
-    workspace: Path, temporary: Path, *, installed: Path | None = None, project: Path = ROOT, **given: str
+    workspace: Path,
+    temporary: Path,
+    *,
+    installed: Path | None = None,
+    project: Path = ROOT,
+    environment: Mapping[str, str] = MappingProxyType({}),
+    **given: str,
 ) -> Job:
     """Run action.yml in a checkout; with `installed`, a folder of programs, nothing is installed.
 
-    `project` is where the action was fetched to.
+    `project` is where the action was fetched to, `environment` what the job's own has besides.
     """
     action: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
     inputs = {name: str(about.get("default", "")) for name, about in action["inputs"].items()}
@@ -75,7 +85,9 @@ def run_action(
             with_ = {name: filled(str(text), known) for name, text in step["with"].items()}
             done.append(Step(step["name"], uses=step["uses"], given=with_))
         else:
-            ran = _shell(step, {name: filled(text, known) for name, text in step["env"].items()}, workspace, temporary)
+            own = {name: filled(text, known) for name, text in step["env"].items()}
+            place = Path(filled(step.get("working-directory", str(workspace)), known))
+            ran = _shell(step, {**surroundings(workspace, temporary), **environment, **own}, place, temporary)
             about["outcome"] = "failure" if ran.status else "success"
             about["outputs"] = _outputs(temporary / "output.txt")
             done.append(ran)
@@ -104,15 +116,15 @@ def filled(text: str, known: dict[str, Any]) -> str:
     return _TEMPLATE.sub(lambda match: str(value(match[1], known)), text)
 
 
-def _shell(step: dict[str, Any], own: dict[str, str], workspace: Path, temporary: Path) -> Step:
+def _shell(step: dict[str, Any], environment: dict[str, str], place: Path, temporary: Path) -> Step:
     assert step["shell"] == "bash"
     script = temporary / "step.sh"
     script.write_text(step["run"], encoding="utf-8")
     (temporary / "output.txt").write_text("", encoding="utf-8")
     done = subprocess.run(
         ["bash", "--noprofile", "--norc", "-eo", "pipefail", str(script)],
-        cwd=workspace,
-        env={**surroundings(workspace, temporary), **own},
+        cwd=place,
+        env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -145,8 +157,8 @@ def _outputs(path: Path) -> dict[str, str]:
 def programs(folder: Path) -> Path:
     """A folder with `vigil` as it is here, `python`, and a `pip` that installs nothing."""
     folder.mkdir()
-    here = f'PYTHONPATH="{ROOT}" exec "{sys.executable}"'
-    for name, line in {"vigil": f'{here} -m vigil_lang "$@"', "python": f'{here} "$@"', "pip": ""}.items():
+    here = f'exec "{sys.executable}"'
+    for name, line in {"vigil": f'{here} -I -m vigil_lang "$@"', "python": f'{here} "$@"', "pip": ""}.items():
         script = folder / name
         script.write_text(f"#!/bin/sh\n{line}\n", encoding="utf-8")
         script.chmod(0o755)

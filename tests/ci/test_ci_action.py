@@ -15,12 +15,15 @@ from action_steps import ROOT, filled, run_action, value
 from package_index import copy_project, need_package_index
 from published_schemas import assert_valid
 
+from tests.security.planted import has_run, plant
 from vigil_lang import __version__
+from vigil_lang.lint.batch import WORTH_A_PROCESS
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the steps are run by bash")
 
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 PAGE = ROOT / "docs" / "ci.md"
+JUDGE = "Judge recorded runs"
 MADE = re.compile(r"(?<=<!-- made from action.yml -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
 
@@ -133,10 +136,41 @@ def test_paths_stand_on_lines_of_their_own(mended: Path, temporary: Path, instal
 def test_it_installs_what_it_was_taken_from(mended: Path, temporary: Path, tmp_path: Path) -> None:
     need_package_index()
     project = copy_project(tmp_path / "the action")
-    job = run_action(mended, temporary, project=project, paths="policies/", traces="runs/")
+    told = plant(mended)
+    job = run_action(
+        mended, temporary, project=project, paths="policies/", traces="runs/", environment={"PYTHONPATH": str(mended)}
+    )
     assert job.failed == [], job
     assert job.step("Install Vigil").out == f"vigil {__version__}\n"
     assert job.outputs["findings"] == "0"
+    assert has_run(told) == []
+
+
+@pytest.mark.parametrize("path", [None, "{checkout}"], ids=str)
+def test_nothing_of_the_checkout_is_run(path: str | None, mended: Path, temporary: Path, installed: Path) -> None:
+    """`tests/security/test_running_code.py` has the same of the verbs; the step that installs is run above."""
+    for number in range(WORTH_A_PROCESS):
+        shutil.copy(mended / "policies" / "office.vgl", mended / "policies" / f"office{number}.vgl")
+    told = plant(mended)
+    environment = {} if path is None else {"PYTHONPATH": path.format(checkout=mended)}
+    job = run_action(mended, temporary, installed=installed, traces="runs/", environment=environment)
+    assert [step.name for step in job.steps] == ["Set up Python", "Lint", "Find policies and tests", "Test", JUDGE]
+    assert "Traceback" not in "".join(step.out for step in job.steps)
+    assert has_run(told) == []
+
+
+def test_every_call_of_python_is_isolated() -> None:
+    for step in ACTION["runs"]["steps"]:
+        calls = re.findall(r"\S*python\b\S* +(\S+)", re.sub(r"#.*|command -v \S+|python=\S+", "", step.get("run", "")))
+        assert set(calls) <= {"-I"}, step["name"]
+        assert "$BIN/vigil" not in step.get("run", ""), step["name"]
+
+
+def test_other_actions_are_named_by_their_commits() -> None:
+    text = (ROOT / "action.yml").read_text(encoding="utf-8") + PAGE.read_text(encoding="utf-8")
+    used = re.findall(r"uses: (?!OWNER/vigil@TAG)(.*)", text)
+    assert used
+    assert all(re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", one) for one in used), used
 
 
 HOSTILE = "\"; touch pwned; ' $(touch pwned) `touch pwned`\n--fix\nfindings=$(touch pwned)\n*\n"

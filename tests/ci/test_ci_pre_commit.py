@@ -67,7 +67,7 @@ def test_each_hook_is_a_verb() -> None:
     from vigil_lang.cli.main import VERBS
 
     assert [hook["id"] for hook in HOOKS] == [f"vigil-{verb}" for verb in ("check", "lint", "fmt", "test")]
-    assert all(hook["entry"].removeprefix("vigil ") in VERBS for hook in HOOKS)
+    assert all(hook["entry"].split()[1] in VERBS for hook in HOOKS)
 
 
 def test_a_draft_is_stopped(commit: Any, sample: Path) -> None:
@@ -93,6 +93,16 @@ def test_a_file_is_formatted_in_place(commit: Any, mended: Path) -> None:
     assert (status, said["vigil fmt"]) == (1, "Failed")
     assert policy.read_text(encoding="utf-8") == neat
     assert commit("--all-files")[0] == 0
+
+
+def test_a_name_is_no_option(commit: Any, mended: Path) -> None:
+    policy = mended / "--output=written" / "x.vgl"
+    policy.parent.mkdir()
+    policy.write_text("statement S  :  abs(a())\n", encoding="utf-8")
+    _, said, shown = commit("vigil-fmt", "--all-files")
+    assert said["vigil fmt"] == "Failed", shown
+    assert policy.read_text(encoding="utf-8") == "statement S: abs(a())\n"
+    assert not list(mended.glob("written*"))
 
 
 def test_a_change_of_what_is_cited_lints_again(commit: Any, mended: Path) -> None:

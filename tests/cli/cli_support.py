@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import TypeAlias
+from unittest import mock
+
+from vigil_lang.cli.main import run
 
 ROOT = Path(__file__).parents[2]
 FIXTURES = "tests/fixtures/cli"
@@ -26,3 +32,18 @@ class Result:
 Vigil: TypeAlias = Callable[..., Result]
 Golden: TypeAlias = Callable[[str, str], None]
 Write: TypeAlias = Callable[..., Path]
+
+
+def called(*args: str | Path, stdin: bytes = b"") -> Result:
+    """A verb called in this process, for generated tests, which have no fixtures of their own."""
+    streams = {name: TextIOWrapper(BytesIO(), encoding="utf-8") for name in ("stdout", "stderr")}
+    streams["stdin"] = TextIOWrapper(BytesIO(stdin), encoding="utf-8")
+    with ExitStack() as stack:
+        for name, stream in streams.items():
+            stack.enter_context(mock.patch.object(sys, name, stream))
+        status = run([str(arg) for arg in args])
+        found = []
+        for name in ("stdout", "stderr"):
+            streams[name].flush()
+            found.append(streams[name].buffer.getvalue().decode())  # type: ignore[attr-defined]
+    return Result(status, *found)

@@ -58,7 +58,7 @@ def test_stats_of_several_runs_are_added_up(vigil: Vigil) -> None:
 
 
 def test_stats_of_nothing_are_counts_of_nothing(vigil: Vigil, write: Write) -> None:
-    result = vigil("abstract", write("e.jsonl", ""), "--stats")
+    result = vigil("abstract", write("e.jsonl", ""), "--stats", "--allow-empty")
     assert result.status == 0
     assert "1 run: vigil 1\n0 events: 0 calls, 0 messages\n" in result.out
     assert "tools" not in result.out
@@ -258,7 +258,7 @@ def test_standard_input_is_read_once_however_often_it_is_named(vigil: Vigil, wri
 
 
 def test_nothing_on_standard_input_is_a_run_without_events(vigil: Vigil) -> None:
-    result = vigil("abstract", "-")
+    result = vigil("abstract", "-", "--allow-empty")
     assert (result.status, result.out) == (0, '{"vigil_trace":1}\n')
     assert "warning[VGL605]: the run holds no events\n --> <stdin>" in result.err
 
@@ -421,5 +421,5 @@ def test_one_thing_at_a_time(vigil: Vigil) -> None:
 def test_a_recording_is_not_written_over(vigil: Vigil, write: Write) -> None:
     path = write("run.jsonl", '{"action": "rm"}\n')
     result = vigil("abstract", str(path), "-o", str(path))
-    assert (result.status, "would be lost" in result.err) == (2, True)
+    assert (result.status, "VGL004" in result.err) == (2, True)
     assert path.read_text() == '{"action": "rm"}\n'

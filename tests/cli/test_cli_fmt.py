@@ -143,12 +143,15 @@ def test_control_characters_of_a_name_are_escaped(vigil: Vigil, write: Write) ->
         assert "a\\x1b[31m.vgl" in result.out
 
 
-def test_a_link_stays_a_link(vigil: Vigil, project: Path) -> None:
+def test_nothing_is_written_through_a_link(vigil: Vigil, project: Path) -> None:
     link = project / "link.vgl"
     link.symlink_to("ugly.vgl")
-    assert vigil("fmt", link).status == 0
+    result = vigil("fmt", "link.vgl")
+    assert (result.status, "cannot write `link.vgl`: it is a link" in result.err) == (2, True)
     assert link.is_symlink()
-    assert (project / "ugly.vgl").read_text() == NICE
+    assert (project / "ugly.vgl").read_text() == UGLY
+    assert vigil("fmt", ".").status == 0  # which finds the file itself
+    assert (link.is_symlink(), (project / "ugly.vgl").read_text()) == (True, NICE)
 
 
 def test_the_mode_of_a_file_stays(vigil: Vigil, project: Path) -> None:

@@ -250,8 +250,11 @@ def test_a_rule_that_fails_is_the_tools_fault(vigil: Vigil, monkeypatch: pytest.
     assert [line.split()[1] for line in result.out.splitlines()] == ["VGL902", "VGL301"]
 
 
-def test_the_cache_saves_the_work(place: Path, vigil: Vigil, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("VIGIL_CACHE_DIR", str(place / "cache"))
+@pytest.mark.usefixtures("place")
+def test_the_cache_saves_the_work(
+    tmp_path_factory: pytest.TempPathFactory, vigil: Vigil, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VIGIL_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
     put(a_vgl=LONE)
     first = vigil("lint")
     monkeypatch.setattr("vigil_lang.lint.batch._work", lambda *_: pytest.fail("it was linted again"))

@@ -372,7 +372,7 @@ def test_a_step_is_named_by_its_own_id(vigil: Vigil) -> None:
         f"{SHOP}:e3.8: backup `/home/ann/shop/export.csv` was deleted without a backup\n"
         f"{SHOP}:e6.1: backup `/home/ann/shop/*.tmp` was deleted without a backup\n"
     )
-    assert result.err == f"{SHOP}:1:1: VGL607 a call was not wholly understood\n"
+    assert result.err == f"{SHOP}:1:1: VGL607 a call was not wholly understood, and 3 of 7 calls are not wholly seen\n"
 
 
 def test_many_calls_that_were_not_understood_are_counted(vigil: Vigil, write: Write) -> None:

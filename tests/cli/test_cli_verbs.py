@@ -150,7 +150,7 @@ def test_tools_of_a_server_get_the_names_a_host_gives_them(vigil: Vigil, write: 
 
 
 def test_a_signature_of_nothing_says_so(vigil: Vigil) -> None:
-    assert vigil("signature", "-").out == "0 actions, observed in 1 source\n"
+    assert vigil("signature", "-", "--allow-empty").out == "0 actions, observed in 1 source\n"
     assert vigil("signature", "missing").status == 2
 
 

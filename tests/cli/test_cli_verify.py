@@ -64,10 +64,14 @@ def test_concise_stays_on_its_line_whatever_the_run_holds(vigil: Vigil, write: W
 
 def is_verdict(found: dict[str, Any]) -> None:
     """Hold an object against `vigil.verdict/1` (design, section 6)."""
-    assert list(found) == ["schema", "trace", "verdict", "statements"]
+    assert list(found) == ["schema", "trace", "verdict", "vacuous", "statements"]
     assert found["schema"] == "vigil.verdict/1"
-    assert set(found["trace"]) == {"path", "events"}
-    assert isinstance(found["trace"]["events"], int)
+    required = {"path", "events", "calls", "unseen"}
+    optional = {"unseen_events", "not_executed", "records", "not_understood"}
+    assert required <= set(found["trace"]) <= required | optional
+    assert all(isinstance(found["trace"][name], int) for name in ("events", "calls", "unseen"))
+    assert 0 <= found["trace"]["unseen"] <= found["trace"]["calls"] <= found["trace"]["events"]
+    assert found["vacuous"] == (bool(found["statements"]) and all(s["vacuous"] for s in found["statements"]))
     violated = False
     for statement in found["statements"]:
         assert set(statement) == {"policy", "name", "form", "verdict", "vacuous", "offending", "solver"}
@@ -135,8 +139,8 @@ def test_values_from_outside_reach_the_policy(vigil: Vigil, write: Write) -> Non
     assert vigil("verify", policy, REPAIRED, "--params", params, "--set", "rate=6").status == 0
 
 
-def test_a_run_without_events_is_safe_with_a_warning(vigil: Vigil, write: Write) -> None:
-    result = vigil("verify", DASHCAM, write("empty.jsonl", ""))
+def test_a_run_without_events_is_told_where_it_is_allowed(vigil: Vigil, write: Write) -> None:
+    result = vigil("verify", DASHCAM, write("empty.jsonl", ""), "--allow-empty")
     assert result.status == 0
     assert "warning[VGL605]: the run holds no events" in result.err
     assert "4 statements hold, 3 of them vacuously" in result.out

@@ -82,8 +82,8 @@ INVALID = [
     ),
     ("exclude = [‹'a\\b'›]", "the glob `a\\b` has a backslash", "folders are separated by `/`"),
     ("exclude = [‹'/'›]", "the glob `/` names nothing", None),
-    ('lint.baseline = ‹"../../x"›', "`../../x` is outside the folder of the configuration", None),
-    ('lint.baseline = ‹"/etc/passwd"›', "`/etc/passwd` is outside the folder of the configuration", None),
+    ('lint.baseline = ‹"../../x"›', "`../../x` leads out of the project of the configuration", None),
+    ('lint.baseline = ‹"/etc/passwd"›', "`/etc/passwd` leads out of the project of the configuration", None),
     (
         "lint.benign-threshold = ‹5›",
         "`lint.benign-threshold` is a share from 0 to 1, not `5`",

@@ -74,11 +74,15 @@ def test_a_given_file_counts_whatever_its_name(tmp_path: Path) -> None:
 
 
 def test_paths_are_those_of_the_files_folder(tmp_path: Path) -> None:
-    put(tmp_path, "vigil.toml", 'runs = ["r/*.jsonl", "/abs"]\nsignatures = ["t.json"]\nlint.baseline = "b.json"')
-    assert load(tmp_path).settings.runs == ("r/*.jsonl", "/abs")
+    put(
+        tmp_path,
+        "vigil.toml",
+        f'runs = ["r/*.jsonl", "{tmp_path}/abs"]\nsignatures = ["t.json"]\nlint.baseline = "b.json"',
+    )
+    assert load(tmp_path).settings.runs == ("r/*.jsonl", f"{tmp_path}/abs")
     (tmp_path / "a").mkdir()
     settings = load(tmp_path / "a").settings
-    assert settings.runs == ("../r/*.jsonl", "/abs")
+    assert settings.runs == ("../r/*.jsonl", f"{tmp_path}/abs")
     assert settings.signatures == ("../t.json",)
     assert settings.lint.baseline == "../b.json"
 

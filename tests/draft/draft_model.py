@@ -93,7 +93,7 @@ GOOD: Mapping[str, Answer] = {
 
 def event(at: int, action: str, kind: str, **args: str) -> Event:
     given = {name: (value,) for name, value in args.items()}
-    return Event(f"e{at}", action, f"e{at}", given, "ok", None, frozenset({kind}))
+    return Event(f"e{at}", action, f"e{at}", given, "ok", None, (kind,))
 
 
 RUNS = (

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 def event(at: int, action: str, kind: str = "", **args: str) -> Event:
     given = {name: (value,) for name, value in args.items()}
-    return Event(f"e{at}", action, f"e{at}", given, "ok", None, frozenset({kind} if kind else ()))
+    return Event(f"e{at}", action, f"e{at}", given, "ok", None, (kind,) if kind else ())
 
 
 RUN = Trace((event(1, "pytest", "test.run"), event(2, "deploy", env="prod", count="3"), event(3, "deploy", env="dev")))

@@ -115,16 +115,16 @@ def test_a_configuration_sends_nothing_from_outside_its_folder(
     messages_api.script(model(GOOD_ANSWERS))
     (project / "bad.jsonl").rename(project.parent / "theirs.jsonl")
     (project / "inside.jsonl").symlink_to(project.parent / "theirs.jsonl")
-    for named in ("../theirs.jsonl", "../*.jsonl", "inside.jsonl", str(project.parent / "theirs.jsonl")):
+    for named in ("../theirs.jsonl", "../*.jsonl", "inside.jsonl", "in*.jsonl", str(project.parent / "theirs.jsonl")):
         (project / "vigil.toml").write_text(f"runs = [{json.dumps(named)}]\n", encoding="utf-8")
         result = vigil("draft", "SKILL.md")
         assert (result.status, result.out) == (2, "")
-        assert "lies outside its folder" in result.err
+        assert "out of the project" in " ".join(result.err.split())
     (project / "vigil.toml").write_text('signatures = ["../theirs.jsonl"]\n', encoding="utf-8")
-    assert "--signature asks for that" in vigil("draft", "SKILL.md", "--trace", "good.jsonl").err
-    assert "--signature asks for that" in vigil("run", "good.jsonl", "--spec", "SKILL.md").err
+    assert "out of the project" in vigil("draft", "SKILL.md", "--trace", "good.jsonl").err
+    assert "out of the project" in vigil("run", "good.jsonl", "--spec", "SKILL.md").err
     assert messages_api.requests == []
-    (project / "vigil.toml").write_text('runs = ["../theirs.jsonl"]\n', encoding="utf-8")
+    (project / "vigil.toml").unlink()
     assert vigil("draft", "SKILL.md", "--trace", "../theirs.jsonl").status == 0
 
 
@@ -178,10 +178,10 @@ def test_a_file_that_is_there_is_not_replaced_and_no_model_asked(
         (("--show-prompt", "--format", "markdown"), "goes without --format markdown"),
         (("--report", "-"), "cannot both go to standard output"),
         (("--report", "SKILL.md"), "is there already"),
-        (("--report", "SKILL.md", "--force"), "--report: 'SKILL.md' is read here, so it cannot be written."),
-        (("-o", "./SKILL.md", "--force"), "-o: './SKILL.md' is read here"),
-        (("-o", "bad.jsonl", "--force"), "-o: 'bad.jsonl' is read here"),
-        (("-o", "x.vgl", "--report", "./x.vgl"), "-o and --report are the same file"),
+        (("--report", "SKILL.md", "--force"), "cannot write `SKILL.md`: the same call reads or writes it"),
+        (("-o", "./SKILL.md", "--force"), "cannot write `./SKILL.md`: the same call reads or writes it"),
+        (("-o", "bad.jsonl", "--force"), "cannot write `bad.jsonl`: the same call reads or writes it"),
+        (("-o", "x.vgl", "--report", "./x.vgl"), "cannot write `./x.vgl`: two outputs are to go there"),
         (("--max-cost", "nan"), "nan is no amount of money"),
         (("--max-cost", "inf"), "inf is no amount of money"),
         (("--base-url", "nonsense"), "--base-url': that is no address of HTTP"),

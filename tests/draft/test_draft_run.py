@@ -176,10 +176,10 @@ def test_how_to_learn_more_is_a_call_that_works(project: Path, messages_api: Mes
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (("--policy", "SKILL.md"), "--policy: 'SKILL.md' is read here"),
-        (("-o", "SKILL.md"), "-o: 'SKILL.md' is read here"),
-        (("-o", "bad.jsonl"), "-o: 'bad.jsonl' is read here"),
-        (("--policy", "a.vgl", "-o", "a.vgl"), "--policy and -o are the same file"),
+        (("--policy", "SKILL.md"), "cannot write `SKILL.md`: the same call reads or writes it"),
+        (("-o", "SKILL.md"), "cannot write `SKILL.md`: the same call reads or writes it"),
+        (("-o", "bad.jsonl"), "cannot write `bad.jsonl`: the same call reads or writes it"),
+        (("--policy", "a.vgl", "-o", "a.vgl"), "cannot write `a.vgl`: two outputs are to go there"),
     ],
 )
 def test_nothing_that_is_read_is_written(

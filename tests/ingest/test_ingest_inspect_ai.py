@@ -12,7 +12,7 @@ import pytest
 
 from tests.ingest.samples import ANSWER, ASKED, DENIED, DRY, INSPECT, NOTE, RUN, WEATHER, read, read_document
 from vigil_lang.diagnostics import InputError
-from vigil_lang.ingest import inspect_ai
+from vigil_lang.ingest import inspect_ai, stream
 from vigil_lang.ingest.inspect_ai import READER, detect, unpacked
 from vigil_lang.ingest.lines import Lines
 from vigil_lang.trace.record import Call, Message, Record, Result, Start
@@ -175,6 +175,6 @@ def test_a_sample_that_is_no_json_or_too_large(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(inspect_ai, "MAX_MEMBER", 10)
     with pytest.raises(InputError, match=r"VGL003 `header\.json` is larger"):
         from_archive(archive(**LOG))
-    monkeypatch.setattr(inspect_ai, "MAX_RATIO", 0)
-    with pytest.raises(InputError, match=r"VGL003 the archive unpacks to more than 0 times its size"):
-        from_archive(archive(**LOG))
+    monkeypatch.setattr(stream, "_ALWAYS_FINE", 0)
+    with pytest.raises(InputError, match=r"VGL003 the archive unpacks to more than 25 times its size"):
+        from_archive(archive(**LOG | {"samples/a.json": '{"a":"' + "a" * 100_000 + '"}'}))

@@ -121,7 +121,7 @@ def test_what_is_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_file_that_unpacks_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stream, "_ALWAYS_FINE", 1 << 20)
     found = fault(gzip.compress(b"\n" * (8 << 20)))
-    assert (found.code, found.message) == ("VGL003", "the file unpacks to more than 500 times its size")
+    assert (found.code, found.message) == ("VGL003", "the file unpacks to more than 25 times its size")
 
 
 def test_the_head_is_yielded_again() -> None:
@@ -176,3 +176,24 @@ def test_a_place_is_always_in_the_text(text: str, path: list[str | int]) -> None
 def test_a_batch_on_a_line_gives_its_objects() -> None:
     lines = Lines([b'{"a": 1}\n', b'[{"a": 2}, {"a": 3}]\n', b"[]\n", b'{"a": 4}\n'], "log.jsonl")
     assert [(lines.number, value["a"]) for value in lines] == [(1, 1), (2, 2), (2, 3), (4, 4)]
+
+
+def test_a_long_line_comes_in_parts_and_nothing_of_it_is_lost() -> None:
+    long = b'{"a": "' + b"x" * (5 << 19) + b'"}'
+    for data in (long, long + b"\n", b'{"b": 1}\n' + long + b"\n" + b'{"c": 1}'):
+        for packed in (data, gzip.compress(data)):
+            assert b"".join(stream.lines_of(io.BytesIO(packed), "run")) == data
+    assert [len(value) for value in Lines(io.BytesIO(long + b"\n" + long), "run")] == [1, 1]
+
+
+def test_what_is_no_text_is_told_before_it_is_read_whole() -> None:
+    found = fault(b'{"a' + b"\0" * (3 << 20))
+    assert (found.code, found.message) == ("VGL002", "the file is not text: it has NUL bytes")
+
+
+def test_a_recording_without_end_has_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stream, "MAX_TOTAL", 1 << 30)
+    endless = (b'{"a": 1}\n' * (1 << 20) for _ in range(1 << 20))
+    with pytest.raises(InputError, match=r"VGL003 the recording is larger than 1 GB"):
+        for _ in stream.lines_of(endless, "run"):
+            pass

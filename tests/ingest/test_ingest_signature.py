@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from vigil_lang.abstraction.run import Options
 from vigil_lang.diagnostics import InputError
 from vigil_lang.signatures import load_signature, read_signature
 from vigil_lang.trace import Action, Argument, Event, Signature, Trace, merge, observe
@@ -125,17 +126,22 @@ def test_a_signature_at_fault_is_an_input_error() -> None:
     assert (found.code, found.message) == ("VGL604", "the signature is not valid: `/actions` must be an object")
 
 
+EMPTY = Options(allow_empty=True)
+
+
 def test_a_run_of_any_format_is_observed() -> None:
     signature = load_signature(RUNS / "claude-session.jsonl")
     assert signature.origin == "observed"
     assert {"Bash", "Write", "agent.message", "user.message", "cat", "echo", "ls"} == set(signature.actions)
     assert read_signature(b'{"action":"a"}', "one-line.json").actions == {"a": Action()}
-    assert read_signature(b"", "empty.json") == Signature({}, "observed", frozenset())
+    assert read_signature(b"", "empty.json", EMPTY) == Signature({}, "observed", frozenset())
+    with pytest.raises(InputError, match="VGL605"):
+        read_signature(b"", "empty.json")
 
 
 def test_a_transcripts_list_of_tool_names_is_no_definition() -> None:
     init = b'{"type":"system","subtype":"init","session_id":"s","tools":["Bash"]}'
-    assert read_signature(init, "run.jsonl") == Signature({}, "observed", frozenset())
+    assert read_signature(init, "run.jsonl", EMPTY) == Signature({}, "observed", frozenset())
 
 
 def test_a_list_may_be_a_run() -> None:

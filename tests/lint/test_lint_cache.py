@@ -50,8 +50,9 @@ def test_several_processes_find_what_one_does(tmp_path: Path) -> None:
 @pytest.fixture
 def cached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("VIGIL_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+    (tmp_path / "project").mkdir()
+    monkeypatch.chdir(tmp_path / "project")
+    return tmp_path / "project"
 
 
 @pytest.fixture
@@ -118,7 +119,7 @@ def test_a_module_that_lacked_a_name_is_looked_at_again(cached: Path) -> None:
 def test_a_damaged_or_foreign_cache_is_no_cache(cached: Path) -> None:
     paths = policies(cached, 3)
     first = lint_files(paths, Plan, Store(""))
-    (stored,) = (cached / "cache").glob("lint-*")
+    (stored,) = (cached.parent / "cache").glob("lint-*")
     for text in ("", "{}", "not json", stored.read_text(encoding="utf-8").replace("VGL301", "VGL302")):
         stored.write_text(text, encoding="utf-8")
         assert lint_files(paths, Plan, Store("")) == first

@@ -142,6 +142,33 @@ async def test_commands_refuse_what_they_do_not_take(session: Session) -> None:
     assert await command(session, "vigil.showStatement", page.uri, "S", session.uri("r.jsonl")) is None
 
 
+async def test_nothing_outside_of_the_workspace_is_shown(session: Session, tmp_path_factory: Any) -> None:
+    outside: Path = tmp_path_factory.mktemp("outside")
+    inside = Path(to_fs_path(session.uri("x")) or "").parent
+    (outside / "secret.jsonl").write_text(RUN, encoding="utf-8")
+    (outside / "p.vgl").write_text(POLICY, encoding="utf-8")
+    (outside / "p_test.vgl").write_text('use .p\ntest "t" { run { Send(to = "eve") } expect S violated }\n')
+    for name in ("secret.jsonl", "p.vgl", "p_test.vgl"):
+        (inside / f"link_{name}").symlink_to(outside / name)
+    (inside / "folder").symlink_to(outside)
+    await session.open(POLICY)
+    for place in (f"{inside}/link_", f"{inside}/folder/", f"{outside}/", f"{inside}/../../{outside.name}/"):
+        for uri in (
+            virtual.run(f"{place}secret.jsonl").uri,
+            virtual.run(f"{place}secret.jsonl#0").uri,
+            virtual.explanation(f"{place}p.vgl", "S").uri,
+            virtual.witness(f"{place}p.vgl", "S").uri,
+            virtual.results(f"{place}p_test.vgl").uri,
+        ):
+            with pytest.raises(JsonRpcException, match="workspace folder"):
+                await content(session, uri)
+        assert await command(session, "vigil.showRun", f"{place}secret.jsonl") is None
+        assert await command(session, "vigil.runTests", f"{place}p_test.vgl") is None
+    # A run that the project names may lie elsewhere, and so may what somebody opens.
+    elsewhere = session.open_uri((outside / "p.vgl").as_uri(), POLICY)
+    assert (await command(session, "vigil.explainStatement", elsewhere.uri, "S"))["text"].startswith("# `S`")
+
+
 async def test_tests_that_fail_are_findings(session: Session) -> None:
     session.write("p.vgl", POLICY)
     page = await session.open('use .p\ntest "𝔸" { run { Send(to = "eve") } expect S satisfied }\n', name="p_test.vgl")

@@ -10,6 +10,7 @@ from written import Project
 
 from vigil_lsp.names import Names, everywhere, occurrences, symbol_at
 from vigil_lsp.project import Projects
+from vigil_lsp.recordings import world
 from vigil_lsp.server import server
 from vigil_lsp.symbols import Symbol
 
@@ -283,3 +284,26 @@ def test_users_of_a_module_are_found_where_there_is_too_much_to_look_at(
     found.folders = [shop.folder]
     assert found.paths() == []
     assert set(found.around(shop.path(".skills/sub/lib.vgl"))) == {shop.path(f".skills/{one}") for one in SHARED}
+
+
+def test_links_out_of_the_workspace_are_no_policies(tmp_path: Path) -> None:
+    (tmp_path / "inside").mkdir()
+    (tmp_path / "secret.vgl").write_text("statement A: abs(a())\n")
+    (tmp_path / "inside" / "own.vgl").write_text("statement B: abs(b())\n")
+    (tmp_path / "inside" / "again.vgl").symlink_to("own.vgl")
+    (tmp_path / "inside" / "link.vgl").symlink_to("../secret.vgl")
+    found = Projects()
+    found.folders = [tmp_path / "inside"]
+    own = str(tmp_path / "inside" / "own.vgl")
+    for paths in (found.paths(), found.around(own)):
+        assert {path.rpartition("/")[2] for path in paths} == {"own.vgl", "again.vgl"}
+
+
+def test_links_out_of_a_project_are_no_runs(tmp_path: Path) -> None:
+    (tmp_path / "inside").mkdir()
+    for path in ("secret.jsonl", "inside/own.jsonl"):
+        (tmp_path / path).write_text('{"action":"a"}\n')
+    (tmp_path / "inside" / "link.jsonl").symlink_to("../secret.jsonl")
+    found = world.find([str(tmp_path / "inside" / "*.jsonl")], str(tmp_path / "inside"))
+    assert found.files == [str(tmp_path / "inside" / "own.jsonl")]
+    assert [at for at, _ in found.missing] == [0]

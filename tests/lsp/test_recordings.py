@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.security.planted import has_run, plant
 from vigil_lang.config import Settings
 from vigil_lang.config.model import Lint
 from vigil_lang.diagnostics import Diagnostic, Source, Span
+from vigil_lang.processes import command
 from vigil_lang.runs import read_trace
 from vigil_lang.semantics import core
 from vigil_lang.syntax import parse
@@ -84,7 +86,7 @@ def test_a_comment_takes_the_place_of_the_configuration() -> None:
     settings = Settings(runs=("all/*.jsonl",), signatures=("sig.json",), lint=Lint(benign=("good",)))
     plain = asked("/w/d/p.vgl", "", settings, "/w", "/w", shown=True)
     assert plain.basis.runs == ("/w/all/*.jsonl",)
-    assert plain.basis.within is None
+    assert plain.basis.within == "/w"  # the project of the configuration
     own = asked("/w/d/p.vgl", "// runs: a.jsonl", settings, "/w", "/w", shown=True)
     assert own.basis.runs == ("/w/d/a.jsonl",)
     assert own.basis.within == "/w"
@@ -111,7 +113,7 @@ def test_what_cannot_lie_in_the_workspace_is_not_looked_for(tmp_path: Path, monk
     (inside / "runs/a.jsonl").write_text(run_text())
     looked: list[list[str]] = []
     expanded = world.trace_paths
-    monkeypatch.setattr(world, "trace_paths", lambda args: looked.append(args) or expanded(args))
+    monkeypatch.setattr(world, "trace_paths", lambda args, **how: looked.append(args) or expanded(args, **how))
     pattern = absolute(str(inside), "*/*.jsonl")
     found = world.find(["/**/*.jsonl", str(tmp_path / "*/*.jsonl"), pattern], str(inside))
     assert found.files == [str(inside / "runs/a.jsonl")]
@@ -131,7 +133,7 @@ def test_what_takes_too_long_to_find_is_looked_for_once(tmp_path: Path, monkeypa
     (tmp_path / "a.jsonl").write_text(run_text())
     looked: list[str] = []
 
-    def expanded(args: list[str]) -> list[str]:
+    def expanded(args: list[str], refused: list[Diagnostic]) -> list[str]:  # noqa: ARG001
         looked.extend(args)
         while args == ["slow"]:
             pass
@@ -661,25 +663,23 @@ async def test_it_does_not_start_without_runs(tmp_path: Path) -> None:
 
 async def _process(folder: Path) -> asyncio.subprocess.Process:
     """The process by itself."""
-    from vigil_lsp.recordings.client import _environment
-
     return await asyncio.create_subprocess_exec(
-        *(sys.executable, "-P", "-m", "vigil_lsp.recordings.worker"),
+        *command("vigil_lsp.recordings.worker"),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
-        env=_environment(),
         cwd=folder,
     )
 
 
 async def test_it_ends_with_its_input_and_reads_nothing_in_the_working_folder(tmp_path: Path) -> None:
-    (tmp_path / "pickle.py").write_text("raise SystemExit(3)\n")
+    told = plant(tmp_path)
     process = await _process(tmp_path)
     assert process.stdin is not None
     process.stdin.write(frame(Ask(1, "timeline", ("/nowhere",))))
     process.stdin.close()
     assert await asyncio.wait_for(process.wait(), PATIENCE) == 0
+    assert has_run(told) == []
 
 
 async def test_it_ends_with_its_input_while_it_works(tmp_path: Path) -> None:
@@ -704,14 +704,11 @@ async def test_what_prints_does_not_get_between_the_messages() -> None:
         "i, o = w._own_streams()\nprint('noise', flush=True)\nos.system('echo noise')\n"
         "o.write(b'frame' + i.read())\no.flush()\n"
     )
-    from vigil_lsp.recordings.client import _environment
-
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-c", program),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
-        env=_environment(),
     )
     out, err = await process.communicate(b"!")
     assert out == b"frame!"

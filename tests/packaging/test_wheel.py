@@ -6,9 +6,12 @@ import os
 import subprocess
 import sys
 import zipfile
+from email import message_from_bytes
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
 
@@ -41,6 +44,30 @@ def test_what_the_verbs_read_is_inside(wheel: Path) -> None:
     ):
         assert wanted in names
     assert not [n for n in names if n.startswith("tests/")]
+
+
+def requirements(wheel: Path) -> list[Requirement]:
+    """What the wheel says that it needs."""
+    archive = zipfile.ZipFile(wheel)
+    (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+    about = message_from_bytes(archive.read(name))
+    return list(map(Requirement, about.get_all("Requires-Dist", [])))
+
+
+def test_no_extra_names_the_distribution_and_every_major_is_capped(wheel: Path) -> None:
+    wanted = requirements(wheel)
+    assert all(canonicalize_name(one.name) != "vigil-lang" for one in wanted)
+    assert not [str(one) for one in wanted if not any(each.operator == "<" for each in one.specifier)]
+    extras = {one.name for one in wanted if "extra ==" in str(one.marker)}
+    everything = {one.name for one in wanted if one.marker is None or one.marker.evaluate({"extra": "all"})}
+    assert extras <= everything
+
+
+def test_under_an_older_python_nothing_is_wanted_so_that_it_is_refused_at_once(wheel: Path) -> None:
+    for one in requirements(wheel):
+        assert one.marker is not None
+        assert not one.marker.evaluate({"python_version": "3.10", "extra": "all"})
+        assert one.marker.evaluate({"python_version": "3.11", "extra": "all"}) or "draft" in str(one.marker)
 
 
 def test_an_installed_copy_runs_the_demo_away_from_the_checkout(wheel: Path, tmp_path: Path) -> None:

@@ -91,3 +91,15 @@ def test_sets_joined_from_sets_again_and_again() -> None:
     started = time.process_time()
     check_policy(policy, observe([Trace((Event("e1", "a", "e1"),))]))
     assert time.process_time() - started < 2
+
+
+def test_sets_made_of_sets_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vigil_lang.semantics.terms.MAX_ELEMENTS", 100)
+    lines = ["let s0 = {a0}", *(f"let s{n} = {{a{n}}} | s{n - 1}" for n in range(1, 30))]
+    found = said("\n".join([*lines, "statement S: abs(a(f in s29))"]))
+    assert "VGL213 the sets of the file have more than 100 elements together" in found
+
+
+def test_a_glob_too_large_to_compile_is_refused() -> None:
+    stars = "?*a" * 300_000
+    assert said(f'statement S: abs(a(f ~ "{stars}"))') == ["VGL003 the text pattern is too large: it has too many `?`"]

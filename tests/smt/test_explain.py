@@ -60,12 +60,6 @@ def test_the_policys_own_message_with_its_variables() -> None:
     assert offence.message == "`M` came too early; {y} and {event} stay"
 
 
-def test_a_variable_that_nothing_fixes_stands_for_any_value() -> None:
-    (offence,) = offences("prec(use(), check(f = x))", call("check", f="M"), call("use"), notes='@message("not {x}")')
-    assert offence.bindings == {"x": None}
-    assert offence.message == "not any value"
-
-
 def test_until_names_the_forbidden_event_and_looks_for_the_resolver_in_between() -> None:
     (offence,) = offences(
         "until(lock(f = x), unlock(f = x), edit(f = x))",

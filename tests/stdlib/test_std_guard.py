@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
 from std_support import bash, event, holds, offenders, tool
+
+from vigil_lang.engines.smt.verify import verify
+from vigil_lang.semantics.policy import load_policy, policy_source
+from vigil_lang.syntax import tree
+from vigil_lang.trace import Event, Trace
+from vigil_lang.trace.unseen import leaves_open
+from vigil_lang.trace.vocabulary import vocabulary
 
 if TYPE_CHECKING:
     from std_support import Given
@@ -329,3 +337,19 @@ def test_the_agents_own_settings(given: Given) -> None:
 )
 def test_other_settings(given: Given) -> None:
     assert guard(given) == {}
+
+
+def test_unseen_calls() -> None:
+    guard_module = load_policy("std.guard").module.file
+    (pattern,) = (item for item in guard_module.items if isinstance(item, tree.Pattern) and item.name.text == "unseen")
+    source = policy_source("std.guard").text
+    marks = set(re.findall(r"[a-z]+", source[pattern.span.start : pattern.span.end].partition("{")[2]))
+    assert marks == {role for role in ("effects", "steps", *vocabulary().roles) if leaves_open((role,))}
+    run = Trace.of([Event.of("x", {"unresolved": [mark]}) for mark in sorted(marks)])
+    for refused, found in (
+        ({}, 0),
+        ({"refused_marks": ["steps", "effects"]}, 2),
+        ({"refused_marks": marks}, len(marks)),
+    ):
+        verdict = verify([load_policy("std.guard", refused)], run)
+        assert len([s for s, _ in verdict.offences() if s.name == "wholly_seen"]) == found

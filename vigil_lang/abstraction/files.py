@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from vigil_lang import inputs
+
 LARGEST = 1_000_000
 """Code points; a longer text is not remembered."""
 
@@ -73,6 +75,7 @@ class KnownFiles:
         try:
             if not (place.is_relative_to(self._shipped) and place.is_file() and place.stat().st_size <= LARGEST):
                 return None
+            inputs.note(str(place))
             return place.read_text(encoding="utf-8")
         except (OSError, ValueError):
             return None

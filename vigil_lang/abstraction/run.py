@@ -44,6 +44,8 @@ class Options:
     """What is known of the files when a run begins."""
     probe: Callable[[str], Program | None] | None = None
     """Finds out the options of a program that the catalogue does not know."""
+    allow_empty: bool = False
+    """Whether a recording that tells nothing, or is mostly not understood, is taken for a run all the same."""
 
 
 @dataclass(slots=True)

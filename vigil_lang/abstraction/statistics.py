@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from vigil_lang.abstraction.events import not_understood
 from vigil_lang.trace.model import MESSAGES
+from vigil_lang.trace.unseen import is_wholly_seen
 from vigil_lang.trace.vocabulary import vocabulary
 
 if TYPE_CHECKING:
@@ -25,6 +26,9 @@ class Statistics:
     events: int = 0
     calls: int = 0
     not_executed: int = 0
+    records: int = 0
+    """Records of the recordings of which some were not understood."""
+    records_not_understood: int = 0
     messages: int = 0
     tools: Counter[str] = field(default_factory=Counter)
     tools_without_kind: Counter[str] = field(default_factory=Counter)
@@ -41,7 +45,10 @@ class Statistics:
     kinds: Counter[str] = field(default_factory=Counter)
     not_understood: list[tuple[str, str, str]] = field(default_factory=list)
     """Run, event, and what of it was not understood."""
+    unseen: dict[str, list[str]] = field(default_factory=dict)
+    """By run the calls that are not wholly seen."""
     _run: str = ""
+    _marked: set[str] = field(default_factory=set)
 
     def add(self, found: Run | Event) -> None:
         """Take in a run's header or one of its events."""
@@ -50,13 +57,20 @@ class Statistics:
         if isinstance(found, Run):
             self.formats[found.format] += 1
             self.not_executed += found.not_executed
+            self.records += found.records
+            self.records_not_understood += found.not_understood
             self._run = found.path
+            self._marked = set()
         else:
             self._count(found)
 
     def _count(self, event: Event) -> None:
         self.events += 1
         self.kinds.update(event.kinds)
+        marked = event.action not in MESSAGES and not is_wholly_seen(event)
+        if marked and event.call not in self._marked:
+            self._marked.add(event.call)
+            self.unseen.setdefault(self._run, []).append(event.id.partition(".")[0])
         if event.args.get("inferred"):
             self.inferred += 1
             return
@@ -93,7 +107,10 @@ class Statistics:
             "formats": dict(self.formats.most_common()),
             "events": self.events,
             "calls": self.calls,
+            "unseen": sum(map(len, self.unseen.values())),
             "not_executed": self.not_executed,
+            "records": self.records,
+            "records_not_understood": self.records_not_understood,
             "messages": self.messages,
             "inferred": self.inferred,
             "tools": dict(self.tools.most_common()),
@@ -105,6 +122,7 @@ class Statistics:
             "paths": self.paths,
             "paths_resolved": self.paths_resolved,
             "kinds": {kind: self.kinds[kind] for kind in vocabulary().kinds if kind in self.kinds},
+            "unseen_events": [{"run": run, "events": events} for run, events in self.unseen.items()],
             "not_understood": [{"run": run, "event": event, "what": what} for run, event, what in self.not_understood],
         }
 

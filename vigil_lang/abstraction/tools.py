@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 _MCP = re.compile(r"mcp__(?P<server>.+?)__(?P<tool>.+)|mcp_(?P<one>[^_]+)_(?P<its>.+)")
@@ -47,7 +47,7 @@ class Tool:
 UNKNOWN = Tool()
 
 
-@cache
+@lru_cache(maxsize=4096)
 def tool(name: str) -> Tool:
     """The tool of this name, `UNKNOWN` where the data has none."""
     own, servers = _tables()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 import tempfile
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,8 +13,8 @@ import click
 
 from vigil_lang.cli.paths import complete
 from vigil_lang.cli.recordings import options_of, run_options
-from vigil_lang.cli.show import console, output_options, show_errors
-from vigil_lang.diagnostics import Diagnostic, InputError, Source
+from vigil_lang.cli.show import console, give_up, output_options, show_errors
+from vigil_lang.diagnostics import InputError
 from vigil_lang.paths import trace_paths
 
 if TYPE_CHECKING:
@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from vigil_lang.abstraction.run import Options
     from vigil_lang.trace import Event, Run
 
-_CLEAN, _FINDINGS, _BAD_INPUT = 0, 1, 2
+_CLEAN = 0
+
+
+_PART = 1 << 20
 
 
 @click.command("abstract")
@@ -62,8 +65,6 @@ def command(
         raise click.UsageError("--explain is for people; without it the events are written as JSON.")
     options = options_of(**how)
     paths = trace_paths(runs)
-    if "\0" not in output and Path(output).is_file() and any(p != "-" and Path(p).samefile(output) for p in paths):
-        raise click.UsageError("--output is one of the recordings: it would be lost.")
     with _target(output) as write:
         job = _Job(paths, names, source, options, write)
         if explain:
@@ -76,7 +77,7 @@ def command(
             job.events()
         # Raised in here, so that `--output` writes no file: one from which a run is missing would not say so.
         if job.broken:
-            click.get_current_context().exit(_BAD_INPUT)
+            give_up(output)
         if job.missing:
             raise click.UsageError(job.missing)
     return _CLEAN
@@ -90,7 +91,7 @@ def _target(output: str) -> Iterator[Callable[[bytes], object]]:
         yield sys.stdout.buffer.write
         sys.stdout.buffer.flush()
         return
-    from vigil_lang.files import replacing
+    from vigil_lang.outputs import replacing
 
     with replacing(output) as stream:
         yield stream.write
@@ -133,23 +134,33 @@ class _Job:
 
         for path in self._paths:
             name = STDIN if path == "-" else path
-            wanted, empty, run = True, True, None
+            run, events = None, 0
             try:
                 with _on_disk(path) as place:
                     for found in stream_events(place, self._source, self._options, name):
                         if isinstance(found, Run):
+                            self._tell_of(run, events)
                             label = found.name or found.path.removeprefix(f"{name}#")
-                            run, wanted = found, not self._names or label in self._names
+                            wanted = not self._names or label in self._names
                             self._runs.add(label)
-                        empty = empty and isinstance(found, Run)
-                        if wanted:
+                            run, events = found if wanted else None, 0
+                        if run is not None:
                             yield found
+                            events += found is not run
+                self._tell_of(run, events)
             except InputError as error:
                 self.broken += 1
                 show_errors(error.diagnostics)
-                continue
-            if empty and run is not None:
-                show_errors([Diagnostic.of("VGL605", "the run holds no events", Source(name, ""))])
+
+    def _tell_of(self, run: Run | None, events: int) -> None:
+        """Say that a run was hardly read, and give no result where that is not allowed."""
+        from vigil_lang.runs import emptiness
+
+        doubt = None if run is None else emptiness(run, events)
+        if doubt is not None:
+            allowed = self._options.allow_empty
+            show_errors([replace(doubt, severity="warning", help=None) if allowed else doubt])
+            self.broken += not allowed
 
     def events(self) -> None:
         """Write Vigil's own format."""
@@ -174,14 +185,22 @@ class _Job:
         from vigil_lang.trace.signature_file import signature_to_json
 
         seen: list[Any] = []
+        runs: list[Trace] = []
         batch: list[Event] = []
+        held = 0
         for found in self._stream():
-            if not isinstance(found, Run):
-                batch.append(found)
-            if len(batch) >= 10_000:
-                seen = [merge(*seen, observe([Trace(tuple(batch))]))]
+            if isinstance(found, Run):
+                runs.append(Trace(tuple(batch)))
                 batch.clear()
-        whole = merge(*seen, observe([Trace(tuple(batch))]))
+                continue
+            batch.append(found)
+            held += 1
+            if held == 10_000:
+                seen = [merge(*seen, observe([*runs, Trace(tuple(batch))]))]
+                runs.clear()
+                batch.clear()
+                held = 0
+        whole = merge(*seen, observe([*runs, Trace(tuple(batch))]))
         self._write(signature_to_json(whole).encode())
 
     def explain(self, events: Sequence[str]) -> None:
@@ -230,11 +249,15 @@ class _Job:
 def _on_disk(path: str) -> Iterator[str]:
     """A recording that can be read twice: standard input is copied to a file that nobody else can see."""
     from vigil_lang.ingest.load import opened
+    from vigil_lang.ingest.stream import MAX_TOTAL, too_large
 
     if path != "-" and not Path(path).is_fifo():
         yield path
         return
-    with tempfile.NamedTemporaryFile() as copy, opened(path) as (stream, _):
-        shutil.copyfileobj(stream, copy)
+    with tempfile.NamedTemporaryFile() as copy, opened(path) as (stream, name):
+        for part in iter(lambda: stream.read(_PART), b""):
+            copy.write(part)
+            if copy.tell() > MAX_TOTAL:
+                raise too_large(name, f"the recording is larger than {MAX_TOTAL >> 30} GB")
         copy.flush()
         yield copy.name

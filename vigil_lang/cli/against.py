@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from vigil_lang.cli.paths import complete
+from vigil_lang.cli.recordings import allow_empty_option, options_of
 from vigil_lang.paths import trace_paths
 
 if TYPE_CHECKING:
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 
 
 def against_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds `--signature` (as `signatures`) and `--trace` (as `runs`)."""
+    """Adds `--signature` (as `signatures`), `--trace` (as `runs`) and `--allow-empty`."""
+    command = allow_empty_option(command)
     command = click.option(
         "--trace",
         "runs",
@@ -37,17 +39,18 @@ def against_options(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
-def traces(args: Sequence[str]) -> list[Trace]:
+def traces(args: Sequence[str], *, allow_empty: bool) -> list[Trace]:
     """All runs of some arguments.
 
     Raises:
-        InputError: one of them cannot be read.
+        InputError: one of them cannot be read, or holds no events unless that is allowed.
     """
     if not args:
         return []
     from vigil_lang.runs import load_traces
 
-    return [trace for path in trace_paths(args) for trace in load_traces(path)]
+    options = options_of(allow_empty=allow_empty)
+    return [trace for path in trace_paths(args) for trace in load_traces(path, options=options)]
 
 
 def vocabulary(paths: Sequence[str], runs: Sequence[Trace]) -> Signature | None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 
 from vigil_lang.diagnostics.human import hanging
-from vigil_lang.diagnostics.visible import shown_path
+from vigil_lang.diagnostics.visible import as_argument, shown_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -49,7 +48,7 @@ def print_doubts(policies: Sequence[Policy], runs: Sequence[str], signature: Sig
 def _command(policies: Sequence[Policy], runs: Sequence[str]) -> str:
     policy, run = "POLICY", "RUN"
     if len(policies) == len(runs) == 1 and runs[0] != "-":
-        policy, run = (shlex.quote(shown_path(path)) for path in (policies[0].path, runs[0]))
+        policy, run = (as_argument(path) for path in (policies[0].path, runs[0]))
     return f"vigil check {policy} --trace {run}"
 
 

@@ -38,6 +38,7 @@ def command(
     policies: tuple[str, ...],
     signatures: tuple[str, ...],
     runs: tuple[str, ...],
+    allow_empty: bool,
     core: bool,
     settings: tuple[str, ...],
     params: str | None,
@@ -53,12 +54,11 @@ def command(
     """  # fmt: skip
     project = settings_of(config, isolated=isolated)
     values = {**project.params, **read_params(settings, params)}
-    signature = vocabulary(signatures or project.signatures, traces(runs or project.runs))
-    named = set(policies)
-    paths = [path for path in policy_paths(policies) if path in named or not project.excludes(path)]
+    signature = vocabulary(signatures or project.signatures, traces(runs or project.runs, allow_empty=allow_empty))
     found: list[Diagnostic] = []
+    paths = policy_paths(policies, project.excludes, found)
     checked: list[Policy] = []
-    unreadable = False
+    unreadable = bool(found)
     for path in paths:
         try:
             policy, findings = _check(path, values, signature, core=core)

@@ -8,7 +8,7 @@ import click
 
 from vigil_lang.cli.recordings import options_of, run_options
 from vigil_lang.cli.settings import config_option, settings_of
-from vigil_lang.files import write_text
+from vigil_lang.outputs import write_text
 
 
 @click.command("compile")

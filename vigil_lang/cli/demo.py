@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -101,11 +100,11 @@ def _rules(policy: Policy, verdict: Verdict, screen: Console) -> Iterator[Text]:
 def _next() -> Iterator[Text]:
     from rich.text import Text
 
-    from vigil_lang.diagnostics.visible import shown_path
+    from vigil_lang.diagnostics.visible import as_argument
 
     example = _EXAMPLES[0]
-    policy, run = (shlex.quote(shown_path(example.path(name))) for name in (example.policy, _BAD_RUN))
-    real = shlex.quote(shown_path(_EXAMPLES[1].path(_BAD_RUN)))
+    policy, run = (as_argument(example.path(name)) for name in (example.policy, _BAD_RUN))
+    real = as_argument(_EXAMPLES[1].path(_BAD_RUN))
     commands = (
         (f"vigil verify {policy} {run} --format json", "the verdict for programs"),
         (f"vigil abstract {real} --explain", "what each call of the transcript was taken to do"),

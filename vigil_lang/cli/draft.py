@@ -7,6 +7,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from vigil_lang import inputs
 from vigil_lang.cli.against import against_options, traces, vocabulary
 from vigil_lang.cli.drafts import (
     answers_in,
@@ -15,15 +16,13 @@ from vigil_lang.cli.drafts import (
     model_options,
     plan_of,
     policy_name,
-    refuse_from_elsewhere,
     refuse_to_overwrite,
-    spare_inputs,
 )
 from vigil_lang.cli.drafts_options import Options, refuse_contradictions
 from vigil_lang.cli.paths import complete
 from vigil_lang.cli.settings import config_option, settings_of
 from vigil_lang.cli.show import console, for_log, output_options, written
-from vigil_lang.files import write_text
+from vigil_lang.outputs import check_outputs, write_text
 from vigil_lang.paths import trace_paths
 
 if TYPE_CHECKING:
@@ -83,8 +82,8 @@ def command(**given: Any) -> int:
     clauses = read_clauses(options.specs, options.output)
     answers = [options.from_json] if options.from_json is not None else []
     recordings = [] if options.skeleton else trace_paths(options.runs or project.runs)
-    read = (*clauses.files, *recordings, *(options.signatures or project.signatures), *answers)
-    spare_inputs({"-o": options.output, "--report": options.report}, read)
+    inputs.note(*(options.signatures or project.signatures), *answers)
+    check_outputs(options.output, options.report)  # before anybody is asked
     if not clauses.clauses:
         named = ", ".join(clauses.files[:3])
         raise click.UsageError(f"No sentence of {named} states an obligation, so there is nothing to draft.")
@@ -118,11 +117,7 @@ def _draft(clauses: Clauses, recordings: Sequence[str], name: str, options: Opti
     from vigil_lang.draft.obtain import Task
     from vigil_lang.draft.prompting import vocabulary as names
 
-    if terms is not None and not options.runs:
-        refuse_from_elsewhere(project, recordings, "--trace")
-    if terms is not None and not options.signatures:
-        refuse_from_elsewhere(project, project.signatures, "--signature")
-    runs = traces(recordings)
+    runs = traces(recordings, allow_empty=options.allow_empty)
     signature = vocabulary(options.signatures or project.signatures, runs)
     if signature is None:
         raise click.UsageError(

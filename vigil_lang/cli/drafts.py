@@ -13,7 +13,7 @@ import click
 from vigil_lang.diagnostics import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from vigil_lang.config import Settings
     from vigil_lang.config.model import Effort
@@ -186,8 +186,7 @@ def refuse_to_overwrite(path: str | None, option: str, *, force: bool) -> None:
 
     place = Path(path)
     try:
-        leads_nowhere = place.is_symlink() and not place.exists()  # but a file would be made at its end
-        if (place.is_file() or leads_nowhere) and not force:
+        if (place.is_file() or place.is_symlink()) and not force:
             message = f"{option}: '{path}' is there already and may have been worked on; --force replaces it."
             raise click.UsageError(message)
         folder = place.absolute().parent
@@ -202,40 +201,6 @@ def refuse_to_overwrite(path: str | None, option: str, *, force: bool) -> None:
         reason = str(error)
     if reason is not None:
         raise InputError([Diagnostic.of("VGL004", f"cannot write `{path}`: {reason}", Source(path, ""))])
-
-
-def spare_inputs(outputs: Mapping[str, str | None], inputs: Iterable[str]) -> None:
-    """See that no file that is written is one that is read, whatever is forced, nor two of them the same.
-
-    Raises:
-        click.UsageError: one is. Its option is named.
-    """
-    read = {os.path.realpath(path) for path in inputs if path != "-"}
-    taken: dict[str, str] = {}
-    for option, path in outputs.items():
-        if path is None or path == "-":
-            continue
-        place = os.path.realpath(path)
-        if place in read:
-            raise click.UsageError(f"{option}: '{path}' is read here, so it cannot be written.")
-        if place in taken:
-            raise click.UsageError(f"{taken[place]} and {option} are the same file '{path}'.")
-        taken[place] = option
-
-
-def refuse_from_elsewhere(project: Settings, paths: Iterable[str], option: str) -> None:
-    """See that a configuration, which may have come with a document, sends nothing but what lies below its folder.
-
-    Raises:
-        click.UsageError: one of the files that it names lies elsewhere.
-    """
-    folder = os.path.join(os.path.realpath(project.folder), "")  # noqa: PTH118 - a text that ends in a slash
-    for path in paths:
-        if not os.path.realpath(path).startswith(folder):
-            raise click.UsageError(
-                f"The configuration names '{path}', which lies outside its folder, and names and values of it would be "
-                f"sent to the model: {option} asks for that."
-            )
 
 
 def header(report: Report) -> str:

@@ -12,6 +12,7 @@ from vigil_lang.cli.drafts import answers_in, drafted, plan_of
 from vigil_lang.cli.show import console, written
 from vigil_lang.draft.evaluation.evaluate import evaluate
 from vigil_lang.draft.evaluation.gold import stored
+from vigil_lang.outputs import check_outputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,6 +71,7 @@ def _asked(options: Options, project: Settings) -> Callable[[Gold], Draft | None
 
     def draft_of(gold: Gold) -> Draft | None:
         nonlocal spent
+        check_outputs(options.output)  # all gold policies were read, and nobody was asked yet
         left = None if terms.limit is None else max(terms.limit - spent, 0.0)
         task = _task(gold, options, project, limited=left is not None)
         found = drafted(task, replace(terms, limit=left))

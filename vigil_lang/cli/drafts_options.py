@@ -22,6 +22,7 @@ class Options:
 
     specs: tuple[str, ...]
     runs: tuple[str, ...]
+    allow_empty: bool
     signatures: tuple[str, ...]
     output: str | None
     force: bool

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -41,9 +42,9 @@ def command(
     project = settings_of(config, isolated=isolated)
     spelling: Spelling = project.fmt.spelling if symbols is None else "unicode" if symbols else "ascii"
     tally = _Tally()
-    for path in policy_paths(paths or (".",)):
-        if path not in paths and project.excludes(path):
-            continue
+    found = policy_paths(paths or (".",), project.excludes, tally.findings)
+    tally.failed = len(tally.findings)
+    for path in found:
         try:
             _format(path, spelling, tally, check=check, diff=diff)
         except InputError as error:
@@ -86,24 +87,32 @@ class _Tally:
 
 def _format(path: str, spelling: Spelling, tally: _Tally, *, check: bool, diff: bool) -> None:
     from vigil_lang.diagnostics.visible import shown_path
-    from vigil_lang.files import read_source, write_text
+    from vigil_lang.files import read_source
+    from vigil_lang.outputs import rewrite
     from vigil_lang.syntax.format import format_text
 
     source = read_source(path)
     text = format_text(source, spelling=spelling)
     if diff:
-        _print(difference(source, text))
+        _print_for_people(difference(source, text))
     elif check:
         if text != source.text:
-            _print(f"would reformat {shown_path(source.path)}\n")
+            _print_for_people(f"would reformat {shown_path(source.path)}\n")
     elif path == "-":
         _print(text)
     elif text != source.text:
-        write_text(path, text)
+        rewrite(path, text)
     if text == source.text:
         tally.same += 1
     else:
         tally.changed += 1
+
+
+def _print_for_people(text: str) -> None:
+    """The same for what may end in the log of a job."""
+    from vigil_lang.report.log import harmless
+
+    _print(harmless(text) if os.environ.get("GITHUB_ACTIONS") else text)
 
 
 def _print(text: str) -> None:

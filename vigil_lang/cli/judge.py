@@ -10,6 +10,7 @@ from vigil_lang.diagnostics import Diagnostic, InputError, Source
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from vigil_lang.engines.effort import Effort
     from vigil_lang.semantics.policy import Policy
     from vigil_lang.trace import Trace
     from vigil_lang.verdict import Verdict
@@ -35,17 +36,18 @@ def load_policies(paths: Iterable[str], values: Mapping[str, object] | None = No
     return policies
 
 
-def judge(policies: Sequence[Policy], trace: Trace) -> Verdict:
-    """A run judged by policies.
+def judge(policies: Sequence[Policy], trace: Trace, effort: Effort | None = None) -> Verdict:
+    """A run judged by policies; runs of one recording share an `effort`.
 
     Raises:
+        InputError: VGL003, that would take more than the size of the run warrants.
         ToolFault: VGL901, the solver did not confirm the verdict.
     """
     from vigil_lang.engines.smt.solve import SolverDisagrees
     from vigil_lang.engines.smt.verify import verify
 
     try:
-        return verify(policies, trace)
+        return verify(policies, trace, effort)
     except SolverDisagrees as error:
         message = f"the solver did not confirm the verdict: {error}"
         raise ToolFault(Diagnostic.of("VGL901", message, Source(trace.run.path, ""))) from error

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import IO, TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import IO, TYPE_CHECKING, Any
+
+import click
 
 from vigil_lang.cli.judge import judge
 from vigil_lang.cli.progress import steps
@@ -11,7 +13,7 @@ from vigil_lang.cli.show import console, show_errors
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from vigil_lang.cli.verdicts import Writer
     from vigil_lang.semantics.policy import Policy
@@ -21,6 +23,28 @@ if TYPE_CHECKING:
 _TOLD = 3
 
 
+@dataclass(frozen=True, slots=True)
+class Demands:
+    """What a run must be beside safe. Both are at the user's choice; what they make fail is told as an error."""
+
+    strict: bool = False
+    """Whether a verdict must not rest on what was not wholly seen or understood."""
+    exercised: bool = False
+    """Whether some statement must be put to the test."""
+    allow_empty: bool = False
+    """Whether a run may be without calls all the same."""
+
+
+def demand_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds `--strict` and `--fail-on-vacuous`."""
+    command = click.option(
+        "--fail-on-vacuous", is_flag=True, help="Status 1 where no statement was put to the test by a run."
+    )(command)
+    return click.option(
+        "--strict", is_flag=True, help="Status 1 where a verdict rests on what was not wholly seen or understood."
+    )(command)
+
+
 @dataclass(slots=True)
 class Tally:
     """How the runs came out so far, the levels of what they violate, and the vocabulary they show together."""
@@ -28,6 +52,11 @@ class Tally:
     safe: int = 0
     unsafe: int = 0
     broken: int = 0
+    vacuous: int = 0
+    unseen: int = 0
+    """Runs with calls that are not wholly seen."""
+    failed_demands: int = 0
+    """Runs that are not what is demanded of them beside being safe."""
     violated: set[str] = field(default_factory=set)
     below_details: bool = False
     signature: Signature | None = None
@@ -38,6 +67,7 @@ def judge_all(
     runs: Sequence[str],
     traces_of: Callable[[str], Iterable[Trace]],
     writer: Writer,
+    demands: Demands,
     *,
     observe: bool,
 ) -> Tally:
@@ -46,16 +76,20 @@ def judge_all(
     A recording that cannot be read (`traces_of` raises InputError) does not stop the others. With `observe` the
     tally gets the vocabulary of all runs.
     """
+    from vigil_lang.engines.effort import Effort
+
     tally = Tally()
     with steps(runs) as progress:
         for path in progress:
+            effort = Effort()
             try:
                 for trace in traces_of(path):
-                    verdict = judge(policies, trace)
+                    verdict = judge(policies, trace, effort)
+                    remarks = tuple(_remarks(verdict, demands))
                     _count(tally, verdict, observe=observe)
-                    remarks = (*_doubts(trace), *_cut(verdict))
+                    tally.failed_demands += any(found.severity == "error" for found in remarks)
                     with progress.aside():
-                        show_errors(remarks)
+                        show_errors(found for found in remarks if found.severity != "info" or not writer.tells_all)
                         writer.add(verdict, remarks, alone=len(runs) == 1 and not trace.run.one_of_many)
             except InputError as error:
                 tally.broken += 1
@@ -72,6 +106,8 @@ def _count(tally: Tally, verdict: Verdict, *, observe: bool) -> None:
         tally.violated |= {s.statement.metadata.severity for s in verdict.statements if s.verdict == "violated"}
     else:
         tally.safe += 1
+    tally.vacuous += verdict.vacuous
+    tally.unseen += bool(verdict.seen.unseen)
     if observe and verdict.trace.events:
         from vigil_lang.trace import merge
         from vigil_lang.trace import observe as vocabulary
@@ -80,26 +116,62 @@ def _count(tally: Tally, verdict: Verdict, *, observe: bool) -> None:
         tally.signature = merge(tally.signature, seen) if tally.signature else seen
 
 
-def _doubts(trace: Trace) -> Iterable[Diagnostic]:
-    """The warning that nothing was there to be judged, or not all that was there."""
+def _remarks(verdict: Verdict, demands: Demands) -> Iterator[Diagnostic]:
+    """What is doubtful about a verdict, as an error where it is demanded that it is not."""
+    for found in (*_barren(verdict.trace), *_unseen(verdict), *_cut(verdict)):
+        barren = found.code in ("VGL605", "VGL609")
+        fails = demands.strict and not (barren and demands.allow_empty)
+        yield replace(found, severity="error") if fails else found
+    if verdict.vacuous:
+        source = Source(verdict.trace.run.path, "")
+        message = "no statement was put to the test: nothing the policies speak of happened"
+        yield Diagnostic.of("VGL616", message, source, severity="error" if demands.exercised else "info")
+
+
+def _barren(trace: Trace) -> Iterator[Diagnostic]:
+    """The warning that little or nothing was there to be judged."""
+    from vigil_lang.runs import emptiness
+    from vigil_lang.trace.model import MESSAGES
+
+    run, source = trace.run, Source(trace.run.path, "")
+    doubt = emptiness(run, len(trace))
+    if doubt is not None:
+        yield replace(doubt, severity="warning", help=None)
+        return
+    if run.not_understood:
+        records = f"{run.records} record{'s' * (run.records != 1)}"
+        verb = "was" if run.not_understood == 1 else "were"
+        message = f"{run.not_understood} of {records} {verb} not understood as `{run.format}`"
+        yield Diagnostic.of("VGL609", message, source)
+    if all(event.action in MESSAGES for event in trace.events):
+        message = "the run holds no calls" if trace.events else "the run holds no events"
+        help_text = f"it shows {run.not_executed} calls, none of which was executed" if run.not_executed else None
+        yield Diagnostic.of("VGL605", message, source, help=help_text, severity="warning")
+
+
+def _unseen(verdict: Verdict) -> Iterator[Diagnostic]:
+    """The warning that not all that calls do is known."""
     from vigil_lang.abstraction.events import not_understood
 
+    trace, seen = verdict.trace, verdict.seen
     unclear = [(event.id, reasons) for event in trace.events if (reasons := not_understood(event))]
     if unclear:
         message = (
             f"{len(unclear)} calls were not wholly understood" if unclear[1:] else "a call was not wholly understood"
         )
+        if {event for event, _ in unclear} != set(seen.unseen):
+            message += f", and {seen.told()}"
         told = "; ".join(f"`{event}`: {', '.join(reasons)}" for event, reasons in unclear[:_TOLD])
         more = "; `vigil abstract --stats` lists them all" if unclear[_TOLD:] else ""
         yield Diagnostic.of("VGL607", message, Source(trace.run.path, ""), help=told + more)
-    if trace.events:
-        return
-    skipped = trace.run.not_executed
-    help_text = f"it shows {skipped} calls, none of which was executed" if skipped else None
-    yield Diagnostic.of("VGL605", "the run holds no events", Source(trace.run.path, ""), help=help_text)
+    elif seen.unseen:
+        some = ", ".join(f"`{event}`" for event in seen.unseen[:_TOLD]) + (", …" if seen.unseen[_TOLD:] else "")
+        help_text = f"{some}; `vigil abstract --explain` shows what is open in each"
+        source = Source(trace.run.path, "")
+        yield Diagnostic.of("VGL607", seen.told(), source, help=help_text, severity="info")
 
 
-def _cut(verdict: Verdict) -> Iterable[Diagnostic]:
+def _cut(verdict: Verdict) -> Iterator[Diagnostic]:
     """The warning that statements were decided by outputs of which a part is missing."""
     for found in verdict.statements:
         if found.truncated:
@@ -119,7 +191,7 @@ def conclude(tally: Tally, policies: Sequence[Policy], runs: Sequence[str], targ
 
         if not tally.below_details:  # else a blank line is there already
             screen.print()
-        screen.print(totals(tally.safe, tally.unsafe, tally.broken))
+        screen.print(totals(tally.safe, tally.unsafe, tally.broken, vacuous=tally.vacuous, unseen=tally.unseen))
     if tally.signature is not None:
         from vigil_lang.cli.beside import print_doubts
 

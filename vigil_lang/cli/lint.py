@@ -15,7 +15,7 @@ from vigil_lang.cli.linting import Linting, Options, Outcome
 from vigil_lang.cli.params import params_options
 from vigil_lang.cli.paths import complete
 from vigil_lang.cli.settings import config_option, settings_of
-from vigil_lang.cli.show import FORMATS, REPORTS, output_options, show_errors, show_findings, written
+from vigil_lang.cli.show import FORMATS, REPORTS, for_log, output_options, show_errors, show_findings, written
 from vigil_lang.collector import collector_paused
 from vigil_lang.diagnostics import InputError
 
@@ -125,8 +125,9 @@ def _show_difference(linting: Linting, paths: Sequence[str]) -> int:
     changed = False
     for before, after in linting.fixed(paths):
         changed = True
-        print(difference(before, after.text), end="")
-    return _FINDINGS if changed else _CLEAN
+        print(difference(before, after.text), end="", file=for_log(sys.stdout))
+    show_errors(linting.refused)
+    return _BAD_INPUT if linting.refused else _FINDINGS if changed else _CLEAN
 
 
 # --- what is shown -----------------------------------------------------------------------------------------

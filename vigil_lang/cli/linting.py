@@ -35,6 +35,7 @@ class Options:
     ignore: tuple[str, ...]
     signatures: tuple[str, ...]
     runs: tuple[str, ...]
+    allow_empty: bool
     benign: tuple[str, ...]
     benign_threshold: float | None
     obligations: bool
@@ -81,6 +82,7 @@ class Linting:
         self.options = options
         self._settings = settings
         self._plan: Plan | None = None
+        self.refused: list[Diagnostic] = []
         self._runs = options.runs or settings.runs
         self._benign = options.benign or lint.benign
         self._signatures = options.signatures or settings.signatures
@@ -93,10 +95,10 @@ class Linting:
             raise click.UsageError("--update-baseline needs --baseline FILE, or `baseline` in the configuration.")
 
     def paths(self) -> list[str]:
-        """The policies, without those that the configuration excludes and nobody named."""
-        named = set(self.options.paths)
-        found = policy_paths(self.options.paths) if named else [p.removeprefix("./") for p in policy_paths((".",))]
-        paths = [path for path in found if path in named or not self._settings.excludes(path)]
+        """The policies, without those that the configuration excludes; links out of the project are `refused`."""
+        paths = policy_paths(self.options.paths or (".",), self._settings.excludes, self.refused)
+        if not self.options.paths:
+            paths = [path.removeprefix("./") for path in paths]
         if self.options.settings:
             from vigil_lang.semantics.policy import policy_source, read_policy
 
@@ -112,7 +114,8 @@ class Linting:
         if self._plan is None:
             from vigil_lang.lint.run import Plan
 
-            runs, benign = traces(self._runs), traces(self._benign)
+            allow_empty = self.options.allow_empty
+            runs, benign = (traces(given, allow_empty=allow_empty) for given in (self._runs, self._benign))
             self._plan = Plan(
                 self._selection(),
                 self._values,
@@ -149,9 +152,9 @@ class Linting:
         mended = sum(self._mend(path) for path in paths) if self.options.fix else 0
         results = lint_files(paths, self.plan, self._store(), self.options.jobs)
         uncited, figures = self._uncited(results)
-        found = once((*(f for result in results for f in result.findings), *uncited))
+        found = once((*self.refused, *(f for result in results for f in result.findings), *uncited))
         ignored = once(f for result in results for f in result.suppressed)
-        unreadable = any(result.unreadable for result in results)
+        unreadable = bool(self.refused) or any(result.unreadable for result in results)
         if self._baseline is None:
             return Outcome(found, paths, unreadable, ignored, mended=mended, coverage=figures)
         from vigil_lang.lint import baseline
@@ -201,8 +204,8 @@ class Linting:
 
     def _mend(self, path: str) -> int:
         """Write a policy with its fixes applied; how many there were. What cannot be read is reported later."""
-        from vigil_lang.files import write_text
         from vigil_lang.lint.fixing import mend
+        from vigil_lang.outputs import rewrite
         from vigil_lang.semantics.modules import is_shipped
         from vigil_lang.semantics.policy import policy_source
 
@@ -214,7 +217,7 @@ class Linting:
             return 0
         mended = mend(source, self.plan(), unsafe=self.options.unsafe_fixes)
         if mended.source.text != source.text:
-            write_text(path, mended.source.text)
+            rewrite(path, mended.source.text)
         return len(mended.applied)
 
     def _store(self) -> Store | None:

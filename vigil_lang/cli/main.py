@@ -8,10 +8,15 @@ from contextlib import suppress
 from errno import ENOSPC
 from importlib import import_module
 from io import TextIOWrapper
+from typing import TYPE_CHECKING
 
 import click
 
 from vigil_lang import __version__
+from vigil_lang.inputs import remembered
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 # One file a verb; the help shown for the group must not import them.
 VERBS = {
@@ -98,11 +103,13 @@ def group() -> None:
 def run(args: list[str] | None = None) -> int:
     """Run one verb and return its exit status; nothing escapes as a traceback."""
     _prepare_streams()
+    given = sys.argv[1:] if args is None else args
     try:
-        result = group.main(args=args, prog_name="vigil", standalone_mode=False)
+        with remembered():
+            result = group.main(args=args, prog_name="vigil", standalone_mode=False)
         sys.stdout.flush()
     except click.ClickException as error:
-        _show(error)
+        _show(error, given)
         return BROKEN_TOOL if error.exit_code == BROKEN_TOOL else BAD_INPUT
     except (click.Abort, KeyboardInterrupt):
         print("vigil: interrupted", file=sys.stderr)
@@ -114,6 +121,9 @@ def run(args: list[str] | None = None) -> int:
         _last_words(f"vigil: {_reason(error)}")
         if error.filename is None:
             _let_go()
+        return BAD_INPUT
+    except MemoryError:
+        _last_words("vigil: there is not enough memory for this input")
         return BAD_INPUT
     except Exception as error:  # the last line of defence: one line, not a traceback
         if os.environ.get("VIGIL_DEBUG"):
@@ -145,13 +155,18 @@ def _prepare_streams() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def _show(error: click.ClickException) -> None:
-    """A message of click's, with what it quotes from the command line made fit for a terminal."""
+def _show(error: click.ClickException, given: Sequence[str]) -> None:
+    """A message of click's, with what it quotes from the command line made fit for a terminal and a log."""
+    from vigil_lang.cli.show import for_log
     from vigil_lang.diagnostics.visible import visible
 
-    error.message = "\n".join(map(visible, error.message.split("\n")))  # type: ignore[misc]
+    message = error.message
+    quoted = {part for argument in given for part in (argument, *argument.split("=")) if "\n" in part}
+    for part in sorted(quoted, key=len, reverse=True):
+        message = message.replace(part, visible(part))
+    error.message = "\n".join(map(visible, message.split("\n")))  # type: ignore[misc]
     with suppress(OSError):
-        error.show()
+        error.show(for_log(sys.stderr))
 
 
 def _reason(error: OSError) -> str:
@@ -164,5 +179,7 @@ def _reason(error: OSError) -> str:
 
 
 def _last_words(text: str) -> None:
+    from vigil_lang.cli.show import for_log
+
     with suppress(OSError, ValueError):
-        print(text, file=sys.stderr)
+        print(text, file=for_log(sys.stderr))

@@ -14,8 +14,13 @@ if TYPE_CHECKING:
     from vigil_lang.abstraction.run import Options
 
 
+allow_empty_option = click.option(
+    "--allow-empty", is_flag=True, help="Take runs without events, and recordings that are hardly understood."
+)
+
+
 def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds `--from`, `--skills`, `--no-inferred`, `--keep-output` and `--probe`."""
+    """Adds `--from`, `--skills`, `--no-inferred`, `--keep-output`, `--probe` and `--allow-empty`."""
     for option in reversed(
         (
             click.option("--from", "source", metavar="FORMAT", help="The runs' format, where it is not recognised."),
@@ -27,6 +32,7 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
             click.option(
                 "--probe", is_flag=True, help="Run PROGRAM --help for programs that are not in the catalogue."
             ),
+            allow_empty_option,
         )
     ):
         command = option(command)
@@ -34,7 +40,12 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def options_of(
-    *, skills: str | None = None, no_inferred: bool = False, keep_output: int | None = None, probe: bool = False
+    *,
+    skills: str | None = None,
+    no_inferred: bool = False,
+    keep_output: int | None = None,
+    probe: bool = False,
+    allow_empty: bool = False,
 ) -> Options:
     """The options of the abstraction as the command line gives them.
 
@@ -60,4 +71,5 @@ def options_of(
         inferred=not no_inferred,
         files=lambda: KnownFiles(shipped),
         probe=learn,
+        allow_empty=allow_empty,
     )

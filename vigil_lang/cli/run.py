@@ -8,25 +8,25 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from vigil_lang import inputs
 from vigil_lang.cli.drafts import (
     drafted,
     header,
     model_options,
     plan_of,
     policy_name,
-    refuse_from_elsewhere,
     refuse_to_overwrite,
-    spare_inputs,
     terms_of,
 )
-from vigil_lang.cli.judging import conclude, judge_all
+from vigil_lang.cli.judging import Demands, conclude, demand_options, judge_all
 from vigil_lang.cli.levels import fail_level_option, levels_from
 from vigil_lang.cli.paths import complete
 from vigil_lang.cli.recordings import options_of, run_options
 from vigil_lang.cli.settings import config_option, settings_of
-from vigil_lang.cli.show import FORMATS, Format, console, output_options, show_errors, written
+from vigil_lang.cli.show import FORMATS, Format, console, give_up, output_options, show_errors, written
 from vigil_lang.cli.verdicts import Writer
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
+from vigil_lang.outputs import check_outputs
 from vigil_lang.paths import trace_paths
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ _TELLING = ("model", "effort", "max_cost", "base_url", "offline", "refresh", "no
 @click.option("--force", is_flag=True, help="Replace that file, but no input.")
 @model_options
 @run_options
+@demand_options
 @config_option
 @fail_level_option("info", "violation")
 @click.option("-o", "--output", default="-", metavar="FILE", help="Where to write; standard output by default.")
@@ -82,6 +83,8 @@ def command(
     rounds: int | None,
     batch: int,
     source: str | None,
+    strict: bool,
+    fail_on_vacuous: bool,
     config: str | None,
     isolated: bool,
     fail_level: str | None,
@@ -93,8 +96,9 @@ def command(
 
     Drafted answers are stored, so that the same documents, vocabulary and model cost nothing the next time.
 
-    Exit status: 0 no violation reaches the fail level, 1 some does, 2 something cannot be read, or a clause has no
-    acceptable answer while nothing is violated.
+    Exit status: 0 no violation reaches the fail level, 1 some does, or a run is not seen or tested as --strict or
+    --fail-on-vacuous demand, 2 something cannot be read or holds no events, or a clause has no acceptable answer while
+    nothing is violated.
     """  # fmt: skip
     if policy_file == "-":
         raise click.UsageError("--policy takes a file: the verdicts go to standard output.")
@@ -106,14 +110,13 @@ def command(
 
     paths = trace_paths(runs)
     clauses = read_clauses(specs, policy_file)
-    read = (*clauses.files, *paths, *(signatures or project.signatures))
-    spare_inputs({"--policy": policy_file, "-o": output}, read)
+    inputs.note(*(signatures or project.signatures))
+    check_outputs(policy_file, output)  # before anybody is asked
     if not clauses.clauses:
         named = ", ".join(clauses.files[:3])
         raise click.UsageError(f"No sentence of {named} states an obligation, so there is nothing to judge by.")
-    if not signatures:
-        refuse_from_elsewhere(project, project.signatures, "--signature")
-    recordings = _Recordings(paths, source, options_of(**given))
+    options = options_of(**given)
+    recordings = _Recordings(paths, source, options)
     task_signature = recordings.signature(signatures or project.signatures)
     from vigil_lang.draft.obtain import Task
     from vigil_lang.draft.prompting import vocabulary
@@ -132,16 +135,25 @@ def command(
         _tell(report, kept)
         show_errors(doubts)
         writer.remark(doubts)
+        if not policy.statements and not writer.at_the_end:
+            give_up(output)
         if not policy.statements:
             return writer.finish(_BAD_INPUT)
-        tally = judge_all([policy], recordings.paths, recordings.of, writer, observe=False)
+        demands = Demands(
+            strict=strict or project.verify.strict,
+            exercised=fail_on_vacuous or project.verify.fail_on_vacuous,
+            allow_empty=options.allow_empty,
+        )
+        tally = judge_all([policy], recordings.paths, recordings.of, writer, demands, observe=False)
         if format == "human":
             conclude(tally, [policy], recordings.paths, target)
             for doubt in doubts:  # beside "safe", wherever that is read
                 console(target).print(doubt.message)
+        if tally.broken and not writer.at_the_end:
+            give_up(output)
         if tally.broken:
             return writer.finish(_BAD_INPUT)
-        if not tally.violated.isdisjoint(reached):
+        if tally.failed_demands or not tally.violated.isdisjoint(reached):
             return writer.finish(_FINDINGS)
         # Nothing that was judged is violated, but what could not be drafted was not judged.
         return writer.finish(_BAD_INPUT if reached and not report.draft.complete else _CLEAN)
@@ -157,10 +169,13 @@ class _Recordings:
         self._read: dict[str, list[Trace]] = {}
         self._broken: dict[str, InputError] = {}
         for path in self.paths:
+            read: list[Trace] = []
             try:
-                self._read[path] = list(load_traces(path, format=source, options=options))
+                read.extend(load_traces(path, format=source, options=options))
             except InputError as error:
                 self._broken[path] = error
+            if read or path not in self._broken:
+                self._read[path] = read
 
     @property
     def traces(self) -> list[Trace]:
@@ -169,9 +184,9 @@ class _Recordings:
 
     def of(self, path: str) -> Iterator[Trace]:
         """The runs of a recording. Raises the InputError that reading it came to."""
+        yield from self._read.get(path, ())
         if path in self._broken:
             raise self._broken[path]
-        yield from self._read[path]
 
     def signature(self, paths: Sequence[str]) -> Signature:
         """What the runs and signatures allow together.
@@ -195,7 +210,7 @@ def _policy(report: Report, found: Obtained, file: str | None) -> tuple[Policy, 
     """
     from vigil_lang.draft import store
     from vigil_lang.draft.building import compose
-    from vigil_lang.files import write_text
+    from vigil_lang.outputs import write_text
     from vigil_lang.semantics.policy import read_policy
 
     text = compose.policy(report.name, report.draft.entries, report.draft.documents, header(report))

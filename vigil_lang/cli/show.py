@@ -7,7 +7,7 @@ import shutil
 import sys
 from contextlib import contextmanager
 from io import StringIO
-from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, cast
+from typing import IO, TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, cast
 
 import click
 
@@ -48,6 +48,7 @@ class ToolFault(click.ClickException):
 # A pipe has no width: wide enough for most lines of a log, narrow enough to read.
 _WIDTH = 100
 _FORMAT = "vigil.format"
+_BAD_INPUT = 2
 
 
 def show_findings(
@@ -114,16 +115,29 @@ def written(output: str) -> Iterator[IO[str]]:
     """The stream for a verb's result: standard output for `-`, else a file that is written whole at the end.
 
     Raises:
-        InputError: VGL004, the file cannot be written; it is as it was.
+        InputError: VGL004, the file cannot be written, or is one that is read; it is as it was.
     """
     if output == "-":
         yield sys.stdout
         return
-    from vigil_lang.files import write_text
+    from vigil_lang.outputs import check_outputs, write_text
 
+    check_outputs(output)  # before the work, which may be long
     saved = StringIO()
     yield saved
     write_text(output, saved.getvalue())
+
+
+def give_up(output: str) -> NoReturn:
+    """End a call whose result would lack what could not be read, without a word of it in there.
+
+    In a `written` block: the file that the result was to go to is as it was.
+    """
+    from vigil_lang.diagnostics.visible import shown_path
+
+    if output != "-":
+        click.echo(f"{shown_path(output)} is not written: the result would not be whole", err=True)
+    click.get_current_context().exit(_BAD_INPUT)
 
 
 def for_log(stream: IO[str]) -> IO[str]:

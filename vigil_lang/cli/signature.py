@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from vigil_lang.cli.paths import complete
+from vigil_lang.cli.recordings import allow_empty_option, options_of
 from vigil_lang.cli.show import Format, console, output_options
-from vigil_lang.files import write_text
+from vigil_lang.outputs import write_text
 from vigil_lang.paths import trace_paths
 
 if TYPE_CHECKING:
@@ -25,10 +26,17 @@ _NOT_IN_A_TOOL_NAME = re.compile(r"[^A-Za-z0-9_-]")
 
 @click.command("signature")
 @click.argument("sources", metavar="RUN|TOOLS...", nargs=-1, required=True, shell_complete=complete)
+@allow_empty_option
 @click.option("--server", metavar="NAME", help="Name declared tools as an agent host does: mcp__NAME__tool.")
 @click.option("-o", "--output", metavar="FILE", help="Save the signature as JSON for check --signature.")
 @output_options("human", "json")
-def command(sources: tuple[str, ...], server: str | None, output: str | None, format: Format) -> None:  # noqa: A002
+def command(
+    sources: tuple[str, ...],
+    allow_empty: bool,
+    server: str | None,
+    output: str | None,
+    format: Format,  # noqa: A002 - the option's name
+) -> None:
     """Print the actions, arguments and values that policies may speak of.
 
     Each source is a run, tool definitions (MCP tools/list, JSON Schema), or a saved signature; folders, globs and - for
@@ -39,7 +47,8 @@ def command(sources: tuple[str, ...], server: str | None, output: str | None, fo
     from vigil_lang.trace.signature_file import signature_to_json
 
     paths = trace_paths(sources, definitions=True)
-    found = merge(*(_named(load_signature(path), server) for path in paths))
+    options = options_of(allow_empty=allow_empty)
+    found = merge(*(_named(load_signature(path, options), server) for path in paths))
     if output is not None:
         write_text(output, signature_to_json(found))
     elif format == "json":

@@ -25,7 +25,12 @@ def report(found: Statistics) -> Iterator[Text]:
     yield Text(
         f"{_many(found.events, 'event')}: {_many(found.calls, 'call')}{skipped}, {_many(found.messages, 'message')}"
     )
+    if found.records_not_understood:
+        some = f"{found.records_not_understood} of {found.records} records were not understood"
+        yield Text(some, "bold yellow")
+    unseen = sum(map(len, found.unseen.values()))
     yield Text()
+    yield _share("calls that are wholly seen", found.calls - unseen, found.calls)
     yield _share("commands in shells with a kind", found.commands_with_kind, found.commands)
     yield _share("paths of file operations that are absolute", found.paths_resolved, found.paths)
     yield Text(f"{found.inferred:>6}  steps read out of scripts")

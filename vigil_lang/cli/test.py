@@ -14,7 +14,7 @@ from vigil_lang.cli.settings import config_option, settings_of
 from vigil_lang.cli.show import ToolFault, console, output_options
 from vigil_lang.diagnostics import Diagnostic, Source
 from vigil_lang.diagnostics.visible import safe_json
-from vigil_lang.files import write_text
+from vigil_lang.outputs import check_outputs, write_text
 from vigil_lang.paths import test_paths
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def command(
     Exit status: 0 every test passed, 1 some failed, too little is covered or a mutant survived, 2 a test is not valid.
     """
     from vigil_lang.testing.choice import chooser
-    from vigil_lang.testing.session import collect
+    from vigil_lang.testing.session import FileResult, collect
 
     try:
         fits = chooser(wanted)
@@ -72,8 +72,11 @@ def command(
     project = settings_of(config, isolated=isolated)
     settings = project.test
     paths = tuple(map(_place, paths))
-    found = map(os.path.normpath, test_paths(paths or settings.paths or (".",)))
-    session = collect([path for path in found if path in paths or not project.excludes(path)], fits)
+    refused: list[Diagnostic] = []
+    found = test_paths(paths or settings.paths or (".",), project.excludes, refused)
+    check_outputs(coverage_html, coverage_json, output)
+    session = collect(map(os.path.normpath, found), fits)
+    session.files += (FileResult(finding.source.path, (finding,)) for finding in refused)
     if wanted.strip() and not session.cases and not session.findings:
         raise click.UsageError(f"-k: no test's name fits '{wanted}'.")
     saved = StringIO()

@@ -30,6 +30,11 @@ class Writer:
         """Whether nothing is written before `finish`, so that even what cannot be judged has a place in it."""
         return self._collected is not None
 
+    @property
+    def tells_all(self) -> bool:
+        """Whether a verdict is written with what it rests on, so that only warnings need saying beside it."""
+        return self._format in ("human", "json", "json-lines")
+
     def add(self, verdict: Verdict, remarks: Sequence[Diagnostic], *, alone: bool) -> None:
         """Take a verdict with what is doubtful about it; `alone` where it is the only one."""
         if self._collected is not None:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from vigil_lang.cli.judge import load_policies
-from vigil_lang.cli.judging import conclude, judge_all
+from vigil_lang.cli.judging import Demands, conclude, demand_options, judge_all
 from vigil_lang.cli.levels import fail_level_option, levels_from
 from vigil_lang.cli.params import check_settings, params_options, read_params
 from vigil_lang.cli.paths import complete
 from vigil_lang.cli.recordings import options_of, run_options
 from vigil_lang.cli.settings import config_option, settings_of
-from vigil_lang.cli.show import FORMATS, Format, output_options, show_errors, written
+from vigil_lang.cli.show import FORMATS, Format, give_up, output_options, show_errors, written
 from vigil_lang.cli.verdicts import Writer
 from vigil_lang.diagnostics import InputError, nearest
 from vigil_lang.paths import split
@@ -34,6 +34,7 @@ _CLEAN, _FINDINGS, _BAD_INPUT = 0, 1, 2
 @click.option("--statement", "names", multiple=True, metavar="NAME", help="Judge by this statement only (repeatable).")
 @click.option("--no-check", is_flag=True, help="Do not look for names that the runs do not know.")
 @run_options
+@demand_options
 @config_option
 @fail_level_option("info", "violation")
 @click.option("-o", "--output", default="-", metavar="FILE", help="Where to write; standard output by default.")
@@ -45,6 +46,8 @@ def command(
     names: tuple[str, ...],
     no_check: bool,
     source: str | None,
+    strict: bool,
+    fail_on_vacuous: bool,
     config: str | None,
     isolated: bool,
     fail_level: str | None,
@@ -57,12 +60,11 @@ def command(
     What ends in .vgl and standard modules (std.secrets) are policies, a folder gives its policies and its runs, and
     everything else is a run; - reads a run from standard input.
 
-    Exit status: 0 no violation reaches the fail level, 1 some does, 2 something cannot be read.
+    Exit status: 0 no violation reaches the fail level, 1 some does, or a run is not seen or tested as --strict or
+    --fail-on-vacuous demand, 2 something cannot be read or holds no events.
     """
     project = settings_of(config, isolated=isolated)
-    policy_args, runs = (
-        [path for path in found if path in paths or not project.excludes(path)] for found in split(paths)
-    )
+    policy_args, runs = split(paths, project.excludes)
     if not policy_args or not runs:
         missing, kept = ("policy", "run") if not policy_args else ("run", "policy")
         raise click.UsageError(f"There is no {missing} beside the {kept}: vigil verify rules.vgl run.jsonl")
@@ -88,10 +90,17 @@ def command(
 
             return load_traces(path, format=source, options=options)
 
-        tally = judge_all(policies, runs, traces_of, writer, observe=observe)
+        demands = Demands(
+            strict=strict or project.verify.strict,
+            exercised=fail_on_vacuous or project.verify.fail_on_vacuous,
+            allow_empty=options.allow_empty,
+        )
+        tally = judge_all(policies, runs, traces_of, writer, demands, observe=observe)
         if format == "human":
             conclude(tally, policies, runs, target)
-        failed = not tally.violated.isdisjoint(reached)
+        if tally.broken and not writer.at_the_end:
+            give_up(output)
+        failed = bool(tally.failed_demands) or not tally.violated.isdisjoint(reached)
         return writer.finish(_BAD_INPUT if tally.broken else _FINDINGS if failed else _CLEAN)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from vigil_lang.config.model import Settings
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
-from vigil_lang.files import is_file, read_source
+from vigil_lang.files import is_file, lies_in, read_source
 
 if TYPE_CHECKING:
     from vigil_lang.config.positions import Place
@@ -45,7 +45,11 @@ def load(start: Path, explicit: Path | None = None) -> Loaded:
     for folder in (here := Path(os.path.abspath(start)), *here.parents):  # noqa: PTH100 - links are kept
         for name in (OWN, SHARED):
             path = folder / name
-            if is_file(path) and (loaded := _load(path, _seen(path, start), start)) is not None:
+            if not is_file(path):
+                continue
+            if not lies_in(path, Path(os.path.realpath(folder))):
+                return _led_out(path, _seen(path, start))
+            if (loaded := _load(path, _seen(path, start), start)) is not None:
                 return loaded
     return Loaded(Settings(folder=start))
 
@@ -86,6 +90,13 @@ def _table(data: Any, place: Place) -> tuple[Any, Place] | None:
 
 def _no_table(path: Path, shown: str) -> Loaded:
     found = Diagnostic.of("VGL005", f"`{shown}` has no table `[tool.vigil]`", Source(shown, ""))
+    return Loaded(Settings(folder=path.parent), Path(shown), (found,))
+
+
+def _led_out(path: Path, shown: str) -> Loaded:
+    message = f"the link `{shown}` leads out of its folder"
+    help_text = "`--config` takes it, if that is meant; `--isolated` does without"
+    found = Diagnostic.of("VGL005", message, Source(shown, ""), help=help_text)
     return Loaded(Settings(folder=path.parent), Path(shown), (found,))
 
 

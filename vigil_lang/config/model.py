@@ -37,6 +37,14 @@ class Lint:
 
 
 @dataclass(frozen=True, slots=True)
+class Verify:
+    """`[verify]`. The command line can ask for either as well, and take neither back."""
+
+    strict: bool = False
+    fail_on_vacuous: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Test:
     """`[test]`. `fail_under` is in percent."""
 
@@ -84,6 +92,7 @@ class Settings:
     exclude: tuple[str, ...] = ()
     fail_level: FailLevel = "warning"
     lint: Lint = Lint()
+    verify: Verify = Verify()
     test: Test = Test()
     fmt: Fmt = Fmt()
     draft: Draft = Draft()

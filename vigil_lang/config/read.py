@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from vigil_lang.config.model import Draft, Fmt, Lint, Settings, Test
+from vigil_lang.config.model import Draft, Fmt, Lint, Settings, Test, Verify
 from vigil_lang.config.table import KEYS, SECTIONS, Key
 from vigil_lang.config.values import Values
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, nearest
@@ -35,6 +35,7 @@ def read_settings(
     settings = Settings(
         **top,
         lint=Lint(**found["lint"]),
+        verify=Verify(**found["verify"]),
         test=Test(**found["test"]),
         fmt=Fmt(**found["fmt"]),
         draft=Draft(**found["draft"]),

@@ -75,7 +75,7 @@ def _type(key: Key) -> Mapping[str, Any]:
             return {"type": kind, "minimum": key.least, "maximum": key.most}
         case "word":
             return {"type": "string", "pattern": f"^{WORD.pattern}$"}
-        case "own path":
+        case "path":
             return _PATH
         case "paths" | "globs":
             return {"type": "array", "items": _PATH}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 Kind: TypeAlias = Literal[
-    "paths", "own path", "globs", "codes", "choice", "share", "percent", "bool", "params", "codes by glob",
+    "paths", "path", "globs", "codes", "choice", "share", "percent", "bool", "params", "codes by glob",
     "levels by code", "word", "whole", "amount",
 ]  # fmt: skip
 
@@ -40,6 +40,7 @@ LEVELS = ("error", "warning", "info")
 
 SECTIONS = {
     "lint": "What `vigil lint` looks for.",
+    "verify": "What `vigil verify` and `vigil run` demand beside that no statement is violated.",
     "test": "How `vigil test` runs.",
     "fmt": "How `vigil fmt` writes.",
     "draft": "How `vigil draft` and `vigil run --spec` ask a model. Key and address are set by the environment alone.",
@@ -79,8 +80,8 @@ KEYS = (
     Key("lint.severity", "levels by code", "How severe findings are, by code or prefix.", '{VGL301 = "error"}'),
     Key(
         "lint.baseline",
-        "own path",
-        "A file with findings that are let pass; it lies below the folder of the configuration.",
+        "path",
+        "A file with findings that are let pass.",
         '".vigil-baseline.json"',
     ),
     Key("lint.inline-ignores", "bool", "Whether `// vigil: ignore[CODE]` comments count.", "false"),
@@ -92,6 +93,18 @@ KEYS = (
         "0.05",
     ),
     Key("lint.obligations", "bool", "Whether to find obligations of cited documents that no statement cites.", "true"),
+    Key(
+        "verify.strict",
+        "bool",
+        "Whether a verdict that rests on what was not wholly seen or understood makes the exit status 1.",
+        "true",
+    ),
+    Key(
+        "verify.fail-on-vacuous",
+        "bool",
+        "Whether a run that puts no statement to the test makes the exit status 1.",
+        "true",
+    ),
     Key("test.paths", "paths", "Where to look for `*_test.vgl` when no path is given.", '["policies/"]'),
     Key("test.fail-under", "percent", "The coverage, in percent, below which `vigil test` fails.", "90"),
     Key(

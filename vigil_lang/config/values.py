@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import os
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -11,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 from vigil_lang.config.table import LEVELS, WORD, Key
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, nearest
 from vigil_lang.diagnostics.visible import visible
+from vigil_lang.files import lies_in, project_root
 from vigil_lang.lint.select import is_selector
+from vigil_lang.paths import parted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +28,7 @@ _ENOUGH = 50
 
 _NOUNS = {
     "paths": "a list of paths",
-    "own path": "a path",
+    "path": "a path",
     "globs": "a list of globs",
     "codes": "a list of codes",
     "share": "a share from 0 to 1",
@@ -64,8 +67,8 @@ class Values:
                 return self._bounded(key, value, place)
             case "word" if isinstance(value, str):
                 return self._word(key, value, place)
-            case "own path" if isinstance(value, str):
-                return self._own_path(value, place)
+            case "path" if isinstance(value, str):
+                return self._path(value, place)
             case "paths":
                 return self._list(key, value, place, self._path)
             case "globs":
@@ -162,23 +165,18 @@ class Values:
             message = f"`~` is not expanded in `{_short(value)}`"
             self._fail(message, place, "paths are taken from the folder of the configuration")
             return None
+        if not self._stays(value):
+            self._fail(f"`{_short(value)}` leads out of the project of the configuration", place)
+            return None
         if not self.base or Path(value).is_absolute():
             return value
         return (glob.escape(self.base) if glob.has_magic(value) else self.base) + value
 
-    def _own_path(self, value: str, place: Place) -> str | None:
-        """A path of a file that is written: it cannot lie outside the folder of the configuration."""
-        path = self._path(value, place)
-        if path is None:
-            return None
-        try:
-            inside = (self.folder / value).resolve().is_relative_to(self.folder.resolve())
-        except (OSError, RuntimeError):
-            inside = False
-        if inside:
-            return path
-        self._fail(f"`{_short(value)}` is outside the folder of the configuration", place)
-        return None
+    def _stays(self, value: str) -> bool:
+        """Whether a path lies in the project; of a glob its beginning, for what it finds is looked at when it does."""
+        root = project_root(Path(os.path.realpath(self.folder)))
+        start, rest = parted(value)
+        return ".." not in rest and all(lies_in(self.folder / path, root) for path in (value, start))
 
     def _glob(self, value: str, place: Place) -> str | None:
         reason = None

@@ -48,8 +48,9 @@ def safe_json(value: object) -> str:
 def safe_json_text(text: str, encoding: str | None = None) -> str:
     """JSON with what must not reach a terminal, or cannot be written to it, as escapes inside its strings.
 
-    `encoding` is that of standard output if None.
+    `encoding` is that of standard output if None. What the log of a job on GitHub takes for a command is one no more.
     """
+    text = text.replace("##[", "#\\u0023[")
     if text.isascii() and "\x7f" not in text:
         return text
     encoding = encoding or getattr(sys.stdout, "encoding", None) or "utf-8"
@@ -72,3 +73,11 @@ def shown_path(path: str) -> str:
     except OSError:  # the working directory is gone
         return visible(path)
     return visible(path.removeprefix(here) or path)
+
+
+def as_argument(path: str) -> str:
+    """A path as a word of a command that a person may copy: quoted for a shell, and no option."""
+    import shlex  # late: most calls suggest nothing
+
+    shown = shown_path(path)
+    return shlex.quote(f"./{shown}" if shown.startswith("-") else shown)

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from vigil_lang import inputs
 from vigil_lang.diagnostics import Source
-from vigil_lang.files import project_root
+from vigil_lang.files import project_root, read_bytes
 
 if TYPE_CHECKING:
     from vigil_lang.documents.model import Document
@@ -80,7 +81,7 @@ class Library:
             return Unreadable(name, "elsewhere", "it is not the path of a file")
         try:
             folder = Path(policy).resolve().parent
-            root = self._root(folder)
+            root = self._root(Path(policy).parent.resolve())  # a link to a policy lends nothing of where that is
             for start in dict.fromkeys((folder, root)):
                 place = (start / name).resolve()
                 if not place.is_relative_to(root):
@@ -105,7 +106,7 @@ class Library:
 
 def citable(policy: str, file: str) -> tuple[str, bool]:
     """How a policy at some place cites a file so that `Library.cited` finds it, and whether it lies in its project."""
-    folder, place = Path(policy).resolve().parent, Path(file).resolve()
+    folder, place = Path(os.path.realpath(policy)).parent, Path(os.path.realpath(file))
     root = project_root(folder)
     try:
         name = Path(os.path.relpath(place, folder)).as_posix()
@@ -129,8 +130,8 @@ def _load(place: Path, shown: str) -> Document | Unreadable:
             return Unreadable(shown, "absent", "there is no such file")
         if not place.is_file():
             return Unreadable(shown, "unreadable", "it is a folder" if place.is_dir() else "it is not a file")
-        with place.open("rb") as stream:
-            raw = stream.read(MAX_BYTES + 1)
+        inputs.note(str(place))
+        raw = read_bytes(place, MAX_BYTES)
         if len(raw) > MAX_BYTES:
             return Unreadable(shown, "unreadable", f"it is larger than {MAX_BYTES // 1_000_000} MB")
         return read_document(Source(shown, raw.decode("utf-8")))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -18,9 +17,11 @@ from vigil_lang.draft.asking import ModelAsker
 from vigil_lang.draft.drafting import SILENT, DraftPlan, Progress, draft, from_document
 from vigil_lang.draft.model import PolicyDocument
 from vigil_lang.draft.prompting import prompt
+from vigil_lang.files import read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from vigil_lang.draft.api.models import ModelSettings
     from vigil_lang.draft.clauses import Clauses
@@ -118,7 +119,7 @@ def _texts(clauses: Clauses) -> dict[str, bytes]:
     texts: dict[str, bytes] = {}
     for name, file in zip(clauses.documents, clauses.files, strict=True):
         with suppress(OSError, ValueError):
-            texts[name] = Path(file).read_bytes()
+            texts[name] = read_bytes(file)
     return texts
 
 

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from vigil_lang.semantics import core
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
+    from vigil_lang.engines.alike import Alike
+    from vigil_lang.engines.effort import Work
     from vigil_lang.engines.index import Key, Occurrences
     from vigil_lang.trace import Trace
 
@@ -23,6 +25,7 @@ class _Unset:
 
 
 UNSET: Final = _Unset()
+_PAIRS_A_STEP: Final = 8
 Partial: TypeAlias = tuple[Any, ...]
 """A value, None (the fresh text) or UNSET for each variable of the statement, in order."""
 
@@ -31,8 +34,15 @@ class Candidates:
     """The bindings to try, for one statement on one run."""
 
     def __init__(
-        self, requirement: core.Requirement, trace: Trace, occurrences: Callable[[core.Holds], Occurrences]
+        self,
+        requirement: core.Requirement,
+        trace: Trace,
+        occurrences: Callable[[core.Holds], Occurrences],
+        work: Work,
+        alike: Alike | None = None,
     ) -> None:
+        self._work = work
+        self._alike = alike
         self._requirement = requirement
         self._trace = trace
         self._occurrences = occurrences
@@ -45,7 +55,12 @@ class Candidates:
         partials = self._refuters(self._requirement.theta, at)
         if len(partials) == 1:
             return self._complete(partials[0], hardest=True)
-        return dict.fromkeys(key for partial in partials for key in self._complete(partial, hardest=True))
+        found: dict[Key, None] = {}
+        for partial in partials:
+            for key in self._complete(partial, hardest=True):
+                found[key] = None
+                self._work.hold(len(found))
+        return found
 
     def meeting(self, theta: core.Theta, at: int) -> Iterable[Key]:
         """Likewise a superset of the bindings under which a body holds at an event."""
@@ -79,7 +94,7 @@ class Candidates:
         """
         if UNSET not in partial:
             return (partial,)
-        choices: list[Iterable[str | None]] = []
+        choices: list[Sequence[str | None]] = []
         for variable, value in zip(self._requirement.variables, partial, strict=True):
             if value is not UNSET:
                 choices.append((value,))
@@ -87,6 +102,7 @@ class Candidates:
                 choices.append((None,))
             else:
                 choices.append(self._domain(variable))
+        self._work.spend(sum(map(len, choices)) // _PAIRS_A_STEP)
         return product(*choices)
 
     def _domain(self, variable: str) -> list[str | None]:
@@ -98,7 +114,10 @@ class Candidates:
                     if isinstance(test, core.Contains) and test.variable == variable:
                         found.update(dict.fromkeys(self._trace.values))
                     elif isinstance(test, core.Equals) and test.variable == variable:
-                        found.update(dict.fromkeys(_carried(test.field, self._trace)))
+                        carried = _carried(test.field, self._trace)
+                        found.update(
+                            dict.fromkeys(self._alike.one_for(variable, v) if self._alike else v for v in carried)
+                        )
             self._domains[variable] = list(found)
         return self._domains[variable]
 
@@ -109,7 +128,7 @@ class Candidates:
                 supporters = self._supporters(left, at)
                 if not supporters or isinstance(right, (core.Earlier, core.Later, core.Clear)):
                     return supporters
-                return _join(supporters, self._refuters(right, at))
+                return self._join(supporters, self._refuters(right, at))
             case core.Not(body):
                 return self._supporters(body, at)
             case core.And(items):
@@ -117,7 +136,7 @@ class Candidates:
             case core.Or(items):
                 joined = [self._nothing]
                 for item in items:
-                    joined = _join(joined, self._refuters(item, at))
+                    joined = self._join(joined, self._refuters(item, at))
                 return joined
             case core.Holds():
                 found = self._occurrences(theta)
@@ -137,7 +156,7 @@ class Candidates:
             case core.And(items):
                 joined = [self._nothing]
                 for item in items:
-                    joined = _join(joined, self._supporters(item, at))
+                    joined = self._join(joined, self._supporters(item, at))
                 return joined
             case core.Or(items):
                 return [p for item in items for p in self._supporters(item, at)]
@@ -146,23 +165,24 @@ class Candidates:
             case _:
                 return [self._nothing]
 
+    def _join(self, left: list[Partial], right: list[Partial]) -> list[Partial]:
+        """Every way to combine a partial binding of each side without contradiction."""
+        if len(right) == 1 and all(value is UNSET for value in right[0]):
+            return left
+        self._work.spend(len(left) * len(right) // _PAIRS_A_STEP)
+        joined = []
+        for one in left:
+            for other in right:
+                if all(a is UNSET or b is UNSET or a == b for a, b in zip(one, other, strict=True)):
+                    joined.append(tuple([b if a is UNSET else a for a, b in zip(one, other, strict=True)]))
+            self._work.hold(len(joined))
+        return joined
+
 
 def _carried(reads: core.Reads, trace: Trace) -> Iterable[str]:
     if reads.output:
         return (e.output for e in trace.events if e.output is not None)
     return (text for e in trace.events for text in e.values(reads.name))
-
-
-def _join(left: list[Partial], right: list[Partial]) -> list[Partial]:
-    """Every way to combine a partial binding of each side without contradiction."""
-    if len(right) == 1 and all(value is UNSET for value in right[0]):
-        return left
-    joined = []
-    for one in left:
-        for other in right:
-            if all(a is UNSET or b is UNSET or a == b for a, b in zip(one, other, strict=True)):
-                joined.append(tuple([b if a is UNSET else a for a, b in zip(one, other, strict=True)]))
-    return joined
 
 
 def _polarity(theta: core.Theta) -> dict[str, set[bool]]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from vigil_lang.engines.effort import OFFENCE
 from vigil_lang.engines.functions import conjuncts
 from vigil_lang.engines.words import because, listed, quoted, span_of
 from vigil_lang.semantics import core
@@ -53,6 +54,8 @@ class Explainer:
 
     def offence(self, at: int, values: Key) -> Offence:
         """The offence of the event with this index under this binding of the statement's variables."""
+        self._judgement.work.at = at
+        self._judgement.work.spend(OFFENCE)
         event = self._trace.events[at]
         binding: Binding = dict(zip(self._statement.requirement.variables, values, strict=True))
         forbidden = self._forbidden(at, values)

@@ -9,7 +9,8 @@ from bisect import bisect_left
 from collections import defaultdict
 from functools import cached_property
 from itertools import pairwise, product
-from typing import TYPE_CHECKING, Any, TypeAlias
+from math import prod
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from vigil_lang.engines.functions import compiled, conjuncts
 from vigil_lang.semantics import core
@@ -18,12 +19,25 @@ from vigil_lang.semantics.denotation import texts
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from vigil_lang.engines.alike import Alike
+    from vigil_lang.engines.effort import Effort, Work
     from vigil_lang.engines.functions import Check
     from vigil_lang.trace import Event, Trace
 
 Key: TypeAlias = tuple[str | None, ...]
 """The values of a condition's variables, in their order; None is the fresh text."""
 Binding: TypeAlias = dict[str, str | None]
+
+_FEW: Final = 64
+"""Bindings of one event, beyond which values that are alike are looked for."""
+
+_LOOKS_A_STEP: Final = 8
+_CHARACTERS_A_STEP: Final = 4_000
+"""How many events, and how much text of theirs, a value is looked for in within one step."""
+
+
+class ManyBindings(Exception):
+    """The lists of an event can be combined in so many ways that values alike should be found first."""
 
 
 class Occurrences:
@@ -34,13 +48,23 @@ class Occurrences:
     for, at the events that meet its variable-free conjuncts.
     """
 
-    def __init__(self, holds: core.Holds, index: RunIndex, order: tuple[str, ...]) -> None:
-        """`order` is that of the statement's variables, which bindings follow."""
+    def __init__(
+        self, holds: core.Holds, index: RunIndex, order: tuple[str, ...], work: Work, alike: Alike | None = None
+    ) -> None:
+        """`order` is that of the statement's variables, which bindings follow.
+
+        Raises:
+            ManyBindings: without `alike`, where it would leave fewer bindings.
+            TooCostly: there are too many all the same.
+        """
         self.holds = holds
         self.variables = core.variables_of(holds.condition)
         self._slots = tuple(order.index(x) for x in self.variables)
         self._whole = self.variables == order
         self._events = index.trace.events
+        self._work = work
+        self._alike = alike
+        self._looked_at: int | None = None
         parts = conjuncts(holds.condition)
         ground = [c for c in parts if not core.variables_of(c)]
         rest = [c for c in parts if core.variables_of(c)]
@@ -59,9 +83,11 @@ class Occurrences:
     def _index(self) -> None:
         positions: dict[Key, list[int]] = defaultdict(list)
         for at in self._ground:
+            self._work.at = at
             keys = self._solutions(self._events[at])
             if keys:
                 self._keys[at] = keys
+                self._work.make(len(keys) - 1)
             for key in keys:
                 positions[key].append(at)
         self._positions = dict(positions)
@@ -70,12 +96,21 @@ class Occurrences:
         """The values of the variables, in their order, under which the condition holds at the event."""
         if not self.variables:
             return [()]
-        choices = [dict.fromkeys(v for f in fields or () for v in texts(f, event)) for fields in self._fixing]
+        choices = [self._values(x, fields, event) for x, fields in zip(self.variables, self._fixing, strict=True)]
+        if (size := prod([len(values) for values in choices])) > _FEW:
+            if self._alike is None:
+                raise ManyBindings
+            self._work.make(size)
+            self._work.spend(size)
         found: list[Key] = list(product(*choices))
         if self._plain:
             return found
         bound = ((key, dict(zip(self.variables, key, strict=True))) for key in found)
         return [key for key, binding in bound if self._open(event, binding)]
+
+    def _values(self, variable: str, fields: list[core.Reads] | None, event: Event) -> dict[str, None]:
+        found = dict.fromkeys(v for f in fields or () for v in texts(f, event))
+        return found if self._alike is None else dict.fromkeys(self._alike.one_for(variable, v) for v in found)
 
     def key(self, binding: Key) -> Key:
         """The part of a statement's binding this condition depends on."""
@@ -97,13 +132,21 @@ class Occurrences:
             if self._indexed:
                 return []
             binding = dict(zip(self.variables, key, strict=True))
+            self._work.spend(self._look())
             found = self._positions[key] = [i for i in self._ground if self._open(self._events[i], binding)]
         return found
 
+    def _look(self) -> int:
+        """Steps it takes to try the condition at every event where it may hold."""
+        if self._looked_at is None:
+            searched = {t.field for t in core.tests(self.holds.condition) if isinstance(t, core.Contains)}
+            places = ((field, self._events[at]) for at in self._ground for field in searched)
+            characters = sum(len(text) for field, event in places for text in texts(field, event))
+            self._looked_at = 1 + len(self._ground) // _LOOKS_A_STEP + characters // _CHARACTERS_A_STEP
+        return self._looked_at
+
     def holds_at(self, key: Key, at: int) -> bool:
         """Whether the condition holds at one event."""
-        if self._indexed:
-            return key in self._keys.get(at, ())
         positions = self.positions(key)
         place = bisect_left(positions, at)
         return place < len(positions) and positions[place] == at
@@ -136,8 +179,10 @@ def _fixing(condition: core.Condition, variable: str) -> list[core.Reads] | None
 class RunIndex:
     """What all requirements on one run share: its events by action name and kind."""
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: Trace, effort: Effort | None = None) -> None:
+        """`effort` is shared by all that is judged together; without one every requirement has its own."""
         self.trace = trace
+        self.effort = effort
         by_name: dict[str, list[int]] = defaultdict(list)
         for at, event in enumerate(trace.events):
             by_name[event.action].append(at)

@@ -7,10 +7,13 @@ of all pairs of events or of all values.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from vigil_lang.collector import collector_paused
+from vigil_lang.engines.alike import Alike
 from vigil_lang.engines.candidates import Candidates
-from vigil_lang.engines.index import Key, Occurrences, RunIndex
+from vigil_lang.engines.effort import STATEMENT, Effort, Work
+from vigil_lang.engines.index import Key, ManyBindings, Occurrences, RunIndex
 from vigil_lang.engines.interface import Outcome, Violation
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import within
@@ -21,6 +24,9 @@ if TYPE_CHECKING:
     from vigil_lang.engines.interface import Rule
     from vigil_lang.trace import Trace
 
+_BODIES_A_STEP: Final = 8
+"""How many bodies are looked at within one step: it takes the solver that much longer."""
+
 
 class IndexedEngine:
     """The batch engine for those who need verdicts and no certificate."""
@@ -30,7 +36,7 @@ class IndexedEngine:
         for run in runs:
             index = RunIndex(run)
             for rule in rules:
-                judgement = Judgement(rule.requirement, index)
+                judgement = Judgement(rule.requirement, index, name=rule.name)
                 violations = tuple(judgement.violations())
                 yield Outcome(rule, run, violations, bool(violations) or judgement.exercised())
 
@@ -41,23 +47,47 @@ class Judgement:
     A binding is a tuple of values, None for the fresh text, in the order of the requirement's variables.
     """
 
-    def __init__(self, requirement: core.Requirement, index: RunIndex) -> None:
-        """`index` may be shared by requirements on the same run."""
+    def __init__(self, requirement: core.Requirement, index: RunIndex, *, name: str = "") -> None:
+        """`index` may be shared by requirements on the same run; a refusal calls this one by its `name`.
+
+        Raises:
+            TooCostly: its values can be combined in too many ways; so does whatever is asked of it.
+        """
         self.requirement = requirement
         self.trace = index.trace
         self.index = index
-        self._occurrences: dict[int, Occurrences] = {}  # by identity: to hash a condition costs more than to try it
+        effort = index.effort
+        if effort is None:
+            effort = Effort()
+            effort.begin(index.trace)
+        self.work = Work(effort, index.trace, name)
+        self.work.spend(STATEMENT)
         self._slots: dict[int, tuple[int, ...]] = {}
         self._places: dict[tuple[int, Key], list[int]] = {}
         self._calls: dict[int, _CallCounts] = {}
-        self.candidates = Candidates(requirement, self.trace, self.occurrences)
+        self._steps = 1 + core.size(requirement.theta) // _BODIES_A_STEP
+        with collector_paused():
+            self._occurrences, alike = self._found()
+        self.candidates = Candidates(requirement, self.trace, self.occurrences, self.work, alike)
+
+    def _found(self) -> tuple[dict[int, Occurrences], Alike | None]:
+        """Where each condition holds; where lists make for many bindings, for values only that are not alike.
+
+        By identity: to hash a condition costs more than to try it.
+        """
+        requirement, alike = self.requirement, None
+        bodies = [requirement.theta, *([] if requirement.trigger is None else [requirement.trigger])]
+        conditions = {id(holds): holds for body in bodies for holds in core.conditions(body)}
+        order, index, work = requirement.variables, self.index, self.work
+        try:
+            return {key: Occurrences(holds, index, order, work) for key, holds in conditions.items()}, None
+        except ManyBindings:
+            alike = Alike(order, conditions.values(), self.trace)
+            return {key: Occurrences(holds, index, order, work, alike) for key, holds in conditions.items()}, alike
 
     def occurrences(self, holds: core.Holds) -> Occurrences:
         """Where one of the requirement's conditions holds."""
-        found = self._occurrences.get(id(holds))
-        if found is None:
-            found = self._occurrences[id(holds)] = Occurrences(holds, self.index, self.requirement.variables)
-        return found
+        return self._occurrences[id(holds)]
 
     def violations(self) -> Iterator[Violation]:
         """The events at fault in the run's order, each with its first failing binding."""
@@ -68,8 +98,13 @@ class Judgement:
 
     def failing(self, at: int) -> list[Key]:
         """The bindings under which Θ is false at an event, in 7.9's order; of a group that is alike, the first."""
-        theta = self.requirement.theta
-        found = [binding for binding in self.candidates.failing(at) if not self.holds(theta, at, binding)]
+        theta, work = self.requirement.theta, self.work
+        work.at = at
+        found = []
+        for binding in self.candidates.failing(at):
+            work.spend(self._steps)
+            if not self.holds(theta, at, binding):
+                found.append(binding)
         if len(found) > 1:
             rank = self.index.rank
             found.sort(key=lambda binding: [-1 if value is None else rank[value] for value in binding])
@@ -78,11 +113,15 @@ class Judgement:
     def exercised(self) -> bool:
         """Whether some event meets the trigger under some binding (spec 7.10)."""
         trigger = self.requirement.trigger
-        return trigger is None or any(
-            self.holds(trigger, at, binding)
-            for at in self.candidates.events(trigger)
-            for binding in self.candidates.meeting(trigger, at)
-        )
+        if trigger is None:
+            return True
+        for at in self.candidates.events(trigger):
+            self.work.at = at
+            for binding in self.candidates.meeting(trigger, at):
+                self.work.spend(self._steps)
+                if self.holds(trigger, at, binding):
+                    return True
+        return False
 
     def positions(self, body: core.Theta, binding: Key) -> Sequence[int]:
         """The indices of the events at which a body holds under a binding, ascending."""
@@ -93,6 +132,7 @@ class Judgement:
         places = self._places.get(known)
         if places is None:
             possible = self.possible(body, binding)
+            self.work.spend(1 + len(possible) * core.size(body) // _BODIES_A_STEP)
             places = self._places[known] = [at for at in possible if self.holds(body, at, binding)]
         return places
 

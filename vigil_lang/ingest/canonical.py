@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from vigil_lang.ingest.json_text import encode, shown
 from vigil_lang.ingest.reader import Reader
-from vigil_lang.trace import Event, Run, Status, Trace
+from vigil_lang.trace.model import STATUSES, made_event
 from vigil_lang.trace.record import Start
 from vigil_lang.trace.values import canonical, flatten, parse_time, time_text
 
@@ -16,15 +16,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from vigil_lang.ingest.lines import Lines
+    from vigil_lang.trace import Event, Run, Status, Trace
     from vigil_lang.trace.record import Record
 
 VERSION = 1
-_STATUSES = ("ok", "error", "unknown")
 _TEXT = frozenset({str})
 _MEMBERS = frozenset({"event", "call", "action", "kinds", "args", "status", "output"})
 _OWN = {"vigil_trace", "event"}
 _FOREIGN = {"id", "source"}
 _HEADER_TEXTS = ("run", "source", "format", "cwd")
+_HEADER_COUNTS = ("not_executed", "records", "not_understood")
 
 
 def detect(head: Sequence[dict[str, Any]]) -> bool:
@@ -68,10 +69,10 @@ def _event(lines: Lines, line: dict[str, Any], ordinal: int) -> Event:
     status = take("status", None)
     if status is None:
         status = "unknown"
-    elif status not in _STATUSES:
+    elif status not in STATUSES:
         raise lines.fault(f'`status` must be "ok", "error" or "unknown", not {shown(status)}', "status")
     time = line.get("time")
-    return Event(
+    return made_event(
         event,
         intern(action),
         _text(lines, "call", take("call", None)) or event,
@@ -133,11 +134,11 @@ def _header(lines: Lines, line: dict[str, Any], run: Run) -> Run:
         message = f"trace format version {shown(version)} is not supported, only `{VERSION}`"
         raise lines.fault(message, "vigil_trace", code="VGL603")
     name, source, form, cwd = (_text(lines, key, line.get(key)) for key in _HEADER_TEXTS)
-    skipped = line.get("not_executed", 0)
-    if type(skipped) is not int or skipped < 0:
-        raise lines.fault(f"`not_executed` must be a count, not {shown(skipped)}", "not_executed")
-    form = form or run.format
-    return replace(run, format=form, name=name, source=source, cwd=cwd, not_executed=skipped)
+    counts = {key: line.get(key, 0) for key in _HEADER_COUNTS}
+    for key, count in counts.items():
+        if type(count) is not int or count < 0:
+            raise lines.fault(f"`{key}` must be a count, not {shown(count)}", key)
+    return replace(run, format=form or run.format, name=name, source=source, cwd=cwd, **counts)
 
 
 def dump_trace(trace: Trace, write: Callable[[bytes], object]) -> None:
@@ -159,7 +160,7 @@ def dump_header(run: Run, write: Callable[[bytes], object]) -> None:
         "source": run.source,
         "format": run.format if run.format != READER.name else None,
         "cwd": run.cwd,
-        "not_executed": run.not_executed or None,
+        **{key: getattr(run, key) or None for key in _HEADER_COUNTS},
     }
     write(encode({key: value for key, value in header.items() if value is not None}) + b"\n")
 

@@ -27,12 +27,18 @@ if TYPE_CHECKING:
 
 _SPEAKERS = ("assistant", "user")
 _SESSION_FILE = {"sessionId", "parentUuid", "leafUuid"}
+_IDENTIFIED = _SESSION_FILE | {"session_id", "uuid", "messageId"}
 _SIDECHAIN = "sidechain"
 
 
 def detect(head: Sequence[dict[str, Any]]) -> bool:
     """Whether some of the first lines is a message or session record of Claude Code."""
     return any(_is_own(line) for line in head)
+
+
+def _knows(line: dict[str, Any]) -> bool:
+    """Whether a line is one of a session, of a type that tells of no call or not."""
+    return isinstance(line.get("type"), str) and not _IDENTIFIED.isdisjoint(line)
 
 
 def _is_own(line: dict[str, Any]) -> bool:
@@ -160,7 +166,7 @@ def read(lines: Lines, run: Run) -> Iterator[Record]:
                     yield Message("user", text, parse_time(line.get("timestamp")), *_place(found, line))
 
 
-READER = Reader("claude-code", "Claude Code transcript", detect, read)
+READER = Reader("claude-code", "Claude Code transcript", detect, read, _knows)
 
 
 def _learn(found: _Recording, line: dict[str, Any]) -> bool:

@@ -51,6 +51,11 @@ def detect(head: Sequence[dict[str, Any]]) -> bool:
     return any(string(line, "type") in _TYPES and isinstance(line.get("payload"), dict) for line in head)
 
 
+def _knows(line: dict[str, Any]) -> bool:
+    """Whether a line is one of a session file, of a type that is known or not."""
+    return isinstance(line.get("type"), str) and isinstance(line.get("payload"), dict)
+
+
 @dataclass(slots=True)
 class _Session:
     """What has been read so far."""
@@ -92,7 +97,7 @@ def read(lines: Lines, run: Run) -> Iterator[Record]:
                 yield from _event(lines, found, payload, time)
 
 
-READER = Reader("codex", "Codex session", detect, read)
+READER = Reader("codex", "Codex session", detect, read, _knows)
 
 
 def _learn(found: _Session, meta: dict[str, Any]) -> None:

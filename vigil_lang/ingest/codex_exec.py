@@ -40,6 +40,12 @@ def detect(head: Sequence[dict[str, Any]]) -> bool:
     return any(_is_own(string(line, "type"), obj(line.get("item"))) for line in head)
 
 
+def _knows(line: dict[str, Any]) -> bool:
+    """Whether a line is an event of a thread, known or not."""
+    kind = string(line, "type") or ""
+    return kind == "error" or kind.startswith(("thread.", "turn.", "item."))
+
+
 def _is_own(kind: str | None, item: dict[str, Any]) -> bool:
     return kind in _TURNS or (kind in _ITEMS and "type" in item)
 
@@ -76,7 +82,7 @@ def read(lines: Lines, run: Run) -> Iterator[Record]:
                 yield from calls.settle(given, _result(item))
 
 
-READER = Reader("codex-exec", "codex exec --json", detect, read)
+READER = Reader("codex-exec", "codex exec --json", detect, read, _knows)
 
 
 def _call(lines: Lines, item: dict[str, Any]) -> Call | None:

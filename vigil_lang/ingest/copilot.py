@@ -35,6 +35,11 @@ def detect(head: Sequence[dict[str, Any]]) -> bool:
     )
 
 
+def _knows(line: dict[str, Any]) -> bool:
+    """Whether a line is an event of a session, of a family that is known or not."""
+    return isinstance(line.get("type"), str) and isinstance(line.get("data"), dict)
+
+
 def read(lines: Lines, run: Run) -> Iterator[Record]:
     """The calls, results and messages of a session. A call counts from when it was started, not from its request."""
     yield Start(run)
@@ -64,7 +69,7 @@ def read(lines: Lines, run: Run) -> Iterator[Record]:
                 yield from calls.settle(given, _result(names.get(given, ""), data))
 
 
-READER = Reader("copilot", "Copilot CLI session", detect, read)
+READER = Reader("copilot", "Copilot CLI session", detect, read, _knows)
 
 
 def _result(name: str, data: dict[str, Any]) -> Result:

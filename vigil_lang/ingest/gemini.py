@@ -39,6 +39,11 @@ def detect(head: Sequence[dict[str, Any]]) -> bool:
     )
 
 
+def _knows(line: dict[str, Any]) -> bool:
+    """Whether a line is a header, a message of whatever type, or a change of one of them."""
+    return line.keys() >= _HEADER or "$set" in line or (isinstance(line.get("type"), str) and "timestamp" in line)
+
+
 @dataclass(slots=True)
 class _Chat:
     run: Run
@@ -68,7 +73,7 @@ def read(lines: Lines, run: Run) -> Iterator[Record]:
             yield from _message(lines, found, line, ())
 
 
-READER = Reader("gemini", "Gemini CLI chat", detect, read)
+READER = Reader("gemini", "Gemini CLI chat", detect, read, _knows)
 
 
 def _learn(found: _Chat, header: dict[str, Any]) -> None:

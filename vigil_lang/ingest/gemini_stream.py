@@ -27,6 +27,13 @@ def detect(head: Sequence[dict[str, Any]]) -> bool:
     return any(_is_own(line) for line in head)
 
 
+def _knows(line: dict[str, Any]) -> bool:
+    """Whether a line is one of the stream: pieces of an answer tell nothing until it ends."""
+    if line.get("type") == "message":
+        return isinstance(line.get("content"), str)
+    return _is_own(line) or (line.get("type") in ("result", "error") and "timestamp" in line)
+
+
 def _is_own(line: dict[str, Any]) -> bool:
     match line.get("type"):
         case "init":
@@ -70,7 +77,7 @@ def read(lines: Lines, run: Run) -> Iterator[Record]:
             yield from calls.settle(given, result_of("", names.get(given, ""), text, status))
 
 
-READER = Reader("gemini-stream", "gemini --output-format stream-json", detect, read)
+READER = Reader("gemini-stream", "gemini --output-format stream-json", detect, read, _knows)
 
 
 def _said(pieces: list[str], time: int | None) -> Iterator[Message]:

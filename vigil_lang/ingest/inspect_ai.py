@@ -17,6 +17,7 @@ from vigil_lang.ingest.content import error_text, joined, moment, obj, objects, 
 from vigil_lang.ingest.json_text import REFUSED, decode, encode, fault_of
 from vigil_lang.ingest.message_parts import Conversation, Pairing
 from vigil_lang.ingest.reader import Reader
+from vigil_lang.ingest.stream import MAX_RATIO, unpacks_too_far
 from vigil_lang.trace.record import Call, Message, Result, Start
 from vigil_lang.trace.values import MAX_DEPTH
 
@@ -33,8 +34,7 @@ ZIP = b"PK\x03\x04"
 """How an archive begins."""
 
 MAX_MEMBER = 512 << 20
-"""Bytes one sample of an archive may have; all together may have as many, or this many times the archive's size:"""
-MAX_RATIO = 500
+"""Bytes that one sample of an archive may have, and all attachments that are put into it."""
 
 _ATTACHMENT = "attachment://"
 _REJECTED = "approval"
@@ -64,7 +64,7 @@ def unpacked(file: BinaryIO, path: str) -> Iterator[bytes]:
     try:
         with zipfile.ZipFile(file) as archive:
             members = _members(archive)
-            if sum(member.file_size for member in members) > max(MAX_MEMBER, MAX_RATIO * file.seek(0, SEEK_END)):
+            if unpacks_too_far(sum(member.file_size for member in members), file.seek(0, SEEK_END)):
                 raise _finding("VGL003", f"the archive unpacks to more than {MAX_RATIO} times its size", path)
             for member in members:
                 if member.file_size > MAX_MEMBER:

@@ -13,7 +13,7 @@ from vigil_lang.ingest.json_text import DECODER, REFUSED, decode, fault_of, mend
 from vigil_lang.ingest.stream import MAX_SIZE, lines_of, too_large
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 _HEAD_OBJECTS = 50
 _HEAD_BYTES = 1 << 20
@@ -38,6 +38,20 @@ class Lines:
         self._values = self._read(lines_of(stream, path))
         self._ahead: deque[tuple[int, bytes, tuple[bytes, int], dict[str, Any]]] = deque()
         self._fault: InputError | None = None
+        self._knows: Callable[[dict[str, Any]], bool] | None = None
+        self.told = False
+        """Whether the current object told something: whoever watches says so."""
+        self.read = 0
+        """Objects that were read since somebody watches."""
+        self.not_understood = 0
+        """Those that told nothing, and that are on their own no objects of the format."""
+
+    def watch(self, knows: Callable[[dict[str, Any]], bool]) -> None:
+        """Count the objects of which nothing is understood; `knows` says whether one is of the format.
+
+        A format has many objects that tell of no call, so silence alone says nothing.
+        """
+        self._knows = knows
 
     def head(self) -> list[dict[str, Any]]:
         """The first objects, a few dozen at most, up to one at fault: what iterating yields again."""
@@ -58,6 +72,18 @@ class Lines:
         return self._fault
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
+        return self._objects() if self._knows is None else self._watched(self._knows)
+
+    def _watched(self, knows: Callable[[dict[str, Any]], bool]) -> Iterator[dict[str, Any]]:
+        for value in self._objects():
+            self.told = False
+            yield value
+            # The reader is done with it when it asks for the next one.
+            self.read += 1
+            if not self.told and not knows(value):
+                self.not_understood += 1
+
+    def _objects(self) -> Iterator[dict[str, Any]]:
         while self._ahead:
             self.number, self.raw, self._before, value = self._ahead.popleft()
             yield value

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from importlib import import_module
 from io import BufferedIOBase
-from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from vigil_lang.diagnostics import Diagnostic, InputError, Source, nearest
+from vigil_lang.files import open_input, standard_input
 from vigil_lang.ingest.lines import Lines
-from vigil_lang.ingest.stream import unreadable
+from vigil_lang.ingest.stream import GZIP, unreadable
 from vigil_lang.trace import Run
+from vigil_lang.trace.record import Start
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
     from typing import Any, BinaryIO
 
     from vigil_lang.ingest.reader import Reader
@@ -52,7 +54,16 @@ have a form of their own before chats of any form. A module is imported when it 
 FORMATS = tuple(_MODULES)
 
 STDIN = "<stdin>"
-ZIP = b"PK\x03\x04"
+_ZIP = b"PK\x03\x04"
+
+
+def is_packed(path: str) -> bool:
+    """Whether a file is packed by how it begins, whatever it is called."""
+    try:
+        with opened(path) as (stream, _):
+            return stream.read(len(_ZIP)).startswith((GZIP, _ZIP))
+    except (InputError, OSError):
+        return False
 
 
 def read_records(
@@ -72,7 +83,22 @@ def read_records(
     lines = Lines(_out_of_archive(stream, path), path)
     if reader is None:
         reader = _detected(lines)
-    return reader.read(lines, Run(path, reader.name))
+    run = Run(path, reader.name)
+    # Vigil's own format is strict: there is no line of it that is not understood.
+    return reader.read(lines, run) if reader.name == FORMATS[0] else _watched(reader, lines, run)
+
+
+def _watched(reader: Reader, lines: Lines, run: Run) -> Iterator[Record]:
+    """The records of a recording, and at its end how many of its objects were not understood, if any."""
+    lines.watch(reader.knows or (lambda value: reader.detect([value])))
+    for record in reader.read(lines, run):
+        if isinstance(record, Start):
+            run = record.run
+        else:
+            lines.told = True
+        yield record
+    if lines.not_understood:
+        yield Start(replace(run, records=lines.read, not_understood=lines.not_understood), again=True)
 
 
 def _out_of_archive(stream: Iterable[bytes], path: str) -> Iterable[bytes]:
@@ -80,11 +106,11 @@ def _out_of_archive(stream: Iterable[bytes], path: str) -> Iterable[bytes]:
     if not isinstance(stream, BufferedIOBase) or not stream.seekable():
         return stream
     try:
-        start = stream.read(len(ZIP))
+        start = stream.read(len(_ZIP))
         stream.seek(0)
     except OSError as error:
         raise unreadable(path, error) from error
-    if start != ZIP:
+    if start != _ZIP:
         return stream
     from vigil_lang.ingest.inspect_ai import unpacked
 
@@ -98,15 +124,14 @@ def opened(path: str | Path) -> Iterator[tuple[BinaryIO, str]]:
     Raises:
         InputError: VGL001 where it cannot be opened.
     """
-    if str(path) == "-":
-        yield sys.stdin.buffer, STDIN
-        return
+    standard = str(path) == "-"
+    name = STDIN if standard else str(path)
     try:
-        stream = Path(path).open("rb")  # noqa: SIM115 - closed below; only opening may fail as VGL001
+        stream = standard_input() if standard else open_input(path)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        raise unreadable(str(path), error) from error
-    with stream:
-        yield stream, str(path)
+        raise unreadable(name, error) from error
+    with nullcontext() if standard else stream:
+        yield stream, name
 
 
 def reader_of(name: str) -> Reader:

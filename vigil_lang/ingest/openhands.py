@@ -41,6 +41,11 @@ def detect(head: Sequence[dict[str, Any]]) -> bool:
     return any(_is_own(event) for event in head)
 
 
+def _knows(line: dict[str, Any]) -> bool:
+    """Whether an object is an event, of a kind that is known or not."""
+    return "source" in line and "id" in line and not {"action", "observation", "kind"}.isdisjoint(line)
+
+
 def _is_own(event: dict[str, Any]) -> bool:
     if string(event, "kind") in _KINDS:
         return "source" in event
@@ -74,7 +79,7 @@ def read(lines: Lines, run: Run) -> Iterator[Record]:
                 yield from calls.settle(str(cause), _observed(event, event, event["observation"]))
 
 
-READER = Reader("openhands", "OpenHands events", detect, read)
+READER = Reader("openhands", "OpenHands events", detect, read, _knows)
 
 
 def _action(lines: Lines, calls: Calls, event: dict[str, Any], time: int | None) -> Iterator[Record]:

@@ -16,11 +16,21 @@ if TYPE_CHECKING:
 MAX_SIZE = 512 << 20
 """Bytes that one line, or a file that is one JSON document, may have."""
 
-_GZIP = b"\x1f\x8b"
+MAX_TOTAL = 4 << 30
+"""Bytes that a recording may have: what has no end, such as a pipe that is always written, ends here."""
+
+GZIP = b"\x1f\x8b"
 _CHUNK = 16 << 10
 """Bytes unpacked at once: at most a thousand times as much comes out."""
-_MAX_RATIO = 500
-_ALWAYS_FINE = 256 << 20
+
+MAX_RATIO = 25
+_ALWAYS_FINE = 8 << 20
+"""What is packed may unpack to so many bytes, or to so many times its size."""
+
+_UNPACK = "where you trust it, unpack it first: `gunzip -c FILE | vigil … -`"
+
+_PART = 1 << 20
+"""Bytes of a line that are read at once."""
 
 
 def lines_of(stream: Iterable[bytes], path: str) -> Iterator[bytes]:
@@ -30,18 +40,18 @@ def lines_of(stream: Iterable[bytes], path: str) -> Iterator[bytes]:
         InputError: VGL001 the stream cannot be read or unpacked, VGL002 UTF-16, VGL003 beyond the limits.
     """
     readline: Any = getattr(stream, "readline", None)
-    lines: Iterator[bytes] = iter(partial(readline, MAX_SIZE + 1), b"") if readline else iter(stream)
+    lines: Iterator[bytes] = iter(partial(readline, _PART), b"") if readline else iter(stream)
     try:
         first = next(lines, b"")
-        if first.startswith(_GZIP):
+        if first.startswith(GZIP):
             read: Any = getattr(stream, "read", None)
             rest = iter(partial(read, _CHUNK), b"") if read else lines
-            lines = _split(_unpacked(chain([first], rest), path), path)
+            lines = _split(_unpacked(chain([first], rest), path))
             first = next(lines, b"")
         if first.startswith((b"\xff\xfe", b"\xfe\xff", b"\0{", b"\0[", b"{\0", b"[\0")):
             message = "the file is UTF-16 text, not UTF-8"
             raise InputError([Diagnostic.of("VGL002", message, Source(path, ""))])
-        yield from _within(chain([first.removeprefix(BOM)], lines), path)
+        yield from _whole(chain([first.removeprefix(BOM)], lines), path)
     except OSError as error:
         raise unreadable(path, error) from error
 
@@ -53,16 +63,39 @@ def unreadable(path: str, error: OSError | ValueError) -> InputError:
     return InputError([Diagnostic.of("VGL001", message, Source(path, ""))])
 
 
-def too_large(path: str, what: str) -> InputError:
+def too_large(path: str, what: str, help_text: str | None = None) -> InputError:
     """VGL003 for a line or a file beyond the limits."""
-    return InputError([Diagnostic.of("VGL003", what, Source(path, ""))])
+    return InputError([Diagnostic.of("VGL003", what, Source(path, ""), help=help_text)])
 
 
-def _within(lines: Iterable[bytes], path: str) -> Iterator[bytes]:
-    for line in lines:
-        if len(line) > MAX_SIZE:
+def unpacks_too_far(given: int, taken: int) -> bool:
+    """Whether so many bytes are more than so many packed ones may hold."""
+    return given > _ALWAYS_FINE and given > MAX_RATIO * taken
+
+
+def _whole(parts: Iterable[bytes], path: str) -> Iterator[bytes]:
+    """Lines, of which long ones come in parts."""
+    begun: list[bytes] = []
+    size = total = 0
+    for part in parts:
+        total += len(part)
+        if total > MAX_TOTAL:
+            raise too_large(path, f"the recording is larger than {MAX_TOTAL >> 30} GB")
+        if not begun and (len(part) < _PART or part.endswith(b"\n")) and len(part) <= MAX_SIZE:
+            yield part
+            continue
+        if b"\0" in part:
+            raise InputError([Diagnostic.of("VGL002", "the file is not text: it has NUL bytes", Source(path, ""))])
+        begun.append(part)
+        size += len(part)
+        if size > MAX_SIZE:
             raise too_large(path, f"a line is longer than {MAX_SIZE >> 20} MB")
-        yield line
+        if part.endswith(b"\n"):
+            yield b"".join(begun)
+            begun.clear()
+            size = 0
+    if begun:
+        yield b"".join(begun)
 
 
 def _unpacked(chunks: Iterable[bytes], path: str) -> Iterator[bytes]:
@@ -82,15 +115,15 @@ def _unpacked(chunks: Iterable[bytes], path: str) -> Iterator[bytes]:
                 if unpack.eof and chunk:
                     unpack = zlib.decompressobj(31)
                 given += len(data)
-                if given > _ALWAYS_FINE and given > _MAX_RATIO * taken:
-                    raise too_large(path, f"the file unpacks to more than {_MAX_RATIO} times its size")
+                if unpacks_too_far(given, taken):
+                    raise too_large(path, f"the file unpacks to more than {MAX_RATIO} times its size", _UNPACK)
                 yield data
     if not unpack.eof:
         raise unreadable(path, ValueError("its gzip data was cut off"))
 
 
-def _split(blocks: Iterable[bytes], path: str) -> Iterator[bytes]:
-    """Blocks of bytes as lines, each with its line break."""
+def _split(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """Blocks of bytes as lines, each with its line break; long ones come in parts."""
     begun: list[bytes] = []
     size = 0
     for block in blocks:
@@ -101,7 +134,9 @@ def _split(blocks: Iterable[bytes], path: str) -> Iterator[bytes]:
             size = 0
         begun.append(last)
         size += len(last)
-        if size > MAX_SIZE:
-            raise too_large(path, f"a line is longer than {MAX_SIZE >> 20} MB")
+        if size >= _PART:
+            yield b"".join(begun)
+            begun.clear()
+            size = 0
     if size:
         yield b"".join(begun)

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
-from vigil_lang.files import read_source, write_text
+from vigil_lang.files import read_source
+from vigil_lang.outputs import rewrite
 from vigil_lang.report.fingerprint import fingerprints
 from vigil_lang.report.paths import Places
 
@@ -61,7 +62,7 @@ def update(
     for finding, mark in zip(findings, fingerprints(findings, places.in_root), strict=True):
         entries[mark] = {"file": places.in_root(finding.source.path), "code": finding.code, "message": finding.message}
     ordered = dict(sorted(entries.items(), key=lambda item: (item[1]["file"], item[1]["code"], item[0])))
-    write_text(baseline, json.dumps({"schema": SCHEMA, "findings": ordered}, indent=2) + "\n")
+    rewrite(baseline, json.dumps({"schema": SCHEMA, "findings": ordered}, indent=2) + "\n")
 
 
 def _read(path: str) -> dict[str, dict[str, Any]]:

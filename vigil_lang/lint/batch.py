@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from vigil_lang import cache, inputs
 from vigil_lang.diagnostics import InputError
 from vigil_lang.lint.codec import Records, decode, encode
-from vigil_lang.lint.store import Digests, Entry, Store, digest
+from vigil_lang.lint.store import ABSENT, Digests, Entry, Store, digest
+from vigil_lang.processes import can_spawn, importing_nothing_here
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -55,6 +56,8 @@ def lint_files(
                 store.put(path, entry)
         if store is not None:
             store.save()
+    for entry in entries.values():  # what other processes read, or an earlier call did
+        inputs.note(*(other for other, state in entry.needs.items() if state != ABSENT))
     return [_result(path, entries[path], read.get(path, ())) for path in paths]
 
 
@@ -68,7 +71,7 @@ _Work: TypeAlias = "tuple[str, Entry, tuple[Source, ...]]"
 
 
 def _worked_out(paths: Sequence[str], plan: Plan, jobs: int) -> Iterator[_Work]:
-    if jobs == 1 or len(paths) < WORTH_A_PROCESS:
+    if jobs == 1 or len(paths) < WORTH_A_PROCESS or not can_spawn():
         digests = Digests()
         for path in paths:
             yield _work(path, plan, digests)
@@ -76,14 +79,12 @@ def _worked_out(paths: Sequence[str], plan: Plan, jobs: int) -> Iterator[_Work]:
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
-    from vigil_lang.lint.registry import all_rules
     from vigil_lang.syntax.grammar import grammar
 
-    all_rules(), grammar()  # what every process needs is there before they part
-    # Forking a process with threads is unsafe elsewhere; here none was started yet.
-    context = get_context("fork" if sys.platform == "linux" else "spawn")
+    grammar()  # what every process needs is in the cache before they begin
     chunks = [paths[at : at + _CHUNK] for at in range(0, len(paths), _CHUNK)]
-    with ProcessPoolExecutor(min(jobs, len(chunks)), context, _begin, (plan,)) as pool:
+    context = get_context("spawn")  # the same everywhere; a process that has threads cannot be forked safely
+    with importing_nothing_here(), ProcessPoolExecutor(min(jobs, len(chunks)), context, _begin, (plan,)) as pool:
         for entries in pool.map(_entries, chunks):
             yield from entries
 
@@ -95,6 +96,7 @@ def _begin(plan: Plan) -> None:
     import gc
 
     gc.disable()  # a process that lints some files and ends
+    cache.say_nothing()
     _begun.append((plan, Digests()))
 
 

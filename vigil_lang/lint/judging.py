@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from vigil_lang.engines.effort import TooCostly
 from vigil_lang.engines.functions import conjuncts
 from vigil_lang.engines.index import RunIndex
 from vigil_lang.engines.indexed import Judgement
@@ -29,14 +30,18 @@ class Judged(NamedTuple):
 
 
 def judged(statements: Sequence[Statement], runs: Sequence[Trace]) -> list[list[Judged]]:
-    """For each statement, what each run says of it."""
+    """For each statement, what each run says of it; what would take too long to find out gives no cause to complain."""
     found: list[list[Judged]] = [[] for _ in statements]
     for run in runs:
         index = RunIndex(run)
         for statement, verdicts in zip(statements, found, strict=True):
-            judgement = Judgement(statement.requirement, index)
-            first = next(judgement.violations(), None)
-            verdicts.append(Judged(run, None if first is None else run.events[first.event].id, concerns(judgement)))
+            try:
+                judgement = Judgement(statement.requirement, index)
+                first = next(judgement.violations(), None)
+                at_fault = None if first is None else run.events[first.event].id
+                verdicts.append(Judged(run, at_fault, concerns(judgement)))
+            except TooCostly:
+                verdicts.append(Judged(run, None, concerned=True))
     return found
 
 

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 from vigil_lang.diagnostics.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from vigil_lang.report.model import Place, Report, Result
     from vigil_lang.report.paths import Places
 
 # XML 1.0 has no way to write these, not even as a reference; `visible` knows the others.
 _NO_XML = re.compile("[\ufffe\uffff]")
+# What a log on GitHub would take for a command; it reads back as it was.
+_COMMAND = re.compile(r"^(\s*):(?=:)|#(?=#\[)", re.MULTILINE)
 _MARKUP = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;"})
 
 
@@ -53,6 +55,8 @@ class Suite:
     name: str
     cases: Sequence[Case] = field(default_factory=tuple)
     file: str | None = None
+    figures: Mapping[str, int] = field(default_factory=dict)
+    """Numbers about the suite as a whole: its `properties`."""
 
 
 def junit_xml(suites: Iterable[Suite], name: str = "vigil") -> str:
@@ -63,11 +67,19 @@ def junit_xml(suites: Iterable[Suite], name: str = "vigil") -> str:
     for suite in every:
         head = _attributes(name=suite.name, **_sums(suite.cases), file=suite.file)
         lines.append(f"  <testsuite{head}>")
+        lines += _properties(suite.figures)
         for case in suite.cases:
             lines += _case(case)
         lines.append("  </testsuite>")
     lines.append("</testsuites>")
-    return "\n".join(lines) + "\n"
+    return _COMMAND.sub(lambda found: "&#35;" if found[1] is None else f"{found[1]}&#58;", "\n".join(lines)) + "\n"
+
+
+def _properties(figures: Mapping[str, int]) -> Iterator[str]:
+    if figures:
+        yield "    <properties>"
+        yield from (f"      <property{_attributes(name=name, value=str(number))}/>" for name, number in figures.items())
+        yield "    </properties>"
 
 
 def _sums(cases: Sequence[Case]) -> dict[str, str]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from vigil_lang.diagnostics import Diagnostic, Fix, Severity, Source, Span
     from vigil_lang.report.junit import Suite
@@ -112,6 +112,8 @@ class Report:
     files: Sequence[str] = ()
     remarks: Sequence[Diagnostic] = ()
     suites: Sequence[Suite] | None = field(default=None, repr=False)
+    figures: Mapping[str, int] = field(default_factory=dict)
+    """What the report is about, in numbers, where a format has a place for them."""
 
     @property
     def counted(self) -> list[Result]:

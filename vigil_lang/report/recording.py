@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import InputError
 from vigil_lang.ingest.lines import Lines
-from vigil_lang.ingest.load import STDIN, opened
+from vigil_lang.ingest.load import STDIN, is_packed, opened
+from vigil_lang.ingest.stream import lines_of
+from vigil_lang.paths import waits
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -31,7 +33,7 @@ def event_lines(trace: Trace, wanted: Collection[int]) -> dict[int, int]:
     In Vigil's own format that is every one; in others the line that first names the call's id, where it has one.
     """
     path = file_of(trace.run)
-    if not wanted or path == STDIN or path.endswith(".gz"):
+    if not wanted or path == STDIN or waits(path) or is_packed(path):
         return {}
     events = {index: trace.events[index] for index in wanted}
     try:
@@ -64,12 +66,9 @@ def _foreign(path: str, events: dict[int, Event]) -> Iterator[tuple[int, int]]:
     for index, event in events.items():
         of_call.setdefault(event.call.encode("utf-8", "surrogatepass"), []).append(index)
     with opened(path) as (stream, _):
-        try:
-            for number, line in enumerate(stream, 1):
-                for found in _ID.finditer(line):
-                    for index in of_call.pop(found[1], ()):
-                        yield index, number
-                if not of_call:
-                    return
-        except OSError:
-            return
+        for number, line in enumerate(lines_of(stream, path), 1):
+            for found in _ID.finditer(line):
+                for index in of_call.pop(found[1], ()):
+                    yield index, number
+            if not of_call:
+                return

@@ -79,6 +79,8 @@ def _log(report: Report, limit: int) -> dict[str, Any]:
         "invocations": [invocation],
         "results": [_result(result, rules[result.rule.id][0], report.places) for result in results],
     }
+    if report.figures:
+        run["properties"] = dict(report.figures)
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
 
 

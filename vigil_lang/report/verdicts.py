@@ -14,6 +14,7 @@ from vigil_lang.report.model import Place, Report, Result, Rule, Step
 from vigil_lang.report.paths import Places
 from vigil_lang.report.recording import event_lines, file_of
 from vigil_lang.verdict.calls import call_text
+from vigil_lang.verdict.human import caveats
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -42,7 +43,8 @@ class Verdicts:
         self._suites: list[Suite] = []
         self._broken: list[Diagnostic] = []
         self._remarks: list[Diagnostic] = []
-        self._safe = self._unsafe = 0
+        self._figures = Counter(dict.fromkeys(("runs", "unsafe", "vacuous", "calls", "unseen"), 0))
+        self._unseen_runs = 0
 
     def add(self, verdict: Verdict) -> None:
         """Take what is to be reported of a verdict."""
@@ -50,11 +52,11 @@ class Verdicts:
         for found, offence in verdict.offences():
             self._results.append(self._result(found, offence, verdict, lines))
         path = self._places.in_root(file_of(verdict.trace.run))
-        self._suites.append(Suite(self._shown(verdict.trace.run), list(self._cases(verdict)), path))
-        if verdict.verdict == "safe":
-            self._safe += 1
-        else:
-            self._unsafe += 1
+        figures = _figures(verdict)
+        self._suites.append(Suite(self._shown(verdict.trace.run), list(self._cases(verdict)), path, figures))
+        self._figures.update(figures)
+        self._figures.update({"runs": 1, "unsafe": not verdict.safe})
+        self._unseen_runs += figures["unseen"] > 0
 
     def broken(self, findings: Sequence[Diagnostic]) -> None:
         """Take what keeps a run, or the policies, from being judged."""
@@ -71,12 +73,14 @@ class Verdicts:
     def report(self, status: int) -> Report:
         """All of it."""
         results = [*results_of(self._broken, self._places), *self._results]
-        return Report("verify", self._headline(), results, self._places, status, (), self._remarks, self._suites)
+        headline, figures = self._headline(), dict(self._figures)
+        return Report("verify", headline, results, self._places, status, (), self._remarks, self._suites, figures)
 
     def _headline(self) -> str:
-        runs = self._safe + self._unsafe
-        told = f"{self._unsafe} of {runs} {'run' if runs == 1 else 'runs'} unsafe"
-        return f"{told}, {len(self._broken)} not readable" if self._broken else told
+        runs, unsafe = self._figures["runs"], self._figures["unsafe"]
+        told = f"{unsafe} of {runs} {'run' if runs == 1 else 'runs'} unsafe"
+        told += f", {len(self._broken)} not readable" if self._broken else ""
+        return "; ".join([told, *caveats(self._figures["vacuous"], self._unseen_runs)])
 
     # --- results -----------------------------------------------------------------------------------------------
 
@@ -148,6 +152,12 @@ class Verdicts:
                 failure=_failure(found) if found.verdict == "violated" else None,
                 output="held vacuously: nothing met its trigger" if found.vacuous else None,
             )
+
+
+def _figures(verdict: Verdict) -> dict[str, int]:
+    """What a run's verdict rests on, in numbers."""
+    seen = verdict.seen
+    return {"vacuous": int(verdict.vacuous), "calls": seen.calls, "unseen": len(seen.unseen)}
 
 
 def _involved(offence: Offence, trace: Trace) -> set[int]:

@@ -241,6 +241,11 @@ def bodies(theta: Theta) -> Iterator[Theta]:
         waiting += reversed(children(found))
 
 
+def size(theta: Theta) -> int:
+    """How many operators and conditions a body has."""
+    return sum(1 for _ in bodies(theta))
+
+
 def conditions(theta: Theta) -> list[Holds]:
     """The conditions of a body, left to right."""
     return [body for body in bodies(theta) if isinstance(body, Holds)]

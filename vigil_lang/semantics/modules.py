@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -99,7 +100,7 @@ def _standard_root() -> Path:
     return resource("stdlib", "std").resolve()
 
 
-@cache
+@lru_cache(maxsize=256)
 def _standard_module(path: Path) -> Module | None:
     """A standard module, read once for all policies that use it; None when there is something to say of it."""
     found: list[Diagnostic] = []
@@ -112,7 +113,7 @@ def _standard_module(path: Path) -> Module | None:
     return None if found else module
 
 
-@cache
+@lru_cache(maxsize=4096)
 def is_shipped(path: str) -> bool:
     """Whether a file belongs to the standard library, which is not the user's to mend."""
     return Path(path).resolve().is_relative_to(_standard_root())
@@ -236,7 +237,7 @@ class Loader:
             return _Missing("VGL207", f"`{name}` needs a policy that is stored in a file")
         folder = Path(source.path).resolve().parent
         written = folder.joinpath(*name[1:].split(".")).with_suffix(".vgl")
-        path = written.resolve()
+        path = Path(os.path.realpath(written))  # a link that leads to itself is no error here
         if not path.is_relative_to(root):
             return _Missing("VGL208", f"`{name}` leads out of the project's folder")
         if not self._access.is_file(path):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.collector import collector_paused
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
+from vigil_lang.diagnostics.visible import as_argument
 from vigil_lang.files import read_source
 from vigil_lang.semantics.lower import Lowering, Statement
 from vigil_lang.semantics.meanings import Values
@@ -55,18 +56,18 @@ class Loaded:
     findings: tuple[Diagnostic, ...] = ()
 
 
-def load_module(source: Source, *, root: Path | None = None, access: Access = FROM_DISK) -> Loaded:
+def load_module(source: Source, *, root: Path | None = None, access: Access = FROM_DISK, stored: bool = True) -> Loaded:
     """Parse a policy and find the modules it uses.
 
     `root` is the folder that `use .name` may not leave (the file's own by default), and `access` where modules come
-    from.
+    from. A text that is not `stored` in a file has no modules beside it.
     """
     found = _Found()
     loader = Loader(found.report, access)
-    stored = Path(source.path) if source.path != "<stdin>" else None
-    if stored is not None:
-        loader.enter(stored.resolve())
-        root = (root or stored.parent).resolve()
+    if stored and source.path != "<stdin>":
+        file = Path(source.path)
+        loader.enter(file.resolve())
+        root = (root or file.parent).resolve()
     with collector_paused():
         module = loader.load(source, root)
     return Loaded(module, tuple(found.once.values()))
@@ -92,9 +93,10 @@ def read_policy(
     *,
     root: Path | None = None,
     access: Access = FROM_DISK,
+    stored: bool = True,
 ) -> Policy:
     """Parse, resolve and lower a policy, as `load_module` and `lowered`; what is wrong is in its `diagnostics`."""
-    return lowered(load_module(source, root=root, access=access), params)
+    return lowered(load_module(source, root=root, access=access, stored=stored), params)
 
 
 @dataclass(slots=True)
@@ -118,7 +120,7 @@ def load_policy(path: str | Path, params: Mapping[str, object] | None = None) ->
     source = policy_source(str(path))
     if is_test_file(source.path):
         message = "a file of tests is no policy to judge runs by"
-        help_text = f"`vigil test {path}` runs its tests"
+        help_text = f"`vigil test {as_argument(source.path)}` runs its tests"
         raise InputError([Diagnostic.of("VGL610", message, Source(source.path, ""), help=help_text)])
     policy = read_policy(source, params)
     if policy.errors:

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
     from vigil_lang.semantics.modules import Module
 
+MAX_ELEMENTS = 1_000_000
+"""Elements of all sets of a file, those counted again that a set has from another."""
+
 MAX_CHAIN = 64
 """How many declarations may stand for each other in a row."""
 
@@ -47,6 +50,7 @@ class Terms:
         self.params: set[str] = set()
         self._known: dict[tuple[Module, str], tuple[Text | TextSet, frozenset[str]]] = {}
         self._resolving: list[tuple[Module, str]] = []
+        self._room = MAX_ELEMENTS
 
     def term(self, term: tree.Term, scope: Scope) -> Meaning:
         """What a literal or a bare name stands for; a name that is declared nowhere is a value variable.
@@ -82,6 +86,11 @@ class Terms:
             return matcher
         match self.term(text, scope):
             case Text(_, _, glob):
+                try:
+                    predicate(Glob(glob))
+                except ValueError:
+                    message = "the text pattern is too large: it has too many `?`"
+                    self.fail("VGL003", message, scope.place(text.span))
                 return Glob(glob)
             case Hole():
                 return Glob("*")
@@ -212,15 +221,24 @@ class Terms:
         """The texts of a set.
 
         Raises:
-            Failed: a part is not a set, or an element is one.
+            Failed: a part is not a set, an element is one, or the sets of the file are too large together.
         """
         texts: set[str] = set()
         for part in union.parts:
             if isinstance(part, tree.SetLiteral):
+                self._have_room(len(part.elements), part.span, scope)
                 texts.update(self._element(element, scope) for element in part.elements)
             else:
-                texts |= self._named_set(part, scope)
+                named = self._named_set(part, scope)
+                self._have_room(len(named), part.span, scope)
+                texts |= named
         return frozenset(texts)
+
+    def _have_room(self, elements: int, span: Span, scope: Scope) -> None:
+        self._room -= elements
+        if self._room < 0:
+            message = f"the sets of the file have more than {MAX_ELEMENTS:,} elements together"
+            self.fail("VGL213", message, scope.entry or scope.place(span))
 
     def _named_set(self, part: tree.Name, scope: Scope) -> frozenset[str]:
         meaning: Meaning | None

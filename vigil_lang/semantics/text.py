@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from vigil_lang.diagnostics.visible import HIDDEN
@@ -119,15 +119,15 @@ def glob_parts(pattern: str) -> tuple[tuple[Literal["text", "*", "?"], str], ...
     return tuple(parts)
 
 
-@cache
+@lru_cache(maxsize=4096)
 def predicate(matcher: Matcher) -> Callable[[str], bool]:
     """A test of one text against a pattern.
 
     Raises:
-        ValueError: the regular expression is not valid RE2 syntax.
+        ValueError: the regular expression is not valid RE2 syntax, or the pattern is too large.
     """
     if isinstance(matcher, Expression):
-        search = _re2(("(?i)" if matcher.ignore_case else "") + matcher.pattern).search
+        search = searcher(matcher).search
         return lambda text: search(text) is not None
     parts = glob_parts(matcher.pattern)
     if any(kind == "?" for kind, _ in parts):
@@ -179,11 +179,21 @@ def _glob_by_search(parts: tuple[tuple[Literal["text", "*", "?"], str], ...]) ->
     return match
 
 
+def searcher(expression: Expression) -> Any:
+    """An expression as RE2 has it, without its groups: what they hold is never asked for, and takes much room.
+
+    Raises:
+        ValueError: it is not valid RE2 syntax, or too large.
+    """
+    return _re2(("(?i)" if expression.ignore_case else "") + expression.pattern)
+
+
 def _re2(pattern: str) -> Any:
     import re2
 
     options = re2.Options()
     options.log_errors = False
+    options.never_capture = True
     options.max_mem = 16 << 20
     try:
         return re2.compile(pattern, options)

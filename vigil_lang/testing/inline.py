@@ -28,9 +28,7 @@ _ROLES = {"user.message": "user", "agent.message": "agent"}
 
 def written_run(given: tree.RunEvents | tree.RunCalls, path: str, faults: Faults) -> Trace | None:
     """The trace of a run that stands in a test; None when something is wrong with it, which is then reported."""
-    before = len(faults.found)
-    trace = _Reader(faults, path).trace(given)
-    return trace if len(faults.found) == before else None
+    return _Reader(faults, path).trace(given)
 
 
 class _Reader:
@@ -38,10 +36,17 @@ class _Reader:
         self.faults = faults
         self.run = Run(path)
         self.ids: dict[str, Span] = {}
+        self._before = len(faults.found)
+
+    @property
+    def _at_fault(self) -> bool:
+        """Whether something is wrong with this run."""
+        return len(self.faults.found) > self._before
 
     def trace(self, given: tree.RunEvents | tree.RunCalls) -> Trace | None:
         if isinstance(given, tree.RunEvents):
-            return Trace(tuple(self._events(given)), self.run)
+            events = tuple(self._events(given))
+            return None if self._at_fault else Trace(events, self.run)
         cwd = None if given.cwd is None else self.faults.text(given.cwd)
         if given.cwd is not None and cwd is not None and resolve(cwd, None) is None:
             self.faults.add("the folder is not absolute, and not below `~/`", given.cwd.span)
@@ -157,7 +162,7 @@ class _Reader:
             if event.id != event.call and event.id in self.ids:
                 note = Note(f"the call with the step `{event.id}`", self.faults.source, self.ids[event.call])
                 self.faults.add(f"two events are called `{event.id}`", self.ids[event.id], notes=(note,))
-        return Trace(tuple(events), abstraction.finished_run)
+        return None if self._at_fault else Trace(tuple(events), abstraction.finished_run)
 
     def _records(self, item: tree.Event, key: str) -> Iterator[Record]:
         action, args, time = self._name(item.action), self._args(item.args), self._time(item)

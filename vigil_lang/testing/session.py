@@ -13,7 +13,7 @@ from vigil_lang.testing.judge import judge
 from vigil_lang.testing.read import Suite, read_tests
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
     from vigil_lang.semantics.policy import Policy
     from vigil_lang.testing.model import Case, Outcome
@@ -65,7 +65,7 @@ class Session:
         return list({policy.path: policy for file in self.files for policy in file.policies}.values())
 
 
-def collect(paths: Sequence[str], fits: Callable[[str], bool]) -> Session:
+def collect(paths: Iterable[str], fits: Callable[[str], bool]) -> Session:
     """The tests of some files whose names fit, not yet run; a file at fault does not stop the others."""
     session, fixtures = Session(), Fixtures()
     for path in paths:

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from vigil_lang.trace import checked
+from vigil_lang.trace.values import flatten
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from datetime import datetime
+    from decimal import Decimal
 
 Status = Literal["ok", "error", "unknown"]
+
+STATUSES = ("ok", "error", "unknown")
 
 MESSAGES = frozenset({"user.message", "agent.message"})
 """The actions of events that are no calls: what the user and the agent say."""
@@ -19,6 +29,9 @@ class Event:
     `args` maps a flattened argument name (``params.amount``) to the canonical texts of its value: one for a
     scalar, any number for a list. An absent argument has no entry. `output` is None where nothing was seen.
     `time` is in microseconds since 1970 (UTC), None where the source does not say.
+
+    `Event.of` takes values as they stand in JSON. The constructor takes them as they are kept, and raises `TypeError`
+    or `ValueError` for any other: a text in place of a tuple of texts would be judged as its characters.
     """
 
     id: str
@@ -30,6 +43,46 @@ class Event:
     kinds: tuple[str, ...] = ()
     time: int | None = None
     extra: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not is_kept(self):
+            refuse(self)
+
+    @classmethod
+    def of(
+        cls,
+        action: str,
+        args: Mapping[str, object] | None = None,
+        *,
+        id: str | None = None,  # noqa: A002 - as the field is called
+        call: str | None = None,
+        kinds: Iterable[str] = (),
+        status: Status = "unknown",
+        output: str | None = None,
+        time: datetime | str | float | Decimal | None = None,
+    ) -> Event:
+        """An event from values as they stand in JSON: texts, numbers, booleans, None, lists, mappings with text keys.
+
+        Without an `id` it gets one by its place in a trace (`Trace.of`); `call` is the id of what it is a step of,
+        its own by default. `time` is a `datetime` (without a zone: UTC), an ISO 8601 text or seconds since 1970.
+
+        Raises:
+            TypeError: an argument is not of its type; the message names it and says what it takes.
+            ValueError: it is of its type and yet none: an unknown status, a number that is not finite, a time that is
+                none, arguments nested too deeply.
+        """
+        name = "" if id is None else checked.named(id, "id")
+        of = name if call is None else checked.named(call, "call")
+        return cls(
+            name,
+            checked.named(action, "action"),
+            of,
+            flatten({} if args is None else checked.members(args, "args")),
+            cast("Status", checked.one_of(status, "status", STATUSES)),
+            None if output is None else checked.text(output, "output"),
+            checked.texts(kinds, "kinds"),
+            checked.moment(time, "time"),
+        )
 
     def names(self) -> tuple[str, ...]:
         """The action's own name and its kinds: what `action in {…}` is tested against."""
@@ -54,14 +107,53 @@ class Run:
     """Calls the recording shows as denied, cancelled or rejected before they ran; they are no events."""
     one_of_many: bool = False
     """Whether the recording holds other runs too; `path` then ends in ``#`` and the run's name."""
+    records: int = 0
+    """Records that were read, where some of them were not understood."""
+    not_understood: int = 0
+    """Records that told nothing, and that nothing shows to be of the format as which they were read."""
 
 
 @dataclass(frozen=True)
 class Trace:
-    """A finite run τ = e₁ ≺ e₂ ≺ …; ids are unique within it."""
+    """A finite run τ = e₁ ≺ e₂ ≺ …; ids are unique within it.
+
+    Raises:
+        TypeError: `events` is no tuple of events; `Trace.of` takes any iterable.
+        ValueError: two events have one id, or one has none.
+    """
 
     events: tuple[Event, ...]
     run: Run = Run("<memory>")
+
+    def __post_init__(self) -> None:
+        if type(self.events) is not tuple or not _EVENT.issuperset(map(type, self.events)):
+            raise TypeError("`events` is a tuple of events; `Trace.of` takes any iterable of them")
+        ids = {event.id for event in self.events}
+        if len(ids) < len(self.events) or "" in ids:
+            _refuse_ids(self.events)
+
+    @classmethod
+    def of(cls, events: Iterable[Event], *, name: str = "<memory>", cwd: str | None = None) -> Trace:
+        """A trace of events in their order; those without an id get one by their place, `e1` for the first.
+
+        `name` is what messages call the run, `cwd` the folder that it started in.
+
+        Raises:
+            TypeError: an argument is not of its type; the message names it and says what it takes.
+            ValueError: two events have one id.
+        """
+        if isinstance(events, Event):
+            raise TypeError("`events` takes several events, not a single one: write `[event]`")
+        taken = list(checked.several(events, "events", "an iterable of events"))
+        for place, event in enumerate(taken, 1):
+            if not isinstance(event, Event):
+                raise TypeError(
+                    f"`events` takes events as `Event.of` makes them, not {checked.shown(event)} (number {place})"
+                )
+            if not event.id:
+                taken[place - 1] = replace(event, id=f"e{place}", call=event.call or f"e{place}")
+        run = Run(checked.named(name, "name"), cwd=None if cwd is None else checked.named(cwd, "cwd"))
+        return cls(tuple(taken), run)
 
     def __len__(self) -> int:
         return len(self.events)
@@ -74,6 +166,16 @@ class Trace:
         """
         seen: dict[str, int] = {}
         return tuple(len(seen) - 1 if e.action in MESSAGES else seen.setdefault(e.call, len(seen)) for e in self.events)
+
+    @cached_property
+    def characters(self) -> int:
+        """How many characters all names, values and outputs have together."""
+        return sum(
+            len(event.action)
+            + len(event.output or "")
+            + sum(len(name) + sum(map(len, texts)) for name, texts in event.args.items())
+            for event in self.events
+        )
 
     @cached_property
     def index_of(self) -> dict[str, int]:
@@ -90,3 +192,98 @@ class Trace:
             if event.output is not None:
                 found.setdefault(event.output)
         return tuple(found)
+
+
+# --- what a reader makes ------------------------------------------------------------------------------------
+
+_FIELDS = Event.__dict__
+_SET_ID, _SET_ACTION, _SET_CALL, _SET_ARGS, _SET_STATUS, _SET_OUTPUT, _SET_KINDS, _SET_TIME, _SET_EXTRA = (
+    _FIELDS[name].__set__ for name in ("id", "action", "call", "args", "status", "output", "kinds", "time", "extra")
+)
+_NEW = object.__new__
+
+
+def made_event(
+    id: str,  # noqa: A002 - as the field is called
+    action: str,
+    call: str,
+    args: dict[str, tuple[str, ...]],
+    status: Status,
+    output: str | None,
+    kinds: tuple[str, ...],
+    time: int | None,
+    extra: dict[str, Any],
+) -> Event:
+    """An event whose fields are known to have their form: a recording has very many, each checked as it is read."""
+    event = _NEW(Event)
+    _SET_ID(event, id)
+    _SET_ACTION(event, action)
+    _SET_CALL(event, call)
+    _SET_ARGS(event, args)
+    _SET_STATUS(event, status)
+    _SET_OUTPUT(event, output)
+    _SET_KINDS(event, kinds)
+    _SET_TIME(event, time)
+    _SET_EXTRA(event, extra)
+    return event
+
+
+# --- what is taken from outside -----------------------------------------------------------------------------
+
+_EVENT = frozenset({Event})
+_TEXT = frozenset({str})
+_TUPLE = frozenset({tuple})
+
+
+def is_kept(event: Event) -> bool:
+    """Whether every field has the form in which it is judged."""
+    args = event.args
+    return (
+        type(event.id) is str
+        and type(event.action) is str
+        and type(event.call) is str
+        and type(args) is dict
+        and _TEXT.issuperset(map(type, args))
+        and _TUPLE.issuperset(map(type, args.values()))
+        and all(_TEXT.issuperset(map(type, texts)) for texts in args.values())
+        and event.status in STATUSES
+        and (event.output is None or type(event.output) is str)
+        and type(event.kinds) is tuple
+        and _TEXT.issuperset(map(type, event.kinds))
+        and (event.time is None or type(event.time) is int)
+        and type(event.extra) is dict
+    )
+
+
+def refuse(event: Event) -> None:
+    """Raise the error that says which field has another form; subclasses of the types pass."""
+    for name in ("id", "action", "call"):
+        checked.text(getattr(event, name), name)
+    if not isinstance(event.args, dict):
+        raise TypeError(
+            f"`args` is a dict of tuples of texts, not {checked.shown(event.args)}; `Event.of` takes JSON values"
+        )
+    for name, texts in event.args.items():
+        checked.text(name, "args")
+        if not isinstance(texts, tuple) or not all(isinstance(text, str) for text in texts):
+            message = f"`args[{name!r}]` is a tuple of texts, not {checked.shown(texts)}; `Event.of` takes JSON values"
+            raise TypeError(message)
+    checked.one_of(event.status, "status", STATUSES)
+    if event.output is not None:
+        checked.text(event.output, "output")
+    if not isinstance(event.kinds, tuple) or not all(isinstance(kind, str) for kind in event.kinds):
+        raise TypeError(f"`kinds` is a tuple of texts, not {checked.shown(event.kinds)}; `Event.of` takes any iterable")
+    if event.time is not None and (not isinstance(event.time, int) or isinstance(event.time, bool)):
+        raise TypeError(f"`time` is in microseconds since 1970, an int, not {checked.shown(event.time)}")
+    if not isinstance(event.extra, dict):
+        raise TypeError(f"`extra` is a dict, not {checked.shown(event.extra)}")
+
+
+def _refuse_ids(events: tuple[Event, ...]) -> None:
+    """Raise the error that says which id is missing or taken twice."""
+    seen: dict[str, int] = {}
+    for place, event in enumerate(events, 1):
+        if not event.id:
+            raise ValueError(f"event {place} has no id; `Trace.of` gives it one")
+        if seen.setdefault(event.id, place) != place:
+            raise ValueError(f"the id {checked.shown(event.id)} is that of event {seen[event.id]} and of event {place}")

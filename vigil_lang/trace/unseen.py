@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
+from vigil_lang.trace.model import MESSAGES
 from vigil_lang.trace.vocabulary import vocabulary
 
 if TYPE_CHECKING:
-    from vigil_lang.trace.model import Event
+    from vigil_lang.trace.model import Event, Trace
 
 EFFECTS = "effects"
 """The mark of an event some of whose effects are not known: code without its text, a program nobody described."""
@@ -23,6 +25,37 @@ def is_wholly_seen(event: Event) -> bool:
     An open `argument` or `text` leaves no effect open; a path, an address or a program does.
     """
     return not leaves_open(event.args.get("unresolved", ()))
+
+
+def calls_seen(trace: Trace) -> CallsSeen:
+    """How many calls a run has, and which of them are not wholly seen.
+
+    A call is marked where one of its steps is; steps count as well, for a recording may have been abstracted earlier.
+    """
+    calls: dict[str, str] = {}
+    unseen: dict[str, str] = {}
+    for event in trace.events:
+        if event.action in MESSAGES:
+            continue
+        first = calls.setdefault(event.call, event.id)
+        if not is_wholly_seen(event):
+            unseen.setdefault(event.call, first)
+    return CallsSeen(len(calls), tuple(unseen.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class CallsSeen:
+    """The calls of a run; `unseen` has the ids of the events of those that are not wholly seen, in run order."""
+
+    calls: int
+    unseen: tuple[str, ...]
+
+    def told(self) -> str:
+        """`41 of 120 calls are not wholly seen`, empty where all are."""
+        if not self.unseen:
+            return ""
+        verb = "is" if len(self.unseen) == 1 else "are"
+        return f"{len(self.unseen)} of {self.calls} call{'s' * (self.calls != 1)} {verb} not wholly seen"
 
 
 def leaves_open(unresolved: tuple[str, ...]) -> bool:

@@ -73,19 +73,29 @@ def headline(verdict: Verdict, *, column: int = 0) -> Text:
         facts.append(f"{broken} of {_many(total, 'statement')} violated")
     else:
         held = f"{_many(total, 'statement')} {'holds' if total == 1 else 'hold'}"
-        some = " vacuously" if vacuous == total else f", {vacuous} of them vacuously" if vacuous else ""
+        nothing = f" vacuously: nothing {'it speaks' if total == 1 else 'they speak'} of happened"
+        some = nothing if vacuous == total else f", {vacuous} of them vacuously" if vacuous else ""
         facts.append(held + some)
+    if doubt := verdict.seen.told():
+        facts.append(doubt)
     style = "bold red" if broken else "bold green"
     path = Text(shown_path(run.path), "bold")
     return Text.assemble((f"{verdict.verdict:<{column}}", style), "  ", path, *((f" · {fact}") for fact in facts))
 
 
-def totals(safe: int, unsafe: int, broken: int) -> Text:
-    """`3 runs: 1 unsafe, 1 safe, 1 not readable`."""
+def totals(safe: int, unsafe: int, broken: int, *, vacuous: int = 0, unseen: int = 0) -> Text:
+    """`3 runs: 1 unsafe, 1 safe, 1 not readable · in 2 not every call is wholly seen`."""
     parts = [
         f"{number} {word}" for number, word in ((unsafe, "unsafe"), (safe, "safe"), (broken, "not readable")) if number
     ]
-    return Text(f"{_many(safe + unsafe + broken, 'run')}: {', '.join(parts)}", "bold")
+    doubts = [f" · {text}" for text in caveats(vacuous, unseen)]
+    return Text(f"{_many(safe + unsafe + broken, 'run')}: {', '.join(parts)}{''.join(doubts)}", "bold")
+
+
+def caveats(vacuous: int, unseen: int) -> list[str]:
+    """What is to be said beside how many of several runs are safe."""
+    told = [f"in {vacuous} nothing the policies speak of happened"] if vacuous else []
+    return told + ([f"in {unseen} not every call is wholly seen"] if unseen else [])
 
 
 def _many(number: int, noun: str) -> str:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
+
+from vigil_lang.trace.unseen import CallsSeen, calls_seen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -11,6 +14,9 @@ if TYPE_CHECKING:
     from vigil_lang.semantics.lower import Statement as PolicyStatement
     from vigil_lang.semantics.policy import Policy
     from vigil_lang.trace import Trace
+
+_UNSEEN_TOLD = 100
+"""Ids of calls that are not wholly seen, as many as the published form has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +116,24 @@ class Verdict:
         """`unsafe` when some statement is violated."""
         return "unsafe" if any(s.verdict == "violated" for s in self.statements) else "safe"
 
+    def __bool__(self) -> bool:
+        raise TypeError("a verdict is neither true nor false: ask for `verdict.safe`")
+
+    @property
+    def safe(self) -> bool:
+        """Whether no statement is violated. `seen` and `vacuous` say what that rests on."""
+        return self.verdict == "safe"
+
+    @property
+    def vacuous(self) -> bool:
+        """Whether every statement holds vacuously: nothing that the policies speak of happened."""
+        return bool(self.statements) and all(s.vacuous for s in self.statements)
+
+    @cached_property
+    def seen(self) -> CallsSeen:
+        """How many calls were judged, and which of them are not wholly seen."""
+        return calls_seen(self.trace)
+
     def offences(self) -> Iterator[tuple[StatementVerdict, Offence]]:
         """Every offence with its statement, statements in policy order, events in run order."""
         for statement in self.statements:
@@ -120,7 +144,24 @@ class Verdict:
         """The published form, `vigil.verdict/1`."""
         return {
             "schema": "vigil.verdict/1",
-            "trace": {"path": self.trace.run.path, "events": len(self.trace)},
+            "trace": self._trace_to_json(),
             "verdict": self.verdict,
+            "vacuous": self.vacuous,
             "statements": [s.to_json() for s in self.statements],
         }
+
+    def _trace_to_json(self) -> dict[str, Any]:
+        run, seen = self.trace.run, self.seen
+        found: dict[str, Any] = {
+            "path": run.path,
+            "events": len(self.trace),
+            "calls": seen.calls,
+            "unseen": len(seen.unseen),
+        }
+        if seen.unseen:
+            found["unseen_events"] = list(seen.unseen[:_UNSEEN_TOLD])
+        if run.not_executed:
+            found["not_executed"] = run.not_executed
+        if run.not_understood:
+            found |= {"records": run.records, "not_understood": run.not_understood}
+        return found

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import Binding, meets
-from vigil_lang.semantics.text import Expression, Matcher, glob_parts
+from vigil_lang.semantics.text import Expression, Matcher, glob_parts, searcher
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,8 +63,6 @@ def _longest_run(matcher: Matcher) -> str:
     return max((text for kind, text in glob_parts(matcher.pattern) if kind == "text"), key=len, default="")
 
 
-@cache
+@lru_cache(maxsize=1024)
 def _compiled(expression: Expression) -> Any:
-    import re2
-
-    return re2.compile(("(?i)" if expression.ignore_case else "") + expression.pattern)
+    return searcher(expression)

@@ -72,6 +72,7 @@ def register(server: VigilServer) -> None:
             )
             return None
         try:
+            virtual.must_be_ours(path, server)
             tested = await server.recordings.tests(path, *only)
         except Unanswered as error:
             _say(server, str(error))

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
-import sys
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from vigil_lang.processes import command
 from vigil_lsp.recordings.messages import (
     HEAD,
     Answer,
@@ -220,10 +218,9 @@ class Recordings:
         task = asyncio.current_task()
         try:
             process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-P", "-m", "vigil_lsp.recordings.worker"),
+                *command("vigil_lsp.recordings.worker"),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
-                env=_environment(),
                 start_new_session=True,
             )
         except OSError as error:
@@ -320,13 +317,3 @@ class Recordings:
             future.set_result(value)
         else:
             future.set_exception(Unanswered(why))
-
-
-def _environment() -> dict[str, str]:
-    """The environment, with the two packages found where this process found them, and nothing in the working folder."""
-    import vigil_lang
-    import vigil_lsp
-
-    places = [str(Path(package.__file__).parent.parent) for package in (vigil_lsp, vigil_lang) if package.__file__]
-    given = os.environ.get("PYTHONPATH")
-    return {**os.environ, "PYTHONPATH": os.pathsep.join([*dict.fromkeys(places), *([given] if given else [])])}

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from vigil_lang.engines.columns import ColumnIndex, Columns, Numbers
+from vigil_lang.engines.effort import TooCostly
 from vigil_lsp.recordings.limits import TooLong
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class Recorded:
         if found is None:
             try:
                 found = self._judged(statement)
-            except TooLong:
+            except (TooLong, TooCostly):
                 found = Answer((), False, given_up=True)
         else:
             del self._answers[number]

@@ -100,7 +100,7 @@ class State:
         """How modules are read: as the editor has them."""
         return Access(self._read, self._parse, self._is_file)
 
-    def _read(self, path: str, limit: int | None = None) -> Source:
+    def _read(self, path: str, limit: int = MAX_BYTES) -> Source:
         asked = self.asked.get(path)
         if asked is not None and asked.text is not None:
             return Source(path, asked.text)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics.visible import visible
+from vigil_lang.files import read_bytes
+from vigil_lang.ingest.stream import MAX_SIZE
 from vigil_lang.report.recording import event_lines, file_of
 from vigil_lang.semantics import core
 from vigil_lang.verdict.lines import event_text
@@ -54,7 +55,7 @@ def view(recorded: Recorded, policies: Sequence[Policy], most: int = MAX_EVENTS)
 
 def _digest(file: str) -> bytes:
     try:
-        return digest_of(Path(file).read_bytes())
+        return digest_of(read_bytes(file, MAX_SIZE))
     except OSError:
         return b""
 

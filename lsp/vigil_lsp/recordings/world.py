@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import glob
 import os
-import re
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
-from vigil_lang.paths import trace_paths, waits
+from vigil_lang.diagnostics.visible import as_argument
+from vigil_lang.ingest.load import is_packed
+from vigil_lang.paths import parted, trace_paths, waits
 from vigil_lang.report.recording import file_of
 from vigil_lang.runs import load_traces
 from vigil_lang.signatures import load_signature
 from vigil_lang.trace import Signature, merge, observe
 from vigil_lang.trace.samples import Samples, sampled
 from vigil_lsp.recordings.limits import TooLong, limited
+from vigil_lsp.recordings.named import lies_in
 from vigil_lsp.recordings.recorded import Recorded
 from vigil_lsp.recordings.results import RunInfo, World
 from vigil_lsp.recordings.slimming import slim
@@ -40,9 +41,6 @@ MAX_FILES = 1_000
 
 MAX_SECONDS = 2.0
 """How long the files that patterns stand for are looked for: one may be about a whole disk."""
-
-_SPELLED_OUT = re.compile(r"\[([*?[])\]")
-"""What `glob.escape` makes of the characters that mean something in a glob."""
 
 _NOTHING = Signature({}, "observed")
 
@@ -97,23 +95,30 @@ class Recordings:
         self._loaded = {path: loaded for path, loaded in self._loaded.items() if path in kept}
 
 
-def largest(path: str) -> int:
-    """Bytes that a recording may have to be read in an editor."""
-    return MAX_PACKED if path.endswith((".gz", ".eval")) else MAX_BYTES
+def too_large(path: str, size: int) -> int | None:
+    """The bytes that a recording may have to be read in an editor, where it has more."""
+    if size <= min(MAX_PACKED, MAX_BYTES):
+        return None
+    most = MAX_PACKED if is_packed(path) else MAX_BYTES
+    return most if size > most else None
 
 
 def _read(path: str, state: FileState) -> Loaded:
-    if state.size > largest(path):
-        message = f"a recording of more than {largest(path) // 1_000_000} MB is not followed in an editor"
-        found = Diagnostic.of("VGL003", message, Source(path, ""), severity="warning", help=f"`vigil verify … {path}`")
+    if (most := too_large(path, state.size)) is not None:
+        message = f"a recording of more than {most // 1_000_000} MB is not followed in an editor"
+        found = Diagnostic.of(
+            "VGL003", message, Source(path, ""), severity="warning", help=f"`vigil verify … {as_argument(path)}`"
+        )
         return Loaded(state, findings=(found,))
     if waits(path):
         found = Diagnostic.of("VGL003", "a pipe or a device is not followed in an editor", Source(path, ""))
         return Loaded(state, findings=(found,))
+    runs: list[Recorded] = []
     try:
-        return Loaded(state, tuple(Recorded(trace) for trace in load_traces(path)))
-    except InputError as error:
-        return Loaded(state, findings=error.diagnostics)
+        runs.extend(Recorded(trace) for trace in load_traces(path))
+        return Loaded(state, tuple(runs))
+    except InputError as error:  # what is told at the end, as of a run without events, leaves the others as they are
+        return Loaded(state, tuple(runs), error.diagnostics)
     except TooLong:
         found = Diagnostic.of("VGL003", "reading the recording takes too long", Source(path, ""), severity="warning")
         return Loaded(state, findings=(found,))
@@ -145,14 +150,15 @@ def find(patterns: Iterable[str], within: str | None = None, slow: set[str] | No
     inside = os.path.realpath(within) if within is not None else None
     end = time.monotonic() + MAX_SECONDS
     for at, pattern in enumerate(patterns):
+        refused: list[Diagnostic] = []
         try:
-            if inside is not None and not _lies_in(_head(pattern), inside):
+            if inside is not None and not lies_in(parted(pattern)[0], inside):
                 found.missing.append((at, _OUTSIDE))
                 continue
             if pattern in slow:
                 raise TooLong
             with limited(max(_AT_LEAST, end - time.monotonic())):
-                files = trace_paths([pattern])
+                files = trace_paths([pattern], refused=refused)
         except TooLong:
             slow.add(pattern)
             found.missing.append((at, "finding what this stands for takes too long"))
@@ -164,29 +170,16 @@ def find(patterns: Iterable[str], within: str | None = None, slow: set[str] | No
             found.missing.append((at, str(error)))
             continue
         runs = [f for f in files if not f.endswith(_NO_RUNS)]
-        if not runs:
+        if refused:
+            found.missing.append((at, _OUTSIDE))
+        elif not runs:
             found.missing.append((at, "this stands for no run, only for policies or configurations"))
-        allowed = [f for f in runs if inside is None or _lies_in(f, inside)]
+        allowed = [f for f in runs if inside is None or lies_in(f, inside)]
         if len(allowed) < len(runs):
             found.missing.append((at, _OUTSIDE))
         found.files += (file for file in allowed if file not in found.files)
     del found.files[MAX_FILES:]
     return found
-
-
-def _head(pattern: str) -> str:
-    """The file or folder that everything a pattern stands for is, or lies below."""
-    head: list[str] = []
-    for part in Path(pattern).parts:
-        if glob.has_magic(_SPELLED_OUT.sub("", part)):
-            break
-        head.append(_SPELLED_OUT.sub(r"\1", part))
-    return str(Path(*head))
-
-
-def _lies_in(path: str, folder: str) -> bool:
-    real = os.path.realpath(path)
-    return real == folder or real.startswith(os.path.join(folder, ""))  # noqa: PTH118 - texts
 
 
 class Runs:
@@ -231,7 +224,7 @@ class Runs:
         beyond: list[Diagnostic] = []
         for done, path in enumerate(files, 1):
             state = state_of(path)
-            left -= state.size if state is not None and state.size <= largest(path) else 0
+            left -= state.size if state is not None and too_large(path, state.size) is None else 0
             if left < 0:
                 message = f"the recordings before it have {MAX_ALTOGETHER // 1_000_000} MB: this one is not followed"
                 beyond.append(Diagnostic.of("VGL003", message, Source(path, ""), severity="warning"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from pathlib import Path
 
@@ -238,6 +239,50 @@ def test_only_programs_of_the_path_are_found(
     monkeypatch.setenv("PATH", str(bin_directory))
     bin_directory.chmod(0o777)
     assert find("mytool") is None
+
+
+def test_no_program_of_the_project_is_run(bin_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = tmp_path / "project"
+    inside = project / "node_modules" / "bin"
+    for folder in (project / ".git", project / "src" / "deep", inside):
+        folder.mkdir(parents=True)
+    script(inside, "mytool", f"touch {tmp_path}/ran")
+    (bin_directory / "mytool").symlink_to(inside / "mytool")
+    (tmp_path / "link").symlink_to(inside)
+    for place in (inside, tmp_path / "link", bin_directory):
+        monkeypatch.setenv("PATH", str(place))
+        for here in (project, project / "src" / "deep", inside):
+            monkeypatch.chdir(here)
+            assert find("mytool") is None
+            assert probe("mytool") is None
+    assert not (tmp_path / "ran").exists()
+    # What a program starts in turn is found in the same places.
+    script(bin_directory, "outer", "mytool")
+    (bin_directory / "mytool").unlink()
+    monkeypatch.setenv("PATH", f"{inside}:{tmp_path / 'link'}:{bin_directory}")
+    assert ask(bin_directory / "outer") is not None
+    assert not (tmp_path / "ran").exists()
+    (bin_directory / "outer").chmod(0o777)
+    assert find("outer") is None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere what leaves its session is left alone")
+def test_nothing_outlives_a_program(bin_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "SECONDS", 1.0)
+    started = tmp_path / "started"
+    loop = f"echo $$ >> {started}; while :; do sleep 0.05; done"
+    for number, wrapped in enumerate(
+        (
+            f"setsid sh -c '{loop}' &",
+            f"setsid sh -c 'setsid sh -c \"{loop}\" & sleep 60' &",
+            f"(setsid nohup env -i PATH=/usr/bin:/bin sh -c '{loop}' >/dev/null 2>&1 </dev/null &) &",
+            f"trap '' TERM HUP INT; {loop}",
+        )
+    ):
+        ask(script(bin_directory, f"forks{number}", f"{wrapped}\nsleep 0.3"))
+    pids = [int(pid) for pid in started.read_text("utf-8").split()]
+    assert len(pids) >= 4
+    assert not [pid for pid in pids if Path(f"/proc/{pid}").exists()]
 
 
 def test_a_program_that_goes_away(bin_directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:

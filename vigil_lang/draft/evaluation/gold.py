@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from vigil_lang.documents.library import Library
 from vigil_lang.documents.model import Document
+from vigil_lang.files import stays
 from vigil_lang.paths import RUNS, TESTS, policy_paths, waits
 from vigil_lang.runs import is_run, load_traces
 from vigil_lang.semantics.policy import load_policy
@@ -78,7 +79,7 @@ def find(folder: str) -> Found:
 def stored(answers: str, folder: str, gold: Gold) -> str | None:
     """The answers for a gold policy of a folder: the file at the same place below `answers`, None where it is not."""
     place = Path(answers) / os.path.relpath(Path(gold.path).parent, folder) / ANSWERS
-    return str(place) if place.is_file() else None
+    return str(place) if place.is_file() and stays(place, answers) else None
 
 
 def _recordings(folder: str) -> Iterator[str]:
@@ -88,6 +89,7 @@ def _recordings(folder: str) -> Iterator[str]:
         if (
             name.endswith(RUNS)
             and not name.startswith(".")
+            and stays(path, folder)
             and not waits(path)
             and not Path(path).is_dir()
             and is_run(path)

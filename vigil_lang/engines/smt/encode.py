@@ -12,6 +12,7 @@ from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING
 
 from vigil_lang.collector import collector_paused
+from vigil_lang.engines.effort import SOLVED
 from vigil_lang.engines.smt.query import Condition, Formula, Query
 from vigil_lang.engines.smt.series import Series
 from vigil_lang.engines.smt.symbols import shown
@@ -35,10 +36,14 @@ class Encoding:
         """`ids` are the events' names in symbols, as `event_names` gives them: statements on a run may share them.
 
         `name` is the statement's: no condition goes by it, so that its assertions' names are theirs alone.
+
+        Raises:
+            TooCostly: this takes more than the run's size warrants.
         """
         self.requirement = judgement.requirement
         self.trace = judgement.trace
-        self.query = Query()
+        self._work = judgement.work
+        self.query = Query(self._work.make)
         self._judgement = judgement
         self._index = judgement.index
         self._candidates = judgement.candidates
@@ -52,12 +57,19 @@ class Encoding:
 
     def _conditions(self) -> list[Condition]:
         found = []
-        theta, true = self.requirement.theta, self.query.true
+        theta, true, work = self.requirement.theta, self.query.true, self._work
+        steps = core.size(theta)
         for at in self._candidates.suspects():
-            encoded = ((key, self._encode(theta, at, key)) for key in self._candidates.failing(at))
-            cases = tuple([case for case in encoded if case[1] is not true])
+            work.at = at
+            cases = []
+            for key in self._candidates.failing(at):
+                work.spend(steps)
+                formula = self._encode(theta, at, key)
+                if formula is not true:
+                    work.make(SOLVED)
+                    cases.append((key, formula))
             if cases:
-                found.append(Condition(at, cases))
+                found.append(Condition(at, tuple(cases)))
         return found
 
     def facts(self) -> Iterator[tuple[int, Formula]]:
@@ -144,7 +156,9 @@ class Encoding:
             formulas = [self._fact(body, own, at) for at in positions]
             name = self._roles[id(body)]
         else:
-            encoded = ((at, self._encode(body, at, binding)) for at in self._judgement.possible(body, binding))
+            places = self._judgement.possible(body, binding)
+            self._work.spend(len(places) * core.size(body))
+            encoded = ((at, self._encode(body, at, binding)) for at in places)
             kept = [item for item in encoded if item[1] is not self.query.false]
             positions, formulas = [at for at, _ in kept], [formula for _, formula in kept]
             name = "body"

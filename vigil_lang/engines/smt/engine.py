@@ -29,7 +29,7 @@ class SmtEngine:
         for run in runs:
             index, names = RunIndex(run), event_names(run)
             for rule in rules:
-                yield confirmed(rule, Judgement(rule.requirement, index), names)
+                yield confirmed(rule, Judgement(rule.requirement, index, name=rule.name), names)
 
 
 def confirmed(rule: Rule, judgement: Judgement, event_names: Sequence[str]) -> Outcome:

@@ -13,10 +13,11 @@ from pysmt.fnode import FNode, FNodeContent
 from pysmt.formula import FormulaManager
 from pysmt.typing import BOOL, INT
 
+from vigil_lang.engines.effort import SOLVED
 from vigil_lang.engines.smt.symbols import Distinct
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 Formula: TypeAlias = Any  # pysmt.fnode.FNode; pySMT is not typed
 
@@ -47,7 +48,9 @@ class Condition:
 class Query:
     """Facts and definitions as they are made, in an order in which every symbol precedes its use."""
 
-    def __init__(self) -> None:
+    def __init__(self, make: Callable[[int], None]) -> None:
+        """`make` is told of every symbol, and raises where they become too many."""
+        self._make = make
         self._terms = _Terms()
         self.true: Formula = self._terms.TRUE()
         self.false: Formula = self._terms.FALSE()
@@ -59,6 +62,7 @@ class Query:
 
     def fact(self, name: str) -> Formula:
         """A symbol for something the run did."""
+        self._make(1)
         symbol = self._symbol(name, BOOL)
         self.facts.append(symbol)
         self._values[symbol] = True
@@ -68,6 +72,7 @@ class Query:
         """A Boolean symbol equal to a formula; constants and symbols stand for themselves."""
         if body is self.true or body is self.false or body.node_type() == op.SYMBOL:
             return body
+        self._make(SOLVED)
         symbol = self._symbol(name, BOOL)
         self._values[symbol] = self.value(body)
         self.definitions.append((symbol, body))
@@ -79,6 +84,7 @@ class Query:
         self.uses_integers = True
         step = terms.Ite(more, terms.Int(1), terms.Int(0))
         body = step if before is None else terms.Plus(before, step)
+        self._make(SOLVED)
         symbol = self._symbol(name, INT)
         self._values[symbol] = self.value(body)
         self.definitions.append((symbol, body))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vigil_lang import __version__
+from vigil_lang.engines.effort import Effort
 from vigil_lang.engines.index import RunIndex
 from vigil_lang.engines.indexed import Judgement
 from vigil_lang.engines.smt import script
@@ -27,8 +28,13 @@ def export(statements: Iterable[Statement], trace: Trace) -> str:
 
     A block is `unsat` exactly when the run breaks the statement; then `(get-unsat-core)` names offending events.
     Blocks of statements that hold ask for no core, for a solver has none to give.
+
+    Raises:
+        TooCostly: VGL003, the script would be larger than the run warrants.
     """
-    index, ids = RunIndex(trace), event_names(trace)
+    effort = Effort()
+    effort.begin(trace)
+    index, ids = RunIndex(trace, effort), event_names(trace)
     blocks = [_block(statement, index, ids) for statement in statements]
     head = [
         f"; vigil {__version__}: {comment(trace.run.path)}, {len(trace)} events",
@@ -40,7 +46,7 @@ def export(statements: Iterable[Statement], trace: Trace) -> str:
 
 def _block(statement: Statement, index: RunIndex, ids: Sequence[str]) -> list[str]:
     trace = index.trace
-    encoding = Encoding(Judgement(statement.requirement, index), ids, name=statement.name)
+    encoding = Encoding(Judgement(statement.requirement, index, name=statement.name), ids, name=statement.name)
     query = encoding.query
     cases = {c.event: query.all([formula for _, formula in c.cases]) for c in encoding.conditions}
     goals = [cases.get(at, query.true) for at in range(len(trace))]

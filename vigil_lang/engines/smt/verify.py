@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from vigil_lang.engines.effort import VIOLATION, Effort
 from vigil_lang.engines.explanation import Explainer
 from vigil_lang.engines.index import RunIndex
 from vigil_lang.engines.indexed import Judgement
@@ -21,23 +22,28 @@ if TYPE_CHECKING:
     from vigil_lang.trace import Trace
 
 
-def verify(policies: Iterable[Policy], trace: Trace) -> Verdict:
-    """Judge a run by every statement of the policies.
+def verify(policies: Iterable[Policy], trace: Trace, effort: Effort | None = None) -> Verdict:
+    """Judge a run by every statement of the policies. Runs of one recording share an `effort`.
 
     Raises:
+        TooCostly: VGL003, that would take more than the size of the run warrants.
         SolverDisagrees: Z3 did not confirm a verdict; a fault of this program.
     """
     chosen = tuple(policies)
-    index, names = RunIndex(trace), event_names(trace)
+    effort = effort or Effort()
+    effort.begin(trace)
+    index, names = RunIndex(trace, effort), event_names(trace)
     found = [_statement(policy, statement, index, names) for policy in chosen for statement in policy.statements]
     return Verdict(trace, chosen, tuple(found))
 
 
 def _statement(policy: Policy, statement: PolicyStatement, index: RunIndex, names: Sequence[str]) -> StatementVerdict:
-    judgement = Judgement(statement.requirement, index)
+    judgement = Judgement(statement.requirement, index, name=statement.name)
     outcome = confirmed(Rule(statement.name, statement.requirement), judgement, names)
     certificate = outcome.certificate
     assert certificate is not None
+    if outcome.violations:
+        judgement.work.spend(VIOLATION)
     explainer = Explainer(statement, judgement)
     return StatementVerdict(
         policy=policy.path,

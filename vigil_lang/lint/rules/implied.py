@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import count, islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from vigil_lang.analysis import alike
@@ -91,9 +91,37 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
             )
 
 
-_numbers: dict[tuple[str, core.Requirement], int] = {}
-_known: dict[tuple[int, int], bool] = {}
-"""What was found of pairs of statements, by numbers of their forms and meanings: hashing those takes a while."""
+@dataclass(frozen=True, slots=True)
+class _Memory:
+    """What was found of pairs of statements, by numbers of their forms and meanings: hashing those takes a while.
+
+    A number means the same for as long as there is the memory, whoever asks: nothing is ever taken out of one.
+    """
+
+    _numbers: dict[tuple[str, core.Requirement], int] = field(default_factory=dict)
+    _unused: Iterator[int] = field(default_factory=count)
+    known: dict[tuple[int, int], bool] = field(default_factory=dict)
+
+    @property
+    def full(self) -> bool:
+        """Whether the next comparison should begin another one."""
+        return len(self.known) > _MOST_KNOWN or len(self._numbers) > _MOST_KNOWN
+
+    def number(self, statement: Statement) -> int:
+        """The number of what a statement says, which no other one has, also where threads ask at once."""
+        return self._numbers.setdefault((statement.form, statement.requirement), next(self._unused))
+
+
+_latest = _Memory()
+
+
+def _with_room() -> _Memory:
+    """The memory to begin with. A comparison that has begun keeps its own when another one takes its place."""
+    global _latest
+    memory = _latest
+    if memory.full:
+        memory = _latest = _Memory()
+    return memory
 
 
 @dataclass
@@ -104,25 +132,21 @@ class _Comparison:
     """
 
     implications: Implications
+    _memory: _Memory = field(default_factory=_with_room)
     _own: dict[int, int] = field(default_factory=dict)
     _runs: dict[int, Trace | None] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        if len(_known) > _MOST_KNOWN or len(_numbers) > _MOST_KNOWN:
-            _numbers.clear()
-            _known.clear()
 
     def implied(self, one: Sides, other: Sides) -> bool:
         """Whether it is certain that the second says nothing beside the first."""
         key = (self._number(one.statement), self._number(other.statement))
-        if key not in _known:
-            _known[key] = not self._told_apart(one, other) and _implied(one, other, self.implications)
-        return _known[key]
+        known = self._memory.known
+        if key not in known:
+            known[key] = not self._told_apart(one, other) and _implied(one, other, self.implications)
+        return known[key]
 
     def _number(self, statement: Statement) -> int:
         if id(statement) not in self._own:
-            key = (statement.form, statement.requirement)
-            self._own[id(statement)] = _numbers.setdefault(key, len(_numbers))
+            self._own[id(statement)] = self._memory.number(statement)
         return self._own[id(statement)]
 
     def _told_apart(self, one: Sides, other: Sides) -> bool:

@@ -1,0 +1,162 @@
+"""What is remembered between questions is bounded, and right whoever asks at once: docs/security.md, "Using time"."""
+
+from __future__ import annotations
+
+import ast
+import threading
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vigil_lang.abstraction.tools import tool
+from vigil_lang.analysis.implies import Implications
+from vigil_lang.diagnostics import Source
+from vigil_lang.lint.rules import implied
+from vigil_lang.semantics.policy import read_policy
+from vigil_lang.semantics.text import Glob, predicate
+
+if TYPE_CHECKING:
+    import pytest
+
+ROOT = Path(__file__).parents[2]
+BOUNDED_BY_WHAT_SHIPS = {
+    "vigil_lang/abstraction/catalogue/load.py:_program": "the tables of the catalogue's own files",
+    "vigil_lang/abstraction/scripts/libraries.py:libraries": "the languages of stdlib/libraries; others raise",
+    "vigil_lang/report/pages.py:rule_of": "the codes of the registry; others raise",
+    "lsp/vigil_lsp/colours.py:_below": "the types of nodes of a tree",
+}
+"""Functions that remember everything they were asked, and why that is not much."""
+
+HELD = {
+    "vigil_lang/cache.py:_told": "one reason",
+    "vigil_lang/inputs.py:_calls": "the files of the calls of the command that are under way",
+    "vigil_lang/lint/batch.py:_begun": "one plan, in a process that lints and ends",
+    "lsp/vigil_lsp/names.py:_known": "as long as the trees it is about",
+}
+"""What modules fill while they run, and what bounds it."""
+
+
+_CONTAINERS = {
+    "dict", "list", "set", "defaultdict", "deque", "OrderedDict", "Counter", "WeakKeyDictionary", "WeakValueDictionary",
+}  # fmt: skip
+
+
+@cache
+def modules() -> dict[str, ast.Module]:
+    paths = [path for folder in ("vigil_lang", "lsp/vigil_lsp") for path in (ROOT / folder).rglob("*.py")]
+    return {path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="utf-8")) for path in paths}
+
+
+def unbounded(module: ast.Module) -> set[str]:
+    """The functions with parameters whose every answer is remembered, under whatever name that was imported."""
+    names = {"cache"} | {
+        name.asname or name.name
+        for node in ast.walk(module)
+        if isinstance(node, ast.ImportFrom) and node.module == "functools"
+        for name in node.names
+        if name.name == "cache"
+    }
+    found: set[str] = set()
+    for node in ast.walk(module):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            if any(_remembers_all(decorator, names) for decorator in node.decorator_list) and _has_parameters(node):
+                found.add(node.name)
+        elif isinstance(node, ast.Call) and _remembers_all(node.func, names) and node.args:
+            found.add(ast.unparse(node))
+    return found
+
+
+def _remembers_all(node: ast.expr, names: set[str]) -> bool:
+    match node:
+        case ast.Name(name) | ast.Attribute(ast.Name("functools"), name):
+            return name in names
+        case ast.Call(ast.Name("lru_cache") | ast.Attribute(_, "lru_cache"), args, keywords):
+            sizes = [*args, *(keyword.value for keyword in keywords if keyword.arg == "maxsize")]
+            return bool(sizes) and isinstance(sizes[0], ast.Constant) and sizes[0].value is None
+        case _:
+            return False
+
+
+def _has_parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    given = node.args
+    return bool(given.posonlyargs or given.args or given.kwonlyargs or given.vararg or given.kwarg)
+
+
+def filled(module: ast.Module) -> set[str]:
+    """Names of a module that begin as something empty."""
+    found: set[str] = set()
+    for node in module.body:
+        match node:
+            case ast.Assign([ast.Name(name)], value) | ast.AnnAssign(ast.Name(name), _, ast.expr() as value):
+                empty = isinstance(value, ast.Dict | ast.List) and not ast.unparse(value).strip("[]{}")
+                made = isinstance(value, ast.Call) and not value.args and not value.keywords
+                if empty or (made and ast.unparse(value.func).rpartition(".")[2] in _CONTAINERS):
+                    found.add(name)
+    return found
+
+
+def test_the_scan_sees_what_it_should() -> None:
+    module = ast.parse(
+        "from functools import cache as once, lru_cache\nimport functools\n"
+        "@once\ndef a(x): ...\n@functools.cache\ndef b(*x): ...\n@lru_cache(None)\ndef c(x): ...\n"
+        "@lru_cache(maxsize=None)\ndef d(*, x): ...\n@once\ndef e(): ...\n@lru_cache(maxsize=9)\ndef f(x): ...\n"
+        "g = {}\nh: list[int] = []\ni = dict()\nj = {1: 2}\nk = once(len)\n"
+    )
+    assert unbounded(module) == {"a", "b", "c", "d", "once(len)"}
+    assert filled(module) == {"g", "h", "i"}
+
+
+def test_what_is_remembered_for_good_is_bounded_by_what_ships() -> None:
+    found = {f"{path}:{name}" for path, module in modules().items() for name in unbounded(module)}
+    assert found == set(BOUNDED_BY_WHAT_SHIPS)
+    assert {f"{path}:{name}" for path, module in modules().items() for name in filled(module)} == set(HELD)
+
+
+def test_many_names_do_not_fill_the_memory() -> None:
+    for number in range(6_000):
+        tool(f"tool_{number}")
+        predicate(Glob(f"*{number}*"))
+    assert tool.cache_info().currsize <= 4096
+    assert predicate.cache_info().currsize <= 4096
+
+
+TEXT = 'statement one: abs(a())\nstatement two: abs(a(x = "1"))\nstatement three: abs(b())\n'
+
+
+def sides() -> list[implied.Sides]:
+    known = Implications()
+    return [implied._sides(statement, known) for statement in read_policy(Source("p.vgl", TEXT)).statements]
+
+
+def test_a_comparison_is_right_although_a_newer_one_has_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    one, two, three = sides()
+    older = implied._Comparison(Implications())
+    assert not older.implied(two, one)
+    monkeypatch.setattr(implied, "_MOST_KNOWN", 0)  # whatever is remembered is too much
+    newer = implied._Comparison(Implications())
+    assert not newer.implied(three, one)
+    assert not newer.implied(one, three)
+    assert older.implied(one, two)
+    assert newer.implied(one, two)
+    assert not older.implied(three, two)
+
+
+def test_threads_that_compare_at_once_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(implied, "_MOST_KNOWN", 1)
+    wrong: list[tuple[int, int]] = []
+
+    def compare() -> None:
+        own = sides()
+        for _ in range(50):
+            comparison = implied._Comparison(Implications())
+            for at, first in enumerate(own):
+                for to, second in enumerate(own):
+                    if at != to and comparison.implied(first, second) != ((at, to) == (0, 1)):
+                        wrong.append((at, to))
+
+    threads = [threading.Thread(target=compare) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert wrong == []

@@ -1,0 +1,62 @@
+"""Texts are read within limits, and only from what has an end."""
+
+from __future__ import annotations
+
+import os
+import sys
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
+
+import pytest
+
+from vigil_lang import files
+from vigil_lang.diagnostics import InputError
+from vigil_lang.files import open_input, read_bytes, read_source, standard_input
+
+
+def test_a_text_is_read_up_to_its_limit(tmp_path: Path) -> None:
+    place = tmp_path / "a.vgl"
+    place.write_bytes(b"x" * 100)
+    assert read_source(str(place), 100).text == "x" * 100
+    with pytest.raises(InputError, match=r"VGL003 the file has more than 99 bytes"):
+        read_source(str(place), 99)
+    assert len(read_bytes(place, 10)) == 11
+
+
+def test_every_text_has_a_limit(tmp_path: Path) -> None:
+    place = tmp_path / "sparse"
+    with place.open("wb") as stream:
+        stream.truncate(1 << 40)
+    with pytest.raises(InputError, match=r"VGL003 the file has more than 16,000,000 bytes"):
+        read_source(str(place))
+
+
+@pytest.mark.parametrize(("path", "reason"), [("/dev/zero", "it is a device, not a file"), ("/", "Is a directory")])
+def test_what_is_no_file_is_not_opened(path: str, reason: str) -> None:
+    before = os.dup(0)
+    os.close(before)
+    with pytest.raises(OSError, match=reason):
+        open_input(path)
+    after = os.dup(0)
+    os.close(after)
+    assert after == before, "it is closed again"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+def test_a_pipe_waits_for_its_writer_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "_PATIENCE", 0.01)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="it is a pipe that nobody writes to"):
+        open_input(tmp_path / "pipe")
+
+
+def test_standard_input_is_no_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Path("/dev/zero").open(encoding="utf-8") as zeros:
+        monkeypatch.setattr(sys, "stdin", zeros)
+        with pytest.raises(OSError, match="it is a device, not a file"):
+            standard_input()
+    with Path(os.devnull).open(encoding="utf-8") as nothing:
+        monkeypatch.setattr(sys, "stdin", nothing)
+        assert standard_input().read() == b""
+    monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO(b"text")))
+    assert read_bytes("-") == b"text"
