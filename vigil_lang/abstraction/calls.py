@@ -35,9 +35,14 @@ class Understood:
     args: dict[str, tuple[str, ...]]
     unresolved: tuple[str, ...]
     after: ShellState | None = None
+    """The shell if all goes well."""
+    partly: ShellState | None = None
+    """The shell wherever the call stopped: what it may have changed is unknown."""
     keeps: str = ""
     shows: str | None = None
     """The path whose text the output is."""
+    reads: str = ""
+    """`folders` where what lies below its paths is shown."""
     command: str = ""
     """The command line the call gives to a shell."""
 
@@ -59,7 +64,7 @@ def understand(call: Call, args: dict[str, Any], state: ShellState, taken: Taken
     given = _first(flat, found.cwd)
     if given:
         cwd = resolve(given[0], cwd)
-    understood = Understood(found.kinds, _renamed(flat), ())
+    understood = Understood(found.kinds, _renamed(flat), (), reads=found.reads)
     _roles(found, flat, cwd, understood)
     if found.shell:
         _shell(found, args, state, cwd, taken, understood)
@@ -117,7 +122,7 @@ def _shell(
         return
     understood.command = text
     understood.args["command"] = (text,)
-    understood.after = take_line(text, here, taken, Place())
+    understood.after, understood.partly = take_line(text, here, taken, Place())
 
 
 def _texts(value: Any) -> list[str] | None:
@@ -169,7 +174,6 @@ def _effects(
         if text:
             understood.args["text"] = text
         for path in paths:
-            taken.changed.add(path)
             if text and len(paths) == 1:
                 taken.files.put(path, text[0])
             else:
@@ -182,7 +186,6 @@ def _replace(found: Tool, args: dict[str, Any], paths: tuple[str, ...], taken: T
     """Follow replacements in a file; what they put there is the call's `text`."""
     edits = args.get(found.edits) if found.edits else [args]
     old_names, new_names, all_names = found.replaces
-    taken.changed.update(paths)
     written: list[str] = []
     for edit in edits if isinstance(edits, list) else ():
         if not isinstance(edit, dict):

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import os
+from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vigil_lang.abstraction.paths import is_below
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 LARGEST = 1_000_000
 """Code points; a longer text is not remembered."""
@@ -25,16 +32,35 @@ class KnownFiles:
         self._shipped = shipped.resolve() if shipped else None
         self._gone: set[str] = set()
         self._large: set[str] = set()
+        self._programs: set[str] = set()
+        self._hidden: set[str] = set()
+        self._held: dict[str, int] = {}
+        """Paths that calls change which are not over, with how many do."""
+        self._before: dict[str, str | None] = {}
+        """The texts that the call which is being read has changed, as it found them."""
 
     def get(self, path: str) -> str | None:
-        """The text a file has, None where that is not known."""
+        """The text a file has, None where that is not known: it is not while a call that changes it is not over."""
+        return None if path in self._held else self.expected(path)
+
+    def expected(self, path: str) -> str | None:
+        """The text a file has if the calls that are not over succeed."""
         found = self._texts.get(path)
-        return found if found is not None or path in self._gone else self._from_skills(path)
+        return found if found is not None or self._is_gone(path) else self._from_skills(path)
+
+    def _is_gone(self, path: str) -> bool:
+        """Whether a file that came with a skill, or a folder above it, was changed."""
+        while path not in self._gone:
+            above = path.rpartition("/")[0]
+            if not above or above == path:
+                return False
+            path = above
+        return True
 
     def put(self, path: str, text: str) -> None:
         """A file now has this text."""
         self.forget(path)
-        self._gone.discard(path)
+        self._programs.update(_as_program(path))
         if len(text) > LARGEST:
             self._large.add(path)
             return
@@ -44,10 +70,64 @@ class KnownFiles:
             self._total -= len(self._texts.pop(next(iter(self._texts))))
 
     def forget(self, path: str) -> None:
-        """A file has another text than before, or is gone."""
-        self._total -= len(self._texts.pop(path, ""))
+        """A file, or all that lies in a folder, has other texts than before, or is gone. A pattern stands for many."""
+        self._programs.update(_as_program(path))
+        self._before.setdefault(path, self._texts.get(path))
+        self._drop(path)
         self._gone.add(path)
+        if "/." in path or path[:1] == ".":
+            self._hidden.add(path)
+        whole = path.partition("*")[0].rpartition("/")[0] if "*" in path else path
+        for each in [each for each in self._texts if is_below(each, whole or "/")]:
+            self._before.setdefault(each, self._texts[each])
+            self._drop(each)
+
+    def forget_all(self) -> None:
+        """What was read or written may have changed, wherever it lies; what came with skills is taken to stay."""
+        for path in list(self._texts):
+            self._before.setdefault(path, self._texts[path])
+            self._drop(path)
+
+    def _drop(self, path: str) -> None:
+        self._total -= len(self._texts.pop(path, ""))
         self._large.discard(path)
+
+    def is_replaced(self, program: str) -> bool:
+        """Whether something of this name was put where programs are looked for."""
+        return program in self._programs
+
+    def has_changed(self, globs: tuple[str, ...]) -> bool:
+        """Whether the run has changed a hidden file, or one in a hidden folder, that one of these matches."""
+        return any(fnmatchcase("/" + path, each) for path in self._hidden for each in globs)
+
+    def begin(self) -> None:
+        """A call is read next; until its end is known, what it changes is known to nobody else."""
+        self._before = {}
+
+    def hold(self) -> dict[str, str | None]:
+        """The call was read: what it changes, with the texts it found."""
+        before, self._before = self._before, {}
+        for path in before:
+            self._held[path] = self._held.get(path, 0) + 1
+        return before
+
+    def settle(self, before: Mapping[str, str | None], *, executed: bool, failed: bool) -> None:
+        """The end of a call is known: what it changed is so, is as it was, or cannot be told."""
+        for path, text in before.items():
+            others = self._held.get(path, 1) - 1
+            if others:
+                self._held[path] = others
+            else:
+                self._held.pop(path, None)
+            if executed and not failed and not others:
+                continue
+            self._drop(path)
+            if not executed and not others:
+                self._hidden.discard(path)
+                if text is not None:
+                    self._texts[path] = text
+                    self._total += len(text)
+        self._before = {}
 
     def too_large(self, path: str) -> bool:
         """Whether a file was shown and had too long a text to be remembered."""
@@ -55,7 +135,7 @@ class KnownFiles:
 
     def replace(self, path: str, old: str, new: str, *, everywhere: bool) -> None:
         """A text in a file is replaced; where the file is not known it stays so."""
-        text = self.get(path)
+        text = self.expected(path)
         if text is None:
             return
         if not old or old not in text:
@@ -76,3 +156,9 @@ class KnownFiles:
             return place.read_text(encoding="utf-8")
         except (OSError, ValueError):
             return None
+
+
+def _as_program(path: str) -> tuple[str, ...]:
+    """The name under which a file is found as a program, where it lies in a folder of programs."""
+    folder, _, name = path.rpartition("/")
+    return (name,) if folder.endswith(("bin", "Scripts")) else ()

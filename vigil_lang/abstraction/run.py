@@ -15,6 +15,7 @@ from vigil_lang.abstraction.observe import KEPT
 from vigil_lang.abstraction.paths import START, is_below, resolve
 from vigil_lang.trace import Event, Run, Status
 from vigil_lang.trace.record import Call, Message, Result, Start
+from vigil_lang.trace.unseen import STEPS, leaves_open
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -84,6 +85,10 @@ class _Issued:
     taken: Taken
     before: ShellState
     """The shell as the call found it."""
+    left: ShellState
+    """The shell as it is if the call succeeds."""
+    changed: dict[str, str | None]
+    """The files it changes, with their texts before."""
     result: Result | None = None
     results: int = 0
     """How many results it has had."""
@@ -95,6 +100,8 @@ class _Shell:
 
     state: ShellState
     base: str | None
+    last: _Issued | None = None
+    """The latest call that may have changed it."""
 
 
 @dataclass
@@ -160,15 +167,19 @@ class Abstraction:
 
     def _issue(self, call: Call) -> None:
         from vigil_lang.abstraction.calls import understand
+        from vigil_lang.abstraction.shell.outcome import join_states
         from vigil_lang.abstraction.taken import Taken
 
         self._calls += 1
         shell = self._shell(call)
         taken = Taken(self._files, self.options.probe)
+        self._files.begin()
         understood = understand(call, call.args, shell.state, taken)
-        issued = _Issued(call, f"e{self._calls}", understood, taken, shell.state)
-        if understood.after is not None:
-            shell.state = self._left(shell, understood, call)
+        left = shell.state if understood.after is None else self._left(shell, understood, understood.after, call)
+        issued = _Issued(call, f"e{self._calls}", understood, taken, shell.state, left, self._files.hold())
+        if understood.after is not None and left != shell.state:
+            # Until its end is known, so is only what it does not change.
+            shell.state, shell.last = join_states(shell.state, left), issued
         self._queue.append(issued)
         self._waiting[call.key] = issued
 
@@ -188,12 +199,10 @@ class Abstraction:
             shell.state = replace(shell.state, cwd=resolve(call.cwd, shell.base))
         return shell
 
-    def _left(self, shell: _Shell, understood: Understood, call: Call) -> ShellState:
-        """The shell as the next call finds it, if this one succeeds."""
+    def _left(self, shell: _Shell, understood: Understood, after: ShellState, call: Call) -> ShellState:
+        """The shell as the next call finds it, if this one leaves its own like that."""
         from vigil_lang.abstraction.shell import ShellState
 
-        after = understood.after
-        assert after is not None
         match understood.keeps:
             case "session":
                 return after
@@ -212,33 +221,41 @@ class Abstraction:
         issued.results += 1
         shell = self._shells[issued.call.session]
         understood = issued.understood
-        failed = result.status == "error" or not result.executed
-        if failed:
-            for path in issued.taken.changed:
-                self._files.forget(path)
+        self._files.settle(issued.changed, executed=result.executed, failed=result.status == "error")
+        issued.changed = {}
         if understood.after is not None:
+            if shell.last is issued:
+                shell.state = self._ended(shell, issued, result)
             if result.cwd is not None:
                 shell.state = replace(shell.state, cwd=resolve(result.cwd, shell.base))
-            elif failed and shell.state.cwd != issued.before.cwd:
-                # Claude Code takes over a directory when all went well; how far another shell got is not known.
-                known = understood.keeps == "project" or not result.executed
-                shell.state = replace(shell.state, cwd=issued.before.cwd if known else None)
         if result.file is not None:
             shown = resolve(result.file[0], shell.state.cwd)
             if shown is not None:
-                self._files.put(shown, _ended(result.file[1]))
+                self._files.put(shown, _with_break(result.file[1]))
         elif result.status == "ok" and result.output is not None:
             self._shown(issued, result.output)
+
+    def _ended(self, shell: _Shell, issued: _Issued, result: Result) -> ShellState:
+        """The shell after a call, the latest of its session, whose end is known."""
+        understood = issued.understood
+        if not result.executed:
+            return issued.before
+        if result.status != "error":
+            return issued.left
+        assert understood.partly is not None
+        left = self._left(shell, understood, understood.partly, issued.call)
+        # Claude Code takes over a directory when all went well; how far another shell got is not known.
+        return replace(left, cwd=issued.before.cwd) if understood.keeps == "project" else left
 
     def _shown(self, issued: _Issued, output: str) -> None:
         """Remember the text of a file that was shown whole: by a tool that shows just that, or by a lone `cat`."""
         understood, taken = issued.understood, issued.taken
         if understood.shows is not None:
-            self._files.put(understood.shows, _ended(output))
+            self._files.put(understood.shows, _with_break(output))
         elif len(taken.steps) == 1 and taken.steps[0].action == "cat" and not taken.steps[0].roles.get("flag"):
             paths = taken.steps[0].roles.get("path", ())
             if len(paths) == 1 and "*" not in paths[0]:
-                self._files.put(paths[0], _ended(output))
+                self._files.put(paths[0], _with_break(output))
 
     # --- events -----------------------------------------------------------------------------------------
 
@@ -275,9 +292,10 @@ class Abstraction:
             extra["parent"] = call.parent
         if taken.trouble:
             extra["not_understood"] = list(taken.trouble)
-        unresolved = (*understood.unresolved, *(("steps",) if taken.trouble else ()))
+        open_steps = taken.trouble or any(leaves_open(step.unresolved) for step in taken.steps)
+        unresolved = (*understood.unresolved, *((STEPS,) if open_steps else ()))
         args = with_marks(understood.args, unresolved)
-        kinds = meant(understood.kinds, args)
+        kinds = meant(understood.kinds, args, understood.reads)
         yield Event(found.event, call.name, call.key, args, status, output, kinds, call.time, extra)
         yield from self._steps(found, status, result.output if result else None)
 
@@ -382,6 +400,6 @@ def _outputs(taken: Taken, statuses: Sequence[Status], output: str) -> dict[int,
     return places
 
 
-def _ended(text: str) -> str:
+def _with_break(text: str) -> str:
     """A file's text with the line break at its end, which is not shown."""
     return text if not text or text.endswith("\n") else text + "\n"

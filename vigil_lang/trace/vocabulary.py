@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from fnmatch import translate
+from fnmatch import fnmatchcase, translate
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -43,6 +43,8 @@ class Vocabulary:
     roles: dict[str, Role]
     _secret: re.Pattern[str]
     _harmless: re.Pattern[str]
+    _places: tuple[str, ...]
+    """Where secrets lie by convention: paths below home or absolute ones, and names that any folder may have."""
 
     def closed(self, kinds: Iterable[str]) -> tuple[str, ...]:
         """The kinds with those they imply, each once, in the order they come up."""
@@ -56,6 +58,19 @@ class Vocabulary:
     def holds_secrets(self, path: str) -> bool:
         """Whether a file of this path is there to hold secrets; `path` may be a glob."""
         return bool(self._secret.match(path)) and not self._harmless.match(path)
+
+    def covers_secrets(self, path: str, *, below: bool = False, anywhere: bool = False) -> bool:
+        """Whether a path holds secrets, or a glob stands for some, or a folder has some `below` it.
+
+        Where a glob may match `anywhere`, its stars stand for folders too.
+        """
+        if self.holds_secrets(path):
+            return True
+        if not below and not anywhere and not _GLOB.search(path):
+            return False
+        if len(path) > _LONGEST:
+            return False
+        return any(_covers(_HOMES.sub("~", path), place, below, anywhere) for place in self._places)
 
 
 @cache
@@ -75,7 +90,34 @@ def vocabulary() -> Vocabulary:
         for name, given in data["roles"].items()
     }
     secrets = data["secrets"]
-    return Vocabulary(kinds, roles, _any_of(secrets["paths"]), _any_of(secrets["except"]))
+    return Vocabulary(kinds, roles, _any_of(secrets["paths"]), _any_of(secrets["except"]), tuple(secrets["places"]))
+
+
+_GLOB = re.compile(r"[*?\[]")
+_HOMES = re.compile(r"^(?:/root|/(?:home|Users)/[^/]+|[A-Za-z]:/Users/[^/]+|~[^/]+)(?=/|$)")
+_ALL_HOMES = ("/", "/home", "/Users", "~")
+_LONGEST = 4096
+
+
+def _covers(path: str, place: str, below: bool, anywhere: bool) -> bool:
+    """Whether a path, which may be a glob, is or matches a place of secrets, or is a folder above it."""
+    if "/" not in place:  # a name that any folder may have
+        name = path.rpartition("/")[2]
+        return name[:1] not in ("*", "?", "[", "") and bool(_GLOB.search(name)) and fnmatchcase(place, name)
+    if anywhere:
+        return fnmatchcase(place, path) or (place[0] == "~" and fnmatchcase("/home/u" + place[1:], path))
+    if below and place[0] == "~" and path in _ALL_HOMES:
+        return True
+    asked, there = path.split("/"), place.split("/")
+    if path == "/":
+        return below
+    if len(asked) > len(there) or (len(asked) < len(there) and not below):
+        return False
+    return all(
+        name == each
+        or (_GLOB.search(each) is not None and fnmatchcase(name, each) and (name[0] != "." or each[0] in ".["))
+        for each, name in zip(asked, there, strict=False)
+    )
 
 
 def _implied(name: str, given: dict[str, Any]) -> tuple[str, ...]:

@@ -164,8 +164,11 @@ class Expander:
         return found
 
     def tilde(self, text: str) -> Piece:
-        if re.match(r"~\+(?:/|$)", text):
-            return Piece((self.state.cwd or "") + text[2:], False, known=self.state.cwd is not None)
+        if re.match(r"~[+-](?:/|$)", text):
+            where = self.state.cwd if text[1] == "+" else self.state.previous
+            return Piece((where or text[:2]) + text[2:], False, known=where is not None)
+        if re.match(r"~[+-]?[0-9]", text):  # a place among those of `pushd`
+            return Piece(text, False, known=False)
         home = self.state.variables.get("HOME", ())
         if home and re.match(r"~(?:/|$)", text):
             return Piece(home[0].text + text[1:] if home[0].known else text, False, home[0].known, not home[0].quoted)
@@ -197,6 +200,8 @@ class Expander:
         if not value:
             return 0
         text = value[0].text.strip()
+        if value[0].known and ("$(" in text or "`" in text):
+            self.budget.tell(f"`{name[:50]}` may run commands where a number is computed")
         if not value[0].known or not re.fullmatch(r"-?(?:0|[1-9][0-9]{0,18})|", text):
             return None
         return int(text or 0)
@@ -226,6 +231,8 @@ class Expander:
             if chosen is not None:
                 return chosen
         elif part.operator:
+            if part.operator[0] == "@" and "P" in part.operator + source(part.first):
+                self.budget.tell("a value is expanded again, as in a prompt")
             changed = self.changed(part, value, whole)
             if changed is None:
                 self.visit(part)

@@ -18,7 +18,7 @@ def read_shell(text: str, state: ShellState) -> Reading:
     function, and `eval` of a known text, is the commands in it.
     """
     if len(text) > MAX_TEXT:
-        return Reading((), _UNKNOWN, (f"longer than {MAX_TEXT:,} characters: not read",))
+        return Reading((), _UNKNOWN, _UNKNOWN, (f"longer than {MAX_TEXT:,} characters: not read",))
     budget = Budget()
     if "\0" in text:
         budget.tell("it has NUL bytes, which no shell can be given")
@@ -39,13 +39,16 @@ def read_shell(text: str, state: ShellState) -> Reading:
         outcome, after = {}, join_states(state, after)
     statuses = _Statuses(outcome)
     commands = tuple(statuses.command(index, draft) for index, draft in enumerate(walker.drafts))
-    return Reading(commands, after, tuple(budget.trouble))
+    partly = _UNKNOWN if walker.cut else join_states(walker.partly, after)
+    return Reading(commands, after, partly, tuple(budget.trouble))
 
 
 def _traps(walker: Walker, outcome: Outcome, state: ShellState) -> Outcome:
     """What traps would run, at the end: whether it does is not known. One that exits decides how the line ends."""
     end = join(*outcome.values()) or Way(Facts(), state)
     decided = False
+    if len(walker.traps) > _MAX_TRAPS:
+        walker.budget.tell(f"more than {_MAX_TRAPS} traps")
     for text in walker.traps[:_MAX_TRAPS]:
         ends = walker.walk(walker.parse(text, 1), end)
         decided = decided or EXIT_OK in ends or EXIT_FAIL in ends
@@ -78,4 +81,6 @@ class _Statuses:
             draft.piped_from,
             draft.piped_to,
             draft.line,
+            draft.rebound,
+            draft.variables,
         )

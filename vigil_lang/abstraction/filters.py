@@ -1,0 +1,218 @@
+"""Scripts of awk, sed and jq: whether all they do is to transform the text they are given.
+
+Each reading is conservative: what it cannot tell apart counts as something else. It looks for what runs commands, and
+for what reads or writes files and variables that the command line does not name.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+LONGEST = 100_000
+"""Characters; a longer script is not looked at."""
+
+
+def only_transforms(language: str, text: str) -> bool:
+    """Whether a script in one of `FILTERS` does nothing but transform its input."""
+    return len(text) <= LONGEST and FILTERS[language](text)
+
+
+# --- awk -------------------------------------------------------------------------------------------------------
+
+# No name in awk can be put together while it runs, but for a call through a variable (`@f()`).
+_AWK_SUSPECT = re.compile(r"system|getline|[|>@]|ENVIRON|ARGV|ARGC|FILENAME\s*=(?!=)|PROCINFO|load")
+_AWK_TOKEN = re.compile(
+    r"(?P<space>[ \t\r]+|\\\r?\n|#[^\n]*)|(?P<string>\"(?:[^\"\\\n]|\\.)*\")|(?P<end>[\n;{}])"
+    r"|(?P<word>[A-Za-z_]\w*)|(?P<number>0[xX][0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
+    r"|(?P<sign>&&|\|\||>>|>=|<=|==|!=|!~|\+\+|--|[-+*%^/]=|\*\*=?|[-+*%^!<>~?:,$()\[\]=|@&/])",
+    re.DOTALL,
+)
+_AWK_REGEX = re.compile(r"/(?:[^/\\\n\[]|\\.|\[\^?\]?(?:\[:\w+:\]|\\.|[^\]\\\n])*\])*/")
+_AWK_STANDARD = ('"/dev/stderr"', '"/dev/stdout"', '"/dev/null"')
+
+
+def _awk(text: str) -> bool:
+    if not _AWK_SUSPECT.search(text):
+        return True
+    at, depth = 0, 0
+    before = ""
+    printing: int | None = None
+    while at < len(text):
+        regex = _AWK_REGEX.match(text, at) if text[at] == "/" else None
+        if text[at] == "/" and before == ")":
+            return False  # a division, or a pattern behind a condition
+        if regex and not _is_operand(before):
+            at, before = regex.end(), '""'
+            continue
+        match = _AWK_TOKEN.match(text, at)
+        if match is None:
+            return False
+        at = match.end()
+        token = match[0]
+        kind = match.lastgroup
+        if kind == "space":
+            continue
+        if kind == "end":
+            depth, printing = (depth, None) if token != "\n" or not depth else (depth, printing)
+        elif kind == "word":
+            if _AWK_SUSPECT.search(token) and token != "FILENAME":
+                return False
+            if token in ("print", "printf"):
+                printing = depth
+        elif token in "([":
+            depth += 1
+        elif token in ")]":
+            depth -= 1
+        elif token in ("|", "@") or (token == "=" and before == "FILENAME"):
+            return False
+        elif token in (">", ">>") and printing is not None and depth <= printing and not _to_terminal(text, at):
+            return False
+        before = token
+    return True
+
+
+def _to_terminal(text: str, at: int) -> bool:
+    """Whether a redirection goes to where the script's own output goes."""
+    return re.compile(r"[ \t]*").sub("", text[at : at + 20], count=1).startswith(_AWK_STANDARD)
+
+
+def _is_operand(token: str) -> bool:
+    """Whether a slash behind this token divides."""
+    if re.fullmatch(r"[A-Za-z_]\w*", token):
+        return token not in ("return", "in", "print", "printf", "else", "do", "case", "exit", "delete", "not")
+    return token[:1].isdigit() or token[:1] in ('"', ".", "]", "$") or token in ("++", "--")
+
+
+# --- sed -------------------------------------------------------------------------------------------------------
+
+_SED_ADDRESS = re.compile(r"\d+(?:~\d+)?|\$|[+~]\d+|0")
+_SED_PLAIN = "=dDgGhHnNpPxzF{}"
+_SED_FLAGS = re.compile(r"(?:[gpIiMm]|\d+)*")
+
+
+def _sed(text: str) -> bool:
+    at = 0
+    while True:
+        at = _past(text, at, " \t\n;}")
+        if at == len(text):
+            return True
+        at = _sed_address(text, at)
+        if at < 0:
+            return False
+        at = _past(text, at, " \t!")
+        if at == len(text):
+            return False
+        letter = text[at]
+        at += 1
+        if letter in _SED_PLAIN:
+            continue
+        if letter == "#":
+            end = text.find("\n", at)
+            at = len(text) if end < 0 else end
+        elif letter in "aic":
+            at = _sed_text(text, at)
+        elif letter in ":btT":
+            match = re.compile(r"[ \t]*[^\s;}]*").match(text, at)
+            at = match.end() if match else at
+        elif letter in "lqQL":
+            at = _past(text, _past(text, at, " \t"), "0123456789")
+        elif letter in "sy":
+            at = _sed_parts(text, at, 2)
+            if at < 0:
+                return False
+            if letter == "s":
+                flags = _SED_FLAGS.match(text, at)
+                at = flags.end() if flags else at
+        else:
+            return False
+        at = _past(text, at, " \t")
+        if at < len(text) and text[at] not in ";\n}#":
+            return False
+
+
+def _past(text: str, at: int, characters: str) -> int:
+    while at < len(text) and text[at] in characters:
+        at += 1
+    return at
+
+
+def _sed_address(text: str, at: int) -> int:
+    """The place behind the addresses of a command; -1 where they cannot be told."""
+    while at < len(text):
+        number = _SED_ADDRESS.match(text, at)
+        if number:
+            at = number.end()
+        elif text[at] == "/":
+            at = _sed_parts(text, at, 1)
+        elif text[at] == "\\" and at + 1 < len(text):
+            at = _sed_parts(text, at + 1, 1)
+        else:
+            return at
+        if at < 0:
+            return at
+        at = _past(text, _past(text, at, "IM"), " \t")
+        if at == len(text) or text[at] != ",":
+            return at
+        at = _past(text, at + 1, " \t")
+    return at
+
+
+def _sed_parts(text: str, at: int, count: int) -> int:
+    """The place behind so many texts between delimiters, the first of which stands here; -1 where they do not end."""
+    if at >= len(text) or text[at] in "\\\n":
+        return -1
+    delimiter = text[at]
+    at += 1
+    while count:
+        if at >= len(text):
+            return -1
+        if text[at] == "\\":
+            at += 2
+        elif text[at] == "[":
+            # Some take a delimiter in brackets for the end; with one in them it is not clear which is meant.
+            end = text.find("]", at + 2)
+            if end >= 0 and delimiter in text[at:end]:
+                return -1
+            at += 1
+        else:
+            count -= text[at] == delimiter
+            at += 1
+    return at
+
+
+def _sed_text(text: str, at: int) -> int:
+    """The place behind the text of `a`, `i` and `c`: it ends with a line that does not end with a backslash."""
+    while at < len(text) and text[at] != "\n":
+        at += 2 if text[at] == "\\" else 1
+    return min(at, len(text))
+
+
+# --- jq --------------------------------------------------------------------------------------------------------
+
+_JQ_SUSPECT = re.compile(r"\benv\b|\$ENV|\$__prog|\bload\b|\bsystem\b|\bexec\b|\bstrenv\b|\benvsubst\b|\beval\b")
+_JQ_LOADS = re.compile(r"\b(?:import|include|input_filename|get_search_list)\b")
+
+
+def _jq(text: str) -> bool:
+    return not _JQ_SUSPECT.search(text) and not _JQ_LOADS.search(text)
+
+
+# --- databases ------------------------------------------------------------------------------------------------
+
+_SQL_SUSPECT = re.compile(
+    r"(?im)\\|^\s*\.|\bprogram\b|\bcopy\b|\b(?:system|shell|source|attach|eval|script|module|delimiter|pager|tee|edit"
+    r"|load_extension|readfile|writefile|outfile|dumpfile|load_file|infile|xp_cmdshell|lo_(?:im|ex)port|pg_\w*file\w*"
+    r"|pg_ls_\w+|plpython\w*|plperl\w*|language)\b"
+)
+
+
+def _sql(text: str) -> bool:
+    return not _SQL_SUSPECT.search(text)
+
+
+FILTERS: dict[str, Callable[[str], bool]] = {"awk": _awk, "sed": _sed, "jq": _jq, "sql": _sql}
+"""Languages for transforming text."""
