@@ -69,7 +69,8 @@ def _awk(text: str) -> bool:
             depth -= 1
         elif token in ("|", "@") or (token == "=" and before == "FILENAME"):
             return False
-        elif token in (">", ">>") and printing is not None and depth <= printing and not _to_terminal(text, at):
+        redirects = token in (">", ">>") and printing is not None and depth <= printing
+        if redirects and not _to_terminal(text, at):
             return False
         before = token
     return True

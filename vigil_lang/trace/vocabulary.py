@@ -113,11 +113,13 @@ def _covers(path: str, place: str, below: bool, anywhere: bool) -> bool:
         return below
     if len(asked) > len(there) or (len(asked) < len(there) and not below):
         return False
-    return all(
-        name == each
-        or (_GLOB.search(each) is not None and fnmatchcase(name, each) and (name[0] != "." or each[0] in ".["))
-        for each, name in zip(asked, there, strict=False)
-    )
+    return all(name == each or _stands_for(each, name) for each, name in zip(asked, there, strict=False))
+
+
+def _stands_for(pattern: str, name: str) -> bool:
+    """Whether a shell's pattern for one name matches it; a dot at its beginning is matched by a dot alone."""
+    hidden = name[0] == "." and pattern[:1] not in (".", "[")
+    return _GLOB.search(pattern) is not None and not hidden and fnmatchcase(name, pattern)
 
 
 def _implied(name: str, given: dict[str, Any]) -> tuple[str, ...]:

@@ -81,10 +81,9 @@ def join_states(one: ShellState, other: ShellState) -> ShellState:
         }
     functions = one.functions
     if functions is not other.functions:
-        both = dict.fromkeys((*functions, *other.functions))
-        functions = {
-            name: text if (text := functions.get(name)) == other.functions.get(name) else None for name in both
-        }
+        known = other.functions
+        names = dict.fromkeys((*functions, *known))
+        functions = {name: functions[name] if functions.get(name) == known.get(name) else None for name in names}
     return replace(
         one,
         cwd=one.cwd if one.cwd == other.cwd else None,
