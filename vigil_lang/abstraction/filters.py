@@ -90,48 +90,61 @@ def _is_operand(token: str) -> bool:
 
 # --- sed -------------------------------------------------------------------------------------------------------
 
-_SED_ADDRESS = re.compile(r"\d+(?:~\d+)?|\$|[+~]\d+|0")
+_SED_ADDRESS = re.compile(r"\d+(?:~\d+)?|\$|[+~]\d+")
 _SED_PLAIN = "=dDgGhHnNpPxzF{}"
 _SED_FLAGS = re.compile(r"(?:[gpIiMm]|\d+)*")
+_SED_LABEL = re.compile(r"[ \t]*[^\s;}]*")
+
+
+class _Refused(Exception):
+    """No sed runs such a script."""
 
 
 def _sed(text: str) -> bool:
+    """Brackets hide a delimiter from some seds and not from others: it is read in both ways."""
+    readings: list[bool] = []
+    for brackets in (True, False):
+        try:
+            if not _sed_reads(text, brackets):
+                return False
+            readings.append(True)
+        except _Refused:
+            continue
+    return bool(readings)
+
+
+def _sed_reads(text: str, brackets: bool) -> bool:
     at = 0
     while True:
         at = _past(text, at, " \t\n;}")
         if at == len(text):
             return True
-        at = _sed_address(text, at)
-        if at < 0:
-            return False
-        at = _past(text, at, " \t!")
-        if at == len(text):
-            return False
-        letter = text[at]
+        at = _past(text, _sed_address(text, at, brackets), " \t!")
+        letter = text[at : at + 1]
         at += 1
-        if letter in _SED_PLAIN:
+        if letter and letter in _SED_PLAIN:
             continue
         if letter == "#":
             end = text.find("\n", at)
             at = len(text) if end < 0 else end
-        elif letter in "aic":
+        elif letter and letter in "aic":
             at = _sed_text(text, at)
-        elif letter in ":btT":
-            match = re.compile(r"[ \t]*[^\s;}]*").match(text, at)
-            at = match.end() if match else at
-        elif letter in "lqQL":
+        elif letter and letter in ":btT":
+            label = _SED_LABEL.match(text, at)
+            at = label.end() if label else at
+        elif letter and letter in "lqQL":
             at = _past(text, _past(text, at, " \t"), "0123456789")
-        elif letter in "sy":
-            at = _sed_parts(text, at, 2)
-            if at < 0:
-                return False
+        elif letter and letter in "sy":
+            at = _sed_parts(text, at, 2, brackets)
             if letter == "s":
                 flags = _SED_FLAGS.match(text, at)
                 at = flags.end() if flags else at
+                if text[at : at + 1] not in ("", " ", "\t", "\n", ";", "}", "#", "e", "w"):
+                    raise _Refused
         else:
             return False
         at = _past(text, at, " \t")
-        if at < len(text) and text[at] not in ";\n}#":
+        if text[at : at + 1] not in ("", ";", "\n", "}", "#"):
             return False
 
 
@@ -141,48 +154,57 @@ def _past(text: str, at: int, characters: str) -> int:
     return at
 
 
-def _sed_address(text: str, at: int) -> int:
-    """The place behind the addresses of a command; -1 where they cannot be told."""
+def _sed_address(text: str, at: int, brackets: bool) -> int:
+    """The place behind the addresses of a command."""
     while at < len(text):
         number = _SED_ADDRESS.match(text, at)
         if number:
             at = number.end()
         elif text[at] == "/":
-            at = _sed_parts(text, at, 1)
-        elif text[at] == "\\" and at + 1 < len(text):
-            at = _sed_parts(text, at + 1, 1)
+            at = _sed_parts(text, at, 1, brackets)
+        elif text[at] == "\\":
+            at = _sed_parts(text, at + 1, 1, brackets)
         else:
             return at
-        if at < 0:
-            return at
         at = _past(text, _past(text, at, "IM"), " \t")
-        if at == len(text) or text[at] != ",":
+        if text[at : at + 1] != ",":
             return at
         at = _past(text, at + 1, " \t")
     return at
 
 
-def _sed_parts(text: str, at: int, count: int) -> int:
-    """The place behind so many texts between delimiters, the first of which stands here; -1 where they do not end."""
-    if at >= len(text) or text[at] in "\\\n":
-        return -1
-    delimiter = text[at]
+def _sed_parts(text: str, at: int, count: int, brackets: bool) -> int:
+    """The place behind so many texts between delimiters, the first of which stands here."""
+    delimiter = text[at : at + 1]
+    pattern = True
     at += 1
     while count:
-        if at >= len(text):
-            return -1
+        if at >= len(text) or delimiter in "\\\n" or text[at] == "\n":
+            raise _Refused
         if text[at] == "\\":
             at += 2
-        elif text[at] == "[":
-            # Some take a delimiter in brackets for the end; with one in them it is not clear which is meant.
-            end = text.find("]", at + 2)
-            if end >= 0 and delimiter in text[at:end]:
-                return -1
-            at += 1
+        elif text[at] == "[" and brackets and pattern and delimiter != "[":
+            at = _past_brackets(text, at)
         else:
-            count -= text[at] == delimiter
+            if text[at] == delimiter:
+                count -= 1
+                pattern = False
             at += 1
     return at
+
+
+def _past_brackets(text: str, at: int) -> int:
+    """The place behind a set of characters."""
+    at += 2 if text[at + 1 : at + 2] == "^" else 1
+    at += text[at : at + 1] == "]"
+    while at < len(text) and text[at] != "]":
+        kind = text[at + 1 : at + 2]
+        if text[at] == "[" and kind and kind in ":.=":
+            end = text.find(kind + "]", at + 2)
+            at = len(text) if end < 0 else end + 2
+        else:
+            at += 1
+    return at + 1
 
 
 def _sed_text(text: str, at: int) -> int:

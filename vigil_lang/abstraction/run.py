@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 # Killed by a time limit or by the user.
 _CUT_SHORT = frozenset({124, 130, 137, 143})
 _INTERRUPTED = "[Request interrupted by user"
+_READS = frozenset({"file.read", "file.search", "file.copy", "archive.create", "net.upload", "git.read"})
 _SHOWS_ALL = frozenset({"head", "tail", "cat", "tee", "less", "more"})
 
 
@@ -320,6 +321,9 @@ def _statuses(found: _Issued, status: Status) -> list[Status]:
     statuses: list[Status] = [of[status](step) for step in taken.steps]
     if result is None:
         return statuses
+    cut = _is_cut_short(result)
+    shown = [_shows_some(step, cut) for step in taken.steps]
+    statuses = ["unknown" if some and end == "error" else end for some, end in zip(shown, statuses, strict=True)]
     broken: set[int] = set()
     if result.output:
         from vigil_lang.abstraction.evidence import failed, summed_up
@@ -333,7 +337,7 @@ def _statuses(found: _Issued, status: Status) -> list[Status]:
         broken.add(taken.owners.index(None))
     never = _NotStarted(broken, result)
     for place, owner in enumerate(taken.owners):
-        if place in broken:
+        if place in broken and (not shown[place] or never.holds(place)):
             statuses[place] = "error"
         elif owner is not None and never.holds(owner):
             statuses[place] = "error"
@@ -354,8 +358,19 @@ def _tells_little(result: Result, taken: Taken) -> bool:
     """
     if result.status == "ok":
         return result.exit_code not in (None, 0)
-    cut = result.exit_code in _CUT_SHORT or (result.output or "").startswith(_INTERRUPTED)
-    return cut and sum(owner is None for owner in taken.owners) > 1
+    return _is_cut_short(result) and sum(owner is None for owner in taken.owners) > 1
+
+
+def _is_cut_short(result: Result) -> bool:
+    return result.exit_code in _CUT_SHORT or (result.output or "").startswith(_INTERRUPTED)
+
+
+def _shows_some(step: Step, cut: bool) -> bool:
+    """Whether a step that failed may have read some of its files all the same: one of several, or before it was cut."""
+    if _READS.isdisjoint(step.kinds):
+        return False
+    paths = [path for role in ("path", "source") for path in step.roles.get(role, ())]
+    return cut or bool(step.reads) or len(paths) > 1 or any("*" in path or "?" in path for path in paths)
 
 
 @dataclass(slots=True)

@@ -118,7 +118,7 @@ def _covers(path: str, place: str, below: bool, anywhere: bool) -> bool:
 
 def _stands_for(pattern: str, name: str) -> bool:
     """Whether a shell's pattern for one name matches it; a dot at its beginning is matched by a dot alone."""
-    hidden = name[0] == "." and pattern[:1] not in (".", "[")
+    hidden = name[:1] == "." and pattern[:1] not in (".", "[")
     return _GLOB.search(pattern) is not None and not hidden and fnmatchcase(name, pattern)
 
 

@@ -64,10 +64,11 @@ def read_command(
         entry = probe(head.text)
     found = sort(entry, words[1:])
     fill = Filled(found, cwd)
-    if not known and head.known:
+    elsewhere = is_path(head.text) and not is_installed(head.text)
+    if head.known and (not known or elsewhere):
         fill.unresolved[EFFECTS] = None
     if found.informs:
-        return Invocation(_step(words, fill, ("system.read",)), known=known, unseen=not known)
+        return Invocation(_step(words, fill, ("system.read",)), known=known, unseen=not known or elsewhere)
     given: dict[str, Sequence[str]] = {
         **dict.fromkeys(fill.unresolved, ("",)),
         **fill.named,
@@ -92,7 +93,7 @@ def read_command(
         fill.role("executable", head, cwd)
     reads_data = _complete(fill, changes, piped)
     kinds = () if found.strange else _kinds(fill, changes, reads_data)
-    unseen = not known or _unseen(fill, changes, kinds) or (is_path(head.text) and not is_installed(head.text))
+    unseen = not known or _unseen(fill, changes, kinds) or elsewhere
     if unseen or found.strange or fill.strays:
         fill.unresolved[EFFECTS] = None
     reads = _latest([change.reads for change in changes], _latest([each.reads for each in found.chain], None)) or ""
@@ -111,8 +112,8 @@ def _unseen(fill: Filled, changes: Sequence[Change], kinds: tuple[str, ...]) -> 
     if told is not None:
         return told
     keys = fill.roles.get("key", ())
-    if "git.configure" in kinds and keys and not all(_is_safe(key, fill.found.chain[0].safe) for key in keys):
-        return True
+    if "git.configure" in kinds and fill.entry.name in ("config", "set"):
+        return not keys or not all(_is_safe(key, fill.found.chain[0].safe) for key in keys)
     if any(_RUNS_HELPER.match(url) for url in (*fill.roles.get("url", ()), *fill.roles.get("remote", ()))):
         return True
     if "git.push" in kinds and not fill.unresolved.keys().isdisjoint(("remote", "revision")):
@@ -121,7 +122,7 @@ def _unseen(fill: Filled, changes: Sequence[Change], kinds: tuple[str, ...]) -> 
         return True
     if fill.inner or fill.code is not None:
         return fill.elsewhere
-    return fill.elsewhere or not _RUN_CODE.isdisjoint(kinds)
+    return fill.elsewhere or not kinds or not _RUN_CODE.isdisjoint(kinds)
 
 
 def _is_safe(key: str, globs: tuple[str, ...]) -> bool:
@@ -131,7 +132,7 @@ def _is_safe(key: str, globs: tuple[str, ...]) -> bool:
 def _installs_unseen(fill: Filled) -> bool:
     """Whether what is installed comes from the project itself, from a file or an address, with code that is run."""
     packages = (*fill.roles.get("package", ()), *fill.argument)
-    named = packages or "source" in fill.roles or fill.unresolved or "path" in fill.roles or "version" in fill.roles
+    named = packages or fill.unresolved or not fill.roles.keys().isdisjoint(("source", "config", "path", "version"))
     return not named or any(values.begins_local(each) or _FROM_FILE.search(each) for each in packages)
 
 

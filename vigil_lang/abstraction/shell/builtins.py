@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from vigil_lang.abstraction.shell.walk import Walker
     from vigil_lang.abstraction.step import Word
 
-_STEERS = frozenset({"exit", "return", "break", "continue", "trap", "true", "false", ":"})
 DECLARING = frozenset({"export", "declare", "typeset", "readonly", "local"})
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _READ_VALUES = frozenset("adinNptu")
@@ -45,7 +44,7 @@ def run(walker: Walker, words: Sequence[Word], way: Way, index: int) -> Outcome:
     if not words[0].known:
         return {OK: ok, FAIL: fail}
     name, rest = words[0].text, list(words[1:])
-    if name in way.state.functions and name not in _STEERS:
+    if name in way.state.functions:
         # It may be a function, which may change anything.
         return {end: each._replace(state=unknown_after(way.state)) for end, each in ((OK, ok), (FAIL, fail))}
     while name in ("command", "builtin") and rest and rest[0].known and not rest[0].text.startswith("-"):
@@ -58,10 +57,15 @@ def run(walker: Walker, words: Sequence[Word], way: Way, index: int) -> Outcome:
         case "exit":
             return _leave(walker, rest, ok, fail, (EXIT_OK, EXIT_FAIL))
         case "return":
-            return _leave(walker, rest, ok, fail, (RETURN_OK, RETURN_FAIL))
+            outcome = _leave(walker, rest, ok, fail, (RETURN_OK, RETURN_FAIL))
+            if not walker.locals:  # only a function and a sourced script can return
+                add(outcome, FAIL, fail)
+            return outcome
         case "break" | "continue":
-            count = rest[0].text if rest and rest[0].known and re.fullmatch("[1-9][0-9]?", rest[0].text) else "1"
-            return {f"{name} {count}": ok}
+            if not walker.loops:
+                return {OK: ok}
+            count = int(rest[0].text) if rest and rest[0].known and re.fullmatch("[1-9][0-9]?", rest[0].text) else 1
+            return {f"{name} {min(count, walker.loops)}": ok}
         case "source" | "." | "eval" if rest:
             state = way.state if _is_environment(name, rest) else unknown_after(way.state)
             return {OK: ok._replace(state=state), FAIL: fail._replace(state=state)}
@@ -100,7 +104,9 @@ def _is_environment(name: str, rest: list[Word]) -> bool:
 
 
 def _leave(walker: Walker, rest: list[Word], ok: Way, fail: Way, ends: tuple[str, str]) -> Outcome:
-    """`exit` and `return`: with a number, or as the command before ended."""
+    """`exit` and `return`: with a number, or as the command before ended. With more than one they do nothing."""
+    if len(rest) > 1 or (rest and not rest[0].known and not rest[0].quoted and rest[0].text != "$?"):
+        return {ends[0]: ok, ends[1]: fail, FAIL: fail}
     if rest and rest[0].known:
         number = re.fullmatch(r"-?[0-9]{1,9}", rest[0].text)
         succeeds = bool(number) and int(rest[0].text) % 256 == 0
@@ -163,6 +169,11 @@ def _changed(walker: Walker, name: str, rest: list[Word], state: ShellState, pre
             return _forget(state, [rest[0].text[2:] or rest[1].text] if rest[0].text[2:] or rest[1:] else [])
         case "wait" if any(word.text == "-p" for word in rest):
             return _forget(state, [word.text for word in rest])
+        case "shopt" if any(word.text == "execfail" for word in rest):
+            walker.budget.tell("`exec` may fail without ending the shell")
+            return state
+        case "enable":
+            return replace(state, functions={**state.functions, **dict.fromkeys(word.text for word in rest)})
         case "alias":
             names = [word.text.partition("=")[0] for word in rest if "=" in word.text or not word.known]
             return replace(state, functions={**state.functions, **dict.fromkeys(names)})

@@ -380,6 +380,8 @@ class Expander:
         found: list[Word] = []
         for item in array.items:
             if isinstance(item[0], Literal) and not item[0].quoted and item[0].text.startswith("["):
+                for each in array.items:
+                    self.word(each)  # for what is run in them
                 return UNKNOWN
             found += self.words(item)
             if len(found) > MAX_WORDS:

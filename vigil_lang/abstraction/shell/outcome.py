@@ -83,7 +83,7 @@ def join_states(one: ShellState, other: ShellState) -> ShellState:
     if functions is not other.functions:
         known = other.functions
         names = dict.fromkeys((*functions, *known))
-        functions = {name: functions[name] if functions.get(name) == known.get(name) else None for name in names}
+        functions = {name: functions.get(name) if functions.get(name) == known.get(name) else None for name in names}
     return replace(
         one,
         cwd=one.cwd if one.cwd == other.cwd else None,

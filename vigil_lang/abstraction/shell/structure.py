@@ -237,7 +237,9 @@ class _Builder:
         return If(tuple(branches), otherwise)
 
     def loop(self, children: list[Tree], depth: int) -> Node:
-        condition = self.sequence([c for c in children if c.type != "do_group"], depth)
+        condition: Node = self.sequence([c for c in children if c.type != "do_group"], depth)
+        if children[0].type == "until":
+            condition = Negated(condition)
         return While(condition, self.body(children, depth))
 
     def body(self, children: list[Tree], depth: int) -> Node:

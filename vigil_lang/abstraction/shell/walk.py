@@ -102,6 +102,8 @@ class Walker:
         self.rehearsing = False
         self.partly = state
         """What is the same in the shell at all places that were reached."""
+        self.loops = 0
+        """How many loops this is in."""
         self.shielded = 0
         """How many subshells this is in, whose state ends with them."""
         self.cut = False
@@ -159,12 +161,12 @@ class Walker:
                 return {OK: way._replace(facts=only_ran(way, outcome))}
             case If():
                 return self.conditional(node, way)
-            case While():
-                return loops.loop(self, node, way)
-            case For():
-                return loops.iterate(self, node, way)
-            case ForArithmetic():
-                return loops.count(self, node, way)
+            case While() | For() | ForArithmetic():
+                self.loops += 1
+                try:
+                    return self.loop(node, way)
+                finally:
+                    self.loops -= 1
             case Case():
                 return self.case(node, way)
             case Function():
@@ -176,6 +178,15 @@ class Walker:
                 outcome = self.walk(node.body, way)
                 state = join_states(way.state, forget(way.state, outcome))
                 return {end: way._replace(state=state) for end in (OK, FAIL)}
+
+    def loop(self, node: While | For | ForArithmetic, way: Way) -> Outcome:
+        match node:
+            case While():
+                return loops.loop(self, node, way)
+            case For():
+                return loops.iterate(self, node, way)
+            case ForArithmetic():
+                return loops.count(self, node, way)
 
     def leniently(self, node: Node, way: Way) -> Outcome:
         """A piece whose failure ``set -e`` does not end the shell for."""
