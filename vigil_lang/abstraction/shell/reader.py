@@ -47,9 +47,12 @@ def _traps(walker: Walker, outcome: Outcome, state: ShellState) -> Outcome:
     """What traps would run, at the end: whether it does is not known. One that exits decides how the line ends."""
     end = join(*outcome.values()) or Way(Facts(), state)
     decided = False
-    if len(walker.traps) > _MAX_TRAPS:
-        walker.budget.tell(f"more than {_MAX_TRAPS} traps")
-    for text in walker.traps[:_MAX_TRAPS]:
+    at = 0
+    while at < len(walker.traps):  # what a trap runs may set another
+        if at == _MAX_TRAPS:
+            walker.budget.tell(f"more than {_MAX_TRAPS} traps")
+            break
+        text, at = walker.traps[at], at + 1
         ends = walker.walk(walker.parse(text, 1), end)
         decided = decided or EXIT_OK in ends or EXIT_FAIL in ends
     if decided:
