@@ -201,9 +201,7 @@ def test_no_padding_hides_anything(before: str) -> None:
 @settings(max_examples=300, deadline=None)
 @given(
     st.lists(
-        st.sampled_from(
-            ["s/a/b/", "p", "1,5", "/x/", "e", "w f", ";", "\n", "}", "{", "[/]", "g", " ", "s,a,b,e"]
-        )
+        st.sampled_from(["s/a/b/", "p", "1,5", "/x/", "e", "w f", ";", "\n", "}", "{", "[/]", "g", " ", "s,a,b,e"])
     )
 )
 def test_a_sed_script_with_a_command_that_runs_or_writes_is_never_plain(parts: list[str]) -> None:

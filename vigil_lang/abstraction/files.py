@@ -5,18 +5,18 @@ from __future__ import annotations
 import os
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from vigil_lang.abstraction.paths import is_below
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 LARGEST = 1_000_000
 """Code points; a longer text is not remembered."""
 
 MOST = 32_000_000
 """Code points over all files; what was remembered first is forgotten first."""
+
+
+Changes = dict[str, tuple[str | None, bool]]
+"""By path the text a file had, and whether it was known to say what runs."""
 
 
 class KnownFiles:
@@ -32,12 +32,14 @@ class KnownFiles:
         self._shipped = shipped.resolve() if shipped else None
         self._gone: set[str] = set()
         self._large: set[str] = set()
-        self._programs: set[str] = set()
-        self._hidden: set[str] = set()
+        self._telling: set[str] = set()
+        """Files that were changed which say what runs: programs, and hidden files with settings."""
+        self._programs: dict[str, int] = {}
+        """The names of those that are programs."""
         self._held: dict[str, int] = {}
         """Paths that calls change which are not over, with how many do."""
-        self._before: dict[str, str | None] = {}
-        """The texts that the call which is being read has changed, as it found them."""
+        self._before: Changes = {}
+        """What the call that is being read has changed, as it found it."""
 
     def get(self, path: str) -> str | None:
         """The text a file has, None where that is not known: it is not while a call that changes it is not over."""
@@ -60,7 +62,6 @@ class KnownFiles:
     def put(self, path: str, text: str) -> None:
         """A file now has this text."""
         self.forget(path)
-        self._programs.update(_as_program(path))
         if len(text) > LARGEST:
             self._large.add(path)
             return
@@ -71,22 +72,37 @@ class KnownFiles:
 
     def forget(self, path: str) -> None:
         """A file, or all that lies in a folder, has other texts than before, or is gone. A pattern stands for many."""
-        self._programs.update(_as_program(path))
-        self._before.setdefault(path, self._texts.get(path))
+        self._note(path)
         self._drop(path)
         self._gone.add(path)
-        if "/." in path or path[:1] == ".":
-            self._hidden.add(path)
+        self._tell(path)
         whole = path.partition("*")[0].rpartition("/")[0] if "*" in path else path
         for each in [each for each in self._texts if is_below(each, whole or "/")]:
-            self._before.setdefault(each, self._texts[each])
+            self._note(each)
             self._drop(each)
 
     def forget_all(self) -> None:
         """What was read or written may have changed, wherever it lies; what came with skills is taken to stay."""
         for path in list(self._texts):
-            self._before.setdefault(path, self._texts[path])
+            self._note(path)
             self._drop(path)
+
+    def _note(self, path: str) -> None:
+        if path not in self._before:
+            self._before[path] = (self._texts.get(path), path in self._telling)
+
+    def _tell(self, path: str) -> None:
+        name = _as_program(path)
+        if path not in self._telling and (name or "/." in path or path[:1] == "."):
+            self._telling.add(path)
+            if name:
+                self._programs[name] = self._programs.get(name, 0) + 1
+
+    def _untell(self, path: str) -> None:
+        if path in self._telling:
+            self._telling.discard(path)
+            if name := _as_program(path):
+                self._programs[name] -= 1
 
     def _drop(self, path: str) -> None:
         self._total -= len(self._texts.pop(path, ""))
@@ -94,26 +110,26 @@ class KnownFiles:
 
     def is_replaced(self, program: str) -> bool:
         """Whether something of this name was put where programs are looked for."""
-        return program in self._programs
+        return self._programs.get(program, 0) > 0
 
     def has_changed(self, globs: tuple[str, ...]) -> bool:
         """Whether the run has changed a hidden file, or one in a hidden folder, that one of these matches."""
-        return any(fnmatchcase("/" + path, each) for path in self._hidden for each in globs)
+        return any(fnmatchcase("/" + path, each) for path in self._telling for each in globs)
 
     def begin(self) -> None:
         """A call is read next; until its end is known, what it changes is known to nobody else."""
         self._before = {}
 
-    def hold(self) -> dict[str, str | None]:
-        """The call was read: what it changes, with the texts it found."""
+    def hold(self) -> Changes:
+        """The call was read: what it changes, as it found it."""
         before, self._before = self._before, {}
         for path in before:
             self._held[path] = self._held.get(path, 0) + 1
         return before
 
-    def settle(self, before: Mapping[str, str | None], *, executed: bool, failed: bool) -> None:
+    def settle(self, before: Changes, *, executed: bool, failed: bool) -> None:
         """The end of a call is known: what it changed is so, is as it was, or cannot be told."""
-        for path, text in before.items():
+        for path, (text, telling) in before.items():
             others = self._held.get(path, 1) - 1
             if others:
                 self._held[path] = others
@@ -123,7 +139,8 @@ class KnownFiles:
                 continue
             self._drop(path)
             if not executed and not others:
-                self._hidden.discard(path)
+                if not telling:
+                    self._untell(path)
                 if text is not None:
                     self._texts[path] = text
                     self._total += len(text)
@@ -158,7 +175,7 @@ class KnownFiles:
             return None
 
 
-def _as_program(path: str) -> tuple[str, ...]:
-    """The name under which a file is found as a program, where it lies in a folder of programs."""
+def _as_program(path: str) -> str:
+    """The name under which a file is found as a program, empty where it does not lie in a folder of programs."""
     folder, _, name = path.rpartition("/")
-    return (name,) if folder.endswith(("bin", "Scripts")) else ()
+    return name if folder.endswith(("bin", "Scripts")) else ""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from vigil_lang.abstraction.calls import Understood
     from vigil_lang.abstraction.catalogue import Program
+    from vigil_lang.abstraction.files import Changes
     from vigil_lang.abstraction.shell import ShellState
     from vigil_lang.abstraction.step import Step
     from vigil_lang.abstraction.taken import Taken
@@ -88,8 +89,10 @@ class _Issued:
     """The shell as the call found it."""
     left: ShellState
     """The shell as it is if the call succeeds."""
-    changed: dict[str, str | None]
-    """The files it changes, with their texts before."""
+    stopped: ShellState
+    """The shell as it is if the call fails: what it may have changed is unknown."""
+    changed: Changes
+    """The files it changes, as it found them."""
     result: Result | None = None
     results: int = 0
     """How many results it has had."""
@@ -176,11 +179,17 @@ class Abstraction:
         taken = Taken(self._files, self.options.probe)
         self._files.begin()
         understood = understand(call, call.args, shell.state, taken)
-        left = shell.state if understood.after is None else self._left(shell, understood, understood.after, call)
-        issued = _Issued(call, f"e{self._calls}", understood, taken, shell.state, left, self._files.hold())
-        if understood.after is not None and left != shell.state:
+        before = left = stopped = shell.state
+        if understood.after is not None and understood.partly is not None:
+            left = self._left(shell, understood, understood.after, call)
+            stopped = self._left(shell, understood, understood.partly, call)
+            if understood.keeps == "project":
+                # Claude Code takes over a directory when all went well.
+                stopped = replace(stopped, cwd=before.cwd)
+        issued = _Issued(call, f"e{self._calls}", understood, taken, before, left, stopped, self._files.hold())
+        if left != before or stopped != before:
             # Until its end is known, so is only what it does not change.
-            shell.state, shell.last = join_states(shell.state, left), issued
+            shell.state, shell.last = join_states(join_states(before, left), stopped), issued
         self._queue.append(issued)
         self._waiting[call.key] = issued
 
@@ -226,7 +235,7 @@ class Abstraction:
         issued.changed = {}
         if understood.after is not None:
             if shell.last is issued:
-                shell.state = self._ended(shell, issued, result)
+                shell.state = self._ended(issued, result)
             if result.cwd is not None:
                 shell.state = replace(shell.state, cwd=resolve(result.cwd, shell.base))
         if result.file is not None:
@@ -236,17 +245,12 @@ class Abstraction:
         elif result.status == "ok" and result.output is not None:
             self._shown(issued, result.output)
 
-    def _ended(self, shell: _Shell, issued: _Issued, result: Result) -> ShellState:
+    @staticmethod
+    def _ended(issued: _Issued, result: Result) -> ShellState:
         """The shell after a call, the latest of its session, whose end is known."""
-        understood = issued.understood
         if not result.executed:
             return issued.before
-        if result.status != "error":
-            return issued.left
-        assert understood.partly is not None
-        left = self._left(shell, understood, understood.partly, issued.call)
-        # Claude Code takes over a directory when all went well; how far another shell got is not known.
-        return replace(left, cwd=issued.before.cwd) if understood.keeps == "project" else left
+        return issued.stopped if result.status == "error" else issued.left
 
     def _shown(self, issued: _Issued, output: str) -> None:
         """Remember the text of a file that was shown whole: by a tool that shows just that, or by a lone `cat`."""

@@ -96,13 +96,16 @@ def read_command(
     unseen = not known or _unseen(fill, changes, kinds) or elsewhere
     if unseen or found.strange or fill.strays:
         fill.unresolved[EFFECTS] = None
-    reads = _latest([change.reads for change in changes], _latest([each.reads for each in found.chain], None)) or ""
+    reads = _latest([change.reads for change in changes], _latest([each.reads for each in found.chain], None)) or (
+        "folders" if "archive.create" in kinds else ""
+    )
     effects = _effects(fill, _latest([change.effects for change in changes], fill.entry.effects), reads)
     fill.unresolved.update(dict.fromkeys(found.unresolved))
     if found.loose and not leaves_open(tuple(fill.unresolved)):
         fill.unresolved["flag"] = None
     step = _step(words, fill, kinds)
-    step.reads = reads
+    # Where the reading is a step of its own, that one says so.
+    step.reads = "" if any(each.kind == "file.read" for each in effects) else reads
     return Invocation(step, effects, tuple(fill.inner), fill.code, known, unseen or found.strange)
 
 
