@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from vigil_lang.abstraction.catalogue import names, program, read_command
 from vigil_lang.abstraction.filters import only_transforms
 from vigil_lang.abstraction.step import Word
+from vigil_lang.trace.record import Call
 from vigil_lang.trace.unseen import is_wholly_seen, leaves_open
 
 if TYPE_CHECKING:
@@ -238,3 +239,21 @@ def test_an_awk_script_that_calls_system_is_never_plain(parts: list[str]) -> Non
 )
 def test_plain_scripts_are_told_from_others(language: str, text: str) -> None:
     assert only_transforms(language, text)
+
+
+# --- tools --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("tool", "args"),
+    [
+        ("Bash", {"cmd": "rm -rf ~"}),
+        ("Bash", {"command": 5}),
+        ("Bash", {}),
+        ("write_stdin", {"chars": "rm -rf ~\n"}),
+        ("execute_python", {"text": "import os"}),
+        ("mcp__playwright__browser_evaluate", {"function": "() => 1"}),
+    ],
+)
+def test_a_tool_that_runs_what_was_not_read_is_marked(tool: str, args: dict[str, object]) -> None:
+    assert not is_wholly_seen(abstracted([Call("1", tool, args)])[0])

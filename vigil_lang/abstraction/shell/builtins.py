@@ -32,6 +32,11 @@ if TYPE_CHECKING:
 
 DECLARING = frozenset({"export", "declare", "typeset", "readonly", "local"})
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_TAKE_NAMES = DECLARING | {
+    "test", "[", "[[", "unset", "read", "printf", "mapfile", "readarray", "wait", "getopts", "let",
+}  # fmt: skip
+"""Those that evaluate the index of a name they are given."""
+_RUNS_INDEX = re.compile(r"\[[^\]]*(?:\$\(|`)")
 _READ_VALUES = frozenset("adinNptu")
 _FORMAT = re.compile(r"%(?:[sd%])|\\[nt\\]|[^%\\]+")
 
@@ -49,6 +54,8 @@ def run(walker: Walker, words: Sequence[Word], way: Way, index: int) -> Outcome:
         return {end: each._replace(state=unknown_after(way.state)) for end, each in ((OK, ok), (FAIL, fail))}
     while name in ("command", "builtin") and rest and rest[0].known and not rest[0].text.startswith("-"):
         name, rest = rest[0].text, rest[1:]
+    if name in _TAKE_NAMES and any(word.known and _RUNS_INDEX.search(word.text) for word in rest):
+        walker.budget.tell(f"`{name}` is given a name with an index that may run commands")
     match name:
         case "true" | ":":
             return {OK: ok}

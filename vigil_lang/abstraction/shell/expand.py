@@ -178,6 +178,8 @@ class Expander:
         """The value of an arithmetic expression, None where it is not known. Its assignments are carried out."""
         word = self.word(parts)
         if word.known:
+            if "$(" in word.text or "`" in word.text:
+                self.budget.tell("an index in an expression may run commands")
             try:
                 value, changed = arithmetic.evaluate(word.text, self.integer)
             except arithmetic.Unknown:
