@@ -125,6 +125,7 @@ def test_a_folder_takes_what_lies_in_it_along() -> None:
         files.put(path, "x")
     files.forget("/a/b")
     assert [files.get(path) for path in ("/a/b/c", "/a/bc", "/d")] == [None, "x", "x"]
+    assert files.expected("/a/b/c") == "x"
     files.forget("/a/*c")
     assert [files.get(path) for path in ("/a/bc", "/d")] == [None, "x"]
     files.forget_all()

@@ -76,7 +76,7 @@ def understand(call: Call, args: dict[str, Any], state: ShellState, taken: Taken
         read = bool(found.code) and _code(found, args, cwd, taken)
         if found.kinds and not found.code:
             _effects(found, args, flat, cwd, taken, understood)
-    if not read and not _RUN.isdisjoint(found.kinds):
+    if not read and not taken.trouble and not _RUN.isdisjoint(found.kinds):
         understood.unresolved += (EFFECTS,)
     return understood
 

@@ -15,8 +15,8 @@ MOST = 32_000_000
 """Code points over all files; what was remembered first is forgotten first."""
 
 
-Changes = dict[str, tuple[str | None, bool]]
-"""By path the text a file had, and whether it was known to say what runs."""
+Changes = dict[str, tuple[str | None, bool, bool]]
+"""By path the text a file had, whether that was certain, and whether it was known to say what runs."""
 
 
 class KnownFiles:
@@ -36,17 +36,22 @@ class KnownFiles:
         """Files that were changed which say what runs: programs, and hidden files with settings."""
         self._programs: dict[str, int] = {}
         """The names of those that are programs."""
+        self._doubtful: set[str] = set()
+        """Files that something may have changed since their text was known."""
         self._held: dict[str, int] = {}
         """Paths that calls change which are not over, with how many do."""
         self._before: Changes = {}
         """What the call that is being read has changed, as it found it."""
 
     def get(self, path: str) -> str | None:
-        """The text a file has, None where that is not known: it is not while a call that changes it is not over."""
-        return None if path in self._held else self.expected(path)
+        """The text a file has, None where that is not known.
+
+        It is not while a call that changes it is not over, nor after something that may have changed it.
+        """
+        return None if path in self._held or path in self._doubtful else self.expected(path)
 
     def expected(self, path: str) -> str | None:
-        """The text a file has if the calls that are not over succeed."""
+        """The text a file has if the calls that are not over succeed, and nothing unseen has changed it."""
         found = self._texts.get(path)
         return found if found is not None or self._is_gone(path) else self._from_skills(path)
 
@@ -71,25 +76,27 @@ class KnownFiles:
             self._total -= len(self._texts.pop(next(iter(self._texts))))
 
     def forget(self, path: str) -> None:
-        """A file, or all that lies in a folder, has other texts than before, or is gone. A pattern stands for many."""
+        """A file has another text than before, or is gone; all that lies in a folder of that name may have."""
         self._note(path)
         self._drop(path)
         self._gone.add(path)
         self._tell(path)
         whole = path.partition("*")[0].rpartition("/")[0] if "*" in path else path
         for each in [each for each in self._texts if is_below(each, whole or "/")]:
-            self._note(each)
-            self._drop(each)
+            self._doubt(each)
 
     def forget_all(self) -> None:
         """What was read or written may have changed, wherever it lies; what came with skills is taken to stay."""
-        for path in list(self._texts):
-            self._note(path)
-            self._drop(path)
+        for path in self._texts.keys() - self._doubtful:
+            self._doubt(path)
+
+    def _doubt(self, path: str) -> None:
+        self._note(path)
+        self._doubtful.add(path)
 
     def _note(self, path: str) -> None:
         if path not in self._before:
-            self._before[path] = (self._texts.get(path), path in self._telling)
+            self._before[path] = (self._texts.get(path), path not in self._doubtful, path in self._telling)
 
     def _tell(self, path: str) -> None:
         name = _as_program(path)
@@ -107,6 +114,7 @@ class KnownFiles:
     def _drop(self, path: str) -> None:
         self._total -= len(self._texts.pop(path, ""))
         self._large.discard(path)
+        self._doubtful.discard(path)
 
     def is_replaced(self, program: str) -> bool:
         """Whether something of this name was put where programs are looked for."""
@@ -129,7 +137,7 @@ class KnownFiles:
 
     def settle(self, before: Changes, *, executed: bool, failed: bool) -> None:
         """The end of a call is known: what it changed is so, is as it was, or cannot be told."""
-        for path, (text, telling) in before.items():
+        for path, (text, certain, telling) in before.items():
             others = self._held.get(path, 1) - 1
             if others:
                 self._held[path] = others
@@ -144,6 +152,7 @@ class KnownFiles:
                 if text is not None:
                     self._texts[path] = text
                     self._total += len(text)
+                    self._doubtful.update(() if certain else (path,))
         self._before = {}
 
     def too_large(self, path: str) -> bool:

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 _CUT_SHORT = frozenset({124, 130, 137, 143})
 _INTERRUPTED = "[Request interrupted by user"
 _READS = frozenset({"file.read", "file.search", "file.copy", "archive.create", "net.upload", "git.read"})
+# What an agent answers is typed into one terminal, command by command: all of it, or nothing where it is refused.
+_TYPED = frozenset({"terminus"})
 _SHOWS_ALL = frozenset({"head", "tail", "cat", "tee", "less", "more"})
 
 
@@ -106,6 +108,8 @@ class _Shell:
     base: str | None
     last: _Issued | None = None
     """The latest call that may have changed it."""
+    typed: ShellState | None = None
+    """How it was before the answer whose commands are being typed into it, where they are typed in one go."""
 
 
 @dataclass
@@ -123,6 +127,7 @@ class Abstraction:
         self._shells: dict[str, _Shell] = {}
         self._files = self.options.files()
         self._calls = self._messages = 0
+        self._has_results = False
         self._dropped = 0
 
     def add(self, record: Record) -> None:
@@ -176,6 +181,8 @@ class Abstraction:
 
         self._calls += 1
         shell = self._shell(call)
+        if self.run.format in _TYPED and shell.last is not None:
+            shell.state = shell.last.left
         taken = Taken(self._files, self.options.probe)
         self._files.begin()
         understood = understand(call, call.args, shell.state, taken)
@@ -187,6 +194,7 @@ class Abstraction:
                 # Claude Code takes over a directory when all went well.
                 stopped = replace(stopped, cwd=before.cwd)
         issued = _Issued(call, f"e{self._calls}", understood, taken, before, left, stopped, self._files.hold())
+        shell.typed = shell.typed or before
         if left != before or stopped != before:
             # Until its end is known, so is only what it does not change.
             shell.state, shell.last = join_states(join_states(before, left), stopped), issued
@@ -227,6 +235,7 @@ class Abstraction:
         issued = self._waiting.get(result.key)
         if issued is None:
             return
+        self._has_results = True
         issued.result = result
         issued.results += 1
         shell = self._shells[issued.call.session]
@@ -234,8 +243,10 @@ class Abstraction:
         self._files.settle(issued.changed, executed=result.executed, failed=result.status == "error")
         issued.changed = {}
         if understood.after is not None:
-            if shell.last is issued:
-                shell.state = self._ended(issued, result)
+            if not result.executed and self.run.format in _TYPED:
+                shell.state, shell.last = shell.typed or issued.before, None
+            elif shell.last is issued:
+                shell.state, shell.last = self._ended(issued, result), None
             if result.cwd is not None:
                 shell.state = replace(shell.state, cwd=resolve(result.cwd, shell.base))
         if result.file is not None:
@@ -266,10 +277,23 @@ class Abstraction:
 
     def _say(self, message: Message) -> None:
         self._messages += 1
+        for shell in self._shells.values():
+            shell.typed = None
+        if not self._has_results:
+            self._go_on()
         name = f"m{self._messages}"
         extra = {"parent": message.parent} if message.parent else {}
         kind = f"{message.role}.message"
         self._queue.append(Event(name, kind, name, {"text": (message.text,)}, "ok", time=message.time, extra=extra))
+
+    def _go_on(self) -> None:
+        """In a recording without results what is said after a call says that it is over, and did what it was to do."""
+        for issued in self._waiting.values():
+            self._files.settle(issued.changed, executed=True, failed=False)
+            issued.changed = {}
+        for shell in self._shells.values():
+            if shell.last is not None:
+                shell.state, shell.last = shell.last.left, None
 
     def _bounded(self, event: Event) -> Event:
         output, extra = observed(event.output, self.options.kept)
