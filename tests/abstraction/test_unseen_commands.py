@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from time import process_time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -257,3 +258,22 @@ def test_plain_scripts_are_told_from_others(language: str, text: str) -> None:
 )
 def test_a_tool_that_runs_what_was_not_read_is_marked(tool: str, args: dict[str, object]) -> None:
     assert not is_wholly_seen(abstracted([Call("1", tool, args)])[0])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "awk '/" + "[[:a:]" * 5_000 + "/{print | x}' f",
+        "sed 's/" + "[[:a:]" * 5_000 + "/e' f",
+        "psql -c '" + "\n" * 90_000 + "'",
+        "test " + "[" * 100_000 + " '$('",
+        "/" + "env/" * 20_000 + "bin/x",
+        "cat " + "*a" * 3_000,
+        "git push --" + "m" * 100_000,
+    ],
+    ids=range(7),
+)
+def test_nothing_takes_long_to_tell(line: str) -> None:
+    started = process_time()
+    abstracted([bash("1", line)])
+    assert process_time() - started < 2

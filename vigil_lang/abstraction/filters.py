@@ -31,7 +31,6 @@ _AWK_TOKEN = re.compile(
     r"|(?P<sign>&&|\|\||>>|>=|<=|==|!=|!~|\+\+|--|[-+*%^/]=|\*\*=?|[-+*%^!<>~?:,$()\[\]=|@&/])",
     re.DOTALL,
 )
-_AWK_REGEX = re.compile(r"/(?:[^/\\\n\[]|\\.|\[\^?\]?(?:\[:\w+:\]|\\.|[^\]\\\n])*\])*/")
 _AWK_STANDARD = ('"/dev/stderr"', '"/dev/stdout"', '"/dev/null"')
 
 
@@ -42,11 +41,13 @@ def _awk(text: str) -> bool:
     before = ""
     printing: int | None = None
     while at < len(text):
-        regex = _AWK_REGEX.match(text, at) if text[at] == "/" else None
         if text[at] == "/" and before == ")":
             return False  # a division, or a pattern behind a condition
-        if regex and not _is_operand(before):
-            at, before = regex.end(), '""'
+        if text[at] == "/" and not _is_operand(before):
+            end = _past_regex(text, at + 1)
+            if any(text[at + 1 : end - 1].replace("\\/", "").count(each) for each in "/\n"):
+                return False  # a slash in brackets ends it for some
+            at, before = end, '""'
             continue
         match = _AWK_TOKEN.match(text, at)
         if match is None:
@@ -74,6 +75,13 @@ def _awk(text: str) -> bool:
             return False
         before = token
     return True
+
+
+def _past_regex(text: str, at: int) -> int:
+    """The place behind a regular expression."""
+    while at < len(text) and text[at] not in "/\n":
+        at = at + 2 if text[at] == "\\" else _past_brackets(text, at) if text[at] == "[" else at + 1
+    return at + 1
 
 
 def _to_terminal(text: str, at: int) -> bool:
@@ -227,8 +235,8 @@ def _jq(text: str) -> bool:
 # --- databases ------------------------------------------------------------------------------------------------
 
 _SQL_SUSPECT = re.compile(
-    r"(?im)\\|^\s*\.|\bprogram\b|\bcopy\b|\b(?:system|shell|source|attach|eval|script|module|delimiter|pager|tee|edit"
-    r"|load_extension|readfile|writefile|outfile|dumpfile|load_file|infile|xp_cmdshell|lo_(?:im|ex)port|pg_\w*file\w*"
+    r"(?im)\\|^[ \t]*\.|\bprogram\b|\bcopy\b|\b(?:system|shell|source|attach|eval|script|module|delimiter|pager|tee"
+    r"|edit|load_extension|readfile|writefile|outfile|dumpfile|load_file|infile|xp_cmdshell|lo_(?:im|ex)port|pg_\w*file\w*"
     r"|pg_ls_\w+|plpython\w*|plperl\w*|language)\b"
 )
 

@@ -66,10 +66,11 @@ class Vocabulary:
         """
         if self.holds_secrets(path):
             return True
-        if not below and not anywhere and not _GLOB.search(path):
+        pattern = _GLOB.search(path) is not None
+        if not below and not anywhere and not pattern:
             return False
-        if len(path) > _LONGEST:
-            return False
+        if pattern and len(path) > _LONGEST:
+            return True  # not worth the time it takes to tell
         return any(_covers(_HOMES.sub("~", path), place, below, anywhere) for place in self._places)
 
 
@@ -96,7 +97,7 @@ def vocabulary() -> Vocabulary:
 _GLOB = re.compile(r"[*?\[]")
 _HOMES = re.compile(r"^(?:/root|/(?:home|Users)/[^/]+|[A-Za-z]:/Users/[^/]+|~[^/]+)(?=/|$)")
 _ALL_HOMES = ("/", "/home", "/Users", "~")
-_LONGEST = 4096
+_LONGEST = 1000
 
 
 def _covers(path: str, place: str, below: bool, anywhere: bool) -> bool:

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
+_LONGEST = 1000
+"""Characters of a path that programs are called by."""
+
 _RUN_CODE = frozenset(
     {"code.run", "code.build", "test.run", "fuzz.run", "container.run", "container.build", "job.submit"}
 )
@@ -141,7 +144,7 @@ def _installs_unseen(fill: Filled) -> bool:
 
 def is_installed(path: str) -> bool:
     """Whether a program called by this path is the one of that name, unless somebody put another in its place."""
-    return _INSTALLED.match(path.replace("\\", "/")) is not None
+    return len(path) <= _LONGEST and _INSTALLED.match(path.replace("\\", "/")) is not None
 
 
 def _on_a_mac(words: tuple[Word, ...]) -> tuple[Word, ...]:

@@ -36,7 +36,6 @@ _TAKE_NAMES = DECLARING | {
     "test", "[", "[[", "unset", "read", "printf", "mapfile", "readarray", "wait", "getopts", "let",
 }  # fmt: skip
 """Those that evaluate the index of a name they are given."""
-_RUNS_INDEX = re.compile(r"\[[^\]]*(?:\$\(|`)")
 _READ_VALUES = frozenset("adinNptu")
 _FORMAT = re.compile(r"%(?:[sd%])|\\[nt\\]|[^%\\]+")
 
@@ -54,7 +53,7 @@ def run(walker: Walker, words: Sequence[Word], way: Way, index: int) -> Outcome:
         return {end: each._replace(state=unknown_after(way.state)) for end, each in ((OK, ok), (FAIL, fail))}
     while name in ("command", "builtin") and rest and rest[0].known and not rest[0].text.startswith("-"):
         name, rest = rest[0].text, rest[1:]
-    if name in _TAKE_NAMES and any(word.known and _RUNS_INDEX.search(word.text) for word in rest):
+    if name in _TAKE_NAMES and any(word.known and _runs_index(word.text) for word in rest):
         walker.budget.tell(f"`{name}` is given a name with an index that may run commands")
     match name:
         case "true" | ":":
@@ -88,6 +87,10 @@ def run(walker: Walker, words: Sequence[Word], way: Way, index: int) -> Outcome:
         case _:
             state = _changed(walker, name, rest, way.state, name != words[0].text)
             return {OK: ok._replace(state=state), FAIL: fail._replace(state=state)}
+
+
+def _runs_index(text: str) -> bool:
+    return "[" in text and ("$(" in text or "`" in text)
 
 
 def unknown_after(state: ShellState) -> ShellState:
