@@ -9,6 +9,7 @@ from vigil_lang.abstraction.paths import resolve
 from vigil_lang.abstraction.step import effect
 from vigil_lang.abstraction.taken import Place
 from vigil_lang.abstraction.tools import Tool, tool
+from vigil_lang.trace.unseen import EFFECTS
 from vigil_lang.trace.values import canonical, flatten
 from vigil_lang.trace.vocabulary import vocabulary
 
@@ -161,7 +162,7 @@ def _effects(
     elif found.patch:
         _patch(found, args, cwd, taken, understood)
     elif found.code:
-        _code(found, args, cwd, taken)
+        _code(found, args, cwd, taken, understood)
     elif found.replaces:
         _replace(found, args, paths, taken, understood)
     elif {"file.write", "file.edit", "file.append", "file.delete"} & set(found.kinds):
@@ -234,10 +235,12 @@ def _listed_changes(changes: list[Any], cwd: str | None, taken: Taken) -> None:
             taken.add(Place().mark(effect(kind, (path,) if path else (), missing=path is None)), None)
 
 
-def _code(found: Tool, args: dict[str, Any], cwd: str | None, taken: Taken) -> None:
+def _code(found: Tool, args: dict[str, Any], cwd: str | None, taken: Taken, understood: Understood) -> None:
     from vigil_lang.abstraction.commands import take_script
 
     for language, names in found.code.items():
         text = next((args[name] for name in names if isinstance(args.get(name), str)), None)
         if text is not None and taken.may_read(text, 0):
             take_script(language, canonical(text), cwd, "-c", (), taken, Place(if_error="unknown"))
+            if taken.unseen:
+                understood.unresolved = (*understood.unresolved, EFFECTS)

@@ -19,6 +19,7 @@ from vigil_lang.abstraction.shell import ShellState, read_shell
 from vigil_lang.abstraction.step import EXCERPT, Spawn, Step, Word, effect
 from vigil_lang.abstraction.streams import Line, filled, found_by, goes_away, printed, redirections
 from vigil_lang.abstraction.taken import MAX_DEPTH, Place, Taken
+from vigil_lang.trace.unseen import EFFECTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -183,6 +184,8 @@ def _take_code(code: Code, module: Sequence[str], run: _Run, taken: Taken, place
         return
     found = _text_of(code, module, run, taken)
     if found is None or not taken.may_read(found.text, place.depth):
+        if not _is_described(module):
+            _leave_open(taken, place, EFFECTS if code.stdin else "code")
         return
     if code.language == "shell":
         own: tuple[Word, ...] = (Word(found.name),)
@@ -194,6 +197,21 @@ def _take_code(code: Code, module: Sequence[str], run: _Run, taken: Taken, place
     else:
         inside = place.where("ok", "unknown")
         take_script(code.language, found.text, run.cwd, found.name, code.arguments, taken, inside)
+
+
+_KNOWN_MODULES = frozenset({"calendar", "platform", "sysconfig", "this"})
+"""Modules of Python's own that only print something when they are run; those with effects are programs."""
+
+
+def _is_described(module: Sequence[str]) -> bool:
+    return bool(module) and all(name in _KNOWN_MODULES for name in module)
+
+
+def _leave_open(taken: Taken, place: Place, mark: str) -> None:
+    """Marks the program that runs here as doing something that is not told."""
+    if place.owner is not None:
+        owner = taken.steps[place.owner]
+        owner.unresolved = tuple(dict.fromkeys((*owner.unresolved, mark)))
 
 
 def _text_of(code: Code, module: Sequence[str], run: _Run, taken: Taken) -> _Text | None:
@@ -224,6 +242,9 @@ def take_script(
 
     reading = read_script(language, text, cwd=cwd, name=name, arguments=arguments, files=taken.files.get)
     taken.trouble.update(dict.fromkeys(reading.trouble))
+    if reading.unseen:
+        _leave_open(taken, place, EFFECTS)
+        taken.unseen.update(dict.fromkeys(reading.unseen))
     for found in reading.steps:
         if isinstance(found, Spawn):
             _take_spawn(found, cwd, taken, place)

@@ -35,6 +35,8 @@ class Taken:
     owners: list[int | None] = field(default_factory=list)
     """For each step the place of the program it came from; None for a program of the call's own line."""
     trouble: dict[str, None] = field(default_factory=dict)
+    unseen: dict[str, None] = field(default_factory=dict)
+    """Why a script of the call may do more than its steps tell."""
     changed: set[str] = field(default_factory=set)
     """Paths whose text the call is thought to have changed."""
     text: int = 0
