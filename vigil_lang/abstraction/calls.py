@@ -73,7 +73,7 @@ def understand(call: Call, args: dict[str, Any], state: ShellState, taken: Taken
     if found.shell:
         read = _shell(found, args, state, cwd, taken, understood)
     else:
-        read = bool(found.code) and _code(found, args, cwd, taken)
+        read = bool(found.code) and _code(found, args, cwd, taken, understood)
         if found.kinds and not found.code:
             _effects(found, args, flat, cwd, taken, understood)
     if not read and not taken.trouble and not _RUN.isdisjoint(found.kinds):
@@ -245,7 +245,7 @@ def _listed_changes(changes: list[Any], cwd: str | None, taken: Taken) -> None:
             taken.add(Place().mark(effect(kind, (path,) if path else (), missing=path is None)), None)
 
 
-def _code(found: Tool, args: dict[str, Any], cwd: str | None, taken: Taken) -> bool:
+def _code(found: Tool, args: dict[str, Any], cwd: str | None, taken: Taken, understood: Understood) -> bool:
     """Add what code given in an argument does; whether there is any."""
     from vigil_lang.abstraction.commands import take_script
 
@@ -253,5 +253,7 @@ def _code(found: Tool, args: dict[str, Any], cwd: str | None, taken: Taken) -> b
         text = next((args[name] for name in names if isinstance(args.get(name), str)), None)
         if text is not None and taken.may_read(text, 0):
             take_script(language, canonical(text), cwd, "-c", (), taken, Place(if_error="unknown"))
+            if taken.unseen:
+                understood.unresolved += (EFFECTS,)
             return True
     return False

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 _EXPANDED = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]*+)(?!:?\+)")
 _MOST_STDIN = 100_000
 
+_ONLY_PRINT = frozenset({"calendar", "platform", "sysconfig", "this"})
+"""Modules of Python's own that only print something when they are run; those with effects are programs."""
+
 _READ = frozenset({"shell", "python", "javascript", "typescript"})
 """Languages whose scripts are read."""
 
@@ -212,19 +215,20 @@ class _Text(NamedTuple):
 def _take_code(code: Code, run: _Run, taken: Taken, place: Place, at: int) -> None:
     """Read the code that a program is given; the program's step is marked where that is not known, or not read."""
     step = taken.steps[at]
-    found = _text_of(code, step.roles.get("module", ()), run, taken)
+    module = step.roles.get("module", ())
+    if module and _ONLY_PRINT.issuperset(module):
+        return
+    found = _text_of(code, module, run, taken)
     if found is None or not found.certain or not (code.language in _READ or code.language in FILTERS):
         role = "script" if code.script is not None else "code" if code.text is not None or code.stdin else "module"
-        step.unresolved = tuple(dict.fromkeys((*step.unresolved, role)))
-        taken.changes_all()
+        _leave_open(taken, at, role)
     if found is None:
         return
     if step.action == "trap":  # the shell's reading has what it runs
         return
     if code.language in FILTERS:
         if not only_transforms(code.language, found.text):
-            step.unresolved = tuple(dict.fromkeys((*step.unresolved, "code")))
-            taken.changes_all()
+            _leave_open(taken, at, "code")
         return
     if not taken.may_read(found.text, place.depth):
         return
@@ -243,13 +247,20 @@ def _take_code(code: Code, run: _Run, taken: Taken, place: Place, at: int) -> No
 
 def _take_query(run: _Run, taken: Taken, at: int) -> None:
     """Mark a program that asks a database where its statements are not known, or may reach beyond the database."""
-    step = taken.steps[at]
-    texts: list[str | None] = list(step.roles.get("query", ()))
-    texts += [taken.files.get(path) for path in step.roles.get("script", ())]
+    texts: list[str | None] = list(taken.steps[at].roles.get("query", ()))
+    texts += [taken.files.get(path) for path in taken.steps[at].roles.get("script", ())]
     if not texts or run.stdin is not None:
         texts.append(run.stdin)
     if not all(text is not None and only_transforms("sql", text) for text in texts):
-        step.unresolved = tuple(dict.fromkeys((*step.unresolved, "code")))
+        _leave_open(taken, at, "code")
+
+
+def _leave_open(taken: Taken, at: int | None, mark: str) -> None:
+    """Mark a program as doing something that is not told; what it may have changed is no longer known."""
+    if at is not None:
+        step = taken.steps[at]
+        step.unresolved = tuple(dict.fromkeys((*step.unresolved, mark)))
+    taken.changes_all()
 
 
 def _text_of(code: Code, module: Sequence[str], run: _Run, taken: Taken) -> _Text | None:
@@ -280,6 +291,9 @@ def take_script(
 
     reading = read_script(language, text, cwd=cwd, name=name, arguments=arguments, files=taken.files.get)
     taken.trouble.update(dict.fromkeys(reading.trouble))
+    if reading.unseen:
+        _leave_open(taken, place.owner, EFFECTS)
+        taken.unseen.update(dict.fromkeys(reading.unseen))
     for found in reading.steps:
         if isinstance(found, Spawn):
             _take_spawn(found, cwd, taken, place)

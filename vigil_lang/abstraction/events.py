@@ -30,6 +30,10 @@ _READ_ROLES = ("path", "source", "script")
 _READS_FOLDERS = frozenset({"file.move", "file.link", "archive.create", "net.upload"})
 
 
+MOST_UNSEEN = 20
+"""Reasons of one call that are told why it may do more than its steps say."""
+
+
 def meant(kinds: tuple[str, ...], args: Mapping[str, tuple[str, ...]], reads: str = "") -> tuple[str, ...]:
     """The kinds with what they imply, and `secret.read` where a file of secrets is read.
 
@@ -90,6 +94,12 @@ def observed(output: str | None, kept: int) -> tuple[str | None, dict[str, Any]]
         return None, {}
     text, cut = bounded(output, kept)
     return text, {"truncated": cut} if cut else {}
+
+
+def unseen(event: Event) -> tuple[str, ...]:
+    """Why a script of a call may do more than its steps tell, as its event carries it."""
+    told = event.extra.get("unseen")
+    return tuple(text for text in told if isinstance(text, str)) if isinstance(told, list) else ()
 
 
 def not_understood(event: Event) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from collections import deque
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from vigil_lang.abstraction.events import meant, observed, step_event, with_marks
+from vigil_lang.abstraction.events import MOST_UNSEEN, meant, observed, step_event, with_marks
 from vigil_lang.abstraction.files import KnownFiles
 from vigil_lang.abstraction.observe import KEPT
 from vigil_lang.abstraction.paths import START, is_below, resolve
@@ -323,6 +323,8 @@ class Abstraction:
             extra["parent"] = call.parent
         if taken.trouble:
             extra["not_understood"] = list(taken.trouble)
+        if taken.unseen:
+            extra["unseen"] = list(taken.unseen)[:MOST_UNSEEN]
         open_steps = taken.trouble or any(leaves_open(step.unresolved) for step in taken.steps)
         unresolved = (*understood.unresolved, *((STEPS,) if open_steps else ()))
         args = with_marks(understood.args, unresolved)

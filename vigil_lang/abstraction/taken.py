@@ -38,6 +38,8 @@ class Taken:
     owners: list[int | None] = field(default_factory=list)
     """For each step the place of the program it came from; None for a program of the call's own line."""
     trouble: dict[str, None] = field(default_factory=dict)
+    unseen: dict[str, None] = field(default_factory=dict)
+    """Why a script of the call may do more than its steps tell."""
     text: int = 0
 
     def add(self, step: Step, owner: int | None) -> int | None:
