@@ -12,9 +12,9 @@ from vigil_lang.trace.unseen import is_wholly_seen
 @pytest.mark.parametrize(
     ("command", "mark"),
     [
-        ("python3 /opt/x.py", "code"),
-        ("python3 -m mymodule", "code"),
-        ("node x.js", "code"),
+        ("python3 /opt/x.py", "script"),
+        ("python3 -m mymodule", "module"),
+        ("node x.js", "script"),
         ("ruby -e 'File.delete(1)'", "effects"),
         ("perl -e unlink", "effects"),
         ("php -r 'unlink(1);'", "effects"),
