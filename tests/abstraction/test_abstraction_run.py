@@ -203,7 +203,7 @@ def test_a_reset_is_believed() -> None:
 
 def test_a_call_issued_before_the_result_does_not_know_it() -> None:
     records = [bash("1", "cd src"), bash("2", "cat a"), error("1"), ok("2"), bash("3", "cat b")]
-    assert paths(records) == ["/repo/src/a", "/repo/b"]
+    assert paths(records) == ["?", "/repo/b"]
 
 
 def test_other_harnesses_start_anew_or_go_on() -> None:

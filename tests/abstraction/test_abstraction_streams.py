@@ -168,7 +168,7 @@ def test_what_is_given_in_place_is_standard_input() -> None:
     assert one("frob <<< x", "frob").args["stdin"] == ("x\n",)
     assert one("echo x | frob", "frob").args["stdin"] == ("x\n",)
     assert one("frob <<EOF\nx\nEOF", "frob").args["stdin"] == ("x\n",)
-    assert one("frob <<< $X", "frob").args["unresolved"] == ("stdin",)
+    assert one("frob <<< $X", "frob").args["unresolved"] == ("effects", "stdin")
     assert "stdin" not in one("a | frob", "frob").args
 
 

@@ -13,7 +13,7 @@ from vigil_lang.trace.vocabulary import vocabulary
 
 FIELDS = {
     "aliases", "kinds", "roles", "set", "effects", "shell", "keeps", "code", "cwd", "content", "replaces", "edits",
-    "patch", "shows", "by",
+    "patch", "shows", "reads", "by",
 }  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from vigil_lang.abstraction.paths import resolve
 from vigil_lang.abstraction.step import effect
 from vigil_lang.abstraction.taken import Place
 from vigil_lang.abstraction.tools import Tool, tool
+from vigil_lang.trace.unseen import EFFECTS
 from vigil_lang.trace.values import canonical, flatten
 from vigil_lang.trace.vocabulary import vocabulary
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from vigil_lang.abstraction.shell import ShellState
     from vigil_lang.abstraction.taken import Taken
     from vigil_lang.trace.record import Call
+
+_RUN = frozenset({"shell.run", "process.run", "code.run", "container.run"})
+"""What a tool of these kinds runs is known only where its text was read."""
 
 MARKS = ("inferred", "unresolved")
 """Arguments that only the abstraction sets; a call's own of that name is found under ``input.``."""
@@ -35,9 +39,14 @@ class Understood:
     args: dict[str, tuple[str, ...]]
     unresolved: tuple[str, ...]
     after: ShellState | None = None
+    """The shell if all goes well."""
+    partly: ShellState | None = None
+    """The shell wherever the call stopped: what it may have changed is unknown."""
     keeps: str = ""
     shows: str | None = None
     """The path whose text the output is."""
+    reads: str = ""
+    """`folders` where what lies below its paths is shown."""
     command: str = ""
     """The command line the call gives to a shell."""
 
@@ -59,12 +68,16 @@ def understand(call: Call, args: dict[str, Any], state: ShellState, taken: Taken
     given = _first(flat, found.cwd)
     if given:
         cwd = resolve(given[0], cwd)
-    understood = Understood(found.kinds, _renamed(flat), ())
+    understood = Understood(found.kinds, _renamed(flat), (), reads=found.reads)
     _roles(found, flat, cwd, understood)
     if found.shell:
-        _shell(found, args, state, cwd, taken, understood)
-    elif found.kinds:
-        _effects(found, args, flat, cwd, taken, understood)
+        read = _shell(found, args, state, cwd, taken, understood)
+    else:
+        read = bool(found.code) and _code(found, args, cwd, taken, understood)
+        if found.kinds and not found.code:
+            _effects(found, args, flat, cwd, taken, understood)
+    if not read and not taken.trouble and not _RUN.isdisjoint(found.kinds):
+        understood.unresolved += (EFFECTS,)
     return understood
 
 
@@ -103,7 +116,8 @@ def _first(flat: Mapping[str, tuple[str, ...]], names: Iterable[str]) -> tuple[s
 
 def _shell(
     found: Tool, args: dict[str, Any], state: ShellState, cwd: str | None, taken: Taken, understood: Understood
-) -> None:
+) -> bool:
+    """Add what a command line does; whether there is one."""
     from vigil_lang.abstraction.commands import take_line
 
     understood.keeps = found.keeps or "unknown"
@@ -114,10 +128,11 @@ def _shell(
     if text is None:
         if line is not None:
             taken.trouble["a command line that is no text"] = None
-        return
+        return False
     understood.command = text
     understood.args["command"] = (text,)
-    understood.after = take_line(text, here, taken, Place())
+    understood.after, understood.partly = take_line(text, here, taken, Place())
+    return True
 
 
 def _texts(value: Any) -> list[str] | None:
@@ -160,8 +175,6 @@ def _effects(
                 taken.add(Place().mark(effect(kind, values, missing=not values)), None)
     elif found.patch:
         _patch(found, args, cwd, taken, understood)
-    elif found.code:
-        _code(found, args, cwd, taken)
     elif found.replaces:
         _replace(found, args, paths, taken, understood)
     elif {"file.write", "file.edit", "file.append", "file.delete"} & set(found.kinds):
@@ -169,7 +182,6 @@ def _effects(
         if text:
             understood.args["text"] = text
         for path in paths:
-            taken.changed.add(path)
             if text and len(paths) == 1:
                 taken.files.put(path, text[0])
             else:
@@ -182,7 +194,6 @@ def _replace(found: Tool, args: dict[str, Any], paths: tuple[str, ...], taken: T
     """Follow replacements in a file; what they put there is the call's `text`."""
     edits = args.get(found.edits) if found.edits else [args]
     old_names, new_names, all_names = found.replaces
-    taken.changed.update(paths)
     written: list[str] = []
     for edit in edits if isinstance(edits, list) else ():
         if not isinstance(edit, dict):
@@ -234,10 +245,15 @@ def _listed_changes(changes: list[Any], cwd: str | None, taken: Taken) -> None:
             taken.add(Place().mark(effect(kind, (path,) if path else (), missing=path is None)), None)
 
 
-def _code(found: Tool, args: dict[str, Any], cwd: str | None, taken: Taken) -> None:
+def _code(found: Tool, args: dict[str, Any], cwd: str | None, taken: Taken, understood: Understood) -> bool:
+    """Add what code given in an argument does; whether there is any."""
     from vigil_lang.abstraction.commands import take_script
 
     for language, names in found.code.items():
         text = next((args[name] for name in names if isinstance(args.get(name), str)), None)
         if text is not None and taken.may_read(text, 0):
             take_script(language, canonical(text), cwd, "-c", (), taken, Place(if_error="unknown"))
+            if taken.unseen:
+                understood.unresolved += (EFFECTS,)
+            return True
+    return False

@@ -12,27 +12,34 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from vigil_lang.abstraction.catalogue import read_command
+from vigil_lang.abstraction.environment import is_set_up, runs_otherwise
 from vigil_lang.abstraction.files import LARGEST
+from vigil_lang.abstraction.filters import FILTERS, only_transforms
 from vigil_lang.abstraction.patches import read_patch
 from vigil_lang.abstraction.paths import resolve
 from vigil_lang.abstraction.shell import ShellState, read_shell
 from vigil_lang.abstraction.step import EXCERPT, Spawn, Step, Word, effect
 from vigil_lang.abstraction.streams import Line, filled, found_by, goes_away, printed, redirections
-from vigil_lang.abstraction.taken import MAX_DEPTH, Place, Taken
+from vigil_lang.abstraction.taken import Place, Taken
+from vigil_lang.trace.unseen import EFFECTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from vigil_lang.abstraction.catalogue import Code
     from vigil_lang.abstraction.shell import Command
+    from vigil_lang.abstraction.shell.model import Value
     from vigil_lang.trace import Status
 
 # Not `${NAME:+text}`, which is the text and not the value.
 _EXPANDED = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]*+)(?!:?\+)")
 _MOST_STDIN = 100_000
 
-_FILTERS = frozenset({"awk", "sed", "jq"})
-"""Languages for transforming text, whose scripts are not read."""
+_ONLY_PRINT = frozenset({"calendar", "platform", "sysconfig", "this"})
+"""Modules of Python's own that only print something when they are run; those with effects are programs."""
+
+_READ = frozenset({"shell", "python", "javascript", "typescript"})
+"""Languages whose scripts are read."""
 
 # Programs of these kinds say nothing when all goes well.
 _SILENT = frozenset(
@@ -46,16 +53,17 @@ _FEEDERS = frozenset({"find", "gfind", "fd", "fdfind", "xargs", "gxargs", "paral
 _SILENT_PROGRAMS = frozenset({"true", "false", "sleep", ":", "set", "source", ".", "test", "[", "[[", "wait", "touch"})
 
 
-def take_line(text: str, state: ShellState, taken: Taken, place: Place) -> ShellState:
-    """Add the steps of a command line; the shell's state after it."""
+def take_line(text: str, state: ShellState, taken: Taken, place: Place) -> tuple[ShellState, ShellState]:
+    """Add the steps of a command line; the shell's state after it if all goes well, and wherever it stops."""
     if not taken.may_read(text, place.depth):
-        return replace(state, cwd=None)
+        unknown = ShellState(cwd=None, errexit=None, pipefail=None)
+        return unknown, unknown
     reading = read_shell(text, state)
     taken.trouble.update(dict.fromkeys(reading.trouble))
     line = Line(reading.commands)
     for command in reading.commands:
         _take_command(command, line, taken, place.where(command.if_ok, command.if_error))
-    return reading.after
+    return reading.after, reading.partly
 
 
 def _take_command(command: Command, line: Line, taken: Taken, place: Place) -> None:
@@ -74,7 +82,8 @@ def _take_command(command: Command, line: Line, taken: Taken, place: Place) -> N
             roles["expands"] = expanded
         printing = not (command.piped_to or away)
         fed = line.feeds(command, stdin, taken)
-        run = _Run(command.words, command.cwd, roles, stdin, command.excerpt, printing, fed)
+        variables = {**command.variables, **{name: (word,) for name, word in command.assignments}}
+        run = _Run(command.words, command.cwd, roles, stdin, command.excerpt, printing, fed, variables, command.rebound)
         for step in _reads(command, place):
             taken.add(step, place.owner)
         at = _take_program(run, taken, place)
@@ -118,6 +127,12 @@ class _Run(NamedTuple):
     """Whether its output is what the call shows."""
     fed: tuple[Word, ...] = ()
     """What `xargs` would give to the command it runs."""
+    variables: Mapping[str, Value] = {}
+    """What the shell knows of its variables."""
+    rebound: bool = False
+    """Whether its name may stand for a function or an alias that is not known."""
+    found: bool = False
+    """Whether its words hold patterns of what `find` finds, at any depth."""
 
 
 def _take_program(run: _Run, taken: Taken, place: Place) -> int | None:
@@ -130,6 +145,13 @@ def _take_program(run: _Run, taken: Taken, place: Place) -> int | None:
         step.roles.setdefault("stdin", (run.stdin,))
     place.mark(step, if_error=place.if_error)
     step.excerpt = run.excerpt[:EXCERPT]
+    if run.found:
+        step.reads = "found"
+    head = run.words[0]
+    replaced = taken.files.is_replaced(step.action) or is_set_up(head, taken.files)
+    if run.rebound or replaced or runs_otherwise(head, run.variables):
+        step.unresolved = tuple(dict.fromkeys((*step.unresolved, EFFECTS)))
+        taken.changes_all()
     silent = _SILENT & set(step.kinds[1:2]) or step.action in _SILENT_PROGRAMS
     step.prints = run.printing and not silent and not invocation.inner
     left = _left_by(step, run.stdin, taken)
@@ -138,19 +160,30 @@ def _take_program(run: _Run, taken: Taken, place: Place) -> int | None:
     if at is None:
         return None
     inside = place.inside(at)
+    if invocation.unseen:
+        taken.changes_all()
     for each in invocation.effects:
         found = effect(each.kind, each.paths, missing=each.unresolved, program=step.action, excerpt=step.excerpt)
+        found.reads = "found" if run.found else each.reads
         found.content = left if each.kind == "file.write" else None
         taken.add(inside.mark(found), at)
-    if inside.depth <= MAX_DEPTH:
+    if invocation.inner and taken.may_go(inside.depth):
         fed = found_by(step) or run.fed
         here = inside.where("unknown", "unknown") if step.action in _FEEDERS else inside
         for inner in invocation.inner:
             roles = {**run.roles, **_assigned(inner.assignments)}
+            variables = {**run.variables, **{name: (word,) for name, word in inner.assignments}}
             words = filled(inner.words, fed)
-            _take_program(run._replace(words=words, cwd=inner.cwd, roles=roles), taken, here)
-    if code is not None and step.action != "trap":  # the shell's reading has what a trap runs
-        _take_code(code, step.roles.get("module", ()), run, taken, inside)
+            spread = run.found or (words != inner.words and any(word.glob for word in fed))
+            _take_program(
+                run._replace(words=words, cwd=inner.cwd, roles=roles, found=spread, variables=variables, rebound=False),
+                taken,
+                here,
+            )
+    if code is not None:
+        _take_code(code, run, taken, inside, at)
+    elif "db.query" in step.kinds and not invocation.unseen:
+        _take_query(run, taken, at)
     elif step.action == "apply_patch" and run.stdin is not None:
         take_patch(run.stdin, run.cwd, taken, inside)
     return at
@@ -175,25 +208,59 @@ class _Text(NamedTuple):
     name: str
     text: str
     from_file: bool = False
+    certain: bool = True
+    """Whether no call that changes it is still going on."""
 
 
-def _take_code(code: Code, module: Sequence[str], run: _Run, taken: Taken, place: Place) -> None:
-    """Read the code that a program is given, if it is known."""
-    if code.language in _FILTERS:
+def _take_code(code: Code, run: _Run, taken: Taken, place: Place, at: int) -> None:
+    """Read the code that a program is given; the program's step is marked where that is not known, or not read."""
+    step = taken.steps[at]
+    module = step.roles.get("module", ())
+    if module and _ONLY_PRINT.issuperset(module):
         return
     found = _text_of(code, module, run, taken)
-    if found is None or not taken.may_read(found.text, place.depth):
+    if found is None or not found.certain or not (code.language in _READ or code.language in FILTERS):
+        role = "script" if code.script is not None else "code" if code.text is not None or code.stdin else "module"
+        _leave_open(taken, at, role)
+    if found is None:
+        return
+    if step.action == "trap":  # the shell's reading has what it runs
+        return
+    if code.language in FILTERS:
+        if not only_transforms(code.language, found.text):
+            _leave_open(taken, at, "code")
+        return
+    if not taken.may_read(found.text, place.depth):
         return
     if code.language == "shell":
         own: tuple[Word, ...] = (Word(found.name),)
         arguments = code.arguments
         if code.text is not None and arguments:  # bash -c TEXT NAME ARGUMENT…
             own, arguments = arguments[:1], arguments[1:]
-        state = ShellState(cwd=run.cwd, variables={"0": own}, arguments=arguments)
+        kept = {name: run.variables[name] for name in ("HOME", "PATH") if name in run.variables}
+        state = ShellState(cwd=run.cwd, variables={"0": own, **kept}, arguments=arguments)
         take_line(found.text, state, taken, replace(place, inferred=place.inferred or found.from_file))
     else:
         inside = place.where("ok", "unknown")
         take_script(code.language, found.text, run.cwd, found.name, code.arguments, taken, inside)
+
+
+def _take_query(run: _Run, taken: Taken, at: int) -> None:
+    """Mark a program that asks a database where its statements are not known, or may reach beyond the database."""
+    texts: list[str | None] = list(taken.steps[at].roles.get("query", ()))
+    texts += [taken.files.get(path) for path in taken.steps[at].roles.get("script", ())]
+    if not texts or run.stdin is not None:
+        texts.append(run.stdin)
+    if not all(text is not None and only_transforms("sql", text) for text in texts):
+        _leave_open(taken, at, "code")
+
+
+def _leave_open(taken: Taken, at: int | None, mark: str) -> None:
+    """Mark a program as doing something that is not told; what it may have changed is no longer known."""
+    if at is not None:
+        step = taken.steps[at]
+        step.unresolved = tuple(dict.fromkeys((*step.unresolved, mark)))
+    taken.changes_all()
 
 
 def _text_of(code: Code, module: Sequence[str], run: _Run, taken: Taken) -> _Text | None:
@@ -208,9 +275,9 @@ def _text_of(code: Code, module: Sequence[str], run: _Run, taken: Taken) -> _Tex
         names += [f"{below}.py", f"{below}/__main__.py"]
     for name in names:
         path = resolve(name, run.cwd)
-        text = taken.files.get(path) if path else None
+        text = taken.files.expected(path) if path else None
         if path is not None and text is not None:
-            return _Text(path, text, from_file=True)
+            return _Text(path, text, from_file=True, certain=taken.files.get(path) is not None)
         if path is not None and taken.files.too_large(path):
             taken.trouble[f"the script is longer than {LARGEST:,} characters"] = None
     return None
@@ -224,6 +291,9 @@ def take_script(
 
     reading = read_script(language, text, cwd=cwd, name=name, arguments=arguments, files=taken.files.get)
     taken.trouble.update(dict.fromkeys(reading.trouble))
+    if reading.unseen:
+        _leave_open(taken, place.owner, EFFECTS)
+        taken.unseen.update(dict.fromkeys(reading.unseen))
     for found in reading.steps:
         if isinstance(found, Spawn):
             _take_spawn(found, cwd, taken, place)
@@ -242,7 +312,7 @@ def _take_spawn(found: Spawn, cwd: str | None, taken: Taken, place: Place) -> No
     directory = cwd if found.cwd is None else resolve(found.cwd, cwd)
     if found.shell is not None:
         take_line(found.shell, ShellState(cwd=directory), taken, inside)
-    elif found.argv and inside.depth <= MAX_DEPTH:
+    elif found.argv and taken.may_go(inside.depth):
         run = _Run(found.argv, directory, {}, found.stdin, found.excerpt, printing=False)
         _take_program(run, taken, inside)
 

@@ -26,17 +26,30 @@ _CHANGES_DATA = re.compile(
 # What of these kinds has a file of secrets for one of these roles gets at what is in it.
 _READS = frozenset({"file.read", "file.search", "file.move", "file.link", "archive.create", "net.upload", "code.run"})
 _READ_ROLES = ("path", "source", "script")
+# What of these kinds is given a folder gets at all that lies below it.
+_READS_FOLDERS = frozenset({"file.move", "file.link", "archive.create", "net.upload"})
 
 
-def meant(kinds: tuple[str, ...], args: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """The kinds with what they imply, and `secret.read` where a file of secrets is read."""
+MOST_UNSEEN = 20
+"""Reasons of one call that are told why it may do more than its steps say."""
+
+
+def meant(kinds: tuple[str, ...], args: Mapping[str, tuple[str, ...]], reads: str = "") -> tuple[str, ...]:
+    """The kinds with what they imply, and `secret.read` where a file of secrets is read.
+
+    `reads` says what of its paths comes out besides: `files`, `folders` with all below them, or what is `found` below.
+    """
     words = vocabulary()
     found = words.closed(kinds)
     if "db.query" in found and "db.write" not in found and any(map(_CHANGES_DATA.search, args.get("query", ()))):
         found = (*found, "db.write")
-    if _READS.isdisjoint(found) or "secret.read" in found:
+    if (_READS.isdisjoint(found) and not reads) or "secret.read" in found:
         return found
-    secret = any(words.holds_secrets(path) for role in _READ_ROLES for path in args.get(role, ()))
+    below = reads == "folders" or not _READS_FOLDERS.isdisjoint(found)
+    paths = [path for role in _READ_ROLES for path in args.get(role, ())]
+    if reads and "git.read" in found:  # `git show HEAD:.env`
+        paths += [text.partition(":")[2] for text in args.get("revision", ()) if ":" in text]
+    secret = any(words.covers_secrets(path, below=below, anywhere=reads == "found") for path in paths)
     return (*found, "secret.read") if secret else found
 
 
@@ -72,7 +85,7 @@ def step_event(
     if step.content is not None and "text" not in step.roles:
         step.roles["text"] = (step.content,)
     args = with_marks(step.roles, step.unresolved, inferred=step.inferred)
-    return Event(event, step.action, call, args, status, output, meant(step.kinds, args), time, extra)
+    return Event(event, step.action, call, args, status, output, meant(step.kinds, args, step.reads), time, extra)
 
 
 def observed(output: str | None, kept: int) -> tuple[str | None, dict[str, Any]]:
@@ -81,6 +94,12 @@ def observed(output: str | None, kept: int) -> tuple[str | None, dict[str, Any]]
         return None, {}
     text, cut = bounded(output, kept)
     return text, {"truncated": cut} if cut else {}
+
+
+def unseen(event: Event) -> tuple[str, ...]:
+    """Why a script of a call may do more than its steps tell, as its event carries it."""
+    told = event.extra.get("unseen")
+    return tuple(text for text in told if isinstance(text, str)) if isinstance(told, list) else ()
 
 
 def not_understood(event: Event) -> tuple[str, ...]:

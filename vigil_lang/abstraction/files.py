@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import os
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from vigil_lang import inputs
+from vigil_lang.abstraction.paths import is_below
 
 LARGEST = 1_000_000
 """Code points; a longer text is not remembered."""
 
 MOST = 32_000_000
 """Code points over all files; what was remembered first is forgotten first."""
+
+
+Changes = dict[str, tuple[str | None, bool, bool]]
+"""By path the text a file had, whether that was certain, and whether it was known to say what runs."""
 
 
 class KnownFiles:
@@ -27,16 +33,41 @@ class KnownFiles:
         self._shipped = shipped.resolve() if shipped else None
         self._gone: set[str] = set()
         self._large: set[str] = set()
+        self._telling: set[str] = set()
+        """Files that were changed which say what runs: programs, and hidden files with settings."""
+        self._programs: dict[str, int] = {}
+        """The names of those that are programs."""
+        self._doubtful: set[str] = set()
+        """Files that something may have changed since their text was known."""
+        self._held: dict[str, int] = {}
+        """Paths that calls change which are not over, with how many do."""
+        self._before: Changes = {}
+        """What the call that is being read has changed, as it found it."""
 
     def get(self, path: str) -> str | None:
-        """The text a file has, None where that is not known."""
+        """The text a file has, None where that is not known.
+
+        It is not while a call that changes it is not over, nor after something that may have changed it.
+        """
+        return None if path in self._held or path in self._doubtful else self.expected(path)
+
+    def expected(self, path: str) -> str | None:
+        """The text a file has if the calls that are not over succeed, and nothing unseen has changed it."""
         found = self._texts.get(path)
-        return found if found is not None or path in self._gone else self._from_skills(path)
+        return found if found is not None or self._is_gone(path) else self._from_skills(path)
+
+    def _is_gone(self, path: str) -> bool:
+        """Whether a file that came with a skill, or a folder above it, was changed."""
+        while path not in self._gone:
+            above = path.rpartition("/")[0]
+            if not above or above == path:
+                return False
+            path = above
+        return True
 
     def put(self, path: str, text: str) -> None:
         """A file now has this text."""
         self.forget(path)
-        self._gone.discard(path)
         if len(text) > LARGEST:
             self._large.add(path)
             return
@@ -46,10 +77,84 @@ class KnownFiles:
             self._total -= len(self._texts.pop(next(iter(self._texts))))
 
     def forget(self, path: str) -> None:
-        """A file has another text than before, or is gone."""
-        self._total -= len(self._texts.pop(path, ""))
+        """A file has another text than before, or is gone; all that lies in a folder of that name may have."""
+        self._note(path)
+        self._drop(path)
         self._gone.add(path)
+        self._tell(path)
+        whole = path.partition("*")[0].rpartition("/")[0] if "*" in path else path
+        for each in [each for each in self._texts if is_below(each, whole or "/")]:
+            self._doubt(each)
+
+    def forget_all(self) -> None:
+        """What was read or written may have changed, wherever it lies; what came with skills is taken to stay."""
+        for path in self._texts.keys() - self._doubtful:
+            self._doubt(path)
+
+    def _doubt(self, path: str) -> None:
+        self._note(path)
+        self._doubtful.add(path)
+
+    def _note(self, path: str) -> None:
+        if path not in self._before:
+            self._before[path] = (self._texts.get(path), path not in self._doubtful, path in self._telling)
+
+    def _tell(self, path: str) -> None:
+        name = _as_program(path)
+        if path not in self._telling and (name or "/." in path or path[:1] == "."):
+            self._telling.add(path)
+            if name:
+                self._programs[name] = self._programs.get(name, 0) + 1
+
+    def _untell(self, path: str) -> None:
+        if path in self._telling:
+            self._telling.discard(path)
+            if name := _as_program(path):
+                self._programs[name] -= 1
+
+    def _drop(self, path: str) -> None:
+        self._total -= len(self._texts.pop(path, ""))
         self._large.discard(path)
+        self._doubtful.discard(path)
+
+    def is_replaced(self, program: str) -> bool:
+        """Whether something of this name was put where programs are looked for."""
+        return self._programs.get(program, 0) > 0
+
+    def has_changed(self, globs: tuple[str, ...]) -> bool:
+        """Whether the run has changed a hidden file, or one in a hidden folder, that one of these matches."""
+        return any(fnmatchcase("/" + path, each) for path in self._telling for each in globs)
+
+    def begin(self) -> None:
+        """A call is read next; until its end is known, what it changes is known to nobody else."""
+        self._before = {}
+
+    def hold(self) -> Changes:
+        """The call was read: what it changes, as it found it."""
+        before, self._before = self._before, {}
+        for path in before:
+            self._held[path] = self._held.get(path, 0) + 1
+        return before
+
+    def settle(self, before: Changes, *, executed: bool, failed: bool) -> None:
+        """The end of a call is known: what it changed is so, is as it was, or cannot be told."""
+        for path, (text, certain, telling) in before.items():
+            others = self._held.get(path, 1) - 1
+            if others:
+                self._held[path] = others
+            else:
+                self._held.pop(path, None)
+            if executed and not failed and not others:
+                continue
+            self._drop(path)
+            if not executed and not others:
+                if not telling:
+                    self._untell(path)
+                if text is not None:
+                    self._texts[path] = text
+                    self._total += len(text)
+                    self._doubtful.update(() if certain else (path,))
+        self._before = {}
 
     def too_large(self, path: str) -> bool:
         """Whether a file was shown and had too long a text to be remembered."""
@@ -57,7 +162,7 @@ class KnownFiles:
 
     def replace(self, path: str, old: str, new: str, *, everywhere: bool) -> None:
         """A text in a file is replaced; where the file is not known it stays so."""
-        text = self.get(path)
+        text = self.expected(path)
         if text is None:
             return
         if not old or old not in text:
@@ -79,3 +184,9 @@ class KnownFiles:
             return place.read_text(encoding="utf-8")
         except (OSError, ValueError):
             return None
+
+
+def _as_program(path: str) -> str:
+    """The name under which a file is found as a program, empty where it does not lie in a folder of programs."""
+    folder, _, name = path.rpartition("/")
+    return name if folder.endswith(("bin", "Scripts")) else ""

@@ -9,18 +9,20 @@ from collections import deque
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from vigil_lang.abstraction.events import meant, observed, step_event, with_marks
+from vigil_lang.abstraction.events import MOST_UNSEEN, meant, observed, step_event, with_marks
 from vigil_lang.abstraction.files import KnownFiles
 from vigil_lang.abstraction.observe import KEPT
 from vigil_lang.abstraction.paths import START, is_below, resolve
 from vigil_lang.trace import Event, Run, Status
 from vigil_lang.trace.record import Call, Message, Result, Start
+from vigil_lang.trace.unseen import STEPS, leaves_open
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from vigil_lang.abstraction.calls import Understood
     from vigil_lang.abstraction.catalogue import Program
+    from vigil_lang.abstraction.files import Changes
     from vigil_lang.abstraction.shell import ShellState
     from vigil_lang.abstraction.step import Step
     from vigil_lang.abstraction.taken import Taken
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
 # Killed by a time limit or by the user.
 _CUT_SHORT = frozenset({124, 130, 137, 143})
 _INTERRUPTED = "[Request interrupted by user"
+_READS = frozenset({"file.read", "file.search", "file.copy", "archive.create", "net.upload", "git.read"})
+# What an agent answers is typed into one terminal, command by command: all of it, or nothing where it is refused.
+_TYPED = frozenset({"terminus"})
 _SHOWS_ALL = frozenset({"head", "tail", "cat", "tee", "less", "more"})
 
 
@@ -86,6 +91,12 @@ class _Issued:
     taken: Taken
     before: ShellState
     """The shell as the call found it."""
+    left: ShellState
+    """The shell as it is if the call succeeds."""
+    stopped: ShellState
+    """The shell as it is if the call fails: what it may have changed is unknown."""
+    changed: Changes
+    """The files it changes, as it found them."""
     result: Result | None = None
     results: int = 0
     """How many results it has had."""
@@ -97,6 +108,10 @@ class _Shell:
 
     state: ShellState
     base: str | None
+    last: _Issued | None = None
+    """The latest call that may have changed it."""
+    typed: ShellState | None = None
+    """How it was before the answer whose commands are being typed into it, where they are typed in one go."""
 
 
 @dataclass
@@ -114,6 +129,7 @@ class Abstraction:
         self._shells: dict[str, _Shell] = {}
         self._files = self.options.files()
         self._calls = self._messages = 0
+        self._has_results = False
         self._dropped = 0
 
     def add(self, record: Record) -> None:
@@ -162,15 +178,28 @@ class Abstraction:
 
     def _issue(self, call: Call) -> None:
         from vigil_lang.abstraction.calls import understand
+        from vigil_lang.abstraction.shell.outcome import join_states
         from vigil_lang.abstraction.taken import Taken
 
         self._calls += 1
         shell = self._shell(call)
+        if self.run.format in _TYPED and shell.last is not None:
+            shell.state = shell.last.left
         taken = Taken(self._files, self.options.probe)
+        self._files.begin()
         understood = understand(call, call.args, shell.state, taken)
-        issued = _Issued(call, f"e{self._calls}", understood, taken, shell.state)
-        if understood.after is not None:
-            shell.state = self._left(shell, understood, call)
+        before = left = stopped = shell.state
+        if understood.after is not None and understood.partly is not None:
+            left = self._left(shell, understood, understood.after, call)
+            stopped = self._left(shell, understood, understood.partly, call)
+            if understood.keeps == "project":
+                # Claude Code takes over a directory when all went well.
+                stopped = replace(stopped, cwd=before.cwd)
+        issued = _Issued(call, f"e{self._calls}", understood, taken, before, left, stopped, self._files.hold())
+        shell.typed = shell.typed or before
+        if left != before or stopped != before:
+            # Until its end is known, so is only what it does not change.
+            shell.state, shell.last = join_states(join_states(before, left), stopped), issued
         self._queue.append(issued)
         self._waiting[call.key] = issued
 
@@ -190,12 +219,10 @@ class Abstraction:
             shell.state = replace(shell.state, cwd=resolve(call.cwd, shell.base))
         return shell
 
-    def _left(self, shell: _Shell, understood: Understood, call: Call) -> ShellState:
-        """The shell as the next call finds it, if this one succeeds."""
+    def _left(self, shell: _Shell, understood: Understood, after: ShellState, call: Call) -> ShellState:
+        """The shell as the next call finds it, if this one leaves its own like that."""
         from vigil_lang.abstraction.shell import ShellState
 
-        after = understood.after
-        assert after is not None
         match understood.keeps:
             case "session":
                 return after
@@ -210,46 +237,65 @@ class Abstraction:
         issued = self._waiting.get(result.key)
         if issued is None:
             return
+        self._has_results = True
         issued.result = result
         issued.results += 1
         shell = self._shells[issued.call.session]
         understood = issued.understood
-        failed = result.status == "error" or not result.executed
-        if failed:
-            for path in issued.taken.changed:
-                self._files.forget(path)
+        self._files.settle(issued.changed, executed=result.executed, failed=result.status == "error")
+        issued.changed = {}
         if understood.after is not None:
+            if not result.executed and self.run.format in _TYPED:
+                shell.state, shell.last = shell.typed or issued.before, None
+            elif shell.last is issued:
+                shell.state, shell.last = self._ended(issued, result), None
             if result.cwd is not None:
                 shell.state = replace(shell.state, cwd=resolve(result.cwd, shell.base))
-            elif failed and shell.state.cwd != issued.before.cwd:
-                # Claude Code takes over a directory when all went well; how far another shell got is not known.
-                known = understood.keeps == "project" or not result.executed
-                shell.state = replace(shell.state, cwd=issued.before.cwd if known else None)
         if result.file is not None:
             shown = resolve(result.file[0], shell.state.cwd)
             if shown is not None:
-                self._files.put(shown, _ended(result.file[1]))
+                self._files.put(shown, _with_break(result.file[1]))
         elif result.status == "ok" and result.output is not None:
             self._shown(issued, result.output)
+
+    @staticmethod
+    def _ended(issued: _Issued, result: Result) -> ShellState:
+        """The shell after a call, the latest of its session, whose end is known."""
+        if not result.executed:
+            return issued.before
+        return issued.stopped if result.status == "error" else issued.left
 
     def _shown(self, issued: _Issued, output: str) -> None:
         """Remember the text of a file that was shown whole: by a tool that shows just that, or by a lone `cat`."""
         understood, taken = issued.understood, issued.taken
         if understood.shows is not None:
-            self._files.put(understood.shows, _ended(output))
+            self._files.put(understood.shows, _with_break(output))
         elif len(taken.steps) == 1 and taken.steps[0].action == "cat" and not taken.steps[0].roles.get("flag"):
             paths = taken.steps[0].roles.get("path", ())
             if len(paths) == 1 and "*" not in paths[0]:
-                self._files.put(paths[0], _ended(output))
+                self._files.put(paths[0], _with_break(output))
 
     # --- events -----------------------------------------------------------------------------------------
 
     def _say(self, message: Message) -> None:
         self._messages += 1
+        for shell in self._shells.values():
+            shell.typed = None
+        if not self._has_results:
+            self._go_on()
         name = f"m{self._messages}"
         extra = {"parent": message.parent} if message.parent else {}
         kind = f"{message.role}.message"
         self._queue.append(Event(name, kind, name, {"text": (message.text,)}, "ok", time=message.time, extra=extra))
+
+    def _go_on(self) -> None:
+        """In a recording without results what is said after a call says that it is over, and did what it was to do."""
+        for issued in self._waiting.values():
+            self._files.settle(issued.changed, executed=True, failed=False)
+            issued.changed = {}
+        for shell in self._shells.values():
+            if shell.last is not None:
+                shell.state, shell.last = shell.last.left, None
 
     def _bounded(self, event: Event) -> Event:
         output, extra = observed(event.output, self.options.kept)
@@ -277,9 +323,12 @@ class Abstraction:
             extra["parent"] = call.parent
         if taken.trouble:
             extra["not_understood"] = list(taken.trouble)
-        unresolved = (*understood.unresolved, *(("steps",) if taken.trouble else ()))
+        if taken.unseen:
+            extra["unseen"] = list(taken.unseen)[:MOST_UNSEEN]
+        open_steps = taken.trouble or any(leaves_open(step.unresolved) for step in taken.steps)
+        unresolved = (*understood.unresolved, *((STEPS,) if open_steps else ()))
         args = with_marks(understood.args, unresolved)
-        kinds = meant(understood.kinds, args)
+        kinds = meant(understood.kinds, args, understood.reads)
         yield Event(found.event, call.name, call.key, args, status, output, kinds, call.time, extra)
         yield from self._steps(found, status, result.output if result else None)
 
@@ -304,6 +353,9 @@ def _statuses(found: _Issued, status: Status) -> list[Status]:
     statuses: list[Status] = [of[status](step) for step in taken.steps]
     if result is None:
         return statuses
+    cut = _is_cut_short(result)
+    shown = [_shows_some(step, cut) for step in taken.steps]
+    statuses = ["unknown" if some and end == "error" else end for some, end in zip(shown, statuses, strict=True)]
     broken: set[int] = set()
     if result.output:
         from vigil_lang.abstraction.evidence import failed, summed_up
@@ -317,7 +369,7 @@ def _statuses(found: _Issued, status: Status) -> list[Status]:
         broken.add(taken.owners.index(None))
     never = _NotStarted(broken, result)
     for place, owner in enumerate(taken.owners):
-        if place in broken:
+        if place in broken and (not shown[place] or never.holds(place)):
             statuses[place] = "error"
         elif owner is not None and never.holds(owner):
             statuses[place] = "error"
@@ -338,8 +390,19 @@ def _tells_little(result: Result, taken: Taken) -> bool:
     """
     if result.status == "ok":
         return result.exit_code not in (None, 0)
-    cut = result.exit_code in _CUT_SHORT or (result.output or "").startswith(_INTERRUPTED)
-    return cut and sum(owner is None for owner in taken.owners) > 1
+    return _is_cut_short(result) and sum(owner is None for owner in taken.owners) > 1
+
+
+def _is_cut_short(result: Result) -> bool:
+    return result.exit_code in _CUT_SHORT or (result.output or "").startswith(_INTERRUPTED)
+
+
+def _shows_some(step: Step, cut: bool) -> bool:
+    """Whether a step that failed may have read some of its files all the same: one of several, or before it was cut."""
+    if _READS.isdisjoint(step.kinds):
+        return False
+    paths = [path for role in ("path", "source") for path in step.roles.get(role, ())]
+    return cut or bool(step.reads) or len(paths) > 1 or any("*" in path or "?" in path for path in paths)
 
 
 @dataclass(slots=True)
@@ -384,6 +447,6 @@ def _outputs(taken: Taken, statuses: Sequence[Status], output: str) -> dict[int,
     return places
 
 
-def _ended(text: str) -> str:
+def _with_break(text: str) -> str:
     """A file's text with the line break at its end, which is not shown."""
     return text if not text or text.endswith("\n") else text + "\n"

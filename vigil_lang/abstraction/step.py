@@ -54,6 +54,8 @@ class Step:
     """The line of the script, from 1, for a step that was read out of one."""
     content: str | None = None
     """The text it leaves in its one `path`, where that is known: a later step may run it."""
+    reads: str = ""
+    """What it shows or hands on of its paths where its kinds do not tell: `files`, or `folders` with all below them."""
 
 
 def effect(

@@ -55,7 +55,8 @@ class Line:
     def feeds(self, command: Command, stdin: str | None, taken: Taken) -> tuple[Word, ...]:
         """The words that a command is fed on standard input: what is printed, or patterns of what `find` finds."""
         if stdin is not None:
-            return tuple(Word(text) for text in stdin.split()[:_MOST_FED])
+            words = stdin.split()
+            return (*map(Word, words[:_MOST_FED]), *((_FED,) if len(words) > _MOST_FED else ()))
         at = command.piped_from
         place = self.places[at] if at is not None and at < len(self.places) else None
         return found_by(taken.steps[place]) if place is not None else ()

@@ -23,6 +23,9 @@ MOST_TEXT = 4_000_000
 """Code points of scripts and command lines read for one call."""
 
 _CHANGES = ("file.delete", "file.append", "file.edit", "file.write")
+# What of these kinds changes files that no word names.
+_CHANGES_MANY = frozenset({"archive.extract", "git.checkout", "git.merge", "git.rewrite"})
+_CHANGE_NO_FILES = (("push",), ("commit",), ("branch",), ("tag",), ("reflog",))
 
 
 @dataclass(slots=True)
@@ -35,8 +38,8 @@ class Taken:
     owners: list[int | None] = field(default_factory=list)
     """For each step the place of the program it came from; None for a program of the call's own line."""
     trouble: dict[str, None] = field(default_factory=dict)
-    changed: set[str] = field(default_factory=set)
-    """Paths whose text the call is thought to have changed."""
+    unseen: dict[str, None] = field(default_factory=dict)
+    """Why a script of the call may do more than its steps tell."""
     text: int = 0
 
     def add(self, step: Step, owner: int | None) -> int | None:
@@ -51,18 +54,27 @@ class Taken:
 
     def _remember(self, step: Step) -> None:
         """Follow what a step does to the texts that are known."""
+        if not _CHANGES_MANY.isdisjoint(step.kinds) and step.roles.get("subcommand") not in _CHANGE_NO_FILES:
+            self.changes_all()
+        for path in step.roles.get("source", ()) if "file.link" in step.kinds or "file.move" in step.kinds else ():
+            self.files.forget(path)
         kind = next((kind for kind in _CHANGES if kind in step.kinds), None)
         if kind is None:
             return
+        if "path" in step.unresolved:
+            self.changes_all()
         paths = step.roles.get("path", ())
         for path in paths:
             if kind == "file.write" and step.content is not None and len(paths) == 1:
                 self.files.put(path, step.content)
-            elif kind == "file.append" and step.content is not None and (old := self.files.get(path)) is not None:
+            elif kind == "file.append" and step.content is not None and (old := self.files.expected(path)) is not None:
                 self.files.put(path, old + step.content)
             else:
                 self.files.forget(path)
-            self.changed.add(path)
+
+    def changes_all(self) -> None:
+        """What runs may have changed any file: what was known of them is so no longer."""
+        self.files.forget_all()
 
     def programs_of(self, place: int) -> list[int]:
         """The places of a program and of those it runs as a wrapper, not in a script."""
@@ -72,10 +84,15 @@ class Taken:
                 found.append(at)
         return found
 
-    def may_read(self, text: str, depth: int) -> bool:
-        """Whether another text is read, and the reason kept where it is not."""
+    def may_go(self, depth: int) -> bool:
+        """Whether what runs this deeply is looked at, and the reason kept where it is not."""
         if depth > MAX_DEPTH:
             self.trouble[f"programs that run each other more than {MAX_DEPTH} deep"] = None
+        return depth <= MAX_DEPTH
+
+    def may_read(self, text: str, depth: int) -> bool:
+        """Whether another text is read, and the reason kept where it is not."""
+        if not self.may_go(depth):
             return False
         self.text += len(text)
         if self.text > MOST_TEXT:

@@ -33,6 +33,7 @@ class Tool:
     edits: str = ""
     patch: tuple[str, ...] = ()
     shows: bool = False
+    reads: str = ""
     by: dict[str, dict[str, Tool]] = field(default_factory=dict)
 
     def of(self, args: dict[str, Any]) -> Tool:
@@ -114,6 +115,7 @@ def read_tool(table: dict[str, Any]) -> Tool:
         table.get("edits", ""),
         _names(table.get("patch", ())),
         table.get("shows", False),
+        table.get("reads", ""),
         by,
     )
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from vigil_lang.abstraction.events import not_understood
+from vigil_lang.abstraction.events import not_understood, unseen
 from vigil_lang.diagnostics.visible import shown_path, visible
 from vigil_lang.trace import Run
 from vigil_lang.trace.model import MESSAGES
@@ -61,6 +61,8 @@ def _event(event: Event, width: int) -> Iterator[Text]:
         yield Text.assemble(head, call_text(event, max(width - head.cell_len, 40)))
         for text in not_understood(event):
             yield Text.assemble(" " * 6, (f"not understood: {visible(text)}", "yellow"))
+        for text in unseen(event):
+            yield Text.assemble(" " * 6, (f"not wholly seen: {visible(text)}", "yellow"))
 
 
 def _id(event: Event) -> str:

@@ -22,7 +22,8 @@ STEPS = "steps"
 def is_wholly_seen(event: Event) -> bool:
     """Whether nothing that this event does, and nothing that it does it to, is left open.
 
-    An open `argument` or `text` leaves no effect open; a path, an address or a program does.
+    An open `argument`, `text` or `stdin` leaves no effect open (code from there is `code`); a path, an address or a
+    program does.
     """
     return not leaves_open(event.args.get("unresolved", ()))
 
@@ -68,6 +69,4 @@ def _deciding() -> frozenset[str]:
     """The marks, and the roles that say what is done or what it is done to."""
     roles = vocabulary().roles
     located = {name for name, role in roles.items() if role.type in ("path", "url")}
-    return frozenset(
-        {EFFECTS, STEPS, "program", "subcommand", "flag", "code", "module", "stdin", "host", "command"} | located
-    )
+    return frozenset({EFFECTS, STEPS, "program", "subcommand", "flag", "code", "module", "host", "command"} | located)

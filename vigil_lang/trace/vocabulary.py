@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from fnmatch import translate
+from fnmatch import fnmatchcase, translate
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -43,6 +43,8 @@ class Vocabulary:
     roles: dict[str, Role]
     _secret: re.Pattern[str]
     _harmless: re.Pattern[str]
+    _places: tuple[str, ...]
+    """Where secrets lie by convention: paths below home or absolute ones, and names that any folder may have."""
 
     def closed(self, kinds: Iterable[str]) -> tuple[str, ...]:
         """The kinds with those they imply, each once, in the order they come up."""
@@ -56,6 +58,20 @@ class Vocabulary:
     def holds_secrets(self, path: str) -> bool:
         """Whether a file of this path is there to hold secrets; `path` may be a glob."""
         return bool(self._secret.match(path)) and not self._harmless.match(path)
+
+    def covers_secrets(self, path: str, *, below: bool = False, anywhere: bool = False) -> bool:
+        """Whether a path holds secrets, or a glob stands for some, or a folder has some `below` it.
+
+        Where a glob may match `anywhere`, its stars stand for folders too.
+        """
+        if self.holds_secrets(path):
+            return True
+        pattern = _GLOB.search(path) is not None
+        if not below and not anywhere and not pattern:
+            return False
+        if pattern and len(path) > _LONGEST:
+            return True  # not worth the time it takes to tell
+        return any(_covers(_HOMES.sub("~", path), place, below, anywhere) for place in self._places)
 
 
 @cache
@@ -75,7 +91,36 @@ def vocabulary() -> Vocabulary:
         for name, given in data["roles"].items()
     }
     secrets = data["secrets"]
-    return Vocabulary(kinds, roles, _any_of(secrets["paths"]), _any_of(secrets["except"]))
+    return Vocabulary(kinds, roles, _any_of(secrets["paths"]), _any_of(secrets["except"]), tuple(secrets["places"]))
+
+
+_GLOB = re.compile(r"[*?\[]")
+_HOMES = re.compile(r"^(?:/root|/(?:home|Users)/[^/]+|[A-Za-z]:/Users/[^/]+|~[^/]+)(?=/|$)")
+_ALL_HOMES = ("/", "/home", "/Users", "~")
+_LONGEST = 1000
+
+
+def _covers(path: str, place: str, below: bool, anywhere: bool) -> bool:
+    """Whether a path, which may be a glob, is or matches a place of secrets, or is a folder above it."""
+    if "/" not in place:  # a name that any folder may have
+        name = path.rpartition("/")[2]
+        return name[:1] not in ("*", "?", "[", "") and bool(_GLOB.search(name)) and fnmatchcase(place, name)
+    if anywhere:
+        return fnmatchcase(place, path) or (place[0] == "~" and fnmatchcase("/home/u" + place[1:], path))
+    if below and place[0] == "~" and path in _ALL_HOMES:
+        return True
+    asked, there = path.split("/"), place.split("/")
+    if path == "/":
+        return below
+    if len(asked) > len(there) or (len(asked) < len(there) and not below):
+        return False
+    return all(name == each or _stands_for(each, name) for each, name in zip(asked, there, strict=False))
+
+
+def _stands_for(pattern: str, name: str) -> bool:
+    """Whether a shell's pattern for one name matches it; a dot at its beginning is matched by a dot alone."""
+    hidden = name[:1] == "." and pattern[:1] not in (".", "[")
+    return _GLOB.search(pattern) is not None and not hidden and fnmatchcase(name, pattern)
 
 
 def _implied(name: str, given: dict[str, Any]) -> tuple[str, ...]:

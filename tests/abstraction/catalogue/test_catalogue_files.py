@@ -70,6 +70,8 @@ def test_path_roles_are_the_vocabulary_s() -> None:
         ('[a]\nsummary = "s"\nkinds = ["k"]\noperands = ["pth*"]', "a: unknown role pth"),
         ('[a]\nsummary = "s"\nkinds = ["k"]\noperands = ["path*", "_*"]', "a: more than one operand is repeated"),
         ('[a]\nsummary = "s"\nkinds = ["k"]\nroles = { "-f" = "pth" }', "a: unknown role pth"),
+        ('[a]\nsummary = "s"\nkinds = ["k"]\nruns = "-x"', "a: -x of runs is no option"),
+        ('[a]\nsummary = "s"\nkinds = ["k"]\nreads = "all"', "a: reads cannot be all"),
         ('[a]\nsummary = "s"\nkinds = ["k"]\ncolour = "red"', "a: unknown key colour"),
         ('[a]\nsummary = "s"\nkinds = ["k"]\nstop = 1', "a: stop must be true or false"),
         ('[a]\nsummary = "s"\nkinds = ["k"]\nswitches = ["-a"]', "a: switches must be a text"),

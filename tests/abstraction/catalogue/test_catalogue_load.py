@@ -67,7 +67,7 @@ def test_subcommands_by_name_and_alias() -> None:
     assert git is not None
     assert git.commands is not None
     assert git.commands["push"].kinds == ("git.push",)
-    assert git.commands["co"] is git.commands["checkout"] or git.commands["co"].name == "checkout"
+    assert git.commands["stage"] is git.commands["add"] or git.commands["stage"].name == "add"
     stash = git.commands["stash"].commands
     assert stash is not None
     assert "pop" in stash

@@ -163,7 +163,7 @@ def test_the_value_of_an_argument(argument: str, expected: str) -> None:
     text = f"import a, os, sys, shlex, textwrap\nfrom pathlib import Path\nN = 5\na.f({argument})"
     step = calls(text)[-1]
     assert step.roles["arg1"] == (expected,)
-    assert step.unresolved == ()
+    assert step.unresolved == ("effects",)
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_the_value_of_an_argument(argument: str, expected: str) -> None:
 def test_what_is_not_known_is_absent(argument: str) -> None:
     step = calls(f"import a, os, shlex\nfrom pathlib import Path\na.f({argument})")[-1]
     assert "arg1" not in step.roles
-    assert step.unresolved == ("arg1",)
+    assert step.unresolved == ("arg1", "effects")
 
 
 def test_lists_and_mappings_are_flattened() -> None:
@@ -186,7 +186,7 @@ def test_lists_and_mappings_are_flattened() -> None:
     assert step.roles["arg1"] == ("x", "y", "2")
     assert step.roles["arg2.k.l"] == ("1",)
     assert step.roles["arg3"] == ("q",)
-    assert step.unresolved == ("arg3",)
+    assert step.unresolved == ("arg3", "effects")
 
 
 def test_arguments_that_are_spread() -> None:
@@ -194,7 +194,7 @@ def test_arguments_that_are_spread() -> None:
     assert (step.roles["arg1"], step.roles["k"], step.roles["nargs"]) == (("x",), ("v",), ("2",))
     (step,) = calls("import a\na.f(*xs, **kw)")
     assert "nargs" not in step.roles
-    assert step.unresolved == ("nargs",)
+    assert step.unresolved == ("nargs", "effects")
 
 
 def test_names_of_arguments_and_results() -> None:

@@ -11,15 +11,18 @@ if TYPE_CHECKING:
 
 _FORMS = ("code", "script", "module", "command", "shell", "elsewhere")
 
-FLAGS = frozenset({"plus", "single", "stop", "strict", "itself"})
-TEXTS = frozenset({"summary", "switches", "values", "optional", "bundle", "ignore", "chdir"})
+FLAGS = frozenset({"plus", "single", "stop", "strict", "itself", "unseen"})
+TEXTS = frozenset(
+    {"summary", "switches", "values", "optional", "bundle", "ignore", "chdir", "reads"}
+    | {"environment", "settings", "families", "runs", "safe"}
+)
 ROLES = frozenset({"into", "within", "remote"})
 LISTS = frozenset({"aliases", "kinds", "operands", "same", "when"})
 TABLES = frozenset({"roles", "effects", "default", "derive", "suffix", "set", "commands"})
 FIELDS = FLAGS | TEXTS | ROLES | LISTS | TABLES | {"stdin", "feed", "assign"}
 """The keys an entry may have."""
 CONDITIONS = frozenset({"has", "with", "lacks", "arg", "starts", "remote"})
-CHANGES = frozenset({"kinds", "also", "operands", "effects", "stdin", "default", "derive", "set"})
+CHANGES = frozenset({"kinds", "also", "operands", "effects", "stdin", "default", "derive", "set", "unseen", "reads"})
 """The keys an entry of `when` may have."""
 
 _Operands = tuple[tuple[Operand, ...], tuple[Operand, ...] | None]
@@ -61,6 +64,12 @@ def build(
         suffix=table.get("suffix", {}),
         set=table.get("set", {}),
         when=when,
+        unseen=table.get("unseen"),
+        reads=table.get("reads"),
+        environment=frozenset(table.get("environment", "").split()),
+        settings=tuple(table.get("settings", "").split()),
+        safe=tuple(table.get("safe", "").split()),
+        families=tuple(table.get("families", "").split()),
         hands_over=any(place.slot.rest for place in (*operands, *changed)),
         commands=commands,
     )
@@ -104,6 +113,9 @@ def _options(table: Mapping[str, Any]) -> dict[str, Option]:
         joined = tuple(names.replace(",", " ").split())
         first = next((found[each] for each in joined if each in found), Option(joined))
         add(first._replace(names=joined))
+    for name in table.get("runs", "").split():
+        if name in found:
+            add(found[name]._replace(runs=True))
     return found
 
 
@@ -161,4 +173,6 @@ def _change(table: Mapping[str, Any]) -> Change:
         default=table.get("default"),
         derive=table.get("derive"),
         set=table.get("set", {}),
+        unseen=table.get("unseen"),
+        reads=table.get("reads"),
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from vigil_lang.abstraction.catalogue import values
 from vigil_lang.abstraction.catalogue.load import program
 from vigil_lang.abstraction.catalogue.model import PATH_ROLES, Code, Inner, Operand, Slot
-from vigil_lang.abstraction.catalogue.options import ON, Sorted, places, sort
+from vigil_lang.abstraction.catalogue.options import EFFECTS, ON, Sorted, places, sort
 from vigil_lang.abstraction.catalogue.running import commands_of
 from vigil_lang.abstraction.step import Word
 
@@ -40,6 +40,10 @@ class Filled:
         self.unresolved: dict[str, None] = dict.fromkeys(found.unresolved)
         self.inner: list[Inner] = []
         self.code: Code | None = None
+        self.elsewhere = False
+        """What it runs on another machine, or in a container, is not read."""
+        self.strays = False
+        """Words stand where the catalogue has no place for any."""
         for each in (word for step in found.chain for name in step.chdir for word in found.values.get(name, ())):
             self.cwd = values.local(each, self.cwd) if each.known else None
         self._options(found)
@@ -132,6 +136,7 @@ class Filled:
                     self._run(place.slot, word, (*words[at:], *found.rest))
                     break
                 self._argument(word, base, place.slot if place else None)
+                self.strays = self.strays or (place is None and bool(entry.name))
                 if place is not None:
                     self._place(place.slot, word, base)
 
@@ -220,6 +225,7 @@ class Filled:
             words = (word, *rest)
             joined = Word(" ".join(each.text for each in words), all(each.known for each in words))
             self.role("code" if slot.form == "shell" else slot.role, joined, self.cwd)
+            self.elsewhere = self.elsewhere or slot.form == "elsewhere"
             if slot.form == "shell":
                 self.code = Code("shell", text=joined)
             return
@@ -237,6 +243,8 @@ class Filled:
                 joined = Word(f"{self.code.text.text}\n{text.text}", self.code.text.known and text.known)
                 self.code = Code(slot.language, text=joined, arguments=self.code.arguments)
             else:
+                if self.code is not None:  # a script and code in place besides: only one of them is followed
+                    self.unresolved[EFFECTS] = None
                 self.code = Code(slot.language, text, script, arguments=rest)
         self._arguments(rest)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -14,6 +15,12 @@ PATH_ROLES = frozenset({"path", "source", "target", "directory", "archive", "scr
 """The roles of type `path` of the vocabulary, here so that reading a command need not read the vocabulary."""
 
 Takes = Literal["nothing", "value", "attached"]
+
+_RUNS = re.compile(
+    r"exec(?!utable)|command|cmd|-prog(?:ram)?(?:$|-)|program$|hook|shell|script|pager|editor|rsh|plugin|preload|eval"
+    r"|wrapper|launcher|askpass|checkpoint-action|-filter-cmd"
+)
+"""Names of options whose value is a program, or code."""
 
 
 class Slot(NamedTuple):
@@ -37,6 +44,14 @@ class Option(NamedTuple):
     """Its value is all words up to ``;`` or ``+``: find's -exec."""
     words: int = 1
     """How many words its value is; 0 for all up to the next option."""
+
+    runs: bool = False
+    """It runs or loads something, or changes what is run."""
+
+    @property
+    def opens(self) -> bool:
+        """Whether what it runs is not known: the catalogue says so, or its name does where the catalogue is silent."""
+        return self.runs or (self.slot is None and self.takes != "nothing" and any(map(_RUNS.search, self.names)))
 
 
 class Operand(NamedTuple):
@@ -67,6 +82,8 @@ class Change:
     default: Mapping[str, str] | None = None
     derive: Mapping[str, str] | None = None
     set: Mapping[str, str] = field(default_factory=dict)
+    unseen: bool | None = None
+    reads: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +121,18 @@ class Program:
     suffix: Mapping[str, str] = field(default_factory=dict)
     set: Mapping[str, str] = field(default_factory=dict)
     when: tuple[Change, ...] = ()
+    unseen: bool | None = None
+    """Whether it runs code that its words do not show; None where its kinds tell."""
+    reads: str | None = None
+    """`files` or `folders`: what of its paths it shows or hands on, where its kinds do not tell."""
+    environment: frozenset[str] = frozenset()
+    """Variables that make it run something else."""
+    settings: tuple[str, ...] = ()
+    """Files, as globs, that say what it runs besides."""
+    safe: tuple[str, ...] = ()
+    """Values, as globs, of options that may run something and of settings, with which nothing is run."""
+    families: tuple[str, ...] = ()
+    """What options without a meaning here begin with."""
     hands_over: bool = False
     """One of its operand places takes all the words that follow."""
     commands: Mapping[str, Program] | None = None
@@ -118,6 +147,8 @@ class Effect:
     paths: tuple[str, ...]
     unresolved: bool = False
     """There are further paths, which cannot be told from the command."""
+    reads: str = ""
+    """`folders` where what lies below the paths is read too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,3 +181,5 @@ class Invocation:
     code: Code | None = None
     known: bool = False
     """The catalogue has the program."""
+    unseen: bool = False
+    """It runs code, of which nothing more is known, on this machine."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from vigil_lang.abstraction.catalogue.model import Change, Operand, Option, Program
@@ -16,6 +17,10 @@ _NUMERIC = re.compile(r"[-+][0-9]+[a-zA-Z]?\Z")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 _SUBCOMMAND = re.compile(r"[A-Za-z][\w:-]*\Z")
 _DYNAMIC = re.compile(r"[$`]")
+_INFORMING = ("help", "version")
+
+EFFECTS = "effects"
+"""The mark of a command some of whose effects are not known."""
 
 ON = Word("true")
 """What a switch that is present has for a value."""
@@ -48,6 +53,10 @@ class Sorted:
     """Those words, or the command that the last operand place stands for."""
     informs: bool = False
     """It is asked for its help or its version, and does nothing else."""
+    loose: bool = False
+    """An operand may turn out to be options."""
+    strange: bool = False
+    """Its subcommand is none that is known: not even its kind is."""
     unresolved: list[str] = field(default_factory=list)
 
 
@@ -104,13 +113,16 @@ class _Reading:
         elif self.plus and text[:1] == "+" and len(text) > 1 and word.known:
             found.flags.append(text)
             option = found.options.get(text)
+            self._describe(text, option)
             if option is not None:
-                self._switch(option)
+                self._take(option)
         elif self.expects:
             self._subcommand(word)
         elif found.program.assign and _ASSIGNMENT.match(text) and not self._assign(word):
             return
         else:
+            if not word.known and not word.quoted and text[:1] in "$`" and not found.program.strict:
+                found.loose = True
             found.operands.append(word)
             self.ended = found.program.stop
 
@@ -131,6 +143,7 @@ class _Reading:
         top = not found.subcommand
         if not word.known:
             found.unresolved.append("subcommand")
+            found.strange = not any(place.slot.role != "_" or place.slot.form for place in places(found)[0])
             self.expects = False
             found.operands.append(word)
             return
@@ -140,7 +153,10 @@ class _Reading:
         if below is None and not (top and self._may_be_subcommand(name)):
             self.expects = False
             found.operands.append(word)
+            found.strange = not any(place.slot.role != "_" or place.slot.form for place in places(found)[0])
             return
+        if below is not None and not listed and not below.itself and name not in _INFORMING:
+            found.unresolved.append(EFFECTS)
         if below is not None and below.itself:
             found.program = below
             found.chain.append(below)
@@ -150,9 +166,10 @@ class _Reading:
         found.subcommand.append(name)
         if below is None:
             self.expects = False
-            found.informs = name in ("help", "version") and top
+            found.informs = name in _INFORMING and top
+            found.strange = not found.informs
             return
-        found.informs = found.informs or (top and not listed and name in ("help", "version"))
+        found.informs = found.informs or (top and not listed and name in _INFORMING)
         found.program = below
         found.chain.append(below)
         found.options = {**found.options, **below.options}
@@ -165,7 +182,7 @@ class _Reading:
         first = self.found.program.operands[:1]
         takes_any = any(place.slot.role != "_" or place.slot.form == "command" for place in first)
         is_script = any(place.slot.form == "script" for place in first)  # `dotnet x.dll`; other words are subcommands
-        return _SUBCOMMAND.match(name) is not None and (name in ("help", "version") or is_script or not takes_any)
+        return _SUBCOMMAND.match(name) is not None and (name in _INFORMING or is_script or not takes_any)
 
     def _assign(self, word: Word) -> bool:
         """Note NAME=value; True where it is an operand after all: a command has begun before it."""
@@ -184,6 +201,12 @@ class _Reading:
         if option is not None:
             found.flags.append(text)
             return self._take(option)
+        if text[:2] == "--" and text not in ("--help", "--version"):
+            word = self._spelt_out(word)
+            text = word.text
+            if text in found.options:
+                found.flags.append(text)
+                return self._take(found.options[text])
         if found.program.strict:
             if not self._cluster(word):
                 found.operands.append(word)
@@ -196,13 +219,37 @@ class _Reading:
             option = found.options.get(name)
             if option is not None or text[:2] == "--" or self.single:
                 found.flags.append(name)
+                self._describe(name, option)
                 return self._set(option or Option((name,)), word._replace(text=value))
         if text[:2] != "--" and self._cluster(word):
             return None
         if equals and len(name) > 2:  # -fsanitize=address
             found.flags.append(name)
+            self._describe(name, None)
             return self._set(Option((name,)), word._replace(text=value))
         return self._unknown(word)
+
+    def _spelt_out(self, word: Word) -> Word:
+        """A long option in full: it may be cut short, as far as it stays clear which one it is."""
+        name, equals, value = word.text.partition("=")
+        options = self.found.options
+        if self.single or name in options:
+            return word
+        meant = {option.names: full for full, option in options.items() if full.startswith(name)}
+        if len(meant) > 1:
+            self.found.unresolved.append("flag")
+        return word._replace(text=next(iter(meant.values())) + equals + value) if len(meant) == 1 else word
+
+    def _describe(self, name: str, option: Option | None) -> None:
+        """Mark an option that the catalogue does not know."""
+        program = self.found.program
+        if option is not None or program is UNKNOWN or _NUMERIC.match(name):
+            return
+        if name.startswith(program.families or ()) and not Option((name,), "value").opens:
+            return
+        if name[:5] == "--no-" and f"--{name[5:]}" in self.found.options:
+            return
+        self.found.unresolved.append(EFFECTS)
 
     def _take(self, option: Option) -> None:
         """An option by itself, whose value, if it has one, is the next word."""
@@ -235,11 +282,15 @@ class _Reading:
         self._switch(option)
 
     def _switch(self, option: Option) -> None:
+        if option.runs:
+            self.found.unresolved.append(EFFECTS)
         for name in option.names:
             self.found.values.setdefault(name, [ON])
 
     def _set(self, option: Option, value: Word) -> None:
         found = self.found
+        if option.opens and found.program is not UNKNOWN and not self._is_safe(value):
+            found.unresolved.append(EFFECTS)
         for name in option.names:
             found.values.setdefault(name, []).append(value)
         if option.slot is not None:
@@ -247,6 +298,10 @@ class _Reading:
                 found.runs = (option, value)
             else:
                 found.given.append((option, value))
+
+    def _is_safe(self, value: Word) -> bool:
+        globs = (*self.found.chain[0].safe, *self.found.program.safe)
+        return value.known and any(fnmatchcase(value.text, each) for each in globs)
 
     def _cluster(self, word: Word) -> bool:
         """Read ``-xzfa.tgz`` letter by letter; False where one of the letters is not known."""
@@ -292,10 +347,13 @@ class _Reading:
         if text in ("--help", "--version") or (text in ("-h", "-V") and len(self.words) == 1):
             if following is None or following.text[:1] == "-":
                 found.informs = True
+                # Not every program looks for options behind its operands.
+                found.unresolved += [EFFECTS] * bool(found.operands)
                 self._switch(Option((text,)))
                 return
         elif _NUMERIC.match(text):
             return
+        self._describe(text, None)
         if following is None or following.text[:1] == "-" or text[:5] == "--no-":
             self._switch(Option((text,)))
         else:
@@ -307,6 +365,7 @@ class _Reading:
         name, equals, _ = word.text.partition("=")
         option = found.options.get(name)
         if equals and not _DYNAMIC.search(name):
+            self._describe(name, option)
             self._set(option or Option((name,)), word)
             return
         option = found.options.get(word.text[:2])

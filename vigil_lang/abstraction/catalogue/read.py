@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import posixpath
+import re
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, TypeVar
 
 from vigil_lang.abstraction.catalogue import values
@@ -10,8 +12,9 @@ from vigil_lang.abstraction.catalogue.fill import Filled
 from vigil_lang.abstraction.catalogue.follow import derived, into_directory, suffixed
 from vigil_lang.abstraction.catalogue.load import is_path, program
 from vigil_lang.abstraction.catalogue.model import PATH_ROLES, Code, Effect, Invocation
-from vigil_lang.abstraction.catalogue.options import UNKNOWN, applies, places, sort
+from vigil_lang.abstraction.catalogue.options import EFFECTS, UNKNOWN, applies, places, sort
 from vigil_lang.abstraction.step import Step, Word
+from vigil_lang.trace.unseen import leaves_open
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -19,6 +22,26 @@ if TYPE_CHECKING:
     from vigil_lang.abstraction.catalogue.model import Change, Program
 
 _T = TypeVar("_T")
+
+_LONGEST = 1000
+"""Characters of a path that programs are called by."""
+
+_RUN_CODE = frozenset(
+    {"code.run", "code.build", "test.run", "fuzz.run", "container.run", "container.build", "job.submit"}
+)
+"""What a program of these kinds runs is not in its words, unless the catalogue says otherwise."""
+
+_RUNS_HELPER = re.compile(r"(?:ext|fd)::|-")
+"""Addresses of git that are commands, or options."""
+
+_FROM_FILE = re.compile(r"://|^git\+|^\.|\.(?:whl|zip|tgz|tar\.\w+|deb|rpm|gem|rb|snap|crate|nupkg|vsix)\Z|^/|^~")
+
+_INSTALLED = re.compile(
+    r"/(?:usr/|s?bin/|opt/|nix/|snap/|home/linuxbrew/|Library/|Applications/)"
+    r"|~/\.[\w-]+/(?:.*/)?bin/[^/]+\Z"
+    r"|(?:.*/)?(?:node_modules/\.bin|[\w.-]*(?:v?env|conda)[\w.-]*/(?:bin|Scripts))/[^/]+\Z"
+)
+"""Where programs are installed: by the system, for a user, in an environment of a project."""
 
 _ORDER = ("file.read", "file.delete")
 """Effects of these kinds come first, in this order."""
@@ -44,14 +67,19 @@ def read_command(
         entry = probe(head.text)
     found = sort(entry, words[1:])
     fill = Filled(found, cwd)
+    elsewhere = is_path(head.text) and not is_installed(head.text)
+    if head.known and (not known or elsewhere):
+        fill.unresolved[EFFECTS] = None
     if found.informs:
-        return Invocation(_step(words, fill, ("system.read",)), known=known)
+        return Invocation(_step(words, fill, ("system.read",)), known=known, unseen=not known or elsewhere)
     given: dict[str, Sequence[str]] = {
         **dict.fromkeys(fill.unresolved, ("",)),
         **fill.named,
         **fill.roles,
         **fill.remote,
     }
+    if fill.argument:
+        given.setdefault("argument", fill.argument)
     if fill.inner:
         given.setdefault("command", ("",))
     changes = [change for change in found.program.when if applies(change, found, given)]
@@ -67,9 +95,56 @@ def read_command(
     if head.known and is_path(head.text) and "/" in head.text:
         fill.role("executable", head, cwd)
     reads_data = _complete(fill, changes, piped)
-    kinds = _kinds(fill, changes, reads_data)
-    effects = _effects(fill, _latest([change.effects for change in changes], fill.entry.effects))
-    return Invocation(_step(words, fill, kinds), effects, tuple(fill.inner), fill.code, known)
+    kinds = () if found.strange else _kinds(fill, changes, reads_data)
+    unseen = not known or _unseen(fill, changes, kinds) or elsewhere
+    if unseen or found.strange or fill.strays:
+        fill.unresolved[EFFECTS] = None
+    reads = _latest([change.reads for change in changes], _latest([each.reads for each in found.chain], None)) or (
+        "folders" if "archive.create" in kinds else ""
+    )
+    effects = _effects(fill, _latest([change.effects for change in changes], fill.entry.effects), reads)
+    fill.unresolved.update(dict.fromkeys(found.unresolved))
+    if found.loose and not leaves_open(tuple(fill.unresolved)):
+        fill.unresolved["flag"] = None
+    step = _step(words, fill, kinds)
+    # Where the reading is a step of its own, that one says so.
+    step.reads = "" if any(each.kind == "file.read" for each in effects) else reads
+    return Invocation(step, effects, tuple(fill.inner), fill.code, known, unseen or found.strange)
+
+
+def _unseen(fill: Filled, changes: Sequence[Change], kinds: tuple[str, ...]) -> bool:
+    """Whether a program runs code that its words do not show: the project's, a package's, another machine's."""
+    told = _latest([change.unseen for change in changes], _latest([each.unseen for each in fill.found.chain], None))
+    if told is not None:
+        return told
+    keys = fill.roles.get("key", ())
+    if "git.configure" in kinds and fill.entry.name in ("config", "set"):
+        return not keys or not all(_is_safe(key, fill.found.chain[0].safe) for key in keys)
+    if any(_RUNS_HELPER.match(url) for url in (*fill.roles.get("url", ()), *fill.roles.get("remote", ()))):
+        return True
+    if "git.push" in kinds and not fill.unresolved.keys().isdisjoint(("remote", "revision")):
+        return True  # a `+` makes it a forced one
+    if "package.install" in kinds and _installs_unseen(fill):
+        return True
+    if fill.inner or fill.code is not None:
+        return fill.elsewhere
+    return fill.elsewhere or not kinds or not _RUN_CODE.isdisjoint(kinds)
+
+
+def _is_safe(key: str, globs: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(key, each) for each in globs)
+
+
+def _installs_unseen(fill: Filled) -> bool:
+    """Whether what is installed comes from the project itself, from a file or an address, with code that is run."""
+    packages = (*fill.roles.get("package", ()), *fill.argument)
+    named = packages or fill.unresolved or not fill.roles.keys().isdisjoint(("source", "config", "path", "version"))
+    return not named or any(values.begins_local(each) or _FROM_FILE.search(each) for each in packages)
+
+
+def is_installed(path: str) -> bool:
+    """Whether a program called by this path is the one of that name, unless somebody put another in its place."""
+    return len(path) <= _LONGEST and _INSTALLED.match(path.replace("\\", "/")) is not None
 
 
 def _on_a_mac(words: tuple[Word, ...]) -> tuple[Word, ...]:
@@ -124,14 +199,14 @@ def _kinds(fill: Filled, changes: Sequence[Change], reads_data: bool) -> tuple[s
     return (*kinds, "code.run") if fill.entry is UNKNOWN and fill.code is not None else kinds
 
 
-def _effects(fill: Filled, table: Mapping[str, tuple[str, ...]]) -> tuple[Effect, ...]:
+def _effects(fill: Filled, table: Mapping[str, tuple[str, ...]], reads: str) -> tuple[Effect, ...]:
     made: list[Effect] = []
     for role, kinds in table.items():
         pairs = fill.local.get(role, [])
         paths = tuple(path for _, path in pairs if path is not None and not values.is_device(path))
         missing = any(path is None for _, path in pairs) or (role in fill.unresolved and not pairs)
         if paths or missing:
-            made += [Effect(kind, paths, missing) for kind in kinds]
+            made += [Effect(kind, paths, missing, reads) for kind in kinds]
     return tuple(sorted(made, key=lambda each: _ORDER.index(each.kind) if each.kind in _ORDER else len(_ORDER)))
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.abstraction.catalogue import values
 from vigil_lang.abstraction.catalogue.model import Inner
+from vigil_lang.abstraction.catalogue.options import EFFECTS
 from vigil_lang.abstraction.step import Word
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ def commands_of(found: Sorted, words: tuple[Word, ...], language: str, cwd: str 
     if feed == "either" and ":::" in (texts := [word.text for word in words]):
         at = texts.index(":::")
         command, each = words[:at], words[at + 1 :]
+        if len(each) > _MOST:
+            found.unresolved.append(EFFECTS)
         if command and not any(word.text[:3] == ":::" for word in each):
             return [Inner(_filled(command, word), cwd) for word in each[:_MOST]]
         words = command or words

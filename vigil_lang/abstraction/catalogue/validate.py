@@ -113,6 +113,9 @@ def _options(table: Mapping[str, Any], roles: set[str]) -> Iterator[str]:
             if name[:1] not in ("-", "+") or len(name) < 2:
                 yield f"{name} is no option"
             seen.add(name)
+    yield from (f"{name} of runs is no option" for name in table.get("runs", "").split() if name not in seen)
+    if table.get("reads", "folders") not in ("files", "folders"):
+        yield f"reads cannot be {table['reads']}"
     for names in table.get("same", ()):
         yield from (f"{name} of same is no option" for name in names.split() if name not in seen)
     for role in table.get("roles", {}).values():

@@ -49,8 +49,8 @@ def local(word: Word, cwd: str | None) -> str | None:
     text = word.text
     if text[:7] == "file://":
         text = text[7:]
-    if word.quoted and text[:1] == "~":
-        text = "./" + text
+    if (word.quoted and text[:1] == "~") or text[:5] in ("$HOME", "${HOM"):
+        text = "./" + text  # what is left of it after expansion means itself
     return resolve(text, cwd)
 
 

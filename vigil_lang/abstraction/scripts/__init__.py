@@ -34,6 +34,8 @@ class ScriptReading:
 
     steps: tuple[Step | Spawn, ...] = ()
     trouble: tuple[str, ...] = ()
+    unseen: tuple[str, ...] = ()
+    """Why it may have effects that no step tells, each with its line; empty where all it does is told."""
 
 
 def _no_files(_: str) -> str | None:
@@ -55,10 +57,11 @@ def read_script(
     on the command line, and `files` gives the text of a file that is known: local modules are followed through it.
     """
     if language not in _LANGUAGES:
-        return ScriptReading(trouble=(f"scripts in {language} are not read",))
+        trouble = f"scripts in {language} are not read"
+        return ScriptReading(trouble=(trouble,), unseen=(trouble,))
     if len(text) > MAX_TEXT:
-        return ScriptReading(trouble=(f"the script is longer than {MAX_TEXT} characters",))
+        trouble = f"the script is longer than {MAX_TEXT} characters"
+        return ScriptReading(trouble=(trouble,), unseen=(trouble,))
     from vigil_lang.abstraction.scripts.reading import read
 
-    steps, trouble = read(_LANGUAGES[language], text, cwd, name, arguments, files)
-    return ScriptReading(steps, trouble)
+    return read(_LANGUAGES[language], text, cwd, name, arguments, files)

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from vigil_lang.abstraction.scripts import calls, emit, expressions, flow, modules, options
+from vigil_lang.abstraction.scripts import calls, emit, expressions, flow, modules, options, targets
 from vigil_lang.abstraction.scripts.site import Arguments, Site
 from vigil_lang.abstraction.scripts.tree import Opaque
 from vigil_lang.abstraction.scripts.values import (
+    MAX_ITEMS,
     UNKNOWN,
     Function,
+    Object,
     Ref,
     Sequence,
     Thing,
     Value,
+    active,
+    anything,
     element,
     is_literal,
+    opaque,
     text_of,
 )
 
@@ -30,6 +36,7 @@ if TYPE_CHECKING:
 
 def _leave(run: Run, name: str, this: Thing | None, given: Arguments, site: Site) -> Value:  # noqa: ARG001
     """`sys.exit`, `process.exit`: with a known code other than 0 the script has failed."""
+    calls.callbacks(run, given, UNKNOWN)
     value = given.get(0)
     failed = is_literal(value) and value not in (0, None)
     run.leaves |= flow.FAIL if failed else flow.EXIT
@@ -48,7 +55,10 @@ def _change_directory(run: Run, name: str, this: Thing | None, given: Arguments,
 def _import(run: Run, name: str, this: Thing | None, given: Arguments, site: Site) -> Value:  # noqa: ARG001
     """`importlib.import_module("x")`, `require("x")`, `import("x")`"""
     wanted = given.get(0)
-    return modules.load(run, wanted, site.scope) if isinstance(wanted, str) else UNKNOWN
+    if isinstance(wanted, str):
+        return modules.load(run, wanted, site.scope)
+    run.open("imports a module whose name is not known", site.line)
+    return anything()
 
 
 def _environment(run: Run, name: str, this: Thing | None, given: Arguments, site: Site) -> Value:
@@ -62,9 +72,12 @@ def _run_code(run: Run, name: str, this: Thing | None, given: Arguments, site: S
     """`exec` and `eval` of a text: a step, and what the text does."""
     value = emit.described_call(run, name, this, given, site)
     text = given.get(0)
-    if isinstance(text, str) and run.language == "python":
+    if isinstance(text, str):
         modules.run_text(run, text, site.scope)
-    return value
+    elif text is not None:
+        run.open(f"{name} of a text that is not known", site.line)
+    held = active(*given.values())
+    return replace(anything(*held), origins=value.origins if isinstance(value, Thing) else ())
 
 
 def _run_path(run: Run, name: str, this: Thing | None, given: Arguments, site: Site) -> Value:
@@ -73,6 +86,8 @@ def _run_path(run: Run, name: str, this: Thing | None, given: Arguments, site: S
     text = text_of(given.get(0) or UNKNOWN)
     path = run.path(text) if text is not None else None
     module = modules.load_path(run, path, "__main__") if path is not None else None
+    if module is None:
+        run.open("runs a file whose text is not known", site.line)
     return module or UNKNOWN
 
 
@@ -88,19 +103,20 @@ def _module_path(run: Run, name: str, this: Thing | None, given: Arguments, site
 def _partial(run: Run, name: str, this: Thing | None, given: Arguments, site: Site) -> Value:  # noqa: ARG001
     callee = given.get(0)
     if isinstance(callee, Function):
-        return Function(
-            callee.node,
-            callee.scope,
-            callee.this,
-            callee.name,
-            callee.given + tuple(v for _, v in given.positional[1:]),
-        )
-    return UNKNOWN
+        more = tuple(v for _, v in given.positional[1:])
+        if given.named or given.more or len(callee.given) + len(more) > MAX_ITEMS:
+            calls.again(run, callee)
+        return replace(callee, given=(callee.given + more)[:MAX_ITEMS])
+    return anything(*given.values())
 
 
 def _each(run: Run, name: str, this: Thing | None, given: Arguments, site: Site) -> Value:  # noqa: ARG001
     """`map(f, items)`, `filter(f, items)`: the function is called, but perhaps never."""
     callee, over = given.get(0), given.get(1)
+    if len(given.positional) > 2 or given.more:
+        with calls.aside(run):
+            calls.apply(run, callee, Arguments([], more=True), site)
+        return opaque(*given.values())
     return for_each(run, callee, over if over is not None else UNKNOWN, site, keep=name.endswith("filter"))
 
 
@@ -117,7 +133,7 @@ def for_each(run: Run, callee: Value, over: Value, site: Site, *, keep: bool = F
         given = Arguments([(Opaque(), item)])
         if isinstance(callee, Function):
             found.append(calls.invoke(run, callee, given.positional))
-        elif isinstance(callee, Ref):
+        elif callee is not None:
             found.append(calls.apply(run, callee, given, site))
     run.certain, run.stops, run.leaves = outer, stops, leaves
     if keep:
@@ -127,7 +143,60 @@ def for_each(run: Run, callee: Value, over: Value, site: Site, *, keep: bool = F
 
 def _get_attribute(run: Run, name: str, this: Thing | None, given: Arguments, site: Site) -> Value:  # noqa: ARG001
     owner, wanted = given.get(0), given.get(1)
-    return expressions.attribute(run, owner, wanted, site.scope) if isinstance(wanted, str) else UNKNOWN
+    if not isinstance(wanted, str):
+        return anything(owner, given.get(2))
+    found = expressions.attribute(run, owner, wanted, site.scope)
+    default = given.get(2)
+    return opaque(found, default) if active(default) else found
+
+
+def _set_attribute(run: Run, name: str, this: Thing | None, given: Arguments, site: Site) -> Value:  # noqa: ARG001
+    owner, value = given.get(0), given.get(2)
+    targets.set_item(run, owner, given.get(1) if given.get(1) is not None else UNKNOWN, value)
+    return None
+
+
+def _function_of_text(run: Run, name: str, this: Thing | None, given: Arguments, site: Site) -> Value:
+    """`new Function("a", "return a")`: code, of which what it does when it is called is not known."""
+    emit.described_call(run, name, this, given, site)
+    run.open("makes a function of a text", site.line)
+    return anything()
+
+
+def _later(run: Run, name: str, this: Thing | None, given: Arguments, site: Site) -> Value:  # noqa: ARG001
+    """`setTimeout(f, 10, x)`; a text in the place of the function is code."""
+    callee = given.get(0)
+    rest = Arguments(given.positional[2:], more=given.more)
+    if isinstance(callee, Function | Ref):
+        outer, run.certain = run.certain, False
+        if isinstance(callee, Function):
+            calls.invoke(run, callee, rest.positional, rest)
+        else:
+            calls.apply(run, callee, rest, site)
+        run.certain = outer
+    elif not is_literal(callee) or isinstance(callee, str):
+        calls.apply(run, callee if not is_literal(callee) else UNKNOWN, rest, site)
+    return UNKNOWN
+
+
+def _names(run: Run, name: str, this: Thing | None, given: Arguments, site: Site) -> Value:  # noqa: ARG001
+    """`vars()`, `vars(module)`: all names there are, and what they stand for."""
+    if not given.positional or (active(*given.values()) and not isinstance(given.get(0), Object)):
+        run.open(f"{name}() gives whatever there is", site.line)
+        return anything(*given.values())
+    return opaque(*given.values())
+
+
+def _query(run: Run, name: str, this: Thing | None, given: Arguments, site: Site) -> Value:
+    """`frame.query("a > 1")`: a text that may call functions by their names."""
+    text = given.get(0, "expr")
+    if not isinstance(text, str) or any(sign in text for sign in "@(_"):
+        run.open("a text is evaluated", site.line)
+    return emit.described_call(run, name, this, given, site)
+
+
+def _required(run: Run, name: str, this: Thing | None, given: Arguments, site: Site) -> Value:  # noqa: ARG001
+    return Ref("require")
 
 
 def _argument_parser(run: Run, name: str, this: Thing | None, given: Arguments, site: Site) -> Value:  # noqa: ARG001
@@ -145,6 +214,12 @@ SPECIAL: dict[str, Special] = {
     "functools.partial": _partial,
     **dict.fromkeys(("map", "filter"), _each),
     "getattr": _get_attribute,
+    "setattr": _set_attribute,
+    **dict.fromkeys(("vars", "globals", "locals"), _names),
+    "pandas.DataFrame.query": _query,
+    "Function": _function_of_text,
+    **dict.fromkeys(("setTimeout", "setInterval", "setImmediate", "process.nextTick", "queueMicrotask"), _later),
+    **dict.fromkeys(("module.createRequire", "createRequire"), _required),
     **dict.fromkeys(options.NAMES, _argument_parser),
 }
 """Functions that are more than a step, or something else."""

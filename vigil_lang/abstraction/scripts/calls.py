@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from vigil_lang.abstraction.scripts import containers, emit, expressions, flow, targets
 from vigil_lang.abstraction.scripts.site import Arguments, Site
-from vigil_lang.abstraction.scripts.state import MAX_CALLS
+from vigil_lang.abstraction.scripts.state import MAX_AGAIN, MAX_CALLS, MAX_WORK
 from vigil_lang.abstraction.scripts.tree import Attr, Await, Call, Expr, Items, Lambda, Name, Opaque, Star, plain
 from vigil_lang.abstraction.scripts.values import (
+    MAX_ITEMS,
+    NAMELESS,
     UNKNOWN,
     Class,
     Function,
@@ -19,11 +23,17 @@ from vigil_lang.abstraction.scripts.values import (
     Sequence,
     Thing,
     Value,
+    active,
     join,
     merge,
+    opaque,
+    origins_of,
+    qualified,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
     from vigil_lang.abstraction.scripts.state import Run
 
 
@@ -36,13 +46,13 @@ def call(run: Run, node: Call, scope: Scope, names: tuple[str, ...] = (), *, awa
         outer = run.certain
         if func.name == "catch" and run.language == "javascript" and not _handler_fails(node):
             run.certain = False  # what fails is made good
-        owner = expressions.evaluate(run, func.value, scope)
+        owner = expressions.owner(run, func.value, scope)
         run.certain = outer
         given = arguments(run, node, scope)
         return method(run, owner, func.name, given, site, awaited=awaited)
     if isinstance(func, Name) and func.id == "super":
         return _parent(scope)
-    callee = expressions.evaluate(run, func, scope)
+    callee = expressions.owner(run, func, scope)
     return apply(run, callee, arguments(run, node, scope), site, awaited=awaited)
 
 
@@ -63,8 +73,15 @@ def arguments(run: Run, node: Call, scope: Scope) -> Arguments:
         if isinstance(arg, Star):
             spread = expressions.evaluate(run, arg.value, scope)
             known = expressions.items_of(spread)
-            found.positional += [(Opaque(), v) for v in known or ()]
-            found.more |= known is None
+            if known is None:
+                found.more = True
+                found.held += active(spread)
+                known = []
+            found.positional += [(Opaque(), v) for v in known]
+            if len(found.positional) > MAX_ITEMS:
+                found.positional[MAX_ITEMS:] = [(Opaque(), opaque(*(v for _, v in found.positional[MAX_ITEMS:])))]
+                found.more = True
+            run.spend(len(known) // 4)
         else:
             found.positional.append((arg, expressions.evaluate(run, arg, scope)))
     for name, value_node in node.keywords:
@@ -74,8 +91,10 @@ def arguments(run: Run, node: Call, scope: Scope) -> Arguments:
         elif isinstance(value, Mapping):
             found.named |= {str(k): (Opaque(), v) for k, v in value.items.items()}
             found.more |= value.open
+            run.spend(len(value.items) // 4)
         else:
             found.more = True
+            found.held += active(value)
     return found
 
 
@@ -89,13 +108,43 @@ def apply(run: Run, callee: Value, given: Arguments, site: Site, *, awaited: boo
         case Ref(name=name):
             return emit.library_call(run, name, None, given, site)
         case Object():
-            return member_call(run, callee, "__call__", given)
-        case Thing(name=name) if name and not name.startswith("*"):
-            return emit.library_call(run, name, callee, given, site)
+            found = expressions.member(callee, "__call__")
+            if isinstance(found, Function):
+                return invoke(run, found, given.positional, given)
+            return apply(run, found, given, site)
+        case Thing(name=name, holds=holds) if name or holds:
+            for_any(run, holds, lambda each: apply(run, each, given, site))
+            if name == NAMELESS or name.startswith("*"):
+                return _unknown(run, "what is called has no name that is known", given, site)
+            return emit.library_call(run, name, callee, given, site) if name else opaque(callee, *given.values())
         case _:
-            emit.hand_over(given, fills=True)
-            callbacks(run, given, UNKNOWN)
-            return UNKNOWN
+            return _unknown(run, "it is not known what is called", given, site)
+
+
+def _unknown(run: Run, why: str, given: Arguments, site: Site) -> Value:
+    """A call of something of which nothing is known."""
+    run.open(why, site.line)
+    emit.hand_over(given, fills=True)
+    callbacks(run, given, UNKNOWN)
+    return opaque(*given.values())
+
+
+@contextmanager
+def aside(run: Run) -> Iterator[None]:
+    """Looks at something only for effects that no step tells: it may happen at any time, or never."""
+    kept = run.certain, run.stops, run.leaves, run.repeated, run.line
+    run.certain, run.dry = False, run.dry + 1
+    yield
+    run.certain, run.stops, run.leaves, run.repeated, run.line = kept
+    run.dry -= 1
+
+
+def for_any(run: Run, options: Iterable[Value], do: Callable[[Value], object]) -> None:
+    """Looks at what happens if a value is any of several."""
+    for each in options:
+        with aside(run):
+            run.spend()
+            do(each)
 
 
 def method(run: Run, owner: Value, name: str, given: Arguments, site: Site, *, awaited: bool = True) -> Value:
@@ -103,24 +152,49 @@ def method(run: Run, owner: Value, name: str, given: Arguments, site: Site, *, a
     match owner:
         case Object() | Class():
             found = expressions.member(owner, name)
+            if found is UNKNOWN and isinstance(owner, Class) and name in ("mro", "__new__", "__init_subclass__"):
+                return opaque(owner)
             if isinstance(found, Function) and isinstance(owner, Object) and found.this is None:
-                found = Function(found.node, found.scope, owner, found.name)
+                found = replace(found, this=owner)
             return apply(run, found, given, site, awaited=awaited)
         case Ref():
             found = expressions.attribute(run, owner, name, site.scope)
-            if isinstance(found, Ref):
-                return apply(run, found, given, site)
-            return method(run, found, "__call__", given, site) if isinstance(found, Sequence) else UNKNOWN
-        case Function() if name in ("call", "apply", "bind"):
-            rest = Arguments(given.positional[1:], more=name == "apply")
-            return owner if name == "bind" else apply(run, owner, rest, site)
-        case Thing(name=called) if called and not called.startswith("*"):
-            if name in ("then", "catch", "finally"):
+            if name in _OF_A_FUNCTION and run.language == "javascript" and owner.name != "Reflect":
+                return _called(run, owner, name, given, site)
+            return apply(run, found, given, site)
+        case Function() if name in _OF_A_FUNCTION:
+            return _called(run, owner, name, given, site)
+        case Function():
+            return _unknown(run, f"{name} of a function", given, site)
+        case Thing(name=called, holds=holds) if (called and not called.startswith("*")) or (holds and not called):
+            if name in ("then", "catch", "finally") and called:
                 callbacks(run, given, owner)
                 return owner
-            return emit.library_call(run, f"{called}.{name}", owner, given, site)
+            for_any(run, holds, lambda each: method(run, each, name, given, site))
+            if called:
+                return emit.library_call(run, qualified(called, f".{name}"), owner, given, site)
+            found = containers.method(run, owner, name, given, site)
+            return replace(opaque(found, owner, *given.values()), origins=origins_of(found))
         case _:
             return containers.method(run, owner, name, given, site)
+
+
+_OF_A_FUNCTION = ("call", "apply", "bind")
+
+
+def _called(run: Run, owner: Function | Ref, name: str, given: Arguments, site: Site) -> Value:
+    """`f.call(this, x)`, `f.apply(this, [x])`, `f.bind(this, x)`"""
+    rest = given.positional[1:]
+    if name == "bind":
+        values = tuple(v for _, v in rest)
+        if isinstance(owner, Function):
+            return replace(owner, given=owner.given + values[:MAX_ITEMS])
+        return opaque(owner, *values)
+    if name == "call":
+        return apply(run, owner, Arguments(rest, more=given.more), site)
+    items = expressions.items_of(rest[0][1]) if rest else []
+    spread = [opaque(rest[0][1])] if items is None else items
+    return apply(run, owner, Arguments([(Opaque(), v) for v in spread], more=items is None), site)
 
 
 def member_call(run: Run, owner: Object, name: str, given: Arguments | None = None) -> Value:
@@ -136,6 +210,7 @@ def _local(run: Run, callee: Function, given: Arguments, site: Site, *, awaited:
     name = callee.name
     if callee.given:
         given = Arguments([(Opaque(), v) for v in callee.given] + given.positional, given.named, given.more)
+        run.spend(len(callee.given))
     if name:
         emit.local_step(run, callee, given, site)
     outer = run.certain
@@ -158,6 +233,7 @@ def with_origin(value: Value, name: str) -> Value:
                 value.shape,
                 value.step,
                 value.options,
+                value.holds,
             )
         case Sequence() if name and len(value.items) <= 16:
             return Sequence([with_origin(i, name) if isinstance(i, Thing) else i for i in value.items], value.open)
@@ -168,16 +244,33 @@ def with_origin(value: Value, name: str) -> Value:
 def invoke(run: Run, callee: Function, positional: list[tuple[Expr, Value]], given: Arguments | None = None) -> Value:
     """What a function of the script returns, having done what it does; unknown where it is not followed."""
     node = callee.node
-    if len(run.calls) >= MAX_CALLS or any(node is other for other in run.calls):
-        return UNKNOWN
+    if any(node is other for other in run.aside):
+        return opaque(*(v for _, v in positional))
+    if any(node is other for other in run.calls):  # another turn of it may do what this one does not
+        run.aside.append(node)
+        with aside(run):
+            _follow(run, callee, [(Opaque(), opaque(v)) for _, v in positional], None)
+        run.aside.pop()
+        return opaque(*(v for _, v in positional))
+    return _follow(run, callee, positional, given)
+
+
+def _follow(run: Run, callee: Function, positional: list[tuple[Expr, Value]], given: Arguments | None) -> Value:
+    node = callee.node
+    if len(run.calls) >= MAX_CALLS:
+        run.trouble[f"functions call each other more than {MAX_CALLS} deep"] = None
+        run.open("functions call each other too deeply to be followed")
+        return opaque(*(v for _, v in positional))
+    run.followed.add(id(node))
     inner = Scope({}, outer=callee.scope, module=callee.scope.module or callee.scope)
     _bind(run, callee, positional, given, inner)
     outer = run.certain
     leaves, stops = run.leaves, run.stops
     run.calls.append(node)
     run.returned.append([])
+    run.yielded.append([])
     ends = flow.block(run, node.body, inner)
-    values = run.returned.pop()
+    values, items = run.returned.pop(), run.yielded.pop()
     run.calls.pop()
     run.certain = outer
     run.leaves = leaves | ends & (flow.EXIT | flow.FAIL | flow.RAISE)
@@ -185,7 +278,7 @@ def invoke(run: Run, callee: Function, positional: list[tuple[Expr, Value]], giv
     if run.leaves & flow.EXIT:
         run.certain = False
     if node.generator:
-        return Sequence(open=True)
+        return Sequence([opaque(*items)] if active(*items) else [], open=True)
     if ends & flow.NEXT and values:
         values.append(None)
     return join(values) if values else None
@@ -198,6 +291,7 @@ def _bind(
     waiting = [v for _, v in positional]
     keywords = {k: v for k, (_, v) in given.named.items()} if given else {}
     more = given.more if given else False
+    held = given.held if given else []
     if callee.this is not None:
         if run.language == "python":
             waiting.insert(0, callee.this)
@@ -206,26 +300,42 @@ def _bind(
     for param in callee.node.params:
         if param.star == "*":
             if param.name:
-                inner.names[param.name] = Sequence(list(waiting), open=more)
+                inner.names[param.name] = Sequence([*waiting, *([opaque(*held)] if held else [])], open=more)
             waiting = []
             continue
         if param.star:
-            inner.names[param.name] = Mapping(dict(keywords.items()), open=more)
+            inner.names[param.name] = Mapping(dict(keywords.items()), open=more, others=[opaque(*held)] if held else [])
             continue
         if waiting:
             value = waiting.pop(0)
-            if value is None and param.default is not None and run.language == "javascript":
-                value = UNKNOWN  # `undefined` takes the default, `null` does not
+            if param.default is not None and run.language == "javascript" and not _is_there(value):
+                value = _perhaps(run, param.default, inner, value)  # `undefined` takes the default, `null` does not
         elif param.name in keywords:
             value = keywords.pop(param.name)
-        elif param.default is not None and not more:
-            value = expressions.evaluate(run, param.default, callee.scope)
+        elif param.name in callee.defaults:
+            value = callee.defaults[param.name]
+        elif param.default is not None and run.language == "javascript":
+            value = expressions.evaluate(run, param.default, inner)
         else:
-            value = None if run.language == "javascript" and given and not more else UNKNOWN
+            value = None if run.language == "javascript" and given and not more else opaque(*held)
+        if more and param.name in callee.defaults:
+            value = opaque(value, *held)
         if param.pattern is not None:
             targets.assign(run, param.pattern, value, inner)
         else:
             inner.names[param.name] = value
+
+
+def _is_there(value: Value) -> bool:
+    """Whether a value is surely not JavaScript's `undefined`."""
+    return value is not None and not isinstance(value, Thing)
+
+
+def _perhaps(run: Run, default: Expr, scope: Scope, value: Value) -> Value:
+    outer, run.certain = run.certain, False
+    other = expressions.evaluate(run, default, scope)
+    run.certain = outer
+    return opaque(value, other)
 
 
 def parameters(callee: Function) -> list[str]:
@@ -250,6 +360,8 @@ def _instance(run: Run, kind: Class, given: Arguments, site: Site) -> Value:
         invoke(run, callee, given.positional, given)
     else:
         made.members |= {k: v for k, (_, v) in given.named.items()}
+        if given.active():
+            made.members[NAMELESS] = opaque(*given.values())
     return made
 
 
@@ -262,15 +374,74 @@ def _parent(scope: Scope) -> Value:
 
 
 def callbacks(run: Run, given: Arguments, item: Value) -> Value:
-    """Functions of the script that are handed to another may be called with `item`; what they return."""
+    """What is handed to another function may be called by it: functions of the script with `item`.
+
+    What they return.
+    """
+    held = given.active()
+    if not held:
+        return UNKNOWN
     found: list[Value] = []
-    for value in given.values():
-        if isinstance(value, Function):
-            outer, run.certain = run.certain, False
-            stops = run.stops
-            found.append(invoke(run, value, [(Opaque(), item)]))
-            run.certain, run.stops = outer, stops
+    direct = {id(value) for value in given.values()}
+    other = Thing(holds=tuple(v for v in held if not isinstance(v, Function) or id(v) not in direct))
+    item = other if item is UNKNOWN else item
+    for value in held:
+        match value:
+            case Function() if id(value) in direct:
+                outer, run.certain = run.certain, False
+                stops = run.stops
+                more = len(parameters(value)) - 1 if other.holds else 0
+                found.append(invoke(run, value, [(Opaque(), item), *[(Opaque(), other)] * more]))
+                run.certain, run.stops = outer, stops
+            case Function():
+                again(run, value)
+            case Object() | Class():
+                for each in methods_of(value):
+                    again(run, each)
+            case Ref(name=name) if emit.may_act(run, name):
+                run.open(f"{name} is handed to what may call it")
+            case _:
+                pass
     return join(found)
+
+
+def methods_of(value: Object | Class) -> list[Function]:
+    """The methods of a class of the script that is no module, with those of its bases."""
+    kind = value.kind if isinstance(value, Object) else value
+    found: list[Function] = []
+    waiting: list[Value] = [kind]
+    for _ in range(16):
+        match waiting.pop(0) if waiting else None:
+            case Class(module=False) as base:
+                found += [replace(m, this=value) for m in base.members.values() if isinstance(m, Function)]
+                waiting += base.bases
+            case None:
+                break
+    return found
+
+
+def again(run: Run, function: Function) -> None:
+    """Has a function looked at once more at the end: what is not followed may call it with whatever it likes."""
+    run.again.setdefault(id(function.node), function)
+
+
+def look_at_loose(run: Run) -> None:
+    """Looks for effects of functions that may be called by what is not followed."""
+    run.work = max(run.work, MAX_WORK // 2)
+    looked: set[int] = set()
+    while True:
+        waiting = [f for key, f in run.again.items() if key not in looked]
+        waiting += [f for key, f in run.loose.items() if key not in looked and key not in run.followed]
+        if not waiting:
+            return
+        for function in waiting:
+            if len(looked) >= MAX_AGAIN:
+                run.open("there are more functions that others may call than are looked at")
+                return
+            looked.add(id(function.node))
+            with aside(run):
+                run.calls.clear()
+                _follow(run, function, [], Arguments(more=True))
 
 
 def _handler_fails(node: Call) -> bool:

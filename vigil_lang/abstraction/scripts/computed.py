@@ -15,7 +15,10 @@ from vigil_lang.abstraction.scripts.values import (
     Sequence,
     Thing,
     Value,
+    active,
     element,
+    is_literal,
+    opaque,
     text_of,
 )
 
@@ -129,7 +132,9 @@ def _as_text(run: Run, this: Thing | None, given: Arguments) -> Value | None:  #
 def _as_number(kind: type[int] | type[float]) -> Computation:
     def computed(run: Run, this: Thing | None, given: Arguments) -> Value | None:  # noqa: ARG001
         value = given.get(0)
-        if not isinstance(value, str | int | float) or (isinstance(value, str) and len(value) > 30):
+        if not isinstance(value, str | int | float) or len(given.positional) + len(given.named) != 1:
+            return UNKNOWN
+        if isinstance(value, str) and (len(value) > 30 or "_" in value):
             return UNKNOWN
         try:
             return kind(value)
@@ -145,7 +150,7 @@ def _length(run: Run, this: Thing | None, given: Arguments) -> Value | None:  # 
             return len(items)
         case Mapping(items=known, open=False, others=[]):
             return len(known)
-        case str() | bytes() as text:
+        case str() | bytes() as text if text[:1] not in ("~", b"~"):
             return len(text)
         case _:
             return UNKNOWN
@@ -168,6 +173,21 @@ def _listed(run: Run, this: Thing | None, given: Arguments) -> Value | None:  # 
     if known is None:
         return value if isinstance(value, Thing) else Sequence([element(value)], open=True)
     return Sequence(known)
+
+
+def _iterated(run: Run, this: Thing | None, given: Arguments) -> Value | None:
+    """What `iter` gives; with two arguments it calls the first one."""
+    return _listed(run, this, given) if len(given.positional) == 1 else None
+
+
+def _without_doubles(run: Run, this: Thing | None, given: Arguments) -> Value | None:
+    value = _listed(run, this, given)
+    if not isinstance(value, Sequence):
+        return value
+    literals = [i for i in value.items if is_literal(i)]
+    if len(literals) < len(value.items):
+        return Sequence(value.items, open=True)
+    return Sequence(list(dict.fromkeys(literals)), value.open)
 
 
 def _sorted(run: Run, this: Thing | None, given: Arguments) -> Value | None:
@@ -199,6 +219,7 @@ def _enumerated(run: Run, this: Thing | None, given: Arguments) -> Value | None:
 def _zipped(run: Run, this: Thing | None, given: Arguments) -> Value | None:  # noqa: ARG001
     values = [v for _, v in given.positional]
     known = [expressions.items_of(v) for v in values]
+    run.spend(sum(len(k) for k in known if k is not None) // 16)
     if given.more or not values or any(k is None for k in known):
         return Sequence([Sequence([element(v) for v in values])], open=True)
     return Sequence([Sequence(list(items)) for items in zip(*(k for k in known if k is not None), strict=False)])
@@ -206,11 +227,14 @@ def _zipped(run: Run, this: Thing | None, given: Arguments) -> Value | None:  # 
 
 def _dict(run: Run, this: Thing | None, given: Arguments) -> Value | None:  # noqa: ARG001
     first = given.get(0)
-    found = Mapping({k: v for k, (_, v) in given.named.items()}, open=given.more)
+    found = Mapping({k: v for k, (_, v) in list(given.named.items())[:MAX_ITEMS]}, open=given.more)
     if isinstance(first, Mapping):
         found = Mapping({**first.items, **found.items}, first.open or found.open, list(first.others))
+        if len(found.items) > MAX_ITEMS:
+            return Mapping(open=True, others=[opaque(found)])
     elif given.positional:
         found.open = True
+        found.others = [opaque(first)] if active(first) else []
     return found
 
 
@@ -258,7 +282,8 @@ def _dedented(text: str) -> Value:
 
 
 def _new_map(run: Run, this: Thing | None, given: Arguments) -> Value | None:  # noqa: ARG001
-    return Mapping(open=bool(given.positional))
+    values = [v for _, v in given.positional]
+    return Mapping(open=bool(values), others=[opaque(*values)] if active(*values) else [])
 
 
 def _passed_on(run: Run, this: Thing | None, given: Arguments) -> Value | None:  # noqa: ARG001
@@ -299,7 +324,9 @@ _COMPUTED: dict[str, Computation] = {
     "parseInt": _as_number(int),
     "len": _length,
     "range": _range,
-    **dict.fromkeys(("list", "tuple", "set", "iter", "frozenset", "Array.from", "collections.deque", "Set"), _listed),
+    **dict.fromkeys(("list", "tuple", "Array.from", "collections.deque"), _listed),
+    **dict.fromkeys(("set", "frozenset", "Set"), _without_doubles),
+    "iter": _iterated,
     "sorted": _sorted,
     "reversed": _reversed,
     "enumerate": _enumerated,
@@ -312,6 +339,7 @@ _COMPUTED: dict[str, Computation] = {
     "shlex.quote": _quoted,
     "shlex.split": _split_words,
     **dict.fromkeys(("tqdm", "tqdm.tqdm", "tqdm.auto.tqdm", "Promise.resolve", "Promise.all"), _passed_on),
+    "util.promisify": _passed_on,
     **dict.fromkeys(("asyncio.run", "asyncio.wait_for", "asyncio.create_task"), _passed_on),
     **dict.fromkeys(("URL", "url.URL", "url.fileURLToPath", "url.pathToFileURL"), _file_address),
 }

@@ -5,18 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vigil_lang.abstraction.scripts import builtin, calls, emit, expressions, pure, targets
-from vigil_lang.abstraction.scripts.ordinary import ORDINARY
 from vigil_lang.abstraction.scripts.values import (
     MAX_ITEMS,
     MAX_STRING,
     UNKNOWN,
+    Class,
     Function,
     Mapping,
+    Object,
+    Ref,
     Sequence,
     Thing,
     Value,
+    active,
     element,
+    is_literal,
     join,
+    limited,
+    opaque,
     text_of,
 )
 
@@ -38,11 +44,40 @@ def method(run: Run, owner: Value, name: str, given: Arguments, site: Site) -> V
             return _mapping(run, owner, name, given, site)
         case Thing(name=called) if called.startswith("*"):
             return _items(run, owner, name, given, site)
-        case Thing(name="", text=None, shape=None) if run.libraries and name not in ORDINARY and name[:1] != "_":
-            return emit.unknown_call(run, name, given, site)
-        case _:
+        case Thing(name="", text=None, shape=None):
+            _of_the_script(run, name)
+            known = name in run.library.methods and not (name in _PATHS and len(given.positional) == 1)
+            if not known:
+                run.open(f"what .{name}() does is not known", site.line)
+            if run.libraries and name not in run.library.plain and name[:1] != "_":
+                return emit.unknown_call(run, name, given, site, known=known)
             calls.callbacks(run, given, UNKNOWN)
-            return UNKNOWN
+            return opaque(*given.values())
+        case Thing(name=called) if called:
+            return calls.apply(run, owner, given, site)
+        case Function() | Class() | Object() | Ref():
+            return calls.apply(run, UNKNOWN, given, site)
+        case _:
+            if name not in run.library.methods:
+                run.open(f"what .{name}() does is not known", site.line)
+            calls.callbacks(run, given, UNKNOWN)
+            return opaque(owner, *given.values())
+
+
+_PATHS = frozenset({"rename", "replace"})
+"""Methods that texts and tables have too, but of one argument only paths."""
+
+
+def _of_the_script(run: Run, name: str) -> None:
+    """A method of an object that may be of any class of the script."""
+    for each in run.methods.get(name, ())[:MAX_CLASSES]:
+        calls.again(run, each)
+    if len(run.methods.get(name, ())) > MAX_CLASSES:
+        run.open(f"more classes have a method {name} than are looked at")
+
+
+MAX_CLASSES = 8
+"""Classes of the script whose methods of one name are looked at where it is not known which of them is called."""
 
 
 _PLAIN = frozenset(
@@ -72,6 +107,10 @@ def _text(run: Run, owner: str, name: str, given: Arguments) -> Value:
     if name in _PLAIN and len(texts) == len(values) and not given.named:
         if "replace" in name and (len(texts) != 2 or owner.count(texts[0]) * len(texts[1]) > MAX_STRING):
             return UNKNOWN
+        if (run.language == "javascript" and any("$" in t for t in texts[1:])) or (
+            owner[:1] == "~" and "with" in name.lower()
+        ):
+            return UNKNOWN  # a pattern; the home directory, whose path is not known
         if name == "replace" and run.language == "javascript":
             return owner.replace(texts[0], texts[1], 1)
         return _plain(owner, _SAME.get(name, name), texts)
@@ -79,6 +118,9 @@ def _text(run: Run, owner: str, name: str, given: Arguments) -> Value:
         return pure.add(
             [owner, *values], [node for node, _ in [*given.positional[:1], *given.positional]], True, "python"
         )
+    if name not in run.library.methods:
+        run.open(f"what .{name}() does is not known")
+    calls.callbacks(run, given, UNKNOWN)
     return UNKNOWN
 
 
@@ -148,9 +190,12 @@ def _sequence(run: Run, owner: Sequence, name: str, given: Arguments, site: Site
             found = element(owner)
             owner.open = True
             calls.callbacks(run, given, found)
+            if name == "splice":
+                owner.items = limited([*owner.items, *values[2:]])[0]
             return owner if name in ("sort", "reverse") else found
         case "copy" | "slice" | "values" | "flat" | "concat" | "toSorted":
-            return Sequence(list(owner.items), open=owner.open or name != "copy")
+            more = [opaque(*values)] if active(*values) else []
+            return Sequence([*owner.items, *more], open=owner.open or name != "copy")
         case "map" | "forEach" | "flatMap" | "filter" | "some" | "every" | "find" | "findIndex":
             callee = values[0] if values else UNKNOWN
             found = builtin.for_each(run, callee, owner, site, keep=name == "filter")
@@ -161,8 +206,11 @@ def _sequence(run: Run, owner: Sequence, name: str, given: Arguments, site: Site
         case "includes" if values:
             return pure.compare("in", values[0], owner)
         case _:
-            calls.callbacks(run, given, element(owner))
-            return UNKNOWN
+            if name not in run.library.methods:
+                run.open(f"what .{name}() does is not known", site.line)
+            found = element(owner)
+            calls.callbacks(run, given, found if active(found) else UNKNOWN)
+            return opaque(owner, *given.values())
 
 
 def _grow(run: Run, owner: Sequence, name: str, values: list[Value]) -> Value:
@@ -177,10 +225,14 @@ def _grow(run: Run, owner: Sequence, name: str, values: list[Value]) -> Value:
         added = [element(values[0])] if known is None else known
     front = name in ("unshift", "appendleft")
     owner.open |= not run.certain or front
-    room = max(0, MAX_ITEMS - len(owner.items))
-    owner.open |= len(added) > room
-    owner.items += added[:room]
-    return UNKNOWN
+    owner.open |= name == "add" and not all(map(is_literal, [*owner.items, *added]))
+    if name == "add":
+        added = [v for v in added if not (is_literal(v) and v in [i for i in owner.items if is_literal(i)])]
+    for value in added:
+        targets.note_item(run, owner, value)
+    owner.items, cut = limited([*owner.items, *added])
+    owner.open |= cut
+    return owner
 
 
 def view(owner: Mapping, name: str) -> Sequence:
@@ -207,22 +259,29 @@ def _mapping(run: Run, owner: Mapping, name: str, given: Arguments, site: Site) 
                 return owner.items[key]
             rest = [*owner.items.values(), *owner.others] if not isinstance(key, str | int | float) else owner.others
             default = [*values[1:2], *([UNKNOWN] if owner.open and not rest else [])]
+            if name == "setdefault" and len(values) > 1:
+                targets.set_item(run, owner, key, values[1])
             return join([*rest, *default]) if rest or owner.open else default[0] if default else None
         case "set":
             targets.set_item(run, owner, key, values[1] if len(values) > 1 else UNKNOWN)
             return owner
         case "update":
-            if isinstance(key, Mapping) and run.certain:
-                owner.items |= key.items
-                owner.open |= key.open
+            for value in given.values():
+                targets.note_item(run, owner, value)
+            if isinstance(key, Mapping) and run.certain and not given.named:
+                targets.merge_into(owner, key)
+                run.spend(len(key.items) // 4)
             else:
                 owner.open = True
+                owner.others = (
+                    [*owner.others, opaque(*given.values())][-8:] if active(*given.values()) else owner.others
+                )
             return None
         case "copy":
             return Mapping(dict(owner.items), owner.open, list(owner.others))
         case "has" | "delete" | "clear" | "popitem":
             owner.open |= name != "has"
-            return UNKNOWN
+            return element(owner) if name == "popitem" else UNKNOWN
         case "forEach":
             for callee in values:
                 builtin.for_each(run, callee, view(owner, "values"), site)
@@ -232,8 +291,12 @@ def _mapping(run: Run, owner: Mapping, name: str, given: Arguments, site: Site) 
         case _ if name in owner.items:
             return calls.apply(run, owner.items[name], given, site)
         case _:
+            held = active(*owner.others)
+            calls.for_any(run, held, lambda each: calls.apply(run, each, given, site))
+            if not held and name not in run.library.methods:
+                run.open(f"what .{name}() does is not known", site.line)
             calls.callbacks(run, given, UNKNOWN)
-            return UNKNOWN
+            return opaque(owner, *given.values())
 
 
 def _items(run: Run, owner: Thing, name: str, given: Arguments, site: Site) -> Value:
@@ -249,5 +312,7 @@ def _items(run: Run, owner: Thing, name: str, given: Arguments, site: Site) -> V
         case "find" | "pop" | "shift":
             return element(owner)
         case _:
+            if name not in run.library.methods:
+                run.open(f"what .{name}() does is not known", site.line)
             calls.callbacks(run, given, element(owner))
-            return UNKNOWN
+            return opaque(owner, *given.values())

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 MAX_TEXTS = 64
 """Texts of one argument, and arguments of one call, that a step carries."""
 
+MAX_PARTS = 2000
+"""Parts of one argument that are looked at."""
+
 _BY_ADDRESS = {"file.read": "net.request", "file.write": "net.upload"}
 
 
@@ -62,7 +65,7 @@ class Draft:
     def give(self, name: str, node: Expr, value: Value) -> None:
         """Puts an argument under a name: its value, what it is called and where it comes from."""
         texts: list[tuple[str, str]] = []
-        if not _flatten(name, value, texts, 0):
+        if not _flatten(name, value, texts):
             self.unresolved[name] = None
         for key, text in texts[:MAX_TEXTS]:
             self.roles[key] = (*self.roles.get(key, ()), text)
@@ -78,7 +81,7 @@ class Draft:
         """Fills a role of the vocabulary; paths are resolved, an address in the place of a path is one."""
         known = vocabulary().roles.get(role)
         texts: list[tuple[str, str]] = []
-        complete = _flatten(role, value, texts, 0)
+        complete = _flatten(role, value, texts)
         found: list[str] = []
         for key, text in texts[:MAX_TEXTS]:
             if key != role:
@@ -102,29 +105,31 @@ class Draft:
             self.unresolved[role] = None
 
 
-def _flatten(name: str, value: Value, texts: list[tuple[str, str]], depth: int) -> bool:
+def _flatten(name: str, value: Value, texts: list[tuple[str, str]]) -> bool:
     """Collects the texts of a value by name; whether that is all there is to it."""
-    if depth > 8 or len(texts) > MAX_TEXTS or len(name) > 200:
-        return False
-    match value:
-        case None | Function() | Class() | Object():
-            return True
-        case Sequence():
-            complete = not value.open
-            for item in value.items:
-                complete &= _flatten(name, item, texts, depth + 1)
+    waiting = [(name, value, 0)]
+    complete = True
+    for _ in range(MAX_PARTS):
+        if not waiting:
             return complete
-        case Mapping():
-            complete = not value.open
-            for key, item in value.items.items():
-                complete &= _flatten(f"{name}.{key}", item, texts, depth + 1)
-            return complete
-        case _:
-            text = text_of(value)
-            if text is None:
-                return False
-            texts.append((name, text))
-            return True
+        name, value, depth = waiting.pop()
+        if depth > 8 or len(texts) > MAX_TEXTS or len(name) > 200:
+            break
+        match value:
+            case None | Function() | Class() | Object():
+                pass
+            case Sequence():
+                complete &= not value.open
+                waiting += [(name, item, depth + 1) for item in reversed(value.items)]
+            case Mapping():
+                complete &= not value.open
+                waiting += [(f"{name}.{key}", item, depth + 1) for key, item in reversed(value.items.items())]
+            case _:
+                text = text_of(value)
+                complete &= text is not None
+                if text is not None:
+                    texts.append((name, text))
+    return False
 
 
 def _name_of(node: Expr, value: Value) -> str | None:

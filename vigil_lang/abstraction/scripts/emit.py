@@ -10,6 +10,7 @@ from vigil_lang.abstraction.scripts.draft import MAX_TEXTS, Draft
 from vigil_lang.abstraction.scripts.libraries import Entry, is_standard
 from vigil_lang.abstraction.scripts.site import Site
 from vigil_lang.abstraction.scripts.values import (
+    NAMELESS,
     UNKNOWN,
     Function,
     Mapping,
@@ -19,12 +20,14 @@ from vigil_lang.abstraction.scripts.values import (
     Sequence,
     Thing,
     Value,
+    active,
     element,
     qualified,
     text_of,
     truth,
 )
 from vigil_lang.abstraction.step import Step
+from vigil_lang.trace.unseen import EFFECTS
 from vigil_lang.trace.vocabulary import vocabulary
 
 if TYPE_CHECKING:
@@ -42,10 +45,21 @@ _HANDED = 3
 
 _NOWHERE = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty", "-", "NUL"})
 
+ENVIRONMENTS = ("os.environ", "process.env", "os.environb")
+"""What the variables of the environment are in."""
+
 HOME = ("HOME", "USERPROFILE")
 """Environment variables that are the user's home directory."""
 
 _HANDLES = ("io.", "*io.")
+
+_KEEPS = frozenset(
+    ["isinstance", "issubclass", "hasattr", "type", "id", "callable", "print", "repr", "super", "console.log", "object"]
+)
+"""Functions that do not call what they are given."""
+
+SPECIAL_VALUES = frozenset({"os.environ", "process.env", "sys.argv", "process.argv", "sys.path"})
+"""What has a name like a function's, and is none."""
 
 
 def library_call(run: Run, name: str, this: Thing | None, given: Arguments, site: Site) -> Value:
@@ -56,18 +70,52 @@ def library_call(run: Run, name: str, this: Thing | None, given: Arguments, site
         return special(run, name, this, given, site)
     result = computed.compute(run, name, this, given)
     if result is not None:
+        if any(isinstance(v, Function | Ref) or (isinstance(v, Thing) and v.holds) for v in given.values()):
+            calls.callbacks(run, given, _first_element(given))
         return result
     entry = run.library.find(name)
     if entry is not None and entry.spawn:
         spawn.spawn(run, entry, given, site)
+        calls.callbacks(run, given, UNKNOWN)
         return Thing((entry.name,), entry.returns or f"{entry.name}()")
+    if not _is_told(run, name, entry, this, given):
+        unnamed = name.partition(".")[0] == NAMELESS
+        run.open("it is not known what is called" if unnamed else f"what {name} does is not known", site.line)
     if entry is None and is_standard(name, run.language):
         return _silent(run, name, this, given, site)
-    if entry is not None and entry.quiet:
+    if entry is not None and entry.quiet and not _kinds(entry, given):
         _silent(run, name, this, given, site)
         return this if entry.same and this else _result(entry.name, entry, {}, this)
     value = _step(run, name, entry, this, given, site)
     return _found(name, this, given) or value
+
+
+def _is_told(run: Run, name: str, entry: Entry | None, this: Thing | None, given: Arguments) -> bool:
+    """Whether all that a call does is told by its step, or it does nothing."""
+    if entry is None:
+        called = this is not None and this.name == name and name.endswith(("()", "[]"))
+        if called and is_standard(name, run.language):  # what comes out of a function is called in turn
+            return run.library.names(name)
+        return run.library.only_computes(name)
+    if entry.safe and truth(given.get(-1, entry.safe)) is True:
+        return True
+    if isinstance(entry.runs, str):
+        return not any(truth(v) is not False for v in (given.get(-1, n) for n in entry.runs.split()) if v is not None)
+    return not entry.runs
+
+
+def may_act(run: Run, name: str) -> bool:
+    """Whether something by this name is perhaps a function that does something; constants are written in capitals."""
+    name = run.library.canonical(name)
+    last = name.rpartition(".")[2]
+    entry = run.library.find(name)
+    if entry is not None:
+        return entry.effective
+    if name in SPECIAL_VALUES or last.isupper():
+        return False
+    if name in builtin.SPECIAL:
+        return True
+    return not run.library.only_computes(name)
 
 
 def _found(name: str, this: Thing | None, given: Arguments) -> Value:
@@ -89,24 +137,45 @@ def described_call(run: Run, name: str, this: Thing | None, given: Arguments, si
     return _step(run, name, run.library.find(name), this, given, site)
 
 
-def unknown_call(run: Run, name: str, given: Arguments, site: Site) -> Value:
+def unknown_call(run: Run, name: str, given: Arguments, site: Site, *, known: bool) -> Value:
     """The step of a method of something of which nothing is known."""
     shown = f"?.{name}"
     draft = Draft(run, name, ("code.call",))
     draft.roles["function"] = (shown,)
     _arguments(draft, given, site)
+    if not known:
+        draft.unresolved[EFFECTS] = None
     draft.done(site)
     hand_over(given, fills=True)
     calls.callbacks(run, given, UNKNOWN)
-    return Thing((shown,))
+    return Thing((shown,), holds=given.active())
+
+
+def data_read(run: Run, path: str, scope: Scope) -> Value:
+    """A file of data is imported."""
+    draft = Draft(run, "file.read", ("file.read",))
+    draft.role("path", path)
+    draft.done(Site(scope, run.line))
+    return UNKNOWN
 
 
 def _silent(run: Run, name: str, this: Thing | None, given: Arguments, site: Site) -> Value:
     """A call that is no step: it may still call what it is given, and use up a file it is given."""
     hand_over(given, fills=name.startswith(_FILLS))
-    if not builtin.handed_on(run, name, given, site):
+    if (name not in _KEEPS or given.named) and not builtin.handed_on(run, name, given, site):
         calls.callbacks(run, given, _first_element(given))
-    return Thing((), qualified(name, "()"), this.of if this is not None and name.startswith("io.") else {})
+    of = this.of if this is not None and name.startswith("io.") else {}
+    return Thing((), qualified(name, "()"), of, holds=_held(run, given, this))
+
+
+def _held(run: Run, given: Arguments, this: Thing | None = None) -> tuple[Value, ...]:
+    """What a result may have of what a function was given; a function that only computes is not worth following."""
+    held = given.active()
+    if this is not None and this.holds:
+        held = active(*held, *this.holds)
+    if not held:
+        return ()
+    return tuple(v for v in held if not (isinstance(v, Ref) and run.library.only_computes(v.name)))
 
 
 def _first_element(given: Arguments) -> Value:
@@ -139,6 +208,8 @@ def hand_over(given: Arguments, *, fills: bool) -> None:
 def _step(run: Run, name: str, entry: Entry | None, this: Thing | None, given: Arguments, site: Site) -> Value:
     """The step of a call, and the steps of its effects."""
     shown = entry.name if entry else name
+    if run.dry and (entry is None or not entry.effective):
+        return _without_step(run, shown, entry, this, given)
     draft = Draft(run, shown.rpartition(".")[2].removesuffix("()") or shown, ("code.call",))
     draft.roles["function"] = (shown,)
     _arguments(draft, given, site)
@@ -156,21 +227,42 @@ def _step(run: Run, name: str, entry: Entry | None, this: Thing | None, given: A
     subject = "archive" if entry and entry.archive else "path"
     if entry is not None and entry.mode and draft.roles.get(subject, ("",))[0] in _NOWHERE:
         return Thing(name=entry.returns)
+    if not _is_told(run, name, entry, this, given):
+        draft.unresolved[EFFECTS] = None
     writes = "file.write" in draft.kinds and entry is not None
     step = draft.done(site, "" if writes and mode else _content(run, entry, given) if writes else None)
     for role, kind in effects.items():
         _effect(run, kind, step, role, shown, site)
     hand_over(given, fills=entry is None)
-    item = Thing((shown,), qualified(shown, "()"), {})
+    held = _held(run, given)
+    item = Thing((shown,), qualified(shown, "()"), {}, holds=held)
     if not builtin.handed_on(run, shown, given, site):
         calls.callbacks(run, given, item)
     if entry is not None and entry.same and this is not None:
         return this
     result = _result(shown, entry, _made_of(draft, entry, given), this)
+    if isinstance(result, Thing) and entry is not None and entry.returns:
+        result.holds = tuple(v for v in held if not isinstance(v, Thing))  # it is of a class that is known
+    elif isinstance(result, Thing):
+        result.holds = active(*held, *this.holds) if this is not None and this.holds else held
     if isinstance(result, Thing) and writes and mode and run.certain and step.content == "" and "b" not in mode:
         result.step = step
     elif writes and mode:
         step.content = None
+    return result
+
+
+def _without_step(run: Run, shown: str, entry: Entry | None, this: Thing | None, given: Arguments) -> Value:
+    """A call that has no effect of its own, where only effects are looked for."""
+    hand_over(given, fills=entry is None)
+    if not builtin.handed_on(run, shown, given, Site(Scope({}), run.line)):
+        calls.callbacks(run, given, UNKNOWN)
+    if entry is not None and entry.same and this is not None:
+        return this
+    result = _result(shown, entry, {}, this)
+    if isinstance(result, Thing):
+        known = entry is not None and entry.returns
+        result.holds = tuple(v for v in _held(run, given, this) if not (known and isinstance(v, Thing)))
     return result
 
 
@@ -335,7 +427,7 @@ def environment_read(run: Run, variable: Value, scope: Scope) -> Value:
 
 def environment(run: Run, holder: Value, variable: Value, value: Value, scope: Scope) -> None:
     """An item is set: an environment variable, if the holder is the environment."""
-    if isinstance(holder, Ref) and holder.name in ("os.environ", "process.env"):
+    if isinstance(holder, Ref) and holder.name in ENVIRONMENTS:
         _environment(run, "env.set", variable, value, scope)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from vigil_lang.abstraction.scripts import calls, emit, pure, targets
 from vigil_lang.abstraction.scripts.libraries import BUILT_IN
 from vigil_lang.abstraction.scripts.state import MAX_DEPTH, MAX_TURNS, Run
@@ -26,12 +28,15 @@ from vigil_lang.abstraction.scripts.tree import (
     Pairs,
     Star,
     Sum,
+    Yield,
 )
 from vigil_lang.abstraction.scripts.values import (
     MAX_ITEMS,
     MAX_STRING,
+    NAMELESS,
     UNKNOWN,
     Class,
+    Env,
     Function,
     Mapping,
     Object,
@@ -40,9 +45,13 @@ from vigil_lang.abstraction.scripts.values import (
     Sequence,
     Thing,
     Value,
+    active,
+    anything,
     element,
     is_literal,
     join,
+    limited,
+    opaque,
     part,
     qualified,
     truth,
@@ -50,7 +59,30 @@ from vigil_lang.abstraction.scripts.values import (
 
 
 def evaluate(run: Run, node: Expr, scope: Scope) -> Value:
-    """The value of an expression; the calls in it happen."""
+    """The value of an expression; the calls in it happen.
+
+    The environment as a whole is read where it is a value; a function may be called by whoever gets it.
+    """
+    found = owner(run, node, scope)
+    if isinstance(found, Thing):
+        if found.shape:
+            run.spend(len(found.shape) // 256)
+        return found
+    match found:
+        case Ref(name=name) if name in emit.ENVIRONMENTS and isinstance(node, Name | Attr):
+            return emit.environment_read(run, UNKNOWN, scope)
+        case Function() if isinstance(node, Name | Attr | Lambda):
+            run.loose.setdefault(id(found.node), found)
+        case str() | bytes():
+            if len(found) > 255:
+                run.spend(len(found) // 256)
+        case Sequence(items=items):
+            run.spend(len(items) // 32)
+    return found
+
+
+def owner(run: Run, node: Expr, scope: Scope) -> Value:
+    """The value of an expression that is called, or of which a part is taken."""
     match node:
         case Const():
             value = node.value
@@ -60,6 +92,7 @@ def evaluate(run: Run, node: Expr, scope: Scope) -> Value:
     run.spend()
     if run.depth >= MAX_DEPTH:
         run.trouble["what the script does is nested too deeply to be followed"] = None
+        run.open("what is done is nested too deeply to be followed")
         return UNKNOWN
     run.depth += 1
     found = _evaluate(run, node, scope)
@@ -73,24 +106,31 @@ def _evaluate(run: Run, node: Expr, scope: Scope) -> Value:
             return calls.call(run, node, scope)
         case Attr():
             run.line = node.line
-            return attribute(run, evaluate(run, node.value, scope), node.name, scope)
+            return attribute(run, owner(run, node.value, scope), node.name, scope)
         case Index():
             run.line = node.line
             return _index(run, node, scope)
         case Sum():
-            return pure.add([evaluate(run, p, scope) for p in node.parts], node.parts, node.text, run.language)
+            values = [evaluate(run, p, scope) for p in node.parts]
+            if any(isinstance(v, Object) for v in values):
+                return opaque(*values)
+            return pure.add(values, node.parts, node.text, run.language)
         case Items():
             return _items(run, node, scope)
         case Pairs():
             return _pairs(run, node, scope)
         case Lambda():
-            return Function(node, scope, name=node.name, this=scope.names.get("this") if node.arrow else None)
+            this = scope.names.get("this") if node.arrow else None
+            return Function(node, scope, name=node.name, this=this, defaults=defaults(run, node, scope))
         case Binary():
-            return pure.binary(node.op, evaluate(run, node.left, scope), evaluate(run, node.right, scope))
+            return pure.binary(node.op, evaluate(run, node.left, scope), evaluate(run, node.right, scope), run.language)
         case Compare():
-            return pure.compare(node.op, evaluate(run, node.left, scope), evaluate(run, node.right, scope))
+            left, right = evaluate(run, node.left, scope), evaluate(run, node.right, scope)
+            if left is None and right is None and run.language == "javascript":
+                return UNKNOWN  # `null` and `undefined` are None both
+            return pure.compare(node.op, left, right)
         case Not():
-            known = truth(evaluate(run, node.value, scope))
+            known = truth(evaluate(run, node.value, scope), run.language)
             return UNKNOWN if known is None else not known
         case Logic():
             return _logic(run, node, scope)
@@ -108,12 +148,21 @@ def _evaluate(run: Run, node: Expr, scope: Scope) -> Value:
             targets.assign(run, node.target, value, scope)
             return value
         case Star():
-            evaluate(run, node.value, scope)
-            return UNKNOWN
+            return opaque(evaluate(run, node.value, scope))
+        case Yield():
+            given = evaluate(run, node.value, scope)
+            run.yielded[-1].append(opaque(given))
+            return opaque(given)
         case Opaque():
-            for inner in node.parts:
-                evaluate(run, inner, scope)
+            return opaque(*[evaluate(run, inner, scope) for inner in node.parts])
     return UNKNOWN
+
+
+def defaults(run: Run, node: Lambda, scope: Scope) -> Env:
+    """What Python computes when a function is defined: the values of parameters that are not given."""
+    if run.language != "python":
+        return {}
+    return {p.name: evaluate(run, p.default, scope) for p in node.params if p.default is not None}
 
 
 def look_up(run: Run, name: str, scope: Scope) -> Value:
@@ -126,14 +175,16 @@ def look_up(run: Run, name: str, scope: Scope) -> Value:
     found = pure.constant(name)
     if found is not None:
         return found
+    star = (scope.module or scope).star
     if name in BUILT_IN[run.language] or name in run.library.table("builtins"):
         return Ref(name)
-    star = (scope.module or scope).star
-    return Ref(f"{star}.{name}") if star else UNKNOWN
+    return Ref(f"{star}.{name}") if star else anything()
 
 
 def attribute(run: Run, owner: Value, name: str, scope: Scope) -> Value:
     """The value of `owner.name`."""
+    if name.startswith("__") and name.endswith("__") and name not in _PLAIN and not isinstance(owner, Object):
+        return anything(owner)  # a way to what the name of nobody tells
     match owner:
         case Ref():
             full = f"{owner.name}.{name}"
@@ -147,6 +198,8 @@ def attribute(run: Run, owner: Value, name: str, scope: Scope) -> Value:
             if owner.name in ("pathlib.Path", "pathlib.PurePath"):
                 return pure.path_attribute(owner, name)
             return part(owner, f".{name}")
+        case Class() if name == "prototype" and run.language == "javascript":
+            return owner
         case Object() | Class():
             found = member(owner, name)
             if isinstance(found, Function) and found.how == "property":
@@ -158,9 +211,17 @@ def attribute(run: Run, owner: Value, name: str, scope: Scope) -> Value:
             return join(owner.others)
         case Sequence() | str() if name == "length":
             known = items_of(owner) if isinstance(owner, Sequence) else owner
-            return UNKNOWN if known is None else len(known)
+            if known is None or (isinstance(known, str) and not known.isascii()):
+                return UNKNOWN
+            return len(known)
         case _:
-            return UNKNOWN
+            return opaque(owner)
+
+
+_PLAIN = frozenset(
+    ["__name__", "__file__", "__doc__", "__version__", "__qualname__", "__module__", "__class__", "__len__"]
+)
+"""Attributes with underscores that lead nowhere."""
 
 
 def _special(run: Run, name: str) -> Value:
@@ -185,12 +246,16 @@ def member(owner: Object | Class, name: str) -> Value:
                     found = base.members[name]
                     if isinstance(found, Function) and found.how != "static":
                         this = kind if found.how == "class" else owner if isinstance(owner, Object) else None
-                        return Function(found.node, found.scope, this, found.name, (), found.how)
+                        return replace(found, this=this, given=())
                     return found
                 waiting += base.bases
-            case Ref(name=library):
+            case Ref() | Thing() if isinstance(owner, Object) and NAMELESS in owner.members:
+                return owner.members[NAMELESS]  # one of what it was made of
+            case Ref(name=library) if library and library != "object":
                 return Thing(name=qualified(library, f".{name}"))
-    return UNKNOWN
+            case Thing(name=library) if library:
+                return Thing(name=qualified(library, f".{name}"))
+    return owner.members.get(NAMELESS, UNKNOWN) if isinstance(owner, Object) else UNKNOWN
 
 
 def items_of(value: Value, *, keys: bool = False) -> list[Value] | None:
@@ -207,8 +272,14 @@ def items_of(value: Value, *, keys: bool = False) -> list[Value] | None:
 
 
 def _index(run: Run, node: Index, scope: Scope) -> Value:
-    owner = evaluate(run, node.value, scope)
+    whole = owner(run, node.value, scope)
     key = evaluate(run, node.key, scope) if node.key else UNKNOWN
+    for bound in node.bounds:
+        evaluate(run, bound, scope)
+    return _item(run, whole, key, node, scope)
+
+
+def _item(run: Run, owner: Value, key: Value, node: Index, scope: Scope) -> Value:
     match owner:
         case Ref(name="os.environ" | "process.env"):
             return emit.environment_read(run, key, scope)
@@ -219,6 +290,8 @@ def _index(run: Run, node: Index, scope: Scope) -> Value:
         case Mapping():
             if isinstance(key, str | int | float) and key in owner.items:
                 return owner.items[key]
+            if isinstance(key, str | int | float) and not owner.open and not owner.others:
+                return UNKNOWN if not owner.items else opaque(owner)
             return join([*owner.items.values(), *owner.others])
         case str() if isinstance(key, int) and -len(owner) <= key < len(owner):
             return owner[key]
@@ -230,10 +303,12 @@ def _index(run: Run, node: Index, scope: Scope) -> Value:
             return part(owner, "[]")
         case Ref(name=name) if isinstance(key, str) and key.isidentifier():
             return Ref(f"{name}.{key}")
-        case Object() if isinstance(key, str):
+        case Ref(name=name):
+            return Thing(name=qualified(name, "[]"), holds=(owner,))
+        case Object() | Class() if isinstance(key, str):
             return member(owner, key)
         case _:
-            return UNKNOWN
+            return opaque(owner)
 
 
 def _items(run: Run, node: Items, scope: Scope) -> Value:
@@ -245,21 +320,28 @@ def _items(run: Run, node: Items, scope: Scope) -> Value:
             found.open |= known is None
         else:
             found.items.append(evaluate(run, item, scope))
-    found.open |= len(node.items) > MAX_ITEMS
+        if len(found.items) > MAX_ITEMS:
+            found.items, cut = limited(found.items)
+            found.open |= cut
+    if len(node.items) > MAX_ITEMS:
+        found.open = True
+        found.items = limited([*found.items, *(evaluate(run, item, scope) for item in node.items[MAX_ITEMS:])])[0]
+    found.open |= node.unordered and len({i for i in found.items if is_literal(i)}) < len(found.items)
     return found
 
 
 def _pairs(run: Run, node: Pairs, scope: Scope) -> Value:
     found = Mapping()
-    for key_node, value_node in node.pairs[:MAX_ITEMS]:
+    for key_node, value_node in node.pairs:
         value = evaluate(run, value_node, scope)
-        if key_node is None:
-            if isinstance(value, Mapping):
-                found.items.update(value.items)
-            found.open |= not isinstance(value, Mapping) or value.open
-        else:
+        if key_node is not None:
             targets.set_item(run, found, evaluate(run, key_node, scope), value)
-    found.open |= len(node.pairs) > MAX_ITEMS
+        elif isinstance(value, Mapping):
+            targets.merge_into(found, value)
+            run.spend(len(value.items) // 4)
+        else:
+            found.open = True
+            found.others = [*found.others[-7:], opaque(value)] if active(value) else found.others
     return found
 
 
@@ -268,7 +350,7 @@ def _logic(run: Run, node: Logic, scope: Scope) -> Value:
     found: list[Value] = []
     for inner in node.values:
         value = evaluate(run, inner, scope)
-        known = value is not None if is_literal(value) and node.op == "??" else truth(value)
+        known = value is not None if is_literal(value) and node.op == "??" else run.decided(value)
         stops = known is True if node.op != "and" else known is False
         if not (known is not None and not stops):
             found.append(value)
@@ -284,7 +366,7 @@ def _logic(run: Run, node: Logic, scope: Scope) -> Value:
 
 
 def _choice(run: Run, node: Choice, scope: Scope) -> Value:
-    known = truth(evaluate(run, node.test, scope))
+    known = run.decided(evaluate(run, node.test, scope))
     if known is not None:
         return evaluate(run, node.yes if known else node.no, scope)
     outer, run.certain = run.certain, False
@@ -309,7 +391,7 @@ def _each(run: Run, node: Each, scope: Scope) -> Value:
         targets.assign(run, target, item, inner)
         for more_target, more_over, _ in node.loops[1:]:
             targets.assign(run, more_target, element(evaluate(run, more_over, inner)), inner)
-        kept = [truth(evaluate(run, test, inner)) for _, _, conditions in node.loops for test in conditions]
+        kept = [run.decided(evaluate(run, test, inner)) for _, _, conditions in node.loops for test in conditions]
         if False in kept:
             continue
         run.certain &= None not in kept

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from vigil_lang.abstraction.scripts import calls, expressions, modules, targets
+from vigil_lang.abstraction.scripts.site import Arguments, Site
 from vigil_lang.abstraction.scripts.state import MAX_DEPTH, MAX_TURNS
 from vigil_lang.abstraction.scripts.tree import (
     Assign,
@@ -17,6 +19,7 @@ from vigil_lang.abstraction.scripts.tree import (
     ClassDef,
     Const,
     Define,
+    Delete,
     Do,
     Expr,
     If,
@@ -24,6 +27,7 @@ from vigil_lang.abstraction.scripts.tree import (
     Jump,
     Loop,
     Name,
+    Opaque,
     Outer,
     Raise,
     Return,
@@ -45,9 +49,10 @@ from vigil_lang.abstraction.scripts.values import (
     Sequence,
     Thing,
     Value,
+    anything,
     element,
     join,
-    truth,
+    opaque,
 )
 
 if TYPE_CHECKING:
@@ -57,6 +62,9 @@ NEXT, RETURN, BREAK, CONTINUE, EXIT, FAIL, RAISE = 1, 2, 4, 8, 16, 32, 64
 """Ways a block can end: it goes on, leaves the function or the loop, ends the script well or not, raises something."""
 
 _LEAVES = RETURN | BREAK | CONTINUE | EXIT
+
+_MOST_PASSES = 4
+"""How often the body of a loop is looked at again for what its later turns do."""
 
 
 def block(run: Run, body: Body, scope: Scope) -> int:
@@ -68,6 +76,7 @@ def block(run: Run, body: Body, scope: Scope) -> int:
     ends = 0
     if run.depth >= MAX_DEPTH:
         run.trouble["what the script does is nested too deeply to be followed"] = None
+        run.open("what is done is nested too deeply to be followed")
         return NEXT
     run.depth += 1
     for node in body:
@@ -123,7 +132,24 @@ def statement(run: Run, node: Stmt, scope: Scope) -> int:
             modules.bind_import(run, node, scope)
         case Outer():
             _outer(node, scope)
+        case Delete():
+            _delete(run, node, scope)
     return NEXT
+
+
+def _delete(run: Run, node: Delete, scope: Scope) -> None:
+    for target in node.targets:
+        match target:
+            case Name(id=name):
+                where = scope.outside.get(name, scope)
+                if run.certain:
+                    where.names.pop(name, None)
+                elif name in where.names:
+                    where.names[name] = anything()
+            case Attr(value=value):
+                expressions.owner(run, value, scope)
+            case _:
+                expressions.evaluate(run, target, scope)
 
 
 def _assign(run: Run, node: Assign, scope: Scope) -> None:
@@ -151,7 +177,7 @@ def _branches(run: Run, node: If, scope: Scope) -> int:
     leaves = 0
     for test, body in node.branches:
         run.certain = outer and not ends
-        known = True if test is None else truth(expressions.evaluate(run, test, scope))
+        known = True if test is None else run.decided(expressions.evaluate(run, test, scope))
         leaves |= run.leaves
         if known is False:
             continue
@@ -199,8 +225,8 @@ def _forget(names: Env, bound: frozenset[str]) -> Env:
                 found[name] = Sequence(list(items), open=True)
             case Mapping(items=known, others=others):
                 found[name] = Mapping(dict(known), open=True, others=others)
-            case Thing(origins=origins, name=called):
-                found[name] = Thing(origins, called)
+            case Thing(origins=origins, name=called, holds=holds):
+                found[name] = Thing(origins, called, holds=holds)
             case Function() | Class() | Ref() | Object():
                 pass
             case _:
@@ -216,26 +242,48 @@ def _loop(run: Run, node: Loop, scope: Scope) -> int:
         known = expressions.items_of(over, keys=node.keys)
         if known is not None and len(known) <= min(MAX_TURNS, run.turns):
             return leaves | _turns(run, node, known, scope)
-    test = None if node.over else truth(expressions.evaluate(run, node.test, scope)) if node.test else True
+    test = None if node.over else run.decided(expressions.evaluate(run, node.test, scope)) if node.test else True
     if test is False and not node.once:
         return leaves | (block(run, node.orelse, scope) if node.orelse else NEXT)
-    before = scope.names
+    before, changes = scope.names, run.changes
     run.spend(len(before) // 16)
     scope.names = _forget(before, node.bound)
     if node.target:
         targets.assign(run, node.target, element(over) if not node.keys else UNKNOWN, scope)
     elif node.test:
-        test = truth(expressions.evaluate(run, node.test, scope))
+        test = run.decided(expressions.evaluate(run, node.test, scope))
     run.certain = outer and (node.once or test is True)
     flow = block(run, node.body, scope)
     run.certain = outer
     if not node.once:
         scope.names = join_names([before, scope.names])
+    if run.changes != changes:
+        _later_turns(run, node, over, scope)
     if node.orelse:
         run.certain = outer and not flow & BREAK
         flow |= block(run, node.orelse, scope)
         run.certain = outer
     return leaves | flow & ~(BREAK | CONTINUE) | NEXT
+
+
+def _later_turns(run: Run, node: Loop, over: Value, scope: Scope) -> None:
+    """Looks for effects that only a later turn has, since an earlier one left something different behind."""
+    for _ in range(_MOST_PASSES):
+        changes = run.changes
+        before = scope.names
+        with calls.aside(run):
+            scope.names = _forget(before, node.bound)
+            if node.target:
+                targets.assign(run, node.target, UNKNOWN if node.keys else element(over), scope)
+            elif node.test:
+                expressions.evaluate(run, node.test, scope)
+            block(run, node.body, scope)
+        scope.names = join_names([before, scope.names])
+        if run.changes == changes:
+            return
+        if run.dry:
+            return  # the loop around this one comes by again
+    run.open("a loop does not come to rest")
 
 
 def _turns(run: Run, node: Loop, items: list[Value], scope: Scope) -> int:
@@ -279,6 +327,10 @@ def _try(run: Run, node: Try, scope: Scope) -> int:
         run.spend(len(before) // 16)
         run.certain = False
         scope.names = _forget(join_names([before, ends[0][1]]), node.bound)
+        for bound in node.bound:
+            ever = scope.ever.get(bound, {})
+            if len(ever) > 1:  # which of them it is depends on where something was raised
+                scope.names[bound] = opaque(*ever.values())
         if name:
             scope.names[name] = UNKNOWN
         ends.append((block(run, body, scope), scope.names))
@@ -317,6 +369,8 @@ def _with(run: Run, node: With, scope: Scope) -> int:
         opened.append(value)
         if isinstance(value, Object):
             value = calls.member_call(run, value, "__enter__")
+        if isinstance(value, Sequence):  # a generator that is made a context
+            value = element(value)
         if target is not None:
             targets.assign(run, target, value, scope)
     leaves = run.leaves
@@ -339,23 +393,71 @@ _HOW = {
 
 def _define(run: Run, node: Define, scope: Scope) -> None:
     function = Function(node.function, scope, name=node.function.name)
-    for decorator in node.decorators:
+    function.defaults = expressions.defaults(run, node.function, scope)
+    value: Value = function
+    for decorator in reversed(node.decorators):
         how = _HOW.get(plain(decorator) or "", "")
         function.how = function.how or how
         if not how:
-            expressions.evaluate(run, decorator, scope)
-    targets.assign(run, Name(node.function.name), function, scope)
+            value = _decorated(run, decorator, value, function, scope)
+    targets.assign(run, Name(node.function.name), value, scope)
+
+
+def _decorated(run: Run, decorator: Expr, value: Value, function: Function, scope: Scope) -> Value:
+    """What a decorator makes of a function: what it returns, if it is one of the script; else it may call it."""
+    site = Site(scope, function.node.line)
+    given = Arguments([(Opaque(), value)])
+    match expressions.owner(run, decorator, scope):
+        case Function() as own:
+            return calls.invoke(run, own, given.positional, given)
+        case Ref(name=name) if run.library.only_computes(run.library.canonical(name)):
+            pass
+        case Thing(name=name, holds=()) if name and run.library.only_computes(name):
+            pass
+        case other:
+            with calls.aside(run):
+                calls.apply(run, other, given, site)
+            calls.again(run, function)
+            return value
+    run.loose.setdefault(id(function.node), function)
+    return value
 
 
 def _class(run: Run, node: ClassDef, scope: Scope) -> None:
     bases = tuple(expressions.evaluate(run, base, scope) for base in node.bases)
+    extra = [expressions.owner(run, each, scope) for each in node.extra]
     inner = Scope({}, outer=scope, module=scope.module or scope)
     block(run, node.body, inner)
-    for member in inner.names.values():
+    made = Class(node.name, inner.names, bases)
+    foreign = not all(isinstance(base, Class) or _is_plain(base) for base in bases) or bool(extra)
+    for name, member in inner.names.items():
         if isinstance(member, Function):
             member.scope = scope
             member.name = f"{node.name}.{member.node.name}"
-    targets.assign(run, Name(node.name), Class(node.name, inner.names, bases), scope)
+            run.methods.setdefault(name, []).append(member)
+            special = (name.startswith(("__", "[")) and name != "__init__") or name in _CALLED_UNSEEN
+            if foreign or special or member.how == "property" or member.node.accessor:
+                run.loose.setdefault(id(member.node), replace(member, this=Object(made)))
+    value: Value = made
+    for each in extra:
+        if isinstance(each, Function):
+            value = calls.invoke(run, each, [(Opaque(), value)])
+        elif not (isinstance(each, Ref) and run.library.only_computes(run.library.canonical(each.name))):
+            with calls.aside(run):
+                calls.apply(run, each, Arguments([(Opaque(), made)]), Site(scope, run.line))
+    for base in bases:
+        hook = expressions.member(base, "__init_subclass__") if isinstance(base, Class) else None
+        if isinstance(hook, Function):
+            calls.invoke(run, replace(hook, this=made), [])
+    targets.assign(run, Name(node.name), value, scope)
+
+
+_CALLED_UNSEEN = frozenset({"toString", "valueOf", "toJSON", "then", "next", "return"})
+"""Methods that JavaScript calls where no call is written."""
+
+
+def _is_plain(base: Value) -> bool:
+    return isinstance(base, Ref) and base.name in ("object", "Exception", "dict", "list", "tuple", "str", "int", "set")
 
 
 def _outer(node: Outer, scope: Scope) -> None:

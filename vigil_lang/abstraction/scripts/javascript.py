@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from vigil_lang.abstraction.scripts.jsexpr import Expressions, children, text_of
 from vigil_lang.abstraction.scripts.tree import (
     Assign,
+    Call,
     ClassDef,
     Const,
     Define,
@@ -15,6 +16,7 @@ from vigil_lang.abstraction.scripts.tree import (
     If,
     Import,
     Jump,
+    Lambda,
     Loop,
     Module,
     Name,
@@ -51,6 +53,7 @@ def read_javascript(text: str) -> Module:
         trouble.append(f"line {_first_error(root)}: this is no JavaScript")
     if translator.left <= 0:
         trouble.append(f"the script has more than {MAX_NODES} nodes: its end was not read")
+    trouble += [f"line {line}: {what.replace('_', ' ')} is not read" for what, line in translator.not_read.items()]
     if translator.too_deep:
         trouble.append(f"the script is nested more than {MAX_DEPTH} deep")
     return Module(body, trouble=tuple(trouble))
@@ -127,7 +130,10 @@ class _Translator(Expressions):
             case "statement_block" | "labeled_statement":
                 inner = node.child_by_field_name("body")
                 return self.body(inner if inner is not None else node)
+            case "empty_statement" | "debugger_statement" | "hash_bang_line" | "comment":
+                return ()
             case _:
+                self.not_read.setdefault(node.type, node.start_point[0] + 1)
                 return ()
 
     def first(self, node: Node) -> Expr | None:
@@ -160,14 +166,31 @@ class _Translator(Expressions):
         bases = tuple(self.expr(c) for h in node.children if h.type == "class_heritage" for c in children(h))
         members: list[Stmt] = []
         body = node.child_by_field_name("body")
+        extra = [self.only(c) for c in children(node) if c.type == "decorator"]
         for member in children(body) if body is not None else ():
-            if member.type == "method_definition":
+            key = member.child_by_field_name("name") or member.child_by_field_name("property")
+            if key is not None and key.type == "computed_property_name":
+                members.append(Do(self.expr(key)))
+            extra += [self.only(c) for c in children(member) if c.type == "decorator"]
+            if member.type == "decorator":
+                extra.append(self.only(member))
+            elif member.type == "class_static_block":
+                members += self.body(member.child_by_field_name("body"))
+            elif member.type == "method_definition":
                 members.append(Define(self.function(member)))
             elif member.type == "field_definition":
                 key, value = member.child_by_field_name("property"), member.child_by_field_name("value")
                 if key is not None and value is not None:
                     members.append(Assign((Name(text_of(key)),), self.named(value, text_of(key))))
-        return ClassDef(called, bases, tuple(members))
+        return ClassDef(called, bases, tuple(members), tuple(extra))
+
+    def class_in_place(self, node: Node) -> Expr:
+        """A class that is a value: what a function returns that defines it."""
+        found = self.class_of(node)
+        found.name = found.name or "class"
+        line = node.start_point[0] + 1
+        made = Lambda("", (), (found, Return(Name(found.name))), line, arrow=True)
+        return Call(made, (), (), line)
 
     def imports(self, node: Node) -> Iterable[Stmt]:
         """`import a, {b as c}, * as d from "m"`"""
@@ -200,6 +223,9 @@ class _Translator(Expressions):
                 name = inner.function.name if isinstance(inner, Define) else getattr(inner, "name", "")
                 found += [Assign((Name("default"),), Name(name))] if name else []
             return found
+        source = node.child_by_field_name("source")
+        if source is not None:
+            return (Import(text_of(source)[1:-1], None, "", node.start_point[0] + 1),)
         value = node.child_by_field_name("value")
         return (Assign((Name("default"),), self.expr(value)),) if value is not None else ()
 
@@ -265,6 +291,6 @@ class _Translator(Expressions):
             test = case.child_by_field_name("value")
             inner = [c for c in children(case) if test is None or c.id != test.id]
             statements = self.block(c for c in inner if c.type != "break_statement")
-            cases.append((Opaque(), statements))
+            cases.append((Opaque((self.expr(test),) if test is not None else ()), statements))
         before = (Do(self.expr(value)),) if value is not None else ()
         return (*before, If(tuple(cases)))

@@ -28,6 +28,7 @@ from vigil_lang.abstraction.scripts.tree import (
     Star,
     Stmt,
     Sum,
+    Yield,
 )
 
 if TYPE_CHECKING:
@@ -59,6 +60,8 @@ class Expressions:
         self.too_deep = False
         self.depth = 0
         self.bound: list[set[str]] = [set()]
+        self.not_read: dict[str, int] = {}
+        """Kinds of syntax that are not read, each with the line of the first."""
 
     def body(self, node: Node | None) -> tuple[Stmt, ...]:
         """The statements of a function."""
@@ -154,10 +157,19 @@ class Expressions:
                 return Bind(self.target(target), Sum(added) if added and plus else Opaque(added))
             case "meta_property" | "import":
                 return Name(text_of(node))
-            case "class" | "jsx_element" | "ERROR":
+            case "class":
+                return self.class_in_place(node)
+            case "yield_expression":
+                return Yield(self.only(node))
+            case "statement_block":
+                self.not_read.setdefault(node.type, _line(node))
                 return Opaque()
             case _:
                 return Opaque(tuple(map(self.expr, children(node))))
+
+    def class_in_place(self, node: Node) -> Expr:
+        """A class that is a value: what a function returns that defines it."""
+        raise NotImplementedError
 
     def only(self, node: Node) -> Expr:
         """The expression inside another."""
@@ -202,7 +214,9 @@ class Expressions:
                     yield None, self.only(inner)
                 case "method_definition":
                     function = self.function(inner)
-                    yield Const(function.name), function
+                    name = inner.child_by_field_name("name")
+                    computed = name is not None and name.type == "computed_property_name"
+                    yield self.expr(name) if computed and name is not None else Const(function.name), function
 
     def key(self, node: Node) -> Expr:
         """The key of a pair."""
@@ -256,6 +270,7 @@ class Expressions:
     def targets(self, nodes: Iterable[Node]) -> tuple[Expr, ...]:
         """Several targets."""
         self.depth += 1
+        self.too_deep |= self.depth > self.max_depth
         found = tuple(map(self.target, nodes)) if self.depth <= self.max_depth else ()
         self.depth -= 1
         return found
@@ -293,8 +308,9 @@ class Expressions:
         is_async = any(c.type == "async" for c in node.children)
         called = text_of(name) if name is not None else ""
         generator = node.type.startswith("generator")
+        accessor = any(c.type in ("get", "set") for c in node.children)
         return Lambda(
-            called, params, statements, _line(node), is_async, generator, names, node.type == "arrow_function"
+            called, params, statements, _line(node), is_async, generator, names, node.type == "arrow_function", accessor
         )
 
     def parameter(self, node: Node) -> Parameter:

@@ -5,6 +5,7 @@ The files have one table a module or class; a table is parsed when it is first a
 
 from __future__ import annotations
 
+import builtins
 import re
 import sys
 from dataclasses import dataclass, field
@@ -13,6 +14,20 @@ from typing import Any
 
 _BARE = "builtins"
 """The table of functions that need no import."""
+
+_MOST_NAMES = 20_000
+"""Names for which it is remembered whether they only compute."""
+
+_INNER = frozenset(
+    {"builtins", "codecs", "ctypes", "importlib", "os", "pathlib", "shutil", "socket", "subprocess", "sys"}
+)
+"""Modules that another package may have among its names."""
+
+_ITSELF = {
+    "python": frozenset({"builtins", "__builtins__"}),
+    "javascript": frozenset({"globalThis", "global", "window", "self"}),
+}
+"""Names whose attributes are those that need no import."""
 
 _HEADER = re.compile(r'^\["([^"\n]+)"\]', re.MULTILINE)
 
@@ -48,6 +63,15 @@ class Entry:
     """Its kind where a parameter of that name is true."""
     const: dict[str, str] = field(default_factory=dict)
     """Roles with a fixed value."""
+    runs: bool | str = False
+    """It runs code that is not known; with a text, where a parameter of one of these names is given and not false."""
+    safe: str = ""
+    """A parameter that, where it is given and not false, says that it runs no code (`weights_only`)."""
+
+    @property
+    def effective(self) -> bool:
+        """Whether a call does anything besides computing."""
+        return bool(self.kinds or self.spawn or self.mode or self.effects or self.sql or self.runs or self.instead)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +80,64 @@ class Libraries:
 
     language: str
     _slices: dict[str, str]
+    _pure: frozenset[str]
+    _not_pure: frozenset[str]
+    plain: frozenset[str]
+    """Methods that say nothing of a script where it is not known what they are called on: they do nothing."""
+    methods: frozenset[str]
+    """These, and others that do nothing either."""
     _tables: dict[str, dict[str, Entry | str]] = field(default_factory=dict)
+    _known: dict[str, bool] = field(default_factory=dict)
+
+    def only_computes(self, name: str) -> bool:
+        """Whether a function, by qualified name, is known to do nothing but compute.
+
+        All below a module or class that is described so does, save what is named there as an exception. The result of
+        a function is looked for under the function's name: `numpy.array().reshape` under `numpy`.
+        """
+        found = self._known.get(name)
+        if found is None:
+            found = self._computes(name)
+            if len(self._known) < _MOST_NAMES:
+                self._known[name] = found
+        return found
+
+    def _computes(self, name: str) -> bool:
+        if name in self._not_pure:
+            return False
+        if name in self._pure:
+            return True
+        plain = name.lstrip("*").replace("()", "").replace("[]", "")
+        parts = plain.split(".")
+        if f"{parts[0]}.*.{parts[-1]}" in self._not_pure:
+            return False
+        for end in range(len(parts), 0, -1):
+            above = ".".join(parts[:end])
+            if above in self._not_pure:
+                return False
+            if above in self._pure:
+                return not any(part.startswith("_") for part in parts[end:-1])
+        return False
+
+    def names(self, name: str) -> bool:
+        """Whether this very name is among what only computes."""
+        return name in self._pure
+
+    def is_described(self, module: str) -> bool:
+        """Whether what importing a module runs is known: it is the language's own, or described here."""
+        root = module.partition(".")[0]
+        if module in self._not_pure:
+            return False
+        return is_standard(module, self.language) or root in self.roots or root in self._described
+
+    @property
+    def _described(self) -> frozenset[str]:
+        return _pure_roots(self.language)
+
+    @property
+    def roots(self) -> frozenset[str]:
+        """The packages that something is described of."""
+        return _roots(self.language)
 
     def find(self, name: str) -> Entry | None:
         """What is known of a function, by qualified name."""
@@ -76,7 +157,11 @@ class Libraries:
         return found if isinstance(found, Entry) else None
 
     def canonical(self, name: str) -> str:
-        """The name that something is described under: `openpyxl.workbook.Workbook` is `openpyxl.Workbook`."""
+        """The name that something is described under: `openpyxl.workbook.Workbook` is `openpyxl.Workbook`.
+
+        A module that another has among its names is itself: `logging.os.remove` is `os.remove`.
+        """
+        name = self._itself(name)
         for _ in range(4):
             table, last = self._table_of(name)
             found = table.get(last)
@@ -84,6 +169,21 @@ class Libraries:
                 return name
             name = found
         return name
+
+    def _itself(self, name: str) -> str:
+        parts = name.split(".")
+        while parts[0] in _ITSELF[self.language] and len(parts) > 1:
+            del parts[0]
+        if self.language == "python":
+            if parts[:2] == ["sys", "modules"] and len(parts) > 2:
+                del parts[:2]
+            inner = sys.stdlib_module_names if parts[0] in sys.stdlib_module_names else _INNER
+            for i in range(len(parts) - 1, 0, -1):
+                part = parts[i].removeprefix("_")
+                if part in inner and i < len(parts) - 1 and not self.describes(".".join(parts[: i + 1])):
+                    parts = [part, *parts[i + 1 :]]
+                    break
+        return ".".join(parts)
 
     def _table_of(self, name: str) -> tuple[dict[str, Entry | str], str]:
         owner, _, last = name.rpartition(".")
@@ -114,7 +214,35 @@ def libraries(language: str) -> Libraries:
     text = resource("stdlib", "libraries", f"{language}.toml").read_text(encoding="utf-8")
     headers = list(_HEADER.finditer(text))
     ends = [*(h.start() for h in headers[1:]), len(text)]
-    return Libraries(language, {h[1]: text[h.start() : end] for h, end in zip(headers, ends, strict=True)})
+    slices = {h[1]: text[h.start() : end] for h, end in zip(headers, ends, strict=True)}
+    pure = _pure_names()[language]
+    return Libraries(language, slices, pure["pure"], pure["except"], pure["plain"], pure["plain"] | pure["methods"])
+
+
+@cache
+def _pure_names() -> dict[str, dict[str, frozenset[str]]]:
+    import tomllib
+
+    from vigil_lang.resources import resource
+
+    found = tomllib.loads(resource("stdlib", "libraries", "pure.toml").read_text(encoding="utf-8"))
+    return {language: {k: frozenset(v.split()) for k, v in table.items()} for language, table in found.items()}
+
+
+@cache
+def described() -> frozenset[str]:
+    """The modules and classes, of all languages, of which functions with an effect are described."""
+    return frozenset(owner for language in BUILT_IN for owner in libraries(language).owners())
+
+
+@cache
+def _pure_roots(language: str) -> frozenset[str]:
+    return frozenset(name.partition(".")[0] for name in _pure_names()[language]["pure"])
+
+
+@cache
+def _roots(language: str) -> frozenset[str]:
+    return frozenset(owner.partition(".")[0].partition("(")[0] for owner in libraries(language).owners())
 
 
 def _parse(owner: str, text: str) -> dict[str, Entry | str]:
@@ -135,21 +263,20 @@ def _entry(name: str, given: dict[str, Any]) -> Entry:
 
 
 BUILT_IN = {
-    "python": frozenset(
-        [
-        "abs", "all", "any", "ascii", "bin", "bool", "bytearray", "bytes", "callable", "chr", "delattr", "dict",
-        "dir", "divmod", "enumerate", "filter", "float", "format", "frozenset", "getattr", "globals", "hasattr",
-        "hash", "help", "hex", "id", "input", "int", "isinstance", "issubclass", "iter", "len", "list", "locals",
-        "map", "max", "memoryview", "min", "next", "object", "oct", "ord", "pow", "print", "property", "range",
-        "repr", "reversed", "round", "set", "setattr", "slice", "sorted", "staticmethod", "classmethod", "str",
-        "sum", "super", "tuple", "type", "vars", "zip", "get_ipython",
-    ]
-    ),
+    "python": frozenset(name for name in dir(builtins) if name[0] != "_")
+    | {"__builtins__", "__import__", "exit", "get_ipython", "quit"},
     "javascript": frozenset(
         [
         "Array", "ArrayBuffer", "BigInt", "Boolean", "Buffer", "Date", "Error", "Function", "Infinity", "Intl",
-        "JSON", "Map", "Math", "NaN", "Number", "Object", "Promise", "Proxy", "Reflect", "RegExp", "Set", "String",
-        "Symbol", "TypeError", "URL", "URLSearchParams", "Uint8Array", "WeakMap", "WeakSet", "clearInterval",
+        "AbortController", "AggregateError", "Atomics", "BigInt64Array", "BigUint64Array", "Blob", "CustomEvent",
+        "DataView", "EvalError", "Event", "EventTarget", "File", "Float32Array", "Float64Array", "FormData", "Headers",
+        "Int16Array", "Int32Array", "Int8Array", "Iterator", "RangeError", "ReferenceError", "Request", "Response",
+        "SharedArrayBuffer", "SyntaxError", "TextDecoder", "TextEncoder", "URIError", "Uint16Array", "Uint32Array",
+        "Uint8ClampedArray", "WeakRef", "WebAssembly", "WebSocket", "Worker", "XMLHttpRequest", "atob", "btoa",
+        "decodeURI", "document", "encodeURI", "escape", "global", "isFinite", "navigator", "performance", "self",
+        "unescape", "window", "JSON", "Map", "Math", "NaN", "Number", "Object", "Promise", "Proxy", "Reflect",
+        "RegExp", "Set", "String", "Symbol", "TypeError", "URL", "URLSearchParams", "Uint8Array",
+        "WeakMap", "WeakSet", "clearInterval",
         "clearTimeout", "console", "decodeURIComponent", "encodeURIComponent", "globalThis", "isNaN", "parseFloat",
         "parseInt", "import()", "process", "queueMicrotask", "require", "setImmediate", "setInterval",
         "setTimeout", "structuredClone",

@@ -6,9 +6,10 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from vigil_lang.abstraction import paths
-from vigil_lang.abstraction.scripts import expressions, flow
+from vigil_lang.abstraction.scripts import emit, expressions, flow, targets
 from vigil_lang.abstraction.scripts.libraries import is_standard
 from vigil_lang.abstraction.scripts.state import MAX_MODULES
+from vigil_lang.abstraction.scripts.tree import Name
 from vigil_lang.abstraction.scripts.values import UNKNOWN, Class, Mapping, Ref, Scope, Thing, Value
 
 if TYPE_CHECKING:
@@ -17,6 +18,12 @@ if TYPE_CHECKING:
 
 _ENDINGS = ("", ".js", ".mjs", ".cjs", ".ts", ".jsx", ".tsx", "/index.js")
 _PARTS = ("promises", "posix", "web")
+
+MAX_RUN = 20_000
+"""Characters of a text that is followed where it is executed as code."""
+
+MAX_TEXTS = 8
+"""How deeply texts are followed that execute each other."""
 
 
 def bind_import(run: Run, node: Import, scope: Scope) -> None:
@@ -31,13 +38,13 @@ def bind_import(run: Run, node: Import, scope: Scope) -> None:
 def _bind_python(run: Run, node: Import, scope: Scope) -> None:
     if node.name is None:
         module = load(run, node.module, scope)
+        root = node.module.partition(".")[0]
         if node.alias:
-            scope.names[node.alias] = module
+            targets.assign(run, Name(node.alias), module, scope)
         elif "." not in node.module:
-            scope.names[node.module] = module
-        else:
-            root = node.module.partition(".")[0]
-            scope.names.setdefault(root, Ref(root))
+            targets.assign(run, Name(root), module, scope)
+        elif root not in scope.names:
+            targets.assign(run, Name(root), Ref(root), scope)
         return
     owner = load(run, node.module, scope)
     if node.name != "*":
@@ -49,14 +56,17 @@ def _bind_python(run: Run, node: Import, scope: Scope) -> None:
                     value = load(run, f"{node.module}.{node.name}", scope)
             case Ref(name=name):
                 value = expressions.attribute(run, owner, node.name, scope) if name else Ref(node.name)
-        scope.names[node.alias] = value
+        targets.assign(run, Name(node.alias), value, scope)
     elif isinstance(owner, Class):
         scope.names.update(owner.members)
     elif isinstance(owner, Ref) and not is_standard(owner.name, "python"):
         (scope.module or scope).star = owner.name
+        if not run.library.only_computes(owner.name):
+            run.open(f"takes whatever names {owner.name} has")
     elif isinstance(owner, Ref):
         table = run.library.table(owner.name)
         scope.names.update({name: Ref(f"{owner.name}.{name}") for name in table if name.isidentifier()})
+        (scope.module or scope).star = owner.name
 
 
 def _bind_javascript(run: Run, node: Import, scope: Scope) -> None:
@@ -71,7 +81,7 @@ def _bind_javascript(run: Run, node: Import, scope: Scope) -> None:
         case _:
             value = owner
     if node.alias:
-        scope.names[node.alias] = value
+        targets.assign(run, Name(node.alias), value, scope)
 
 
 def _default(name: str, module: str) -> str:
@@ -92,7 +102,11 @@ def load(run: Run, name: str, scope: Scope) -> Value:
         if not name.startswith((".", "/")):
             package = _package(name)
             run.libraries |= not is_standard(package, "javascript")
+            if not run.library.is_described(package):
+                _not_known(run, name)
             return Ref(package)
+        if name.endswith(".json"):
+            return emit.data_read(run, posixpath.join(posixpath.dirname(here) if here else ".", name), scope)
         base = posixpath.dirname(here) if here else run.cwd
         for ending in _ENDINGS:
             path = paths.resolve(name + ending, base)
@@ -100,10 +114,11 @@ def load(run: Run, name: str, scope: Scope) -> Value:
             if found is not None:
                 return found
         run.libraries = True
+        _not_known(run, name)
         return Ref(_stem(name))
     bare = name.lstrip(".")
     level = len(name) - len(bare)
-    if level or not is_standard(bare, "python"):
+    if level or bare.partition(".")[0] not in _STARTED:
         base = posixpath.dirname(here) if here else None
         for _ in range(min(level - 1, 20)):
             base = posixpath.dirname(base) if base else None
@@ -115,8 +130,19 @@ def load(run: Run, name: str, scope: Scope) -> Value:
                 found = load_path(run, path, bare) if path is not None else None
                 if found is not None:
                     return found
-        run.libraries = True
+        run.libraries |= level > 0 or not is_standard(bare, "python")
+        if level or not run.library.is_described(bare):
+            _not_known(run, name)
     return Ref(bare)
+
+
+_STARTED = frozenset({"abc", "builtins", "codecs", "io", "os", "posixpath", "stat", "sys", "time"})
+"""Modules that are there before a script begins: a file of their name beside the script is not imported."""
+
+
+def _not_known(run: Run, name: str) -> None:
+    """A module is imported whose text is not known: what it does then, and what its functions do, is not either."""
+    run.open(f"imports {name}, of which nothing is known")
 
 
 def _package(name: str) -> str:
@@ -134,6 +160,7 @@ def load_path(run: Run, path: str, name: str) -> Class | None:
     if path in run.modules:
         return run.modules[path]
     if len(run.modules) >= MAX_MODULES * 8:
+        run.open("imports more modules than are looked for")
         return None
     run.modules[path] = None
     text = run.files(path)
@@ -141,8 +168,9 @@ def load_path(run: Run, path: str, name: str) -> Class | None:
         return None
     if sum(m is not None for m in run.modules.values()) >= MAX_MODULES or len(text) > 200_000:
         run.trouble["the script imports more of its own modules than are followed"] = None
+        run.open("imports more of its own modules than are followed")
         return None
-    module = run.modules[path] = Class(name, {})
+    module = run.modules[path] = Class(name, {}, module=True)
     where = posixpath.basename(path)
     tree = run.translate(text)
     run.trouble.update((f"{where}: {t}", None) for t in tree.trouble)
@@ -155,6 +183,8 @@ def load_path(run: Run, path: str, name: str) -> Class | None:
     run.returned.pop()
     run.certain, run.leaves, run.stops = outer, leaves, stops
     module.members = inner.names
+    if tree.trouble:
+        run.open(f"{where} cannot be read whole")
     return module
 
 
@@ -177,11 +207,15 @@ def prepare(run: Run, scope: Scope, name: str) -> None:
 
 def run_text(run: Run, text: str, scope: Scope) -> None:
     """What a text that the script executes does."""
-    if len(text) > 20_000 or len(run.calls) >= 8:
+    tree = run.translate(text) if len(text) <= MAX_RUN and len(run.texts) < MAX_TEXTS else None
+    if tree is None or tree.trouble:
+        run.open("code in a text cannot be read whole")
+    if tree is None:
         return
-    tree = run.translate(text)
     outer = run.certain
+    run.texts.append(text)
     run.returned.append([])
     flow.block(run, tree.body, scope)
     run.returned.pop()
+    run.texts.pop()
     run.certain = outer

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vigil_lang.abstraction.scripts import expressions
-from vigil_lang.abstraction.scripts.values import UNKNOWN, Class, Env, Object, Sequence, Thing, Value
+from vigil_lang.abstraction.scripts import calls, expressions
+from vigil_lang.abstraction.scripts.values import UNKNOWN, Class, Env, Object, Sequence, Thing, Value, opaque
 
 if TYPE_CHECKING:
     from vigil_lang.abstraction.scripts.site import Arguments
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 _PARSER = "argparse.ArgumentParser"
 _METHODS = ["add_argument", "parse_args", "parse_known_args", "add_argument_group", "add_mutually_exclusive_group"]
+_METHODS += ["set_defaults", "add_subparsers", "add_parser"]
 NAMES = (_PARSER, *(f"{_PARSER}.{m}" for m in _METHODS))
 _MAX_OPTIONS = 200
 
@@ -27,12 +28,28 @@ def call(run: Run, name: str, this: Thing | None, given: Arguments) -> Value:
             if this.options is not None and len(this.options) < _MAX_OPTIONS and names and not given.more:
                 this.options.append((names, {k: v for k, (_, v) in given.named.items()}))
             return UNKNOWN
+        case "set_defaults":
+            calls.callbacks(run, given, UNKNOWN)
+            for key, (_, value) in given.named.items():
+                _set_default(this, key, value)
+            return UNKNOWN
         case "parse_args":
             return _parsed(run, this, given)
         case "parse_known_args":
             return Sequence([_parsed(run, this, given), Sequence(open=True)])
         case _:
             return this
+
+
+def _set_default(parser: Thing, name: str, value: Value) -> None:
+    """Another value that an attribute may have: each subcommand's parser sets its own."""
+    options = parser.options if parser.options is not None else []
+    for names, settings in options:
+        if names == (name,):
+            settings["default"] = opaque(settings.get("default"), value)
+            return
+    if len(options) < _MAX_OPTIONS:
+        options.append(((name,), {"default": value, "action": "set_defaults"}))
 
 
 def _parsed(run: Run, parser: Thing, given: Arguments) -> Value:
@@ -66,7 +83,11 @@ def _attribute(names: tuple[str, ...], settings: Env) -> str:
 def _fill(options: list[tuple[tuple[str, ...], Env]], words: list[str], found: Env) -> bool:
     """Fills in what a command line gives; False where it does not fit."""
     by_name = {n: (names, settings) for names, settings in options for n in names if n.startswith("-")}
-    places = [(names, settings) for names, settings in options if not names[0].startswith("-")]
+    places = [
+        (names, settings)
+        for names, settings in options
+        if not names[0].startswith("-") and settings.get("action") != "set_defaults"
+    ]
     rest: list[str] = []
     i = 0
     while i < len(words):
@@ -106,6 +127,8 @@ def _fill(options: list[tuple[tuple[str, ...], Env]], words: list[str], found: E
 
 def _unknown(settings: Env) -> Value:
     """A value of the type an option has."""
+    if settings.get("action") == "set_defaults":
+        return settings["default"]
     return Thing(name="pathlib.Path") if getattr(settings.get("type"), "name", "") == "pathlib.Path" else UNKNOWN
 
 

@@ -11,11 +11,16 @@ from vigil_lang.abstraction.scripts.values import (
     MAX_STRING,
     UNKNOWN,
     Mapping,
+    Object,
+    Ref,
     Sequence,
     Thing,
     Value,
+    active,
     is_literal,
+    limited,
     merge,
+    opaque,
     text_of,
 )
 
@@ -25,8 +30,6 @@ if TYPE_CHECKING:
     from vigil_lang.abstraction.scripts.tree import Expr
 
 _CONSTANTS: dict[str, str] = {
-    "sys.executable": "python3",
-    "process.execPath": "node",
     "os.sep": "/",
     "path.sep": "/",
     "os.path.sep": "/",
@@ -39,9 +42,14 @@ _CONSTANTS: dict[str, str] = {
 }
 
 
-def constant(name: str) -> str | None:
+_INTERPRETERS = {"sys.executable": "python3", "process.execPath": "node"}
+"""What runs the script: its name is known, the path it is found under is not."""
+
+
+def constant(name: str) -> Value:
     """The value of a library's constant, on the systems that agents' shells run on."""
-    return _CONSTANTS.get(name)
+    program = _INTERPRETERS.get(name)
+    return Thing(text=program) if program is not None else _CONSTANTS.get(name)
 
 
 def add(values: list[Value], nodes: Many[Expr], text: bool, language: str) -> Value:
@@ -54,10 +62,17 @@ def add(values: list[Value], nodes: Many[Expr], text: bool, language: str) -> Va
         return _text(values, nodes, language)
     if all(isinstance(v, Sequence) for v in values):
         parts = [v for v in values if isinstance(v, Sequence)]
-        items = [i for p in parts for i in p.items]
-        return Sequence(items[:MAX_ITEMS], open=any(p.open for p in parts) or len(items) > MAX_ITEMS)
+        if language == "javascript":
+            return UNKNOWN  # the sum of their texts
+        items: list[Value] = []
+        is_open = any(p.open for p in parts)
+        for each in parts:
+            items, cut = limited([*items, *each.items])
+            is_open |= cut
+        return Sequence(items, is_open)
     if any(isinstance(v, Sequence) for v in values):
-        return Sequence([i for v in values if isinstance(v, Sequence) for i in v.items][:MAX_ITEMS], open=True)
+        known = [i for v in values if isinstance(v, Sequence) for i in v.items[:MAX_ITEMS]][:MAX_ITEMS]
+        return Sequence([*known[: MAX_ITEMS - 1], opaque(*values)] if active(*values) else known, open=True)
     numbers = [v for v in values if isinstance(v, int | float)]
     if len(numbers) == len(values) and all(abs(n) < 1e15 for n in numbers):
         return sum(numbers)
@@ -103,8 +118,11 @@ def _written(value: Value, language: str) -> str | None:
             return None
 
 
-def binary(op: str, left: Value, right: Value) -> Value:
+def binary(op: str, left: Value, right: Value, language: str = "python") -> Value:
     """The value of an operation other than a sum."""
+    if language == "javascript":
+        numbers = all(isinstance(v, int | float) and not isinstance(v, bool) and v >= 0 for v in (left, right))
+        return _arithmetic(op, left, right) if numbers and op != "//" else opaque(left, right)  # type: ignore[arg-type]
     match op, left, right:
         case "/", Thing(name="pathlib.Path") | str(), Thing(name="pathlib.Path") | str() if not (
             isinstance(left, str) and isinstance(right, str)
@@ -119,9 +137,12 @@ def binary(op: str, left: Value, right: Value) -> Value:
         case (("-" | "*" | "/" | "//" | "%"), int() | float(), int() | float()):
             return _arithmetic(op, left, right)
         case "|", Mapping(), Mapping():
-            return Mapping({**left.items, **right.items}, left.open or right.open, left.others + right.others)
+            items = {**left.items, **right.items}
+            if len(items) > MAX_ITEMS:
+                return Mapping(open=True, others=[opaque(left, right)])
+            return Mapping(items, left.open or right.open, [*left.others, *right.others][-8:])
         case _:
-            return UNKNOWN
+            return opaque(left, right)
 
 
 def _arithmetic(op: str, left: float, right: float) -> Value:
@@ -165,22 +186,41 @@ def compare(op: str, left: Value, right: Value) -> Value:
     """Whether a test holds; unknown unless both sides are literals, or one is a container of them."""
     if op in ("is", "is not", "==", "!=") and (left is None or right is None):
         other = right if left is None else left
-        if isinstance(other, Thing) and other.text is None:
+        if isinstance(other, Thing | Object | Ref) and getattr(other, "text", None) is None:
             return UNKNOWN
         return (other is None) == (op in ("is", "=="))
     if op in ("in", "not in"):
         return _contains(op, left, right)
     if not (is_literal(left) and is_literal(right)):
         return UNKNOWN
-    if op in ("==", "is"):
-        return left == right
-    if op in ("!=", "is not"):
-        return left != right
+    if op in ("==", "is", "!=", "is not"):
+        same = _equal(left, right)
+        return (
+            UNKNOWN
+            if same is None or (same and "is" in op and not isinstance(left, bool))
+            else same == (op in ("==", "is"))
+        )
+    if any(isinstance(v, str) and v[:1] == "~" for v in (left, right)):
+        return UNKNOWN
     if isinstance(left, str) and isinstance(right, str):
         return _ordered(op, left, right)
     if isinstance(left, int | float) and isinstance(right, int | float):
         return _ordered(op, left, right)
     return UNKNOWN
+
+
+def _equal(left: Value, right: Value) -> bool | None:
+    """Whether two literals are equal, in either language; the home directory stands as `~`, and is another text."""
+    if type(left) is not type(right) and not (
+        isinstance(left, int | float)
+        and isinstance(right, int | float)
+        and not isinstance(left, bool)
+        and not isinstance(right, bool)
+    ):
+        return None
+    if any(isinstance(v, str) and v[:1] == "~" for v in (left, right)):
+        return None
+    return left == right
 
 
 def _ordered(op: str, left: str | float, right: str | float) -> Value:
@@ -190,10 +230,13 @@ def _ordered(op: str, left: str | float, right: str | float) -> Value:
 
 def _contains(op: str, left: Value, right: Value) -> Value:
     match right:
-        case str() if isinstance(left, str):
+        case str() if isinstance(left, str) and right[:1] != "~":
             found = left in right
         case Sequence(open=False) if is_literal(left) and all(is_literal(i) for i in right.items):
-            found = any(left == i for i in right.items)
+            same = [_equal(left, i) for i in right.items]
+            if True not in same and None in same:
+                return UNKNOWN
+            found = True in same
         case Mapping(open=False, others=[]) if isinstance(left, str | int | float | bool | None):
             found = left in right.items
         case _:

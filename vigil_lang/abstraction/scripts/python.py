@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ from vigil_lang.abstraction.scripts.tree import (
     Compare,
     Const,
     Define,
+    Delete,
     Do,
     Each,
     Expr,
@@ -45,6 +47,7 @@ from vigil_lang.abstraction.scripts.tree import (
     Sum,
     Try,
     With,
+    Yield,
 )
 
 if TYPE_CHECKING:
@@ -65,13 +68,20 @@ _TESTS: dict[type[ast.cmpop], str] = {
 }  # fmt: skip
 
 
+_CODING = re.compile(r"^[ \t\f]*#.*?coding[:=][ \t]*(?!utf-?8\b|ascii\b|latin-?1\b|iso-8859-1\b)[-\w.]", re.M | re.I)
+
+
 def read_python(text: str) -> Module:
     """The tree of a Python script. Lines of IPython (`!ls`, `%cd x`) become the calls they stand for.
 
     A script with an error does nothing when it is run. Where it seems to be cut off, though, what comes before the
     statement that has the error is read.
     """
-    tree, trouble = _parse(plain_python(text))
+    tree, trouble = _parse(text)
+    if trouble and (plain := plain_python(text)) != text:
+        tree, trouble = _parse(plain)
+    if _CODING.search("\n".join(text.split("\n", 2)[:2])):
+        trouble = (*trouble, "the script is in an encoding of its own")
     translator = _Translator()
     body = translator.block(tree.body)
     if translator.left <= 0:
@@ -148,7 +158,10 @@ class _Translator:
             case ast.Assign():
                 return (Assign(tuple(map(self.target, node.targets)), self.expr(node.value)),)
             case ast.AnnAssign():
-                return (Assign((self.target(node.target),), self.expr(node.value)),) if node.value else ()
+                noted = self.noted([node.annotation])
+                if node.value is None:
+                    return noted
+                return (*noted, Assign((self.target(node.target),), self.expr(node.value)))
             case ast.AugAssign():
                 return (Augment(self.target(node.target), _sign(node.op), self.expr(node.value)),)
             case ast.Return():
@@ -168,10 +181,19 @@ class _Translator:
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 self.bound[-1].add(node.name)
                 decorators = tuple(map(self.expr, node.decorator_list))
-                return (Define(self.function(node), decorators),)
+                given = [
+                    *node.args.posonlyargs,
+                    *node.args.args,
+                    *node.args.kwonlyargs,
+                    node.args.vararg,
+                    node.args.kwarg,
+                ]
+                noted = self.noted([*(a.annotation for a in given if a is not None), node.returns])
+                return (*noted, Define(self.function(node), decorators))
             case ast.ClassDef():
                 self.bound[-1].add(node.name)
-                return (ClassDef(node.name, tuple(map(self.expr, node.bases)), self.block(node.body)),)
+                extra = tuple(map(self.expr, [*node.decorator_list, *(k.value for k in node.keywords)]))
+                return (ClassDef(node.name, tuple(map(self.expr, node.bases)), self.block(node.body), extra),)
             case _:
                 return self.simple(node)
 
@@ -186,6 +208,8 @@ class _Translator:
                 module = "." * node.level + (node.module or "")
                 return [Import(module, n.name, n.asname or n.name, node.lineno) for n in node.names]
             case ast.Raise():
+                if node.exc and node.cause:
+                    return (Raise(Opaque((self.expr(node.exc), self.expr(node.cause)))),)
                 return (Raise(self.expr(node.exc) if node.exc else None),)
             case ast.Break():
                 return (Jump("break"),)
@@ -194,15 +218,33 @@ class _Translator:
             case ast.Global() | ast.Nonlocal():
                 return (Outer(tuple(node.names)),)
             case ast.Assert():
-                return (Do(self.expr(node.test)),)
+                return (Do(Opaque((self.expr(node.test), *((self.expr(node.msg),) if node.msg else ())))),)
             case ast.Match():
-                subject = self.expr(node.subject)
-                cases = tuple((Opaque(), self.block(case.body)) for case in node.cases)
-                return (Do(subject), If(cases))
+                return self.match(node)
             case ast.Delete():
-                return (Do(Opaque(tuple(map(self.expr, node.targets)))),)
+                return (Delete(tuple(map(self.expr, node.targets))),)
             case _:
                 return ()
+
+    def noted(self, annotations: Iterable[ast.expr | None]) -> tuple[Stmt, ...]:
+        """Annotations that call something, which happens where they stand."""
+        calling = (a for a in annotations if a is not None and any(isinstance(n, ast.Call) for n in ast.walk(a)))
+        return tuple(Do(self.expr(a)) for a in calling)
+
+    def match(self, node: ast.Match) -> Iterable[Stmt]:
+        """A `match`: any of its cases, or none; what a pattern binds is some part of the subject."""
+        subject = Name(" subject")
+        yield Assign((subject,), self.expr(node.subject))
+        cases: list[tuple[Expr | None, tuple[Stmt, ...]]] = []
+        for case in node.cases:
+            names = [
+                n for p in ast.walk(case.pattern) for n in (getattr(p, "name", None), getattr(p, "rest", None)) if n
+            ]
+            self.bound[-1].update(names)
+            took = tuple(Assign((Name(n),), Opaque((subject,))) for n in names)
+            guard = (If(((self.expr(case.guard), self.block(case.body)),)),) if case.guard else self.block(case.body)
+            cases.append((Opaque(), (*took, *guard)))
+        yield If(tuple(cases))
 
     def branches(self, node: ast.If) -> If:
         """An `if` with its `elif`s, which the syntax tree nests."""
@@ -233,7 +275,7 @@ class _Translator:
         self.bound.append(set())
         body = self.block(node.body)
         bound = self.unbind()
-        handlers = tuple((h.name, self.block(h.body)) for h in node.handlers)
+        handlers = tuple((h.name, (*self.noted([h.type]), *self.block(h.body))) for h in node.handlers)
         return Try(body, handlers, self.block(node.orelse), self.block(node.finalbody), bound)
 
     def unbind(self) -> frozenset[str]:
@@ -278,6 +320,7 @@ class _Translator:
                 return Name(node.id)
             case ast.Tuple() | ast.List():
                 self.depth += 1
+                self.too_deep |= self.depth > MAX_DEPTH
                 items = tuple(map(self.target, node.elts)) if self.depth <= MAX_DEPTH else ()
                 self.depth -= 1
                 return Items(items)
@@ -311,17 +354,21 @@ class _Translator:
                 keywords = tuple((k.arg, self.expr(k.value)) for k in node.keywords)
                 return Call(self.expr(node.func), args, keywords, node.lineno)
             case ast.Subscript():
-                key = None if isinstance(node.slice, ast.Slice) else self.expr(node.slice)
-                return Index(self.expr(node.value), key, node.lineno)
+                if isinstance(node.slice, ast.Slice):
+                    bounds = [b for b in (node.slice.lower, node.slice.upper, node.slice.step) if b is not None]
+                    return Index(self.expr(node.value), None, node.lineno, tuple(map(self.expr, bounds)))
+                return Index(self.expr(node.value), self.expr(node.slice), node.lineno)
             case ast.BinOp():
                 return self.binary(node)
             case ast.JoinedStr():
                 return Sum(tuple(map(self.expr, node.values)), text=True)
             case ast.FormattedValue():
                 plain = node.conversion == -1 and node.format_spec is None
-                return self.expr(node.value) if plain else Opaque((self.expr(node.value),))
+                if plain:
+                    return self.expr(node.value)
+                return Opaque((self.expr(node.value), *((self.expr(node.format_spec),) if node.format_spec else ())))
             case ast.List() | ast.Tuple() | ast.Set():
-                return Items(tuple(map(self.expr, node.elts)))
+                return Items(tuple(map(self.expr, node.elts)), isinstance(node, ast.Set))
             case ast.Dict():
                 pairs = zip(node.keys, node.values, strict=True)
                 return Pairs(tuple((self.expr(k) if k else None, self.expr(v)) for k, v in pairs))
@@ -359,7 +406,10 @@ class _Translator:
                 return Star(self.expr(node.value))
             case ast.Yield() | ast.YieldFrom():
                 self.generator = True
-                return Opaque((self.expr(node.value),) if node.value else ())
+                return Yield(self.expr(node.value) if node.value else Const(None))
+            case ast.Slice():
+                bounds = [b for b in (node.lower, node.upper, node.step) if b is not None]
+                return Opaque(tuple(map(self.expr, bounds)))
             case _:
                 return Opaque()
 

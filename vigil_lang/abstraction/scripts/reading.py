@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from vigil_lang.abstraction import paths
-from vigil_lang.abstraction.scripts import flow, modules
+from vigil_lang.abstraction.scripts import ScriptReading, calls, flow, modules
 from vigil_lang.abstraction.scripts.libraries import libraries
+from vigil_lang.abstraction.scripts.parsed import parsed
 from vigil_lang.abstraction.scripts.state import Exhausted, Run
 from vigil_lang.abstraction.scripts.values import UNKNOWN, Scope, Sequence, Value
 
@@ -14,8 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from collections.abc import Sequence as Many
 
-    from vigil_lang.abstraction.scripts.tree import Module
-    from vigil_lang.abstraction.step import Spawn, Step, Word
+    from vigil_lang.abstraction.step import Word
 
 
 def read(
@@ -25,9 +26,9 @@ def read(
     name: str,
     arguments: Many[Word],
     files: Callable[[str], str | None],
-) -> tuple[tuple[Step | Spawn, ...], tuple[str, ...]]:
-    """The steps of a script in order, and what of it could not be read."""
-    translate = _translator(language)
+) -> ScriptReading:
+    """The steps of a script in order, what of it could not be read, and why it may do more than they tell."""
+    translate = partial(parsed, language)
     tree = translate(text)
     run = Run(language, libraries(language), cwd, files, translate, _argv(language, name, arguments))
     run.trouble.update(dict.fromkeys(tree.trouble))
@@ -38,19 +39,10 @@ def read(
     run.returned.append([])
     try:
         flow.block(run, tree.body, scope)
+        calls.look_at_loose(run)
     except Exhausted as limit:
         run.trouble[str(limit)] = None
-    return tuple(run.steps), tuple(run.trouble)
-
-
-def _translator(language: str) -> Callable[[str], Module]:
-    if language == "python":
-        from vigil_lang.abstraction.scripts.python import read_python
-
-        return read_python
-    from vigil_lang.abstraction.scripts.javascript import read_javascript
-
-    return read_javascript
+    return ScriptReading(tuple(run.steps), tuple(run.trouble), tuple(run.unseen) or tuple(run.trouble))
 
 
 def _path(name: str, cwd: str | None) -> str | None:

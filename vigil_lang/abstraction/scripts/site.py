@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from vigil_lang.abstraction.scripts.values import active
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -19,11 +21,21 @@ class Arguments:
     positional: list[tuple[Expr, Value]] = field(default_factory=list)
     named: dict[str, tuple[Expr, Value]] = field(default_factory=dict)
     more: bool = False
+    held: list[Value] = field(default_factory=list)
+    """What could do something and is among those of which it is not known how many there are."""
+    _active: tuple[Value, ...] | None = None
+
+    def active(self) -> tuple[Value, ...]:
+        """What of them could do something when it is called."""
+        if self._active is None:
+            self._active = active(*self.values())
+        return self._active
 
     def values(self) -> Iterable[Value]:
         """The values of all arguments."""
         yield from (v for _, v in self.positional)
         yield from (v for _, v in self.named.values())
+        yield from self.held
 
     def get(self, index: int, name: str = "") -> Value | None:
         """The value of one argument, by place or by name; None (or a None) where it is not given."""

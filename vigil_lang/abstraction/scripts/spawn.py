@@ -31,6 +31,8 @@ def spawn(run: Run, entry: Entry, given: Arguments, site: Site) -> None:
     script names but that cannot be told, as ``cd "${__cwd}" && …``.
     """
     argv, line = _command(entry, given)
+    if (not argv and line is None) or (argv and not argv[0].known) or _setting(given, "executable") is not None:
+        run.open("it is not known which program is run", site.line)
     if not argv and line is None:
         return
     cwd, odd = _directory(run, given)

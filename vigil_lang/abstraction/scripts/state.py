@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from vigil_lang.abstraction import paths
+from vigil_lang.abstraction.scripts.values import truth
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from vigil_lang.abstraction.scripts.libraries import Libraries
     from vigil_lang.abstraction.scripts.tree import Lambda, Module
-    from vigil_lang.abstraction.scripts.values import Class, Scope, Value
+    from vigil_lang.abstraction.scripts.values import Class, Function, Scope, Value
     from vigil_lang.abstraction.step import Spawn, Step
 
 MAX_WORK = 60_000
@@ -38,6 +39,12 @@ MAX_ALL_TURNS = 500
 
 MAX_MODULES = 16
 """Modules of the script's own that are followed."""
+
+MAX_REASONS = 20
+"""Reasons that are kept why a script is not wholly seen."""
+
+MAX_AGAIN = 40
+"""Functions that are looked at again at the end, because something that is not followed may call them."""
 
 
 class Exhausted(Exception):
@@ -82,6 +89,44 @@ class Run:
     """The line of what is looked at."""
     lines: dict[str, list[str]] = field(default_factory=dict)
     """The lines of each file, by what is put before its line numbers."""
+    unseen: dict[str, None] = field(default_factory=dict)
+    """Why there may be effects that no step tells."""
+    dry: int = 0
+    """More than 0 while something is looked at only for effects that no step tells yet: there are no new steps."""
+    told: set[object] = field(default_factory=set)
+    """The effects that steps tell."""
+    loose: dict[int, Function] = field(default_factory=dict)
+    """Functions that may be called by what is not followed, by the identity of what is written."""
+    again: dict[int, Function] = field(default_factory=dict)
+    """Functions that what is not followed may call with other arguments than those seen, by the same."""
+    aside: list[Lambda] = field(default_factory=list)
+    """The functions that are being looked at for what another turn of them may do."""
+    yielded: list[list[Value]] = field(default_factory=lambda: [[]])
+    """The values yielded so far, for each function that is being followed."""
+    placed: set[object] = field(default_factory=set)
+    """What could do something, by where it was put."""
+    holders: list[Value] = field(default_factory=list)
+    """Where it was put."""
+    texts: list[str] = field(default_factory=list)
+    """The texts that are being executed as code."""
+    followed: set[int] = field(default_factory=set)
+    """The functions that were followed, by the identity of what is written."""
+    methods: dict[str, list[Function]] = field(default_factory=dict)
+    """The methods of the script's classes by name."""
+    changes: int = 0
+    """How often a choice was taken for decided, or what could do something was put in another place."""
+
+    def open(self, why: str, line: int | None = None) -> None:
+        """Says that there may be effects that no step tells."""
+        reason = f"line {line or self.line}: {why[:100]}" if line or self.line else why[:100]
+        if len(self.unseen) < MAX_REASONS:
+            self.unseen[reason] = None
+
+    def decided(self, value: Value) -> bool | None:
+        """Whether a test of the value succeeds. Nothing is decided in what may run at any other time."""
+        found = None if self.dry else truth(value, self.language)
+        self.changes += found is not None
+        return found
 
     def spend(self, amount: int = 1) -> None:
         """Counts work.
@@ -99,6 +144,14 @@ class Run:
         Raises:
             Exhausted: there are too many steps.
         """
+        if key is not None and getattr(step, "kinds", ()) != ("code.call",):
+            if self.dry:
+                if key not in self.told:
+                    self.open(f"{getattr(step, 'action', 'a command')} where it is not followed")
+                return
+            self.told.add(key)
+        elif self.dry:
+            return
         if self.repeated is not None:
             if key in self.repeated:
                 return

@@ -50,11 +50,12 @@ class Attr(Expr):
 
 @dataclass(slots=True)
 class Index(Expr):
-    """`value[key]`; a slice has no key."""
+    """`value[key]`; a slice has no key, but bounds."""
 
     value: Expr
     key: Expr | None
     line: int = 0
+    bounds: tuple[Expr, ...] = ()
 
 
 @dataclass(slots=True)
@@ -123,6 +124,8 @@ class Items(Expr):
     """A list, a tuple or a set written out; also the target of an unpacking."""
 
     items: tuple[Expr, ...]
+    unordered: bool = False
+    """It is a set, which has none of its items twice."""
 
 
 @dataclass(slots=True)
@@ -164,6 +167,8 @@ class Lambda(Expr):
     """The names it assigns."""
     arrow: bool = False
     """It has the `this` of where it stands."""
+    accessor: bool = False
+    """Reading or setting an attribute calls it."""
 
 
 @dataclass(slots=True)
@@ -188,6 +193,13 @@ class Bind(Expr):
     """An assignment that is itself a value."""
 
     target: Expr
+    value: Expr
+
+
+@dataclass(slots=True)
+class Yield(Expr):
+    """`yield value`"""
+
     value: Expr
 
 
@@ -279,6 +291,15 @@ class ClassDef(Stmt):
     name: str
     bases: tuple[Expr, ...]
     body: Body
+    extra: tuple[Expr, ...] = ()
+    """Decorators and keywords: with any, others may call its methods."""
+
+
+@dataclass(slots=True)
+class Delete(Stmt):
+    """Names are no longer bound, or parts of values are taken away."""
+
+    targets: tuple[Expr, ...]
 
 
 @dataclass(slots=True)

@@ -6,9 +6,10 @@ a `Thing`: where it came from, and what methods of it are called.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from vigil_lang.abstraction.scripts.libraries import described
 from vigil_lang.trace.values import canonical
 
 if TYPE_CHECKING:
@@ -27,7 +28,12 @@ MAX_ITEMS = 256
 """Items of a container that are kept."""
 
 _MAX_ORIGINS = 8
+_MAX_HELD = 16
+_MAX_LOOKED = 512
+_MAX_JOINED = 2000
 _MAX_NAME = 200
+NAMELESS = "?"
+"""What something is called after of which not even the name is known: nothing is known of what its methods do."""
 
 
 @dataclass(slots=True, eq=False)
@@ -51,6 +57,8 @@ class Thing:
     """The step that opened this file for writing, as long as all that is written is known."""
     options: list[tuple[tuple[str, ...], dict[str, Value]]] | None = None
     """Names and settings of the options an argument parser was told of."""
+    holds: tuple[Value, ...] = ()
+    """What it may be, or have in it, that could do something when it is called: functions, modules, objects."""
 
 
 @dataclass(slots=True, eq=False)
@@ -94,6 +102,8 @@ class Scope:
     """The one module all names were imported from."""
     where: str = ""
     """What is put before its line numbers: a module that was imported is another file."""
+    ever: dict[str, dict[object, Value]] = field(default_factory=dict)
+    """All that could do something and was given to a name, at any time."""
 
 
 @dataclass(slots=True, eq=False)
@@ -108,6 +118,8 @@ class Function:
     """Arguments it already has (`functools.partial`)."""
     how: str = ""
     """``property``, ``static`` or ``class`` for such a member of a class."""
+    defaults: Env = field(default_factory=dict)
+    """What parameters are where they are not given, as it was when the function was defined."""
 
 
 @dataclass(slots=True, eq=False)
@@ -117,6 +129,7 @@ class Class:
     name: str
     members: Env
     bases: tuple[Value, ...] = ()
+    module: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -130,52 +143,127 @@ class Object:
 UNKNOWN = Thing()
 
 
+_LITERALS = frozenset({str, int, float, bool, bytes, type(None)})
+_WAYS = frozenset({NAMELESS, "functools.partial"})
+
+
+def active(*values: Value) -> tuple[Value, ...]:
+    """What of some values could do something when it or a method of it is called, however deep it is in them.
+
+    One that is beyond the bounds is told as something without a name.
+    """
+    waiting = [value for value in values if type(value) not in _LITERALS and value is not UNKNOWN]
+    if not waiting:
+        return ()
+    found: dict[int | str, Value] = {}
+    looked = 0
+    while waiting:
+        value = waiting.pop()
+        looked += 1
+        if looked > _MAX_LOOKED or len(found) > _MAX_HELD:
+            return (*list(found.values())[:_MAX_HELD], Ref(NAMELESS))
+        match value:
+            case Thing():
+                if value.name and (value.name in _WAYS or value.name.lstrip("*") in described()):
+                    alone = replace(value, holds=()) if value.holds else value
+                    found.setdefault(value.name + (value.text or ""), alone)
+                waiting += value.holds
+            case Ref():
+                found[value.name] = value
+            case Function() | Class() | Object():
+                found[id(value)] = value
+            case Sequence(items=items):
+                waiting += items[: _MAX_LOOKED + 1]
+            case Mapping(items=known, others=others):
+                waiting += [*list(known.values())[: _MAX_LOOKED + 1], *others]
+            case _:
+                pass
+    return tuple(found.values())
+
+
+def opaque(*values: Value) -> Thing:
+    """An unknown value that is made of others."""
+    held = active(*values)
+    return Thing(holds=held) if held else UNKNOWN
+
+
+def anything(*values: Value) -> Thing:
+    """A value of which not even that is known that it does nothing."""
+    return Thing(holds=(Ref(NAMELESS), *active(*values)))
+
+
+def limited(items: list[Value]) -> tuple[list[Value], bool]:
+    """As many items as are kept, and whether there were more; what of the others could do something is kept."""
+    if len(items) <= MAX_ITEMS:
+        return items, False
+    return [*items[: MAX_ITEMS - 1], opaque(*items[MAX_ITEMS - 1 :])], True
+
+
 def is_literal(value: Value) -> bool:
     """Whether a value is known and no container."""
     return value is None or isinstance(value, str | bytes | int | float)
 
 
-def truth(value: Value) -> bool | None:
+def truth(value: Value, language: str = "python") -> bool | None:
     """Whether a test of the value succeeds; None where that is not known."""
     match value:
-        case Sequence():
-            return True if value.items else None if value.open else False
-        case Mapping():
-            return True if value.items else None if value.open else False
-        case Function() | Class() | Object() | Ref():
+        case Sequence() | Mapping():
+            return True if value.items else None if value.open or language != "python" else False
+        case Function():
             return True
+        case Class() | Object() | Ref():  # a class or constant that says of itself what it is
+            return None
         case Thing():
-            return True if value.text is not None else None
+            return True if value.text is not None and value.name else None
         case _:
             return bool(value)
 
 
 def join(values: Iterable[Value]) -> Value:
     """What is known of a value that is one of several."""
-    options = list(values)
+    return _join(list(values), [_MAX_JOINED])
+
+
+def _join(options: list[Value], left: list[int]) -> Value:
+    """The join of some values; `left` is how many more are looked at, over all that is in them."""
+    left[0] -= len(options)
     if not options:
         return UNKNOWN
+    if left[0] < 0:
+        return anything()
     first = options[0]
     if all(o is first or _same(o, first) for o in options[1:]):
         return first
     things = [o for o in options if o is not None]
     if len(things) == 1 and not is_literal(things[0]) and not isinstance(things[0], Thing):
         return things[0]
+    if things and all(isinstance(o, Ref) and isinstance(things[0], Ref) and o.name == things[0].name for o in things):
+        return things[0]
     if all(isinstance(o, Sequence) for o in things) and things:
-        return _join_sequences([o for o in things if isinstance(o, Sequence)])
-    names = {o.name for o in things if isinstance(o, Thing)}
-    return Thing(
-        merge(o.origins for o in things if isinstance(o, Thing)),
-        name=names.pop() if len(names) == 1 else "",
-    )
+        return _join_sequences([o for o in things if isinstance(o, Sequence)], left)
+    names = {o.name if isinstance(o, Thing) else NAMELESS for o in things if not is_literal(o)}
+    origins = merge(o.origins for o in things if isinstance(o, Thing))
+    if len(names) == 1 and NAMELESS not in names:
+        held = active(*(h for o in things if isinstance(o, Thing) for h in o.holds))
+        return Thing(origins, name=names.pop(), holds=held)
+    held = active(*things)
+    return Thing(origins, holds=held) if origins or held else UNKNOWN
 
 
-def _join_sequences(options: list[Sequence]) -> Value:
+def _join_sequences(options: list[Sequence], left: list[int]) -> Value:
+    if left[0] < sum(len(o.items) for o in options):
+        left[0] = -1
+        return opaque(*options)
     sizes = {len(o.items) for o in options}
     if len(sizes) == 1 and not any(o.open for o in options):
-        return Sequence([join(items) for items in zip(*(o.items for o in options), strict=True)])
-    items = [i for o in options for i in o.items]
-    return Sequence([join(items)] if items else [], open=True)
+        joined: list[Value] = []
+        for items in zip(*(o.items for o in options), strict=True):
+            if left[0] < 0:
+                return anything()
+            joined.append(_join(list(items), left))
+        return Sequence(joined)
+    found = [i for o in options for i in o.items]
+    return Sequence([_join(found, left)] if found else [], open=True)
 
 
 def _same(a: Value, b: Value) -> bool:
@@ -206,7 +294,7 @@ def element(value: Value) -> Value:
         case Mapping():
             return UNKNOWN if value.open else join(value.items)
         case Thing() if value.name.startswith("*"):
-            return Thing(value.origins, value.name[1:])
+            return Thing(value.origins, value.name[1:], holds=value.holds)
         case Thing():
             return part(value, "[]")
         case _:
@@ -215,14 +303,16 @@ def element(value: Value) -> Value:
 
 def part(value: Thing, suffix: str) -> Thing:
     """What is taken out of a thing: `.attribute` or ``[]`` for an item. It still comes from where the thing does."""
-    if not value.name and not value.origins:
+    if not value.name and not value.origins and not value.holds:
         return UNKNOWN
-    return Thing(value.origins, qualified(value.name, suffix))
+    return Thing(value.origins, qualified(value.name, suffix), holds=value.holds)
 
 
 def qualified(name: str, suffix: str) -> str:
-    """A name and what is put behind it; none where it has none, or would get too long."""
-    return name + suffix if name and len(name) + len(suffix) <= _MAX_NAME else ""
+    """A name and what is put behind it; none where it has none."""
+    if not name:
+        return ""
+    return name + suffix if len(name) + len(suffix) <= _MAX_NAME else NAMELESS
 
 
 def text_of(value: Value) -> str | None:

@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 
 DECLARING = frozenset({"export", "declare", "typeset", "readonly", "local"})
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_TAKE_NAMES = DECLARING | {
+    "test", "[", "[[", "unset", "read", "printf", "mapfile", "readarray", "wait", "getopts", "let",
+}  # fmt: skip
+"""Those that evaluate the index of a name they are given."""
 _READ_VALUES = frozenset("adinNptu")
 _FORMAT = re.compile(r"%(?:[sd%])|\\[nt\\]|[^%\\]+")
 
@@ -44,8 +48,13 @@ def run(walker: Walker, words: Sequence[Word], way: Way, index: int) -> Outcome:
     if not words[0].known:
         return {OK: ok, FAIL: fail}
     name, rest = words[0].text, list(words[1:])
+    if name in way.state.functions:
+        # It may be a function, which may change anything.
+        return {end: each._replace(state=unknown_after(way.state)) for end, each in ((OK, ok), (FAIL, fail))}
     while name in ("command", "builtin") and rest and rest[0].known and not rest[0].text.startswith("-"):
         name, rest = rest[0].text, rest[1:]
+    if name in _TAKE_NAMES and any(word.known and _runs_index(word.text) for word in rest):
+        walker.budget.tell(f"`{name}` is given a name with an index that may run commands")
     match name:
         case "true" | ":":
             return {OK: ok}
@@ -54,10 +63,18 @@ def run(walker: Walker, words: Sequence[Word], way: Way, index: int) -> Outcome:
         case "exit":
             return _leave(walker, rest, ok, fail, (EXIT_OK, EXIT_FAIL))
         case "return":
-            return _leave(walker, rest, ok, fail, (RETURN_OK, RETURN_FAIL))
+            outcome = _leave(walker, rest, ok, fail, (RETURN_OK, RETURN_FAIL))
+            if not walker.locals:  # only a function and a sourced script can return
+                add(outcome, FAIL, fail)
+            return outcome
         case "break" | "continue":
-            count = rest[0].text if rest and rest[0].known and re.fullmatch("[1-9][0-9]?", rest[0].text) else "1"
-            return {f"{name} {count}": ok}
+            if not walker.loops:
+                return {OK: ok}
+            count = int(rest[0].text) if rest and rest[0].known and re.fullmatch("[1-9][0-9]?", rest[0].text) else 1
+            return {f"{name} {min(count, walker.loops)}": ok}
+        case "source" | "." | "eval" if rest:
+            state = way.state if _is_environment(name, rest) else unknown_after(way.state)
+            return {OK: ok._replace(state=state), FAIL: fail._replace(state=state)}
         case "exec" if rest:
             return {EXIT_OK: ok, EXIT_FAIL: fail}
         case "cd" | "pushd" | "popd":
@@ -68,12 +85,38 @@ def run(walker: Walker, words: Sequence[Word], way: Way, index: int) -> Outcome:
                 walker.traps.append(rest[0].text)
             return {OK: ok, FAIL: fail}
         case _:
-            state = _changed(walker, name, rest, way.state)
+            state = _changed(walker, name, rest, way.state, name != words[0].text)
             return {OK: ok._replace(state=state), FAIL: fail._replace(state=state)}
 
 
+def _runs_index(text: str) -> bool:
+    return "[" in text and ("$(" in text or "`" in text)
+
+
+def unknown_after(state: ShellState) -> ShellState:
+    """The shell after it ran a text that is not known."""
+    return replace(
+        state,
+        cwd=None,
+        variables={"HOME": UNKNOWN, "PATH": UNKNOWN},
+        functions=dict.fromkeys(state.functions),
+        previous=None,
+        pushed=(),
+        arguments=None,
+        errexit=None,
+        pipefail=None,
+    )
+
+
+def _is_environment(name: str, rest: list[Word]) -> bool:
+    """Whether it is the script of a virtual environment, which goes nowhere and sets no variables of the user's."""
+    return name != "eval" and rest[0].known and rest[0].text.endswith(("/bin/activate", "/Scripts/activate"))
+
+
 def _leave(walker: Walker, rest: list[Word], ok: Way, fail: Way, ends: tuple[str, str]) -> Outcome:
-    """`exit` and `return`: with a number, or as the command before ended."""
+    """`exit` and `return`: with a number, or as the command before ended. With more than one they do nothing."""
+    if len(rest) > 1 or (rest and not rest[0].known and not rest[0].quoted and rest[0].text != "$?"):
+        return {ends[0]: ok, ends[1]: fail, FAIL: fail}
     if rest and rest[0].known:
         number = re.fullmatch(r"-?[0-9]{1,9}", rest[0].text)
         succeeds = bool(number) and int(rest[0].text) % 256 == 0
@@ -101,7 +144,8 @@ def _directory(name: str, rest: list[Word], state: ShellState) -> ShellState:
         return replace(state, cwd=top, previous=state.cwd, pushed=pushed)
     target: str | None
     if not operands:
-        target = "~"
+        home = state.variables.get("HOME", ())
+        target = "~" if not home else paths.resolve(home[0].text, state.cwd) if home[0].known else None
     elif len(operands) > 1 or not operands[0].known or operands[0].glob:
         target = None
     elif operands[0].text == "-":
@@ -113,7 +157,8 @@ def _directory(name: str, rest: list[Word], state: ShellState) -> ShellState:
     else:
         text = operands[0].text
         text = "./" + text if operands[0].quoted and text.startswith("~") else text
-        target = paths.resolve(text, state.cwd)
+        elsewhere = "CDPATH" in state.variables and not text.startswith((".", "/", "~"))
+        target = None if elsewhere else paths.resolve(text, state.cwd)
     pushed = (*state.pushed, state.cwd) if name == "pushd" else state.pushed
     return replace(state, cwd=target, previous=state.cwd, pushed=pushed[-100:])
 
@@ -121,17 +166,29 @@ def _directory(name: str, rest: list[Word], state: ShellState) -> ShellState:
 # -- variables and options
 
 
-def _changed(walker: Walker, name: str, rest: list[Word], state: ShellState) -> ShellState:
+def _changed(walker: Walker, name: str, rest: list[Word], state: ShellState, prefixed: bool) -> ShellState:
     """The state after a command that sets variables or options."""
     match name:
         case "unset":
             return _unset(rest, state)
         case "export" | "declare" | "typeset" | "readonly" | "local":
-            return _declare(walker, name, rest, state)
+            return _declare(walker, name, rest, state, prefixed)
         case "read" | "mapfile" | "readarray" | "getopts":
             return _forget(state, _names(name, rest))
-        case "printf" if rest and rest[0].text == "-v" and len(rest) > 1:
-            return _forget(state, [rest[1].text])
+        case "printf" if rest and rest[0].text[:2] == "-v":
+            return _forget(state, [rest[0].text[2:] or rest[1].text] if rest[0].text[2:] or rest[1:] else [])
+        case "wait" if any(word.text == "-p" for word in rest):
+            return _forget(state, [word.text for word in rest])
+        case "shopt" if any(word.text == "execfail" for word in rest):
+            walker.budget.tell("`exec` may fail without ending the shell")
+            return state
+        case "enable":
+            return replace(state, functions={**state.functions, **dict.fromkeys(word.text for word in rest)})
+        case "alias":
+            names = [word.text.partition("=")[0] for word in rest if "=" in word.text or not word.known]
+            return replace(state, functions={**state.functions, **dict.fromkeys(names)})
+        case "hash" if any(word.text[:2] == "-p" for word in rest):
+            return replace(state, functions={**state.functions, **dict.fromkeys(word.text for word in rest)})
         case "let":
             for word in rest:
                 walker.expander.state = state
@@ -191,15 +248,22 @@ def _unset(rest: list[Word], state: ShellState) -> ShellState:
     return replace(state, variables=variables, functions=functions)
 
 
-def _declare(walker: Walker, name: str, rest: list[Word], state: ShellState) -> ShellState:
-    """Names without a value are declared; those with one are set already."""
+def _declare(walker: Walker, name: str, rest: list[Word], state: ShellState, prefixed: bool) -> ShellState:
+    """Names without a value are declared; those with one are set already, unless it was `prefixed` by `command`."""
     inside = bool(walker.locals) and name in ("local", "declare", "typeset")
     variables = dict(state.variables)
+    options = "".join(word.text[1:] for word in rest if word.text[:1] == "-")
+    if name != "local" and "f" in options and (name == "export" or "x" in options):
+        walker.budget.tell("a function is exported: what a shell that is run calls by its name is not known")
+    if "n" in options and name != "export":
+        walker.budget.tell("a variable is declared that stands for another")
     for word in rest:
         text, equals, _ = word.text.partition("=")
         text = text.removesuffix("+").partition("[")[0]
         if not _NAME.fullmatch(text):
             continue
+        if equals and prefixed:
+            variables[text] = UNKNOWN
         if inside:
             walker.locals[-1].add(text)
             if not equals:

@@ -164,8 +164,11 @@ class Expander:
         return found
 
     def tilde(self, text: str) -> Piece:
-        if re.match(r"~\+(?:/|$)", text):
-            return Piece((self.state.cwd or "") + text[2:], False, known=self.state.cwd is not None)
+        if re.match(r"~[+-](?:/|$)", text):
+            where = self.state.cwd if text[1] == "+" else self.state.previous
+            return Piece((where or text[:2]) + text[2:], False, known=where is not None)
+        if re.match(r"~[+-]?[0-9]", text):  # a place among those of `pushd`
+            return Piece(text, False, known=False)
         home = self.state.variables.get("HOME", ())
         if home and re.match(r"~(?:/|$)", text):
             return Piece(home[0].text + text[1:] if home[0].known else text, False, home[0].known, not home[0].quoted)
@@ -175,6 +178,8 @@ class Expander:
         """The value of an arithmetic expression, None where it is not known. Its assignments are carried out."""
         word = self.word(parts)
         if word.known:
+            if "$(" in word.text or "`" in word.text:
+                self.budget.tell("an index in an expression may run commands")
             try:
                 value, changed = arithmetic.evaluate(word.text, self.integer)
             except arithmetic.Unknown:
@@ -197,6 +202,8 @@ class Expander:
         if not value:
             return 0
         text = value[0].text.strip()
+        if value[0].known and ("$(" in text or "`" in text):
+            self.budget.tell(f"`{name[:50]}` may run commands where a number is computed")
         if not value[0].known or not re.fullmatch(r"-?(?:0|[1-9][0-9]{0,18})|", text):
             return None
         return int(text or 0)
@@ -226,6 +233,8 @@ class Expander:
             if chosen is not None:
                 return chosen
         elif part.operator:
+            if part.operator[0] == "@" and "P" in part.operator + source(part.first):
+                self.budget.tell("a value is expanded again, as in a prompt")
             changed = self.changed(part, value, whole)
             if changed is None:
                 self.visit(part)
@@ -373,6 +382,8 @@ class Expander:
         found: list[Word] = []
         for item in array.items:
             if isinstance(item[0], Literal) and not item[0].quoted and item[0].text.startswith("["):
+                for each in array.items:
+                    self.word(each)  # for what is run in them
                 return UNKNOWN
             found += self.words(item)
             if len(found) > MAX_WORDS:

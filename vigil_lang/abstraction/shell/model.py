@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from vigil_lang.abstraction.step import Word
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from vigil_lang.trace import Status
 
 Value = tuple[Word, ...]
@@ -22,12 +24,13 @@ class ShellState:
     """What a shell keeps from one command to the next. Never changed in place.
 
     A variable that is not in `variables` may be set outside and is not known either. `functions` holds the text of
-    each body, `pushed` what `popd` goes back to (last is next), `previous` what ``cd -`` does.
+    each body, and None for a name that may stand for something else than the program (an alias, say); `pushed` what
+    `popd` goes back to (last is next), `previous` what ``cd -`` does.
     """
 
     cwd: str | None = "."
     variables: dict[str, Value] = field(default_factory=dict)
-    functions: dict[str, str] = field(default_factory=dict)
+    functions: dict[str, str | None] = field(default_factory=dict)
     previous: str | None = None
     pushed: tuple[str | None, ...] = ()
     arguments: Value | None = None
@@ -77,6 +80,10 @@ class Command:
     """Whether its output goes to another command and not to what the line shows."""
     line: int = 1
     """Where it begins in the text, from 1."""
+    rebound: bool = False
+    """Its name may stand for a function or an alias whose text is not known."""
+    variables: Mapping[str, Value] = field(default_factory=dict, compare=False, repr=False)
+    """What the shell knows of its variables when it runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,5 +92,7 @@ class Reading:
 
     commands: tuple[Command, ...]
     after: ShellState
+    partly: ShellState
+    """The shell wherever the reading stops: what any command may have changed is unknown."""
     trouble: tuple[str, ...] = ()
     """What was not understood or went beyond a limit; the commands are then not all there is."""

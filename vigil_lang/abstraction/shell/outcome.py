@@ -69,7 +69,7 @@ def join(*ways: Way | None) -> Way | None:
 
 
 def join_states(one: ShellState, other: ShellState) -> ShellState:
-    """What is the same in both; a variable that is not becomes unknown, a function is forgotten."""
+    """What is the same in both; a variable or a function that is not becomes unknown."""
     if one is other:
         return one
     variables = one.variables
@@ -81,7 +81,9 @@ def join_states(one: ShellState, other: ShellState) -> ShellState:
         }
     functions = one.functions
     if functions is not other.functions:
-        functions = {name: text for name, text in functions.items() if other.functions.get(name) == text}
+        known = other.functions
+        names = dict.fromkeys((*functions, *known))
+        functions = {name: functions.get(name) if functions.get(name) == known.get(name) else None for name in names}
     return replace(
         one,
         cwd=one.cwd if one.cwd == other.cwd else None,

@@ -18,7 +18,7 @@ def read_shell(text: str, state: ShellState) -> Reading:
     function, and `eval` of a known text, is the commands in it.
     """
     if len(text) > MAX_TEXT:
-        return Reading((), _UNKNOWN, (f"longer than {MAX_TEXT:,} characters: not read",))
+        return Reading((), _UNKNOWN, _UNKNOWN, (f"longer than {MAX_TEXT:,} characters: not read",))
     budget = Budget()
     if "\0" in text:
         budget.tell("it has NUL bytes, which no shell can be given")
@@ -39,14 +39,20 @@ def read_shell(text: str, state: ShellState) -> Reading:
         outcome, after = {}, join_states(state, after)
     statuses = _Statuses(outcome)
     commands = tuple(statuses.command(index, draft) for index, draft in enumerate(walker.drafts))
-    return Reading(commands, after, tuple(budget.trouble))
+    partly = _UNKNOWN if walker.cut else join_states(walker.partly, after)
+    return Reading(commands, after, partly, tuple(budget.trouble))
 
 
 def _traps(walker: Walker, outcome: Outcome, state: ShellState) -> Outcome:
     """What traps would run, at the end: whether it does is not known. One that exits decides how the line ends."""
     end = join(*outcome.values()) or Way(Facts(), state)
     decided = False
-    for text in walker.traps[:_MAX_TRAPS]:
+    at = 0
+    while at < len(walker.traps):  # what a trap runs may set another
+        if at == _MAX_TRAPS:
+            walker.budget.tell(f"more than {_MAX_TRAPS} traps")
+            break
+        text, at = walker.traps[at], at + 1
         ends = walker.walk(walker.parse(text, 1), end)
         decided = decided or EXIT_OK in ends or EXIT_FAIL in ends
     if decided:
@@ -78,4 +84,6 @@ class _Statuses:
             draft.piped_from,
             draft.piped_to,
             draft.line,
+            draft.rebound,
+            draft.variables,
         )

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from vigil_lang.abstraction.shell.walk import Walker
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\[[^\]]*\])?(\+?)=")
+_PROMPTS = frozenset({"PROMPT_COMMAND", "PS0", "PS1", "PS2", "PS4"})
+_RUNS = re.compile(r"\$\(|`|\$\{")
 _ELEMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\[")
 
 
@@ -110,6 +112,10 @@ def _assignment(walker: Walker, parts: Parts) -> tuple[str, Value] | None:
         word = Word((old[0].text if old else "") + word.text, quoted=old[0].quoted if old else word.quoted)
     if index:
         return name, _element(walker, name, index, word)
+    if name in _PROMPTS and (not word.known or _RUNS.search(word.text) or name == "PROMPT_COMMAND"):
+        walker.budget.tell(f"`{name}` is set, which the shell runs")
+    if name == "PATH" and not word.known:
+        return name, (word,)
     return name, (word,) if word.known and len(word.text) <= _most(walker, word) else UNKNOWN
 
 

@@ -237,7 +237,9 @@ class _Builder:
         return If(tuple(branches), otherwise)
 
     def loop(self, children: list[Tree], depth: int) -> Node:
-        condition = self.sequence([c for c in children if c.type != "do_group"], depth)
+        condition: Node = self.sequence([c for c in children if c.type != "do_group"], depth)
+        if children[0].type == "until":
+            condition = Negated(condition)
         return While(condition, self.body(children, depth))
 
     def body(self, children: list[Tree], depth: int) -> Node:
@@ -262,6 +264,7 @@ class _Builder:
         items = [child for child in children if child.type == "case_item"]
         complete = False
         branches: list[Node] = []
+        patterns: list[WordToken] = []
         for item in items:
             close = next((i for i, c in enumerate(item.children) if c.type == ")"), 0)
             self.check(item)
@@ -269,11 +272,12 @@ class _Builder:
                 *(self.lexed.start + b for b in (item.start_byte, item.children[close].start_byte))
             )
             texts = [self.lexed.text[token.start : token.end] for token in pattern]
+            patterns += [token for token in pattern if isinstance(token, WordToken)]
             complete = complete or "*" in texts
             branches.append(self.sequence(item.children[close:], depth))
         first = self.lexed.start + (items[0].start_byte if items else children[-1].start_byte)
         words = [token for token in self.lexed.between(start, first) if isinstance(token, WordToken)]
-        return Case(words[0] if words else None, tuple(branches), complete)
+        return Case((*words[:1], *patterns), tuple(branches), complete)
 
     def function(self, node: Tree) -> Node:
         text = self.lexed.text

@@ -86,7 +86,8 @@ class ForArithmetic:
 class Case:
     """`complete`: the last pattern takes everything."""
 
-    word: WordToken | None
+    words: tuple[WordToken, ...]
+    """What is compared, and the patterns it is compared with."""
     branches: tuple[Node, ...]
     complete: bool
 

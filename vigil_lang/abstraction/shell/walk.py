@@ -46,8 +46,10 @@ from vigil_lang.abstraction.shell.syntax import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from vigil_lang.abstraction.shell.limits import Budget
-    from vigil_lang.abstraction.shell.model import Redirect, ShellState
+    from vigil_lang.abstraction.shell.model import Redirect, ShellState, Value
     from vigil_lang.abstraction.shell.tokens import Lexed, Parts, Substitution
     from vigil_lang.abstraction.step import Word
 
@@ -69,8 +71,10 @@ class Draft:
     line: int
     captured: int
     """How many substitutions it stands in."""
+    variables: Mapping[str, Value]
     piped_from: int | None = None
     piped_to: bool = False
+    rebound: bool = False
 
 
 class Walker:
@@ -96,6 +100,12 @@ class Walker:
         """Of each function that is gone through, its local variables."""
         self.traps: list[str] = []
         self.rehearsing = False
+        self.partly = state
+        """What is the same in the shell at all places that were reached."""
+        self.loops = 0
+        """How many loops this is in."""
+        self.shielded = 0
+        """How many subshells this is in, whose state ends with them."""
         self.cut = False
         """Whether there is more of a text than was read, so that nothing is known of how it ends."""
         self.parsed = lru_cache(maxsize=64)(self.parse)
@@ -113,10 +123,20 @@ class Walker:
         if self.depth >= MAX_NESTING * _STEPS:
             raise Exceeded(f"nested more than {MAX_NESTING} deep")
         self.depth += 1
+        if not self.shielded:
+            self.partly = join_states(self.partly, way.state)
         try:
             return self.dispatch(node, way)
         finally:
             self.depth -= 1
+
+    def walk_apart(self, node: Node, way: Way) -> Outcome:
+        """What comes of a piece that runs in a shell of its own."""
+        self.shielded += 1
+        try:
+            return enclosed(self.walk(node, way), way.state)
+        finally:
+            self.shielded -= 1
 
     def dispatch(self, node: Node, way: Way) -> Outcome:
         match node:
@@ -135,18 +155,18 @@ class Walker:
                 add(outcome, FAIL, ok)
                 return outcome
             case Subshell():
-                return self.errexit(enclosed(self.walk(node.body, way), way.state))
+                return self.errexit(self.walk_apart(node.body, way))
             case Background():
-                outcome = self.walk(node.body, way)
+                outcome = self.walk_apart(node.body, way)
                 return {OK: way._replace(facts=only_ran(way, outcome))}
             case If():
                 return self.conditional(node, way)
-            case While():
-                return loops.loop(self, node, way)
-            case For():
-                return loops.iterate(self, node, way)
-            case ForArithmetic():
-                return loops.count(self, node, way)
+            case While() | For() | ForArithmetic():
+                self.loops += 1
+                try:
+                    return self.loop(node, way)
+                finally:
+                    self.loops -= 1
             case Case():
                 return self.case(node, way)
             case Function():
@@ -158,6 +178,15 @@ class Walker:
                 outcome = self.walk(node.body, way)
                 state = join_states(way.state, forget(way.state, outcome))
                 return {end: way._replace(state=state) for end in (OK, FAIL)}
+
+    def loop(self, node: While | For | ForArithmetic, way: Way) -> Outcome:
+        match node:
+            case While():
+                return loops.loop(self, node, way)
+            case For():
+                return loops.iterate(self, node, way)
+            case ForArithmetic():
+                return loops.count(self, node, way)
 
     def leniently(self, node: Node, way: Way) -> Outcome:
         """A piece whose failure ``set -e`` does not end the shell for."""
@@ -215,7 +244,7 @@ class Walker:
         for position, stage in enumerate(node.stages):
             first = len(self.drafts)
             self.before = {}
-            ends.append(enclosed(self.walk(stage, way), way.state))
+            ends.append(self.walk_apart(stage, way))
             own = [
                 i
                 for i in range(first, len(self.drafts))
@@ -265,8 +294,8 @@ class Walker:
         return result
 
     def case(self, node: Case, way: Way) -> Outcome:
-        if node.word:
-            way = self.expanding(way, node.word.parts)
+        for token in node.words:
+            way = self.expanding(way, token.parts)
         result: Outcome = {} if node.complete else {OK: way}
         for branch in node.branches:
             self.before = {}
@@ -308,7 +337,8 @@ class Walker:
             raise Exceeded(f"more than {MAX_COMMANDS:,} commands")
         line = lexed.line_of(start)
         excerpt = lexed.text[start : min(end, start + _EXCERPT)].strip()
-        draft = Draft(words, assignments, redirects, state.cwd, excerpt, line, self.captured)
+        draft = Draft(words, assignments, redirects, state.cwd, excerpt, line, self.captured, state.variables)
+        draft.rebound = bool(words) and words[0].text in state.functions
         draft.piped_to = self.captured > 0
         self.drafts.append(draft)
         return index
@@ -331,7 +361,7 @@ class Walker:
         self.captured += 1
         self.lenient = True
         node = structure(part.inner, self.budget)
-        outcome = enclosed(self.walk(node, way), way.state)
+        outcome = self.walk_apart(node, way)
         self.captured -= 1
         self.before, self.lenient, self.receivers = before, lenient, receivers
         self.expander.state = way.state

@@ -1,0 +1,249 @@
+"""Scripts of awk, sed and jq: whether all they do is to transform the text they are given.
+
+Each reading is conservative: what it cannot tell apart counts as something else. It looks for what runs commands, and
+for what reads or writes files and variables that the command line does not name.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+LONGEST = 100_000
+"""Characters; a longer script is not looked at."""
+
+
+def only_transforms(language: str, text: str) -> bool:
+    """Whether a script in one of `FILTERS` does nothing but transform its input."""
+    return len(text) <= LONGEST and FILTERS[language](text)
+
+
+# --- awk -------------------------------------------------------------------------------------------------------
+
+# No name in awk can be put together while it runs, but for a call through a variable (`@f()`).
+_AWK_SUSPECT = re.compile(r"system|getline|[|>@]|ENVIRON|ARGV|ARGC|FILENAME\s*=(?!=)|PROCINFO|load")
+_AWK_TOKEN = re.compile(
+    r"(?P<space>[ \t\r]+|\\\r?\n|#[^\n]*)|(?P<string>\"(?:[^\"\\\n]|\\.)*\")|(?P<end>[\n;{}])"
+    r"|(?P<word>[A-Za-z_]\w*)|(?P<number>0[xX][0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
+    r"|(?P<sign>&&|\|\||>>|>=|<=|==|!=|!~|\+\+|--|[-+*%^/]=|\*\*=?|[-+*%^!<>~?:,$()\[\]=|@&/])",
+    re.DOTALL,
+)
+_AWK_STANDARD = ('"/dev/stderr"', '"/dev/stdout"', '"/dev/null"')
+
+
+def _awk(text: str) -> bool:
+    if not _AWK_SUSPECT.search(text):
+        return True
+    at, depth = 0, 0
+    before = ""
+    printing: int | None = None
+    while at < len(text):
+        if text[at] == "/" and before == ")":
+            return False  # a division, or a pattern behind a condition
+        if text[at] == "/" and not _is_operand(before):
+            end = _past_regex(text, at + 1)
+            if any(text[at + 1 : end - 1].replace("\\/", "").count(each) for each in "/\n"):
+                return False  # a slash in brackets ends it for some
+            at, before = end, '""'
+            continue
+        match = _AWK_TOKEN.match(text, at)
+        if match is None:
+            return False
+        at = match.end()
+        token = match[0]
+        kind = match.lastgroup
+        if kind == "space":
+            continue
+        if kind == "end":
+            depth, printing = (depth, None) if token != "\n" or not depth else (depth, printing)
+        elif kind == "word":
+            if _AWK_SUSPECT.search(token) and token != "FILENAME":
+                return False
+            if token in ("print", "printf"):
+                printing = depth
+        elif token in "([":
+            depth += 1
+        elif token in ")]":
+            depth -= 1
+        elif token in ("|", "@") or (token == "=" and before == "FILENAME"):
+            return False
+        redirects = token in (">", ">>") and printing is not None and depth <= printing
+        if redirects and not _to_terminal(text, at):
+            return False
+        before = token
+    return True
+
+
+def _past_regex(text: str, at: int) -> int:
+    """The place behind a regular expression."""
+    while at < len(text) and text[at] not in "/\n":
+        at = at + 2 if text[at] == "\\" else _past_brackets(text, at) if text[at] == "[" else at + 1
+    return at + 1
+
+
+def _to_terminal(text: str, at: int) -> bool:
+    """Whether a redirection goes to where the script's own output goes."""
+    return re.compile(r"[ \t]*").sub("", text[at : at + 20], count=1).startswith(_AWK_STANDARD)
+
+
+def _is_operand(token: str) -> bool:
+    """Whether a slash behind this token divides."""
+    if re.fullmatch(r"[A-Za-z_]\w*", token):
+        return token not in ("return", "in", "print", "printf", "else", "do", "case", "exit", "delete", "not")
+    return token[:1].isdigit() or token[:1] in ('"', ".", "]", "$") or token in ("++", "--")
+
+
+# --- sed -------------------------------------------------------------------------------------------------------
+
+_SED_ADDRESS = re.compile(r"\d+(?:~\d+)?|\$|[+~]\d+")
+_SED_PLAIN = "=dDgGhHnNpPxzF{}"
+_SED_FLAGS = re.compile(r"(?:[gpIiMm]|\d+)*")
+_SED_LABEL = re.compile(r"[ \t]*[^\s;}]*")
+
+
+class _Refused(Exception):
+    """No sed runs such a script."""
+
+
+def _sed(text: str) -> bool:
+    """Brackets hide a delimiter from some seds and not from others: it is read in both ways."""
+    readings: list[bool] = []
+    for brackets in (True, False):
+        try:
+            if not _sed_reads(text, brackets):
+                return False
+            readings.append(True)
+        except _Refused:
+            continue
+    return bool(readings)
+
+
+def _sed_reads(text: str, brackets: bool) -> bool:
+    at = 0
+    while True:
+        at = _past(text, at, " \t\n;}")
+        if at == len(text):
+            return True
+        at = _past(text, _sed_address(text, at, brackets), " \t!")
+        letter = text[at : at + 1]
+        at += 1
+        if letter and letter in _SED_PLAIN:
+            continue
+        if letter == "#":
+            end = text.find("\n", at)
+            at = len(text) if end < 0 else end
+        elif letter and letter in "aic":
+            at = _sed_text(text, at)
+        elif letter and letter in ":btT":
+            label = _SED_LABEL.match(text, at)
+            at = label.end() if label else at
+        elif letter and letter in "lqQL":
+            at = _past(text, _past(text, at, " \t"), "0123456789")
+        elif letter and letter in "sy":
+            at = _sed_parts(text, at, 2, brackets)
+            if letter == "s":
+                flags = _SED_FLAGS.match(text, at)
+                at = flags.end() if flags else at
+                if text[at : at + 1] not in ("", " ", "\t", "\n", ";", "}", "#", "e", "w"):
+                    raise _Refused
+        else:
+            return False
+        at = _past(text, at, " \t")
+        if text[at : at + 1] not in ("", ";", "\n", "}", "#"):
+            return False
+
+
+def _past(text: str, at: int, characters: str) -> int:
+    while at < len(text) and text[at] in characters:
+        at += 1
+    return at
+
+
+def _sed_address(text: str, at: int, brackets: bool) -> int:
+    """The place behind the addresses of a command."""
+    while at < len(text):
+        number = _SED_ADDRESS.match(text, at)
+        if number:
+            at = number.end()
+        elif text[at] == "/":
+            at = _sed_parts(text, at, 1, brackets)
+        elif text[at] == "\\":
+            at = _sed_parts(text, at + 1, 1, brackets)
+        else:
+            return at
+        at = _past(text, _past(text, at, "IM"), " \t")
+        if text[at : at + 1] != ",":
+            return at
+        at = _past(text, at + 1, " \t")
+    return at
+
+
+def _sed_parts(text: str, at: int, count: int, brackets: bool) -> int:
+    """The place behind so many texts between delimiters, the first of which stands here."""
+    delimiter = text[at : at + 1]
+    pattern = True
+    at += 1
+    while count:
+        if at >= len(text) or delimiter in "\\\n" or text[at] == "\n":
+            raise _Refused
+        if text[at] == "\\":
+            at += 2
+        elif text[at] == "[" and brackets and pattern and delimiter != "[":
+            at = _past_brackets(text, at)
+        else:
+            if text[at] == delimiter:
+                count -= 1
+                pattern = False
+            at += 1
+    return at
+
+
+def _past_brackets(text: str, at: int) -> int:
+    """The place behind a set of characters."""
+    at += 2 if text[at + 1 : at + 2] == "^" else 1
+    at += text[at : at + 1] == "]"
+    while at < len(text) and text[at] != "]":
+        kind = text[at + 1 : at + 2]
+        if text[at] == "[" and kind and kind in ":.=":
+            end = text.find(kind + "]", at + 2)
+            at = len(text) if end < 0 else end + 2
+        else:
+            at += 1
+    return at + 1
+
+
+def _sed_text(text: str, at: int) -> int:
+    """The place behind the text of `a`, `i` and `c`: it ends with a line that does not end with a backslash."""
+    while at < len(text) and text[at] != "\n":
+        at += 2 if text[at] == "\\" else 1
+    return min(at, len(text))
+
+
+# --- jq --------------------------------------------------------------------------------------------------------
+
+_JQ_SUSPECT = re.compile(r"\benv\b|\$ENV|\$__prog|\bload\b|\bsystem\b|\bexec\b|\bstrenv\b|\benvsubst\b|\beval\b")
+_JQ_LOADS = re.compile(r"\b(?:import|include|input_filename|get_search_list)\b")
+
+
+def _jq(text: str) -> bool:
+    return not _JQ_SUSPECT.search(text) and not _JQ_LOADS.search(text)
+
+
+# --- databases ------------------------------------------------------------------------------------------------
+
+_SQL_SUSPECT = re.compile(
+    r"(?im)\\|^[ \t]*\.|\bprogram\b|\bcopy\b|\b(?:system|shell|source|attach|eval|script|module|delimiter|pager|tee"
+    r"|edit|load_extension|readfile|writefile|outfile|dumpfile|load_file|infile|xp_cmdshell|lo_(?:im|ex)port|pg_\w*file\w*"
+    r"|pg_ls_\w+|plpython\w*|plperl\w*|language)\b"
+)
+
+
+def _sql(text: str) -> bool:
+    return not _SQL_SUSPECT.search(text)
+
+
+FILTERS: dict[str, Callable[[str], bool]] = {"awk": _awk, "sed": _sed, "jq": _jq, "sql": _sql}
+"""Languages for transforming text."""
