@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from copy import copy
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -43,6 +44,14 @@ class KnownFiles:
         """Paths that calls change which are not over, with how many do."""
         self._before: Changes = {}
         """What the call that is being read has changed, as it found it."""
+
+    def copy(self) -> KnownFiles:
+        """The same, and what becomes of one is not seen in the other."""
+        other = copy(self)
+        for name, kept in vars(self).items():
+            if isinstance(kept, dict | set):
+                setattr(other, name, kept.copy())
+        return other
 
     def get(self, path: str) -> str | None:
         """The text a file has, None where that is not known.

@@ -164,6 +164,15 @@ class Abstraction:
         while self._queue:
             yield from self._events(self._queue.popleft())
 
+    def propose(self, call: Call) -> tuple[Event, ...]:
+        """The events that a call would have if it were issued now: pending, and nothing remembers it.
+
+        Raises:
+            Unnameable: its arguments are nested too deeply.
+        """
+        issued = self._read(call, self._shell(call), self._files.copy(), self._calls + 1)
+        return tuple(self._events(issued))
+
     def _is_over(self, issued: _Issued) -> bool:
         """Whether a call has its last result."""
         expected = 1 if self.survey is None else self.survey.results.get(issued.call.key, 0)
@@ -177,16 +186,26 @@ class Abstraction:
     # --- calls ------------------------------------------------------------------------------------------
 
     def _issue(self, call: Call) -> None:
-        from vigil_lang.abstraction.calls import understand
         from vigil_lang.abstraction.shell.outcome import join_states
+
+        shell = self._shells[call.session] = self._shell(call)
+        issued = self._read(call, shell, self._files, self._calls + 1)
+        self._calls += 1
+        before, left, stopped = issued.before, issued.left, issued.stopped
+        shell.typed = shell.typed or before
+        if left != before or stopped != before:
+            # Until its end is known, so is only what it does not change.
+            shell.state, shell.last = join_states(join_states(before, left), stopped), issued
+        self._queue.append(issued)
+        self._waiting[call.key] = issued
+
+    def _read(self, call: Call, shell: _Shell, files: KnownFiles, number: int) -> _Issued:
+        """A call as it would leave a shell and files; these files take part in it."""
+        from vigil_lang.abstraction.calls import understand
         from vigil_lang.abstraction.taken import Taken
 
-        self._calls += 1
-        shell = self._shell(call)
-        if self.run.format in _TYPED and shell.last is not None:
-            shell.state = shell.last.left
-        taken = Taken(self._files, self.options.probe)
-        self._files.begin()
+        taken = Taken(files, self.options.probe)
+        files.begin()
         understood = understand(call, call.args, shell.state, taken)
         before = left = stopped = shell.state
         if understood.after is not None and understood.partly is not None:
@@ -195,28 +214,27 @@ class Abstraction:
             if understood.keeps == "project":
                 # Claude Code takes over a directory when all went well.
                 stopped = replace(stopped, cwd=before.cwd)
-        issued = _Issued(call, f"e{self._calls}", understood, taken, before, left, stopped, self._files.hold())
-        shell.typed = shell.typed or before
-        if left != before or stopped != before:
-            # Until its end is known, so is only what it does not change.
-            shell.state, shell.last = join_states(join_states(before, left), stopped), issued
-        self._queue.append(issued)
-        self._waiting[call.key] = issued
+        return _Issued(call, f"e{number}", understood, taken, before, left, stopped, files.hold())
 
     def _shell(self, call: Call) -> _Shell:
+        """The shell of the call's session as the call finds it; a copy."""
         from vigil_lang.abstraction.shell import ShellState
 
-        shell = self._shells.get(call.session)
-        if shell is None:
+        known = self._shells.get(call.session)
+        if known is None:
             base = resolve(self.run.cwd, None) if self.run.cwd else START
-            shell = self._shells[call.session] = _Shell(ShellState(cwd=base), base)
-        elif shell.base == START and self.run.cwd:
+            shell = _Shell(ShellState(cwd=base), base)
+        else:
+            shell = replace(known)
+        if known is not None and shell.base == START and self.run.cwd:
             # The recording said only later where it started.
             shell.base = resolve(self.run.cwd, None)
             if shell.state.cwd == START:
                 shell.state = replace(shell.state, cwd=shell.base)
         if call.cwd is not None:
             shell.state = replace(shell.state, cwd=resolve(call.cwd, shell.base))
+        if self.run.format in _TYPED and shell.last is not None:
+            shell.state = shell.last.left
         return shell
 
     def _left(self, shell: _Shell, understood: Understood, after: ShellState, call: Call) -> ShellState:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from vigil_lang.semantics.core import Requirement
-    from vigil_lang.trace import Trace
+    from vigil_lang.trace import Event, Trace
 
 
 class Rule(NamedTuple):
@@ -58,3 +58,36 @@ class BatchEngine(Protocol):
 
     def judge(self, rules: Sequence[Rule], runs: Iterable[Trace]) -> Iterator[Outcome]:
         """The outcome of every rule on every run, run by run."""
+
+
+PrefixVerdict: TypeAlias = Literal["violated", "satisfied", "pending", "holding"]
+"""What a rule says of the events so far (spec 7.11): every continuation violates it, or none does; else whether it would
+be false or true were the run to stop now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What a rule says of a run after some more events: the verdict, and the violations that are new."""
+
+    verdict: PrefixVerdict
+    violations: tuple[Violation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """What a rule would say if a pending call were made: the violations that would be new."""
+
+    violations: tuple[Violation, ...] = ()
+
+
+class Monitor(Protocol):
+    """Follows one rule along one run."""
+
+    def propose(self, events: Sequence[Event]) -> Ahead:
+        """What would be if a call with these events succeeded; nothing remembers it."""
+
+    def step(self, events: Sequence[Event]) -> Progress:
+        """Take in what happened: new events, and by their ids the ends of earlier ones."""
+
+    def close(self) -> Outcome:
+        """The run is over: what a batch engine says of it."""
