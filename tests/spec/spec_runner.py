@@ -21,7 +21,7 @@ from vigil_lang.engines.smt.verify import verify
 from vigil_lang.lint.run import Plan, lint
 from vigil_lang.lint.select import ALL, Selection
 from vigil_lang.runs import read_trace
-from vigil_lang.semantics import denotation
+from vigil_lang.semantics import core, denotation
 from vigil_lang.semantics.policy import Policy, read_policy
 from vigil_lang.syntax.format import format_text
 from vigil_lang.testing.judge import judge
@@ -98,6 +98,13 @@ def _findings(block: Block, folder: Path, signature: Signature | None = None) ->
 
 def _said(found: list[Diagnostic]) -> list[str]:
     return [f"{d.code} {d.message}" for d in found]
+
+
+def _requirement_block(block: Block, folder: Path) -> None:
+    """`requirement`: the last policy's one statement in the core, as JSON."""
+    (statement,) = _policy(block.last("vgl"), folder).statements
+    assert core.from_json(block.text) == statement.requirement
+    assert json.loads(block.text) == json.loads(core.to_json(statement.requirement))
 
 
 def _findings_block(block: Block, folder: Path) -> None:
@@ -272,5 +279,6 @@ KINDS: dict[str, Callable[[Block, Path], None]] = {
     "toml": _toml_block,
     "trace": _trace_block,
     "verdict": _verdict_block,
+    "requirement": _requirement_block,
     "vgl": _policy_block,
 }

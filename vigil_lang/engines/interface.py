@@ -61,8 +61,8 @@ class BatchEngine(Protocol):
 
 
 PrefixVerdict: TypeAlias = Literal["violated", "satisfied", "pending", "holding"]
-"""What a rule says of the events so far (spec 7.11): every continuation violates it, or none does; else whether it would
-be false or true were the run to stop now."""
+"""What a rule says of the events so far (spec 7.11): every continuation violates it, or none does; else whether it
+would be false or true were the run to stop now."""
 
 
 @dataclass(frozen=True, slots=True)
