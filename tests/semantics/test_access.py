@@ -114,10 +114,10 @@ def test_policies_read_the_same_after_edits(path: Path) -> None:
 
 def told(policy: Policy) -> list[object]:
     """A policy with the places of what it says; modules are compared by who they are."""
-    conditions = [h for s in policy.statements for h in core.conditions(s.requirement.theta)]
+    conditions = [(s, h) for s in policy.statements for h in core.conditions(s.requirement.theta)]
     return [
         [(s.name, s.requirement, s.syntax, s.span, s.metadata, s.params) for s in policy.statements],
-        [(h.role, h.span, h.written()) for h in conditions],
+        [(h.role, h.span, s.label(h)) for s, h in conditions],
         policy.diagnostics,
         policy.module.file,
         list(policy.module.own),
