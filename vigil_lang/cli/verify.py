@@ -60,8 +60,8 @@ def command(
     What ends in .vgl and standard modules (std.secrets) are policies, a folder gives its policies and its runs, and
     everything else is a run; - reads a run from standard input.
 
-    Exit status: 0 no violation reaches the fail level, 1 some does, or a run is not seen or tested as --strict or
-    --fail-on-vacuous demand, 2 something cannot be read or holds no events.
+    Exit status: 0 no violation reaches the fail level; 1 some does, or a run fails by --strict or --fail-on-vacuous;
+    2 something cannot be read, or a run has no events.
     """
     project = settings_of(config, isolated=isolated)
     policy_args, runs = split(paths, project.excludes)
