@@ -109,7 +109,8 @@ def _trusted() -> Path | None:
             from vigil_lang.report.log import harmless
 
             _told.append(why)
-            print(harmless(f"vigil: the cache folder {visible(str(place))} ({variable}) is not used: {why}"), file=sys.stderr)
+            message = f"vigil: the cache folder {visible(str(place))} ({variable}) is not used: {why}"
+            print(harmless(message), file=sys.stderr)
     return None
 
 

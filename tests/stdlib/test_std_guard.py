@@ -353,3 +353,5 @@ def test_unseen_calls() -> None:
     ):
         verdict = verify([load_policy("std.guard", refused)], run)
         assert len([s for s, _ in verdict.offences() if s.name == "no_forbidden_marks"]) == found
+        (statement,) = (s for s in verdict.statements if s.name == "no_forbidden_marks")
+        assert statement.vacuous == (not found), "a statement that is off does not look like one that is kept"
