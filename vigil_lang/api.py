@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from vigil_lang.abstraction.run import Abstraction, Options
 from vigil_lang.diagnostics import InputError, Source
-from vigil_lang.runs import emptiness, read_trace, read_traces, worthwhile
+from vigil_lang.runs import read_trace, read_traces, usable, why_unusable
 from vigil_lang.semantics.policy import Policy, read_policy
 from vigil_lang.trace import Run, Status, Trace, checked
 from vigil_lang.trace import record as records
@@ -130,7 +130,7 @@ def parse_trace(
     options: Options = _DEFAULTS,
 ) -> Trace:
     """The trace of a recording's content, of whatever format. Raises as `load_trace` does, and `TypeError`."""
-    (found,) = worthwhile([read_trace(_stream(data), checked.named(name, "name"), format, options)], options)
+    (found,) = usable([read_trace(_stream(data), checked.named(name, "name"), format, options)], options)
     return found
 
 
@@ -142,7 +142,7 @@ def parse_traces(
     options: Options = _DEFAULTS,
 ) -> list[Trace]:
     """The traces of all runs in a recording's content. Raises as `parse_trace` does."""
-    return list(worthwhile(read_traces(_stream(data), checked.named(name, "name"), format, options), options))
+    return list(usable(read_traces(_stream(data), checked.named(name, "name"), format, options), options))
 
 
 def _stream(data: object) -> BytesIO:
@@ -210,7 +210,7 @@ def _judged(trace: Any, place: int, *, allow_empty: bool) -> Trace:
     for event in trace.events:
         if not is_kept(event):
             refuse(event)
-    doubt = None if allow_empty else emptiness(trace.run, len(trace))
+    doubt = None if allow_empty else why_unusable(trace.run, len(trace))
     if doubt is not None:
         raise InputError([doubt])
     return trace

@@ -78,7 +78,7 @@ def rewrite(path: str, text: str) -> None:
             raise _refused(path, "it is a link", "name the file that it leads to")
         status = _status(path)
         if status is not None and not stat.S_ISREG(status.st_mode):
-            raise _refused(path, "it is no file")
+            raise _refused(path, "it is not a file")
         with _beside(path, status) as stream:
             stream.write(text.encode())
     except (OSError, ValueError) as error:
@@ -98,9 +98,9 @@ def check_outputs(*paths: str | None) -> None:
         if path is None or path == "-" or _is_stream(path):
             continue
         if inputs.is_noted(path):
-            raise _refused(path, "the same call reads or writes it")
+            raise _refused(path, "this command also reads or writes it")
         if any(_same(path, other) for other in seen):
-            raise _refused(path, "two outputs are to go there")
+            raise _refused(path, "two outputs would go there")
         seen.append(path)
 
 

@@ -89,7 +89,7 @@ class _Wanted:
             return True
         self.passed_over += 1
         if not excluded and len(self.refused) < _TOLD:
-            message = "the link leads out of the project, and is not followed unless the call names it"
+            message = "the link leads out of the project: it is followed only where the command line names it"
             self.refused.append(Diagnostic.of("VGL001", message, Source(path, "")))
         return False
 

@@ -69,10 +69,10 @@ class Fixtures:
         if isinstance(found, InputError):
             _broken(file, span, found.diagnostics[0], faults)
             return None
-        from vigil_lang.runs import emptiness
+        from vigil_lang.runs import why_unusable
 
         chosen = _chosen(found, file, run, span, faults)
-        if chosen is not None and (doubt := emptiness(chosen.run, len(chosen))) is not None:
+        if chosen is not None and (doubt := why_unusable(chosen.run, len(chosen))) is not None:
             what = "holds no events" if doubt.code == "VGL605" else f"is no run: {doubt.message}"
             faults.add(f"`{short(name)}` {what}", span, "a run without events is `run { }`")
             return None
