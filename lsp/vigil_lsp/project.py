@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.config import load
 from vigil_lang.documents.library import Library
-from vigil_lang.files import leads_out, project_root, real_path
+from vigil_lang.files import is_file, leads_out, project_root, real_path
 from vigil_lang.lint.run import Plan
 from vigil_lang.lint.select import Selection
 
@@ -146,7 +146,7 @@ class Projects:
     def _looked_up(self, path: Path) -> Path:
         """The folder of the nearest configuration, else the workspace folder, else what looks like a project."""
         for folder in path.parents:
-            if any((folder / name).is_file() for name in _CONFIGURATIONS):
+            if any(is_file(folder / name) for name in _CONFIGURATIONS):
                 return folder
             if folder in self.folders:
                 return folder

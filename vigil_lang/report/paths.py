@@ -74,7 +74,7 @@ def _root(here: str) -> str:
         if checkout and _below(os.path.normpath(checkout), here) is not None:
             return os.path.normpath(checkout)
     for folder in (Path(here), *Path(here).parents):
-        if (folder / ".git").exists():
+        if os.path.exists(folder / ".git"):  # noqa: PTH110 - a folder that may not be entered has none
             return str(folder)
     return here
 
