@@ -13,7 +13,7 @@ from vigil_lang.abstraction.events import MOST_UNSEEN, meant, observed, step_eve
 from vigil_lang.abstraction.files import KnownFiles
 from vigil_lang.abstraction.observe import KEPT
 from vigil_lang.abstraction.paths import START, is_below, resolve
-from vigil_lang.trace import Event, Run, Status
+from vigil_lang.trace import Event, Run, Status, checked
 from vigil_lang.trace.record import Call, Message, Result, Start
 from vigil_lang.trace.unseen import STEPS, leaves_open
 
@@ -51,6 +51,11 @@ class Options:
     """Finds out the options of a program that the catalogue does not know."""
     allow_empty: bool = False
     """Whether a recording that tells nothing, or is mostly not understood, is taken for a run all the same."""
+
+    def __post_init__(self) -> None:
+        checked.count(self.kept, "kept")
+        checked.flag(self.inferred, "inferred")
+        checked.flag(self.allow_empty, "allow_empty")
 
 
 @dataclass(slots=True)
@@ -124,6 +129,8 @@ class Abstraction:
     run: Run = field(default_factory=lambda: Run("<memory>"))
 
     def __post_init__(self) -> None:
+        if not isinstance(self.options, Options):
+            raise TypeError(f"`options` takes `Options`, not {checked.shown(self.options)}")
         self._queue: deque[_Issued | Event] = deque()
         self._waiting: dict[str, _Issued] = {}
         self._shells: dict[str, _Shell] = {}

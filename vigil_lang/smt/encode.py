@@ -75,6 +75,8 @@ class Encoding:
     def _make_leaves(self) -> Alike | None:
         """Make a leaf of every condition; where lists make for many bindings, of values that are not alike only."""
         conditions = list(_conditions_of(self.requirement))
+        self.tests = sum(len(core.tests(holds.condition)) for holds in conditions)
+        self._work.spend(self.tests)
         order, alike = self.requirement.variables, None
         try:
             leaves = [Leaf(holds, self._matching, order, self._work) for holds in conditions]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vigil_lang.semantics.observation import rests_on_cut
-from vigil_lang.smt.effort import VIOLATION, Effort
+from vigil_lang.smt.effort import SHOWN, VIOLATION, Effort
 from vigil_lang.smt.encode import Encoding
 from vigil_lang.smt.explain import Explainer
 from vigil_lang.smt.leaves import Matching
@@ -43,7 +43,7 @@ def _statement(
     encoding = Encoding(statement.requirement, trace, matching, name=statement.name, effort=effort)
     decision = decide(encoding, statement.name)
     if decision.offending:
-        encoding.spend(decision.offending[0][0], VIOLATION)
+        encoding.spend(decision.offending[0][0], VIOLATION + SHOWN * encoding.tests)
     explainer = Explainer(statement, encoding)
     return StatementVerdict(
         policy=policy.path,
