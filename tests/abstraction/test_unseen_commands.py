@@ -313,10 +313,23 @@ def test_plain_scripts_are_told_from_others(language: str, text: str) -> None:
         ("write_stdin", {"chars": "rm -rf ~\n"}),
         ("execute_python", {"text": "import os"}),
         ("mcp__playwright__browser_evaluate", {"function": "() => 1"}),
+        ("mcp__nobody__knows", {"command": "rm -rf ~"}),
     ],
 )
 def test_a_tool_that_runs_what_was_not_read_is_marked(tool: str, args: dict[str, object]) -> None:
     assert not is_wholly_seen(abstracted([Call("1", tool, args)])[0])
+
+
+@pytest.mark.parametrize(
+    ("tool", "args"),
+    [
+        ("Grep", {"pattern": "x", "glob": "**/.env*"}),
+        ("Grep", {"pattern": "x", "path": "/home/ann/.ssh"}),
+        ("mcp__fetch__fetch", {"url": "file:///etc/shadow"}),
+    ],
+)
+def test_a_tool_that_shows_a_secret_reads_it(tool: str, args: dict[str, object]) -> None:
+    assert "secret.read" in abstracted([Call("1", tool, args)])[0].kinds
 
 
 @pytest.mark.parametrize(

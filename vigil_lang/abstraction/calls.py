@@ -9,7 +9,7 @@ from vigil_lang.abstraction.catalogue.values import holds_secret
 from vigil_lang.abstraction.paths import resolve
 from vigil_lang.abstraction.step import effect
 from vigil_lang.abstraction.taken import Place
-from vigil_lang.abstraction.tools import Tool, tool
+from vigil_lang.abstraction.tools import UNKNOWN, Tool, tool
 from vigil_lang.trace.unseen import EFFECTS
 from vigil_lang.trace.values import canonical, flatten
 from vigil_lang.trace.vocabulary import vocabulary
@@ -85,7 +85,7 @@ def understand(call: Call, args: dict[str, Any], state: ShellState, taken: Taken
             _effects(found, args, flat, cwd, taken, understood)
     if found.reads and any(holds_secret(glob) for name in _GLOBS for glob in flat.get(name, ())):
         understood.kinds += ("secret.read",)
-    if not found.kinds and any(isinstance(args.get(name), str) for name in _COMMANDS):
+    if found is UNKNOWN and any(isinstance(args.get(name), str) for name in _COMMANDS):
         understood.unresolved += ("command",)
     if not read and not taken.trouble and not _RUN.isdisjoint(found.kinds):
         understood.unresolved += (EFFECTS,)
