@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
@@ -11,7 +12,9 @@ import pytest
 
 from vigil_lang import files
 from vigil_lang.diagnostics import InputError
-from vigil_lang.files import open_input, read_bytes, read_source, standard_input
+from vigil_lang.files import lies_in, open_input, read_bytes, read_source, real_path, standard_input
+
+ROOT = Path(__file__).parents[1]
 
 
 def test_a_text_is_read_up_to_its_limit(tmp_path: Path) -> None:
@@ -60,3 +63,36 @@ def test_standard_input_is_no_device(monkeypatch: pytest.MonkeyPatch) -> None:
         assert standard_input().read() == b""
     monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO(b"text")))
     assert read_bytes("-") == b"text"
+
+
+@pytest.mark.parametrize(
+    "path", ["\0", "a\0b", "\ud800", "a" * 5_000, "", "loop", "loop/x", "a/../b", "/proc/self/mem/x"]
+)
+def test_every_path_has_a_real_one(path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("loop").symlink_to("loop")
+    for given in (path, Path(path)):
+        assert real_path(given)
+    assert not lies_in(path, Path("/elsewhere"))
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert real_path(path)
+
+
+def test_all_links_are_followed_by_one_function() -> None:
+    """The others raise for what a repository, a client or a program can hand over: NULs, and links to themselves."""
+    apart = {
+        "vigil_lang/files.py": "it is that function",
+        "vigil_lang/cache.py": "only of folders that the user names; every failure means that there is none",
+        "vigil_lang/processes.py": "before anything is imported, only of what `sys.path` has",
+        "vigil_lang/resources.py": "our own files",
+        "vigil_lang/engines/smt/__init__.py": "our own packages",
+    }
+    found = set()
+    for path in (path for folder in ("vigil_lang", "lsp/vigil_lsp") for path in (ROOT / folder).rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        if re.search(r"os\.path\.realpath\(|import realpath|(?<!resource\(\"stdlib\", \"std\"\))\.resolve\(\)", text):
+            found.add(path.relative_to(ROOT).as_posix())
+    assert found == set(apart)

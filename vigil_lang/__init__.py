@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from vigil_lang.api import Call as Call
     from vigil_lang.api import Message as Message
     from vigil_lang.api import abstract as abstract
+    from vigil_lang.api import load_policy as load_policy
     from vigil_lang.api import parse_policy as parse_policy
     from vigil_lang.api import parse_trace as parse_trace
     from vigil_lang.api import parse_traces as parse_traces
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from vigil_lang.runs import load_trace as load_trace
     from vigil_lang.runs import load_traces as load_traces
     from vigil_lang.semantics.policy import Policy as Policy
-    from vigil_lang.semantics.policy import load_policy as load_policy
     from vigil_lang.signatures import load_signature as load_signature
     from vigil_lang.trace import Event as Event
     from vigil_lang.trace import Signature as Signature
@@ -51,7 +51,7 @@ _HOME = {
     "Trace": "vigil_lang.trace",
     "Verdict": "vigil_lang.verdict",
     "abstract": "vigil_lang.api",
-    "load_policy": "vigil_lang.semantics.policy",
+    "load_policy": "vigil_lang.api",
     "load_signature": "vigil_lang.signatures",
     "load_trace": "vigil_lang.runs",
     "load_traces": "vigil_lang.runs",

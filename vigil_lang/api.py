@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from io import BytesIO
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from vigil_lang.abstraction.run import Abstraction, Options
 from vigil_lang.diagnostics import InputError, Source
-from vigil_lang.runs import emptiness, read_trace, read_traces, worthwhile
+from vigil_lang.runs import read_trace, read_traces, usable, why_unusable
 from vigil_lang.semantics.policy import Policy, read_policy
+from vigil_lang.semantics.policy import load_policy as load
 from vigil_lang.trace import Run, Status, Trace, checked
 from vigil_lang.trace import record as records
 from vigil_lang.trace.model import STATUSES, is_kept, refuse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
     from datetime import datetime
     from decimal import Decimal
 
@@ -51,8 +54,7 @@ class Call:
         checked.one_of(self.status, "status", STATUSES)
         if self.output is not None:
             checked.text(self.output, "output")
-        if not isinstance(self.executed, bool):
-            raise TypeError(f"`executed` takes a boolean, not {checked.shown(self.executed)}")
+        checked.flag(self.executed, "executed")
         if self.exit_code is not None and (isinstance(self.exit_code, bool) or not isinstance(self.exit_code, int)):
             raise TypeError(f"`exit_code` takes an int, not {checked.shown(self.exit_code)}")
         checked.moment(self.time, "time")
@@ -106,6 +108,21 @@ def _records(given: object, place: int) -> Iterator[records.Record]:
             raise TypeError(f"`calls` takes `Call` and `Message`, not {checked.shown(given)} (number {place + 1})")
 
 
+def load_policy(path: str | Path, params: Mapping[str, object] | None = None) -> Policy:
+    """A policy from a file, from standard input (`-`), or a standard module by its name (`std.secrets`).
+
+    `params` are values for its `param` declarations.
+
+    Raises:
+        InputError: it cannot be read, does not parse, or does not resolve; VGL610 for a file of tests.
+        TypeError: an argument is not of its type.
+        ValueError: it has no param of a name that is given.
+    """
+    if not isinstance(path, str | Path):
+        raise TypeError(f"`path` takes a text or a `Path`, not {checked.shown(path)}")
+    return _given(load(path, _params(params)), params)
+
+
 def parse_policy(text: str, params: Mapping[str, object] | None = None, *, name: str = "<text>") -> Policy:
     """A policy from its text. `params` are values for its `param` declarations, `name` is what messages call it.
 
@@ -114,11 +131,27 @@ def parse_policy(text: str, params: Mapping[str, object] | None = None, *, name:
     Raises:
         InputError: it does not parse, or does not resolve.
         TypeError: an argument is not of its type.
+        ValueError: it has no param of a name that is given.
     """
     checked.named(name, "name")
-    policy = read_policy(Source(name, checked.text(text, "text")), params, stored=False)
+    policy = read_policy(Source(name, checked.text(text, "text")), _params(params), stored=False)
     if policy.errors:
         raise InputError(policy.errors)
+    return _given(policy, params)
+
+
+def _params(params: object) -> Mapping[str, object]:
+    if params is not None and not isinstance(params, Mapping):
+        raise TypeError(f"`params` takes a mapping of names to values, not {checked.shown(params)}")
+    return {checked.text(name, "params: a name"): value for name, value in (params or {}).items()}
+
+
+def _given(policy: Policy, params: Mapping[str, object] | None) -> Policy:
+    """The policy, if all that is given sets something: a misspelt name would leave the default in force."""
+    for name in params or ():
+        if name not in policy.declared:
+            known = ", ".join(sorted(policy.declared)) or "none"
+            raise ValueError(f"`params` names {checked.shown(name)}, and the params of the policy are: {known}")
     return policy
 
 
@@ -130,7 +163,7 @@ def parse_trace(
     options: Options = _DEFAULTS,
 ) -> Trace:
     """The trace of a recording's content, of whatever format. Raises as `load_trace` does, and `TypeError`."""
-    (found,) = worthwhile([read_trace(_stream(data), checked.named(name, "name"), format, options)], options)
+    (found,) = usable([read_trace(_stream(data), checked.named(name, "name"), format, options)], options)
     return found
 
 
@@ -142,7 +175,7 @@ def parse_traces(
     options: Options = _DEFAULTS,
 ) -> list[Trace]:
     """The traces of all runs in a recording's content. Raises as `parse_trace` does."""
-    return list(worthwhile(read_traces(_stream(data), checked.named(name, "name"), format, options), options))
+    return list(usable(read_traces(_stream(data), checked.named(name, "name"), format, options), options))
 
 
 def _stream(data: object) -> BytesIO:
@@ -177,6 +210,7 @@ def verify(
     """
     from vigil_lang.engines.smt.verify import verify as judge
 
+    checked.flag(allow_empty, "allow_empty")
     by = _policies(policies)
     if isinstance(traces, Trace):
         return judge(by, _judged(traces, 1, allow_empty=allow_empty))
@@ -210,7 +244,7 @@ def _judged(trace: Any, place: int, *, allow_empty: bool) -> Trace:
     for event in trace.events:
         if not is_kept(event):
             refuse(event)
-    doubt = None if allow_empty else emptiness(trace.run, len(trace))
+    doubt = None if allow_empty else why_unusable(trace.run, len(trace))
     if doubt is not None:
         raise InputError([doubt])
     return trace

@@ -109,7 +109,8 @@ def _trusted() -> Path | None:
             from vigil_lang.report.log import harmless
 
             _told.append(why)
-            print(harmless(f"vigil: nothing is cached in {visible(str(place))} ({variable}): {why}"), file=sys.stderr)
+            message = f"vigil: the cache folder {visible(str(place))} ({variable}) is not used: {why}"
+            print(harmless(message), file=sys.stderr)
     return None
 
 
@@ -120,16 +121,16 @@ def _distrusted(place: Path) -> str | None:
         OSError: it cannot be looked at, or is no folder.
     """
     if not place.is_absolute():
-        return "a relative path leads into whatever is looked at"
+        return "its path is relative"
     try:
         here = os.getcwd()  # noqa: PTH109 - a text
     except OSError:
         here = ""
     project = _project_around(str(place), here, os.path.expanduser("~"))  # noqa: PTH111 - leaves `~` where there is none
     if project is not None:
-        return "it lies in a project, and may have come with it"
+        return "it lies in a project, whose author may have filled it"
     if not _mine(_nearest(place)):
-        return "it is not yours"
+        return "it belongs to another user"
     return "others can write to it" if place.exists() and not _private(place) else None
 
 

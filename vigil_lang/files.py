@@ -124,6 +124,14 @@ def is_file(path: Path) -> bool:
         return False
 
 
+def real_path(path: str | Path) -> str:
+    """A path with all links followed, whatever it is: what cannot be followed, or be a path at all, stays as it is."""
+    try:
+        return os.path.realpath(path)
+    except (OSError, ValueError):  # the working directory is gone; a NUL, or half a character
+        return os.path.normpath(path)
+
+
 def project_root(folder: Path) -> Path:
     """The folder of the project that a folder, given by its real path, is in; the folder itself where none has a mark.
 
@@ -140,7 +148,7 @@ def marked_root(folder: Path) -> Path | None:
 
 def stays(path: str | Path, folder: str | Path) -> bool:
     """Whether a file that was found in a folder lies in the folder's project when all links are followed."""
-    return lies_in(path, project_root(Path(os.path.realpath(folder))))
+    return lies_in(path, project_root(Path(real_path(folder))))
 
 
 def leads_out(path: str, root: Path) -> bool:
@@ -150,7 +158,7 @@ def leads_out(path: str, root: Path) -> bool:
 
 def lies_in(path: str | Path, root: Path) -> bool:
     """Whether a file lies in a folder when all links are followed; `root` is the folder's real path."""
-    return Path(os.path.realpath(path)).is_relative_to(root)
+    return Path(real_path(path)).is_relative_to(root)
 
 
 def unreadable(path: str, error: OSError | ValueError) -> Diagnostic:

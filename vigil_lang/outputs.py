@@ -19,7 +19,7 @@ from typing import IO, TYPE_CHECKING
 
 from vigil_lang import inputs
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
-from vigil_lang.files import lies_in, marked_root
+from vigil_lang.files import lies_in, marked_root, real_path
 from vigil_lang.paths import waits
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def rewrite(path: str, text: str) -> None:
             raise _refused(path, "it is a link", "name the file that it leads to")
         status = _status(path)
         if status is not None and not stat.S_ISREG(status.st_mode):
-            raise _refused(path, "it is no file")
+            raise _refused(path, "it is not a file")
         with _beside(path, status) as stream:
             stream.write(text.encode())
     except (OSError, ValueError) as error:
@@ -98,9 +98,9 @@ def check_outputs(*paths: str | None) -> None:
         if path is None or path == "-" or _is_stream(path):
             continue
         if inputs.is_noted(path):
-            raise _refused(path, "the same call reads or writes it")
+            raise _refused(path, "this command also reads or writes it")
         if any(_same(path, other) for other in seen):
-            raise _refused(path, "two outputs are to go there")
+            raise _refused(path, "two outputs would go there")
         seen.append(path)
 
 
@@ -108,7 +108,7 @@ def _same(one: str, other: str) -> bool:
     try:
         return os.path.samefile(one, other)  # noqa: PTH121 - texts
     except (OSError, ValueError):
-        return os.path.realpath(one) == os.path.realpath(other)
+        return real_path(one) == real_path(other)
 
 
 # --- where an output goes ------------------------------------------------------------------------------------------
@@ -145,7 +145,7 @@ def _descriptor(path: str) -> int | None:
 
 
 def _among_devices(path: str) -> bool:
-    folder = os.path.join(os.path.realpath(Path(path).parent), "")  # noqa: PTH118 - a text
+    folder = os.path.join(real_path(Path(path).parent), "")  # noqa: PTH118 - a text
     return folder == "/dev/" or folder.startswith("/proc/")
 
 
@@ -231,7 +231,7 @@ def _way_out(folder: str) -> str | None:
         before, place = place or ".", os.path.join(place, part)  # noqa: PTH118 - `..` stays
         if not os.path.islink(place):  # noqa: PTH114
             continue
-        above, here = Path(os.path.realpath(before)), Path(os.path.realpath("."))
+        above, here = Path(real_path(before)), Path(real_path("."))
         root = marked_root(above) or (here if above.is_relative_to(here) else None)
         if root is not None and not lies_in(place, root):
             return place

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from vigil_lang import inputs
 from vigil_lang.diagnostics import Diagnostic, InputError, Source, nearest
-from vigil_lang.files import leads_out, project_root
+from vigil_lang.files import leads_out, project_root, real_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -89,7 +89,7 @@ class _Wanted:
             return True
         self.passed_over += 1
         if not excluded and len(self.refused) < _TOLD:
-            message = "the link leads out of the project, and is not followed unless the call names it"
+            message = "the link leads out of the project: it is followed only where the command line names it"
             self.refused.append(Diagnostic.of("VGL001", message, Source(path, "")))
         return False
 
@@ -142,7 +142,7 @@ def _expand(arg: str, wanted: _Wanted) -> Iterable[str]:
 
 
 def _root(folder: str) -> Path:
-    return project_root(Path(os.path.realpath(folder)))
+    return project_root(Path(real_path(folder)))
 
 
 def _matched(match: str, wanted: _Wanted, root: Path) -> Iterable[str]:
@@ -202,7 +202,7 @@ def _once(paths: Iterable[str]) -> list[str]:
     """The paths without those that name a file again; the file itself rather than a link to it."""
     by_file: dict[str, str] = {}
     for path in paths:
-        file = path if path == "-" else os.path.realpath(path)
+        file = path if path == "-" else real_path(path)
         if file not in by_file or (os.path.islink(by_file[file]) and not os.path.islink(path)):  # noqa: PTH114
             by_file[file] = path
     return list(by_file.values())

@@ -34,7 +34,7 @@ def load_trace(path: str | Path, *, format: str | None = None, options: Options 
     """
     inputs.note(str(path))
     with opened(path) as (stream, name):
-        (found,) = worthwhile([read_trace(stream, name, format, options)], options)
+        (found,) = usable([read_trace(stream, name, format, options)], options)
     return found
 
 
@@ -46,7 +46,7 @@ def load_traces(path: str | Path, *, format: str | None = None, options: Options
     """
     inputs.note(str(path))
     with opened(path) as (stream, name):
-        yield from worthwhile(read_traces(stream, name, format, options), options)
+        yield from usable(read_traces(stream, name, format, options), options)
 
 
 def read_trace(
@@ -94,16 +94,16 @@ def read_traces(
     yield _one_of_many(held, number + 1) if number else held
 
 
-def worthwhile(traces: Iterable[Trace], options: Options) -> Iterator[Trace]:
-    """The traces that are to be judged or learned from, as they come: all of them where the options allow it.
+def usable(traces: Iterable[Trace], options: Options) -> Iterator[Trace]:
+    """The traces that have something to judge or to learn from; with `options.allow_empty` all of them.
 
     Raises:
-        InputError: at the end, where there were others: VGL605 for a run without events, VGL609 where most of the
-            recording was not understood.
+        InputError: after the last one, if some were left out: VGL605 for a run without events, VGL609 where most of
+            the recording was not understood.
     """
     refused: list[Diagnostic] = []
     for trace in traces:
-        doubt = None if options.allow_empty else emptiness(trace.run, len(trace))
+        doubt = None if options.allow_empty else why_unusable(trace.run, len(trace))
         if doubt is None:
             yield trace
         else:
@@ -112,20 +112,20 @@ def worthwhile(traces: Iterable[Trace], options: Options) -> Iterator[Trace]:
         raise InputError(refused)
 
 
-def emptiness(run: Run, events: int) -> Diagnostic | None:
-    """Why a run is none to judge or to learn from: nothing happens in it, or hardly anything of it was understood.
+def why_unusable(run: Run, events: int) -> Diagnostic | None:
+    """Why a run cannot be judged or learned from: it has no events, or most of its records were not understood.
 
-    Such a run keeps every rule, so a recording that went wrong would pass for an agent that did no wrong. One whose
-    calls were all refused was understood: nothing happened.
+    Such a run keeps every rule, so a broken recording would look like a safe agent. A run whose calls were all refused
+    can be judged: its recording was understood.
     """
-    meant = "`--allow-empty` takes it as it is"
+    override = "`--allow-empty` accepts it all the same"
     if 2 * run.not_understood > run.records:
         message = f"{run.not_understood} of {_records(run.records)} were not understood as `{run.format}`"
-        help_text = f"`--from` names the format where it is another one; {meant}"
+        help_text = f"name the right format with `--from`; {override}"
         return Diagnostic.of("VGL609", message, Source(run.path, ""), help=help_text, severity="error")
     if events or run.not_executed:
         return None
-    help_text = f"nothing in it, read as `{run.format}`, is a call or a message; {meant}"
+    help_text = f"read as `{run.format}`, it has no call and no message; {override}"
     return Diagnostic.of("VGL605", "the run holds no events", Source(run.path, ""), help=help_text)
 
 
@@ -153,7 +153,7 @@ def stream_events(
 
     The recording is read twice, first for what is only known at its end: it must be a file, not a pipe. A call is
     held until its result was read, and with it what was issued in between. `name` is what messages call it. Whether
-    a run is empty is the caller's to tell (`emptiness`). Raises as `ingest.load.read_records` does.
+    a run is empty is the caller's to tell (`why_unusable`). Raises as `ingest.load.read_records` does.
     """
     surveys: list[Survey] = []
     name = name or place

@@ -13,7 +13,7 @@ from vigil_lang.ingest.json_text import BOM, decode, fault_of, point_at
 from vigil_lang.ingest.load import STDIN, recognised
 from vigil_lang.ingest.stream import MAX_SIZE, too_large, unreadable
 from vigil_lang.ingest.tools import holds_tools, signature_of_tools
-from vigil_lang.runs import read_traces, worthwhile
+from vigil_lang.runs import read_traces, usable
 from vigil_lang.trace import Signature, observe
 from vigil_lang.trace.signature_file import signature_from_json
 
@@ -53,7 +53,7 @@ def read_signature(data: bytes, path: str, options: Options = _DEFAULTS) -> Sign
     except (ValueError, ArithmeticError, RecursionError) as error:
         if content.lstrip().startswith(b"[") or (content.strip() and path.endswith(".json")):
             raise fault_of(error, content, path, code="VGL604", last=True) from error
-        return observe(worthwhile(read_traces(BytesIO(data), path, None, options), options))
+        return observe(usable(read_traces(BytesIO(data), path, None, options), options))
     if _is_signature(value):
         try:
             return signature_from_json(value)
@@ -62,7 +62,7 @@ def read_signature(data: bytes, path: str, options: Options = _DEFAULTS) -> Sign
             raise InputError([fault]) from error
     if holds_tools(value) and not _is_recording(value):
         return signature_of_tools(value, path, content.decode())
-    return observe(worthwhile(read_traces(BytesIO(data), path, None, options), options))
+    return observe(usable(read_traces(BytesIO(data), path, None, options), options))
 
 
 def is_definition(path: str) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pygls.uris import from_fs_path, to_fs_path
 
 from vigil_lang.diagnostics import Source
-from vigil_lang.files import MAX_BYTES, is_file, read_source
+from vigil_lang.files import MAX_BYTES, is_file, read_source, real_path
 from vigil_lang.syntax.memory import Memory
 from vigil_lang.syntax.parse import Lexed, parse_with_tokens
 from vigil_lsp.text import UTF16, Text
@@ -88,7 +88,7 @@ class Files:
         """Take a document over from the disk."""
         path = self._key(item.uri)
         text = Text(item.text, self.encoding)
-        if (real := os.path.realpath(path)) != path:
+        if (real := real_path(path)) != path:
             self._linked[real] = path
         self._open[path] = Document(item.uri, path, item.language_id, item.version, text, Source(path, item.text))
 
@@ -116,7 +116,7 @@ class Files:
     def path(self, uri: str) -> str | None:
         """The path of a URI, None for one that is no file's."""
         found = to_fs_path(uri)
-        return os.path.normpath(found) if found and _possible(found) else None
+        return os.path.normpath(found) if found and possible(found) else None
 
     def uri(self, path: str) -> str:
         """The URI of a path, as the client spells it where it is open."""
@@ -201,7 +201,7 @@ class Files:
         from vigil_lang.semantics.modules import Access
 
         documents = self._open.values()
-        known = {path: one.source for one in documents for path in (one.path, os.path.realpath(one.path))}
+        known = {path: one.source for one in documents for path in (one.path, real_path(one.path))}
         memories: dict[str, Memory] = defaultdict(Memory)
 
         def read(path: str, limit: int = MAX_BYTES) -> Source:
@@ -213,7 +213,7 @@ class Files:
         return Access(read, parse, lambda path: str(path) in known or is_file(path))
 
 
-def _possible(path: str) -> bool:
+def possible(path: str) -> bool:
     """Whether a file system can be asked about a path at all, which then is not done in a hundred places."""
     try:
         os.lstat(path)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from os.path import realpath
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 from weakref import WeakKeyDictionary
 
 from vigil_lang.diagnostics import Source, Span
+from vigil_lang.files import real_path
 from vigil_lang.semantics.modules import TESTS, Module
 from vigil_lsp.mentions import mentions
 from vigil_lsp.symbols import Mention, Role, Symbol, path_of
@@ -65,7 +65,7 @@ class Names:
 
     def module(self, path: str) -> Module | None:
         """The module of a path."""
-        return self._modules.get(realpath(path))
+        return self._modules.get(real_path(path))
 
     def mentions(self, module: Module) -> tuple[Mention, ...]:
         """Every mention of a module, in text order."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.config import load
 from vigil_lang.documents.library import Library
-from vigil_lang.files import leads_out, project_root
+from vigil_lang.files import is_file, leads_out, project_root, real_path
 from vigil_lang.lint.run import Plan
 from vigil_lang.lint.select import Selection
 
@@ -136,7 +136,7 @@ class Projects:
         for one in around[: around.index(top) + 1]:
             with suppress(OSError):
                 found = sorted(map(str, one.glob("*.vgl")))
-                yield from (path for path in found if not leads_out(path, project_root(Path(os.path.realpath(one)))))
+                yield from (path for path in found if not leads_out(path, project_root(Path(real_path(one)))))
 
     def _root(self, path: Path) -> Path:
         if path.parent not in self._roots:
@@ -146,7 +146,7 @@ class Projects:
     def _looked_up(self, path: Path) -> Path:
         """The folder of the nearest configuration, else the workspace folder, else what looks like a project."""
         for folder in path.parents:
-            if any((folder / name).is_file() for name in _CONFIGURATIONS):
+            if any(is_file(folder / name) for name in _CONFIGURATIONS):
                 return folder
             if folder in self.folders:
                 return folder
@@ -155,7 +155,7 @@ class Projects:
 
 def _policies(root: Path) -> Iterator[str]:
     end = time.monotonic() + MAX_SECONDS
-    within = project_root(Path(os.path.realpath(root)))
+    within = project_root(Path(real_path(root)))
     for folder, folders, names in os.walk(root):
         if time.monotonic() > end:
             return

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from vigil_lang.diagnostics import Source, Span
 from vigil_lang.documents.library import Unreadable
 from vigil_lang.documents.passages import nearest_sentence, occurrences
-from vigil_lang.files import project_root
+from vigil_lang.files import project_root, real_path
 from vigil_lang.semantics.text import BadEscape, unescape
 from vigil_lang.syntax import tree
 
@@ -79,10 +79,10 @@ def passage(library: Library, policy: str, quotation: Quotation) -> tuple[Source
 def recording(policy: str, name: str) -> str | None:
     """The path of the recording that a test names, `runs.jsonl#monday` too; None when the project has no such file."""
     try:
-        folder = Path(policy).resolve().parent
+        folder = Path(real_path(policy)).parent
         root = project_root(folder)
         for _ in range(_TRIED):
-            place = (folder / name).resolve()
+            place = Path(real_path(folder / name))
             if place.is_relative_to(root) and place.is_file():
                 return os.fspath(place)
             if "#" not in name:

@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import partial
-from os.path import realpath
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from msgspec.structs import replace as with_fields
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Source, Span
 from vigil_lang.diagnostics.model import apply_edits
+from vigil_lang.files import real_path
 from vigil_lang.semantics import core
 from vigil_lang.semantics.metadata import PLACEHOLDER
 from vigil_lang.semantics.modules import MAX_BYTES, is_shipped
@@ -163,10 +163,10 @@ class _Check:
     def __init__(self, names: Names, found: Target, new: str, edits: dict[str, list[Edit]], access: Access) -> None:
         self.names, self.found, self.new, self.access = names, found, new, access
         self.same = names.same(found.symbol)
-        self.edits = {realpath(path): some for path, some in edits.items()}
+        self.edits = {real_path(path): some for path, some in edits.items()}
         self.texts: dict[str, Source] = {}
         for source, _ in found.places:
-            self.texts[realpath(source.path)] = Source(source.path, apply_edits(source.text, edits[source.path]))
+            self.texts[real_path(source.path)] = Source(source.path, apply_edits(source.text, edits[source.path]))
 
     def run(self) -> None:
         access = replace(self.access, read=self._read)
@@ -187,7 +187,7 @@ class _Check:
                 self._compare(one.policy, other.policy)
 
     def _read(self, path: str, limit: int = MAX_BYTES) -> Source:
-        return self.texts.get(realpath(path)) or self.access.read(path, limit)
+        return self.texts.get(real_path(path)) or self.access.read(path, limit)
 
     def _touches(self, reading: Reading) -> bool:
         return any(path_of(module) in self.texts for module in reading.modules())
@@ -225,7 +225,7 @@ class _Check:
     def _compare(self, before: Policy, after: Policy) -> None:
         worse = _findings(after.diagnostics) - _findings(before.diagnostics)
         for finding in after.diagnostics:
-            if (finding.code, realpath(finding.source.path)) in worse:
+            if (finding.code, real_path(finding.source.path)) in worse:
                 raise Refused(f"with this name {finding.message} ({_place(finding.source, finding.span)})")
         old = [self._statement(statement, path_of(before.module)) for statement in before.statements]
         new = [_meaning(statement) for statement in after.statements]
@@ -253,7 +253,7 @@ def _meaning(statement: Statement) -> tuple[object, ...]:
 
 
 def _findings(found: Iterable[Diagnostic]) -> Counter[tuple[str, str]]:
-    return Counter((finding.code, realpath(finding.source.path)) for finding in found)
+    return Counter((finding.code, real_path(finding.source.path)) for finding in found)
 
 
 def _with_variable(statement: Statement, old: str, new: str) -> Statement:

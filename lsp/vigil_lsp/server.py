@@ -21,7 +21,7 @@ from vigil_lang.semantics.modules import MAX_BYTES
 from vigil_lsp import features
 from vigil_lsp.diagnosis import Diagnosis
 from vigil_lsp.evidence import Evidence
-from vigil_lsp.files import Document, Files
+from vigil_lsp.files import Document, Files, possible
 from vigil_lsp.obligations import Obligations
 from vigil_lsp.project import Project, Projects
 from vigil_lsp.protocol import VigilProtocol
@@ -77,7 +77,7 @@ class VigilServer(LanguageServer):
     def set_folders(self, uris: Iterable[str]) -> None:
         """The folders of the workspace, as URIs or, from older clients, paths."""
         paths = (self.files.path(uri) if "://" in uri else uri for uri in uris)
-        self.projects.folders = [Path(os.path.normpath(path)) for path in paths if path]
+        self.projects.folders = [Path(os.path.normpath(path)) for path in paths if path and possible(path)]
         self.projects.forget()
 
     async def end(self) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from os.path import realpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
+from vigil_lang.files import real_path
 from vigil_lang.semantics.modules import is_test_file
 from vigil_lang.syntax import tree
 
@@ -48,7 +48,7 @@ class Mention(NamedTuple):
 
 def path_of(module: Module) -> str:
     """The path that a module's symbols have."""
-    return realpath(module.source.path)
+    return real_path(module.source.path)
 
 
 def kind_of(declaration: Declaration) -> Kind:

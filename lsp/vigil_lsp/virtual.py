@@ -24,7 +24,7 @@ from pygls.exceptions import JsonRpcException
 
 from vigil_lang.cache import folder as cache_folder
 from vigil_lang.diagnostics import CODES, InputError
-from vigil_lang.files import project_root
+from vigil_lang.files import project_root, real_path
 from vigil_lang.outputs import rewrite
 from vigil_lang.resources import resource
 from vigil_lsp.recordings.client import Unanswered
@@ -167,7 +167,7 @@ def must_be_ours(path: str, server: VigilServer) -> None:
     elsewhere = not any(Path(file).is_relative_to(folder) for folder in folders)
     if elsewhere and (not folders or server.files.is_open(file)):
         folders = [*folders, project_root(Path(file).parent)]
-    if not any(lies_in(file, os.path.realpath(folder)) for folder in folders):
+    if not any(lies_in(file, real_path(folder)) for folder in folders):
         raise Unanswered("only what lies in the workspace folder is read, links followed")
 
 

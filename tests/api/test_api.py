@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -260,6 +261,36 @@ def test_one_policy_or_several_judge_one_run_or_several() -> None:
 def test_what_would_judge_nothing_is_refused(policies: Any, traces: Any, error: type) -> None:
     with pytest.raises(error):
         vigil.verify(policies, traces)
+
+
+CALLS = [vigil.Call("Bash", {"command": "ls"})]
+LIMITED = "param limit: number = 100\nstatement S: abs(pay(amount > limit))"
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "said"),
+    [
+        (lambda: vigil.verify(POLICY, RUN, allow_empty="no"), TypeError, "`allow_empty` takes a boolean, not 'no'"),
+        (lambda: vigil.Options(allow_empty=1), TypeError, "`allow_empty` takes a boolean, not 1"),
+        (lambda: vigil.Options(inferred=None), TypeError, "`inferred` takes a boolean, not None"),
+        (lambda: vigil.Options(kept="all"), TypeError, "`kept` takes an int, not 'all'"),
+        (lambda: vigil.Options(kept=-1), ValueError, "`kept` takes an int that is not negative, not -1"),
+        (lambda: vigil.abstract(CALLS, options={}), TypeError, "`options` takes `Options`, not a dict"),
+        (lambda: vigil.load_trace(os.devnull, options=3), TypeError, "`options` takes `Options`, not 3"),
+        (lambda: vigil.parse_trace("{}", format=3), TypeError, "`format` takes a text, not 3"),
+        (lambda: vigil.load_policy(None), TypeError, "`path` takes a text or a `Path`, not None"),
+        (lambda: vigil.load_policy("std.guard", [1]), TypeError, "`params` takes a mapping of names to values"),
+        (lambda: vigil.parse_policy(LIMITED, {1: 2}), TypeError, "`params: a name` takes a text, not 1"),
+        (lambda: vigil.parse_policy(LIMITED, {"limits": 2}), ValueError, "names 'limits', and the params .*: limit"),
+        (lambda: vigil.load_policy("std.guard", {"x": 2}), ValueError, "names 'x', and the params of the policy are"),
+        (lambda: vigil.parse_policy("pattern p = a()", {"x": 2}), ValueError, "the params of the policy are: none"),
+        (lambda: vigil.Event.of("a", kinds=[""]), ValueError, "`kinds` takes a text that is not empty"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_would_be_passed_over_is_refused(make: Callable[[], object], error: type, said: str) -> None:
+    with pytest.raises(error, match=said):
+        make()
 
 
 def test_a_policy_with_errors_judges_nothing() -> None:

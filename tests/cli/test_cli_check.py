@@ -158,6 +158,8 @@ def test_params_need_a_value_of_their_type(vigil: Vigil, write: Write) -> None:
     assert result.status == 1
     assert "VGL210" in result.out
     assert "Did you mean 'names'?" in vigil("check", policy, "--set", "name=a").err
+    result = vigil("compile", policy, "--length", "2", "--set", "names=a", "--set", "n=1", "--set", "name=b")
+    assert (result.status, "Did you mean 'names'?" in result.err) == (2, True)
 
 
 def test_params_of_used_modules_can_be_set(vigil: Vigil, write: Write) -> None:

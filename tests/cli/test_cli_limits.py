@@ -17,8 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from vigil_lang.engines.effort import SHOWN, Effort
+from vigil_lang.engines.smt.verify import verify
 
-from vigil_lang import files
+from vigil_lang import Event, Trace, files, parse_policy
 
 if TYPE_CHECKING:
     from tests.cli.cli_support import Vigil, Write
@@ -195,3 +197,15 @@ def test_standard_input_that_is_a_device_is_refused() -> None:
 def test_nothing_at_all_is_read(vigil: Vigil, write: Write) -> None:
     assert vigil("check", os.devnull).status == 0
     assert "VGL605" in vigil("verify", write("p.vgl", POLICY), os.devnull).err
+
+
+def test_a_statement_costs_what_its_tests_do_on_every_run() -> None:
+    """Many runs by few statements of many tests are as much work as few runs by many statements."""
+    trace = Trace.of([Event.of("a", {"f": "1"})])
+    taken = {}
+    for size in (1, 400):
+        tests = " or ".join(f'b(f = x, g = "{n}")' for n in range(size))
+        effort = Effort()
+        verify([parse_policy(f"statement S: prec(a(f = x), {tests})")], trace, effort)
+        taken[size] = effort.taken
+    assert taken[400] - taken[1] > 2 * 399 * SHOWN

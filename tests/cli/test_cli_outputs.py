@@ -112,7 +112,7 @@ def test_no_output_takes_the_place_of_an_input(
         patch.chdir(folder)
         result = called(*call, spelling.format(file, cwd=folder, name=folder.name), stdin=FILES["r.jsonl"].encode())
     assert (result.status, texts(folder)) == (2, FILES), result
-    assert "the same call reads or writes it" in " ".join((result.out + result.err).split())
+    assert "this command also reads or writes it" in " ".join((result.out + result.err).split())
     assert (folder / "link").is_symlink()
 
 

@@ -156,7 +156,7 @@ def test_each_run_of_a_recording_is_judged_by_itself(vigil: Vigil, write: Write)
     assert f"\nsafe    {run}#2 · 1 event · 1 statement holds\n" in result.out
     assert f"\nsafe    {run}#last · 0 events · 2 calls not executed · 1 statement holds\n" in result.out
     assert result.out.endswith("\n3 runs: 1 unsafe, 2 safe\n")
-    assert "it shows 2 calls, none of which was executed" in result.err
+    assert "2 calls in it, and none was executed" in result.err
 
 
 def test_each_run_has_a_verdict_of_its_own(vigil: Vigil, write: Write) -> None:
@@ -380,6 +380,12 @@ def test_many_calls_that_were_not_understood_are_counted(vigil: Vigil, write: Wr
     err = " ".join(vigil("verify", write("a.vgl"), run).err.split())
     assert "5 calls were not wholly understood" in err
     assert "`e1`: why, how; `e2`: why, how; `e3`: why, how; `vigil abstract --stats` lists them all" in err
+
+
+def test_a_call_that_was_not_understood_may_be_wholly_seen(vigil: Vigil, write: Write) -> None:
+    run = write("r.jsonl", as_lines({"action": "Bash", "not_understood": ["why"]}))
+    err = vigil("verify", write("a.vgl"), run, "--no-check").err
+    assert err.startswith("warning[VGL607]: a call was not wholly understood\n")
 
 
 def test_nothing_in_a_step_speaks_to_the_terminal(vigil: Vigil, write: Write) -> None:

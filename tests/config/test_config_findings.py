@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from vigil_lang.cli.params import read_params
 from vigil_lang.config import Settings, load
-from vigil_lang.diagnostics import apply_edits
+from vigil_lang.diagnostics import InputError, apply_edits
 
 
 def marked(text: str) -> tuple[str, str]:
@@ -227,3 +228,14 @@ def test_a_given_pyproject_needs_the_table(tmp_path: Path) -> None:
 def test_a_folder_or_a_pipe_of_that_name_is_passed_over(tmp_path: Path) -> None:
     (tmp_path / "vigil.toml").mkdir()
     assert load(tmp_path).path is None
+
+
+@pytest.mark.parametrize("number", ["1e" + "9" * 20, "-1.5E+99999999999999999999", "9" * 5_000, "1e" + "9" * 100_000])
+def test_a_number_beyond_all_that_is_one(number: str, tmp_path: Path) -> None:
+    (tmp_path / "vigil.toml").write_text(f"params.rate = {number}\n", encoding="utf-8")
+    (found,) = load(tmp_path).findings
+    assert (found.code, found.message) == ("VGL005", "a number is too long")
+    assert found.source.text[slice(*found.span)] == number.lstrip("-")
+    (tmp_path / "params.toml").write_text(f"rate = {number}\n", encoding="utf-8")
+    with pytest.raises(InputError, match="VGL210 the file is no valid TOML"):
+        read_params([], str(tmp_path / "params.toml"))

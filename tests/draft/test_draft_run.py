@@ -176,10 +176,10 @@ def test_how_to_learn_more_is_a_call_that_works(project: Path, messages_api: Mes
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (("--policy", "SKILL.md"), "cannot write `SKILL.md`: the same call reads or writes it"),
-        (("-o", "SKILL.md"), "cannot write `SKILL.md`: the same call reads or writes it"),
-        (("-o", "bad.jsonl"), "cannot write `bad.jsonl`: the same call reads or writes it"),
-        (("--policy", "a.vgl", "-o", "a.vgl"), "cannot write `a.vgl`: two outputs are to go there"),
+        (("--policy", "SKILL.md"), "cannot write `SKILL.md`: this command also reads or writes it"),
+        (("-o", "SKILL.md"), "cannot write `SKILL.md`: this command also reads or writes it"),
+        (("-o", "bad.jsonl"), "cannot write `bad.jsonl`: this command also reads or writes it"),
+        (("--policy", "a.vgl", "-o", "a.vgl"), "cannot write `a.vgl`: two outputs would go there"),
     ],
 )
 def test_nothing_that_is_read_is_written(

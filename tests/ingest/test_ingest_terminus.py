@@ -62,7 +62,15 @@ def test_json_of_any_quality(answer: str) -> None:
 
 @pytest.mark.parametrize(
     "answer",
-    ["I give up.", '{"commands": ["npm test"]}', "{" * 5000, '{"commands": NaN}', '{"commands": ' + "[" * 100000, ""],
+    [
+        "I give up.",
+        '{"commands": ["npm test"]}',
+        "{" * 5000,
+        '{"commands": NaN}',
+        '{"commands": ' + "[" * 100000,
+        '{"commands": 1e99999999999999999999}',
+        "",
+    ],
 )
 def test_what_holds_no_commands(answer: str) -> None:
     assert calls(read("go", answer)) == []

@@ -348,6 +348,28 @@ async def test_strange_documents(session_wire: Wire, uri: str, opened: bool) -> 
     await lives(session_wire)
 
 
+@pytest.mark.parametrize(
+    "uri",
+    ["\0", "a\0b", "file:///a%00b", "\ud800", "a" * 5_000, "/" + "a" * 300, "file:///proc/self/mem"],
+    ids=lambda uri: ascii(uri[:20]),
+)
+async def test_folders_that_cannot_be(session_wire: Wire, tmp_path: Path, uri: str) -> None:
+    """A folder of that name, and a document, are passed over; what is asked of others is answered."""
+    (tmp_path / "p.vgl").write_text("statement S: abs(Send())\n")
+    own = (tmp_path / "p.vgl").as_uri()
+    folder = {"uri": uri, "name": "a"}
+    session_wire.notify("workspace/didChangeWorkspaceFolders", {"event": {"added": [folder], "removed": []}})
+    session_wire.open(uri, "use .other\nstatement S: abs(Send())\n")
+    session_wire.open(own, "use .other\nstatement S: abs(Send())\n")
+    for method, params in parameters(own).items():
+        found = await session_wire.call(method, params)
+        assert error(found) in (None, INVALID_PARAMS, NO_METHOD, -32803), (method, found)
+    for closed in (uri, own):
+        session_wire.notify("textDocument/didClose", {"textDocument": {"uri": closed}})
+    session_wire.notify("workspace/didChangeWorkspaceFolders", {"event": {"added": [], "removed": [folder]}})
+    await lives(session_wire)
+
+
 async def test_an_untitled_policy_is_a_policy(session: Session) -> None:
     page = session.open_uri("untitled:Untitled-1", "statement S: prec(", "vigil")
     assert await page.findings(("VGL101", "(")) == [("VGL101", "(")]

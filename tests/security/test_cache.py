@@ -72,7 +72,7 @@ def test_a_planted_result_silences_nothing(checkout: Path, tmp_path: Path) -> No
             cwd=checkout, env=environment, capture_output=True, text=True, check=False, timeout=60,
         )  # fmt: skip
         assert (done.returncode, done.stdout) == (1, found), given
-        assert done.stderr.count("nothing is cached in") == (given != "."), done.stderr
+        assert done.stderr.count("is not used: ") == (given != "."), done.stderr
 
 
 def test_the_planted_result_would_have_counted(checkout: Path, tmp_path: Path) -> None:
@@ -128,7 +128,7 @@ def test_why_a_folder_is_left_alone_is_said_once(
         assert cache.read("a") is None
     said = capsys.readouterr().err
     assert said.count("\n") == 1
-    assert said.endswith("(VIGIL_CACHE_DIR): others can write to it\n")
+    assert said.endswith("(VIGIL_CACHE_DIR) is not used: others can write to it\n")
     assert "\x1b" not in said
     assert not list(place.iterdir())
     monkeypatch.setattr(cache, "_told", [])

@@ -65,6 +65,37 @@ def test_no_verb_runs_what_lies_in_the_checkout(verb: list[str], checkout: Path)
     assert has_run(told) == []
 
 
+_WATCHED = """\
+import json, os, sys
+opened, here = set(), os.path.join(os.getcwd(), "")
+def watch(event, given):
+    looks = event in ("open", "ctypes.dlopen")
+    if looks and isinstance(given[0], (str, bytes, os.PathLike)):
+        opened.add(os.path.abspath(os.fsdecode(given[0])))
+    elif event in ("subprocess.Popen", "os.exec", "os.fork", "os.posix_spawn", "os.system"):
+        opened.add(here + event)
+sys.addaudithook(watch)
+from vigil_lang.cli.main import run
+statuses = [run(verb) for verb in json.loads(sys.argv[1])]
+print("\\n" + json.dumps([statuses, sorted(path[len(here):] for path in opened if path.startswith(here))]))
+"""
+
+
+def test_a_verb_opens_what_it_reads_and_nothing_else_of_the_checkout(checkout: Path) -> None:
+    """Whatever else lies there, planted or thought of by nobody: no verb so much as looks into it."""
+    told = plant(checkout)
+    (checkout / "vigil.toml").touch()
+    for name in (".env", ".netrc", "pyvenv.cfg", "conftest.py", ".pythonrc", "active_config", "entry_points.txt"):
+        (checkout / name).write_text("import os\n", encoding="utf-8")
+    own = {path.name for path in checkout.glob("*") if path.suffix in (".vgl", ".jsonl", ".md", ".toml")}
+    done = run([sys.executable, "-I", "-c", _WATCHED, json.dumps([*VERBS, ["demo"]])], checkout, VIGIL_CACHE_DIR="")
+    statuses, opened = json.loads(done.stdout.splitlines()[-1])
+    assert set(statuses) <= {0, 1}, done.stderr
+    assert {"dashcam.vgl", "violating.jsonl", "SKILL.md", "vigil.toml"} <= set(opened)
+    assert {name for name in opened if (checkout / name).is_file()} <= own
+    assert has_run(told) == []
+
+
 @pytest.mark.parametrize(("program", "path"), [(VIGIL, None), (ISOLATED, ":.")], ids=["vigil", "isolated"])
 def test_processes_that_lint_run_nothing_of_the_checkout(program: list[str], path: str | None, checkout: Path) -> None:
     for number in range(WORTH_A_PROCESS):

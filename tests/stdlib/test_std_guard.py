@@ -348,8 +348,10 @@ def test_unseen_calls() -> None:
     run = Trace.of([Event.of("x", {"unresolved": [mark]}) for mark in sorted(marks)])
     for refused, found in (
         ({}, 0),
-        ({"refused_marks": ["steps", "effects"]}, 2),
-        ({"refused_marks": marks}, len(marks)),
+        ({"forbidden_marks": ["steps", "effects"]}, 2),
+        ({"forbidden_marks": marks}, len(marks)),
     ):
         verdict = verify([load_policy("std.guard", refused)], run)
-        assert len([s for s, _ in verdict.offences() if s.name == "wholly_seen"]) == found
+        assert len([s for s, _ in verdict.offences() if s.name == "no_forbidden_marks"]) == found
+        (statement,) = (s for s in verdict.statements if s.name == "no_forbidden_marks")
+        assert statement.vacuous == (not found), "a statement that is off does not look like one that is kept"

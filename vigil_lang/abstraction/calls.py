@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from vigil_lang.abstraction.catalogue.values import holds_secret
 from vigil_lang.abstraction.paths import resolve
 from vigil_lang.abstraction.step import effect
 from vigil_lang.abstraction.taken import Place
-from vigil_lang.abstraction.tools import Tool, tool
+from vigil_lang.abstraction.tools import UNKNOWN, Tool, tool
 from vigil_lang.trace.unseen import EFFECTS
 from vigil_lang.trace.values import canonical, flatten
 from vigil_lang.trace.vocabulary import vocabulary
@@ -51,6 +52,12 @@ class Understood:
     """The command line the call gives to a shell."""
 
 
+_GLOBS = ("glob", "include", "includes", "include_pattern", "file_pattern")
+"""Arguments that say which files of a folder are searched."""
+_COMMANDS = ("command", "cmd", "commands", "shell_command", "command_line", "bash", "script", "code")
+"""Arguments that a tool, of which nothing else is known, is likely to run."""
+
+
 def understand(call: Call, args: dict[str, Any], state: ShellState, taken: Taken) -> Understood:
     """The kinds and roles of a call; its steps are added to `taken`.
 
@@ -76,6 +83,10 @@ def understand(call: Call, args: dict[str, Any], state: ShellState, taken: Taken
         read = bool(found.code) and _code(found, args, cwd, taken, understood)
         if found.kinds and not found.code:
             _effects(found, args, flat, cwd, taken, understood)
+    if found.reads and any(holds_secret(glob) for name in _GLOBS for glob in flat.get(name, ())):
+        understood.kinds += ("secret.read",)
+    if found is UNKNOWN and any(isinstance(args.get(name), str) for name in _COMMANDS):
+        understood.unresolved += ("command",)
     if not read and not taken.trouble and not _RUN.isdisjoint(found.kinds):
         understood.unresolved += (EFFECTS,)
     return understood

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from vigil_lang.abstraction.catalogue import Code
-    from vigil_lang.abstraction.shell import Command
+    from vigil_lang.abstraction.shell import Command, Redirect
     from vigil_lang.abstraction.shell.model import Value
     from vigil_lang.trace import Status
 
@@ -91,6 +91,8 @@ def _take_command(command: Command, line: Line, taken: Taken, place: Place) -> N
             line.pipes_into(command, taken.steps[at].action, taken)
         if at is not None and printing and command.piped_from is None:
             taken.steps[at].says = text
+        if at is not None and any(map(_goes_on, command.redirects)):
+            taken.steps[at].unresolved += ("target",)
         if at is not None and stdin is None and any(redirect.op.startswith("<<") for redirect in command.redirects):
             taken.steps[at].unresolved += ("stdin",)
     line.places.append(at)
@@ -99,6 +101,12 @@ def _take_command(command: Command, line: Line, taken: Taken, place: Place) -> N
         if at is not None:
             step.roles["program"] = (taken.steps[at].action,)
         taken.add(place.mark(step), place.owner if at is None else at)
+
+
+def _goes_on(redirect: Redirect) -> bool:
+    """Whether a program's output goes to what was opened before, by the number it has."""
+    target = redirect.target.text.lstrip("&") if redirect.target is not None else ""
+    return redirect.op == ">&" and redirect.fd in (None, 1) and target.isdecimal() and int(target[:9]) > 2
 
 
 def _reads(command: Command, place: Place) -> Iterator[Step]:

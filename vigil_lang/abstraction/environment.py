@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,36 @@ if TYPE_CHECKING:
 
 _BUILT_IN = "shell"
 _OF_ALL = ("LD_*", "DYLD_*")
-_HARMLESS = frozenset({"", "cat", "true", ":", "false", "0", "1", "less", "less -R", "never", "head"})
+_LEADS_ELSEWHERE = re.compile(
+    r"(?i)(?:^|_)(?:editor|pager|browser|wrapper|hook|cmd|command|askpass|rustc|external_diff|conf|config_file|userconfig"
+    r"|globalconfig|script_shell|registry|index_url|find_links|(?<!no_)proxy|docker_host|kubeconfig|rsh|init_script)$"
+)
+"""Names of variables that say, whatever the program, what it runs besides or which machine it asks."""
+_BY_NAME = frozenset(
+    {
+        "building", "cloud", "containers", "databases", "deploy", "git", "javascript", "jobs", "languages", "make",
+        "network", "packages", "security",
+    }
+)  # fmt: skip
+"""Subjects of the catalogue whose programs look at such variables."""
+_HARMLESS = frozenset(
+    {
+        "-mod=mod",
+        "-mod=vendor",
+        "-mod=readonly",
+        "",
+        "cat",
+        "true",
+        ":",
+        "false",
+        "0",
+        "1",
+        "less",
+        "less -R",
+        "never",
+        "head",
+    }
+)
 
 
 def runs_otherwise(head: Word, variables: Mapping[str, Value]) -> bool:
@@ -26,7 +56,13 @@ def runs_otherwise(head: Word, variables: Mapping[str, Value]) -> bool:
         return False
     entry = program(head.text)
     names = (*_OF_ALL, *(entry.environment if entry is not None else ()))
-    if any(not _is_harmless(variables[name]) for name in variables if any(fnmatchcase(name, each) for each in names)):
+    by_name = entry is not None and entry.subject in _BY_NAME
+    found = (
+        name
+        for name in variables
+        if any(fnmatchcase(name, each) for each in names) or (by_name and _LEADS_ELSEWHERE.search(name))
+    )
+    if any(not _is_harmless(variables[name]) for name in found):
         return True
     looked_for = "/" not in head.text and (entry is None or entry.subject != _BUILT_IN)
     return looked_for and "PATH" in variables and not _keeps_programs(variables["PATH"])

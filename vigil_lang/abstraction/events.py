@@ -24,7 +24,12 @@ _CHANGES_DATA = re.compile(
     r"(?i)(?:^|;)\s*(?:insert|update|delete|drop|alter|create|truncate|replace|merge|grant|revoke|upsert|flushall|flushdb)\b"
 )
 # What of these kinds has a file of secrets for one of these roles gets at what is in it.
-_READS = frozenset({"file.read", "file.search", "file.move", "file.link", "archive.create", "net.upload", "code.run"})
+_READS = frozenset(
+    {
+        "file.read", "file.search", "file.move", "file.link", "archive.create", "net.upload", "code.run", "code.build",
+        "data.process", "media.convert", "browser.open", "message.send", "db.query", "net.request",
+    }
+)  # fmt: skip
 _READ_ROLES = ("path", "source", "script")
 # What of these kinds is given a folder gets at all that lies below it.
 _READS_FOLDERS = frozenset({"file.move", "file.link", "archive.create", "net.upload"})
@@ -47,6 +52,10 @@ def meant(kinds: tuple[str, ...], args: Mapping[str, tuple[str, ...]], reads: st
         return found
     below = reads == "folders" or not _READS_FOLDERS.isdisjoint(found)
     paths = [path for role in _READ_ROLES for path in args.get(role, ())]
+    if "net.request" in found:
+        paths += [
+            url.removeprefix("file://").removeprefix("file:") for url in args.get("url", ()) if url[:6] == "file:/"
+        ]
     if reads and "git.read" in found:  # `git show HEAD:.env`
         paths += [text.partition(":")[2] for text in args.get("revision", ()) if ":" in text]
     secret = any(words.covers_secrets(path, below=below, anywhere=reads == "found") for path in paths)

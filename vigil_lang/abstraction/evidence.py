@@ -27,6 +27,10 @@ _REFUSED = re.compile(
     r"(?m)^(?P<program>[\w+-]+): .*"
     r"(?:No such file or directory|Permission denied|Is a directory|Operation not permitted)$"
 )
+_REFUSAL = re.compile(
+    r"(?:/\S*/)?(?P<program>[\w+-]+): (?:line \d+: |\d+: )?.*"
+    r"(?:No such file or directory|Permission denied|Is a directory|Operation not permitted|command not found)"
+)
 # What these say is about a program they were to run, or about a line of a script.
 _SPEAK_FOR_OTHERS = frozenset(
     {"bash", "sh", "zsh", "dash", "ksh", "env", "sudo", "doas", "timeout", "xargs", "nohup", "nice", "time", "exec"}
@@ -66,6 +70,12 @@ def failed(steps: Sequence[Step], output: str, command: str) -> set[int]:
         if len(interpreters) == 1 and not any("file.read" in s.kinds and not s.inferred for s in steps):
             found.add(interpreters[0])
     return found
+
+
+def is_refusal(line: str, program: str) -> bool:
+    """Whether a line is a program's, or its shell's, word for a file that it could not read."""
+    match = _REFUSAL.fullmatch(line.strip()) if len(line) <= _SUMMARY else None
+    return match is not None and (match["program"] == program or match["program"].endswith("sh"))
 
 
 def summed_up(steps: Sequence[Step], output: str, command: str) -> tuple[int, Status] | None:

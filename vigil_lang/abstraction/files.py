@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from copy import copy
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from vigil_lang import inputs
 from vigil_lang.abstraction.paths import is_below
+from vigil_lang.files import real_path
 
 LARGEST = 1_000_000
 """Code points; a longer text is not remembered."""
@@ -31,7 +31,7 @@ class KnownFiles:
     def __init__(self, shipped: Path | None = None) -> None:
         self._texts: dict[str, str] = {}
         self._total = 0
-        self._shipped = shipped.resolve() if shipped else None
+        self._shipped = Path(real_path(shipped)) if shipped else None
         self._gone: set[str] = set()
         self._large: set[str] = set()
         self._telling: set[str] = set()
@@ -185,7 +185,7 @@ class KnownFiles:
         _, found, below = path.rpartition("/skills/")
         if not found:
             return None
-        place = Path(os.path.realpath(self._shipped / below))
+        place = Path(real_path(self._shipped / below))
         try:
             if not (place.is_relative_to(self._shipped) and place.is_file() and place.stat().st_size <= LARGEST):
                 return None

@@ -237,12 +237,21 @@ def _jq(text: str) -> bool:
 _SQL_SUSPECT = re.compile(
     r"(?im)\\|^[ \t]*\.|\bprogram\b|\bcopy\b|\b(?:system|shell|source|attach|eval|script|module|delimiter|pager|tee"
     r"|edit|load_extension|readfile|writefile|outfile|dumpfile|load_file|infile|xp_cmdshell|lo_(?:im|ex)port|pg_\w*file\w*"
-    r"|pg_ls_\w+|plpython\w*|plperl\w*|language)\b"
+    r"|pg_ls_\w+|plpython\w*|plperl\w*|language|vacuum\s+into|install|load|read_\w+|\w*_scan|export|import|query_table)\b"
+    r"|\bfrom\s+'|\binto\s+'|\b(?:file|url|s3|executable|remote)\s*\("
+    r"|^(?:config|module|slaveof|replicaof|save|bgsave|debug|migrate|shutdown|function|acl)$"
 )
 
 
+_SQL_LOOKS = re.compile(
+    r"\s*(?:\\(?:d\w*\+?|l\+?|x|z|conninfo|timing|pset)|\.(?:tables|schema|indexes|indices|databases|mode|headers?|width|stats))"
+    r"(?:[ \t]+[\w.*?]+)*\s*"
+)
+"""Commands of a database's shell that show what is there."""
+
+
 def _sql(text: str) -> bool:
-    return not _SQL_SUSPECT.search(text)
+    return _SQL_LOOKS.fullmatch(text) is not None or not _SQL_SUSPECT.search(text)
 
 
 FILTERS: dict[str, Callable[[str], bool]] = {"awk": _awk, "sed": _sed, "jq": _jq, "sql": _sql}

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vigil_lang import cache
-from vigil_lang.files import project_root
+from vigil_lang.files import project_root, real_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,7 +92,7 @@ def _is_here(path: Path) -> bool:
         OSError: the working directory is gone.
     """
     here = Path.cwd()
-    return any(path.resolve().is_relative_to(place.resolve()) for place in (here, project_root(here)))
+    return any(Path(real_path(path)).is_relative_to(Path(real_path(place))) for place in (here, project_root(here)))
 
 
 def ask(path: Path) -> str | None:

@@ -5,15 +5,17 @@ Every event depends on what the recording says before its call, and only its sta
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from vigil_lang.abstraction.events import MOST_UNSEEN, meant, observed, step_event, with_marks
+from vigil_lang.abstraction.evidence import is_refusal
 from vigil_lang.abstraction.files import KnownFiles
 from vigil_lang.abstraction.observe import KEPT
 from vigil_lang.abstraction.paths import START, is_below, resolve
-from vigil_lang.trace import Event, Run, Status
+from vigil_lang.trace import Event, Run, Status, checked
 from vigil_lang.trace.record import Call, Message, Result, Start
 from vigil_lang.trace.unseen import STEPS, leaves_open
 
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 
 # Killed by a time limit or by the user.
 _CUT_SHORT = frozenset({124, 130, 137, 143})
+_EXIT_CODE = re.compile(r"(?:Error: )?Exit code \d+\s*\Z")
+"""What some harnesses put before the output of a command that failed."""
 _INTERRUPTED = "[Request interrupted by user"
 _READS = frozenset({"file.read", "file.search", "file.copy", "archive.create", "net.upload", "git.read"})
 # What an agent answers is typed into one terminal, command by command: all of it, or nothing where it is refused.
@@ -51,6 +55,11 @@ class Options:
     """Finds out the options of a program that the catalogue does not know."""
     allow_empty: bool = False
     """Whether a recording that tells nothing, or is mostly not understood, is taken for a run all the same."""
+
+    def __post_init__(self) -> None:
+        checked.count(self.kept, "kept")
+        checked.flag(self.inferred, "inferred")
+        checked.flag(self.allow_empty, "allow_empty")
 
 
 @dataclass(slots=True)
@@ -124,6 +133,8 @@ class Abstraction:
     run: Run = field(default_factory=lambda: Run("<memory>"))
 
     def __post_init__(self) -> None:
+        if not isinstance(self.options, Options):
+            raise TypeError(f"`options` takes `Options`, not {checked.shown(self.options)}")
         self._queue: deque[_Issued | Event] = deque()
         self._waiting: dict[str, _Issued] = {}
         self._shells: dict[str, _Shell] = {}
@@ -392,7 +403,28 @@ def _statuses(found: _Issued, status: Status) -> list[Status]:
         elif owner is not None and never.holds(owner):
             statuses[place] = "error"
             never.places.add(place)
+    for place, step in enumerate(taken.steps):
+        if statuses[place] == "error" and _reads_secrets(step) and not _is_refused(step, taken, result):
+            statuses[place] = "unknown"
     return statuses
+
+
+def _reads_secrets(step: Step) -> bool:
+    return "secret.read" in meant(step.kinds, step.roles, step.reads)
+
+
+def _is_refused(step: Step, taken: Taken, result: Result) -> bool:
+    """Whether it is certain that a failed read showed nothing: the call did only this, and all it shows is why not.
+
+    Words in an output prove nothing, for the call may have printed them itself.
+    """
+    programs = [each for each in taken.steps if "process.run" in each.kinds]
+    if len(programs) != 1 or result.output is None or not {"net.request", "code.run"}.isdisjoint(programs[0].kinds):
+        return False
+    lines = [line for line in result.output.splitlines() if line.strip() and not _EXIT_CODE.match(line)]
+    if not lines:
+        return "piped_to" not in programs[0].roles
+    return len(lines) == 1 and not _shows_some(step, cut=False) and is_refusal(lines[0], programs[0].action)
 
 
 def _may_complain(step: Step) -> bool:

@@ -154,9 +154,9 @@ class _Job:
 
     def _tell_of(self, run: Run | None, events: int) -> None:
         """Say that a run was hardly read, and give no result where that is not allowed."""
-        from vigil_lang.runs import emptiness
+        from vigil_lang.runs import why_unusable
 
-        doubt = None if run is None else emptiness(run, events)
+        doubt = None if run is None else why_unusable(run, events)
         if doubt is not None:
             allowed = self._options.allow_empty
             show_errors([replace(doubt, severity="warning", help=None) if allowed else doubt])

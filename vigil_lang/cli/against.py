@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from vigil_lang.cli.paths import complete
 from vigil_lang.cli.recordings import allow_empty_option, options_of
+from vigil_lang.files import real_path
 from vigil_lang.paths import trace_paths
 
 if TYPE_CHECKING:
@@ -75,6 +75,6 @@ def once(findings: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
     for found in findings:
         path = found.source.path
         if path not in places:
-            places[path] = os.path.realpath(path)
+            places[path] = real_path(path)
         seen.setdefault((found.code, places[path], found.span, found.message), found)
     return tuple(seen.values())

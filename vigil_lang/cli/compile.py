@@ -46,12 +46,13 @@ def command(
         raise click.UsageError("Give either --trace RUN or --length N.")
     if signature is not None and run is not None:
         raise click.UsageError("--signature goes with --length.")
-    from vigil_lang.cli.params import read_params
+    from vigil_lang.cli.params import check_settings, read_params
     from vigil_lang.semantics.policy import load_policy
     from vigil_lang.signatures import load_signature
 
     project = settings_of(config, isolated=isolated)
     loaded = load_policy(policy, {**project.params, **read_params(settings, params)})
+    check_settings(settings, [loaded])
     chosen = [s for s in loaded.statements if not names or s.name in names]
     if unknown := set(names) - {s.name for s in chosen}:
         known = ", ".join(f"'{s.name}'" for s in loaded.statements)

@@ -76,7 +76,7 @@ def _show(example: _Example, screen: Console) -> None:
     screen.print()
     print_verdict(bad, screen, in_full=1)
     screen.print()
-    screen.print(headline(judge(policies, load_trace(example.path(example.good)))))
+    screen.print(headline(judge(policies, load_trace(example.path(example.good))), width=screen.width))
 
 
 def _rules(policy: Policy, verdict: Verdict, screen: Console) -> Iterator[Text]:

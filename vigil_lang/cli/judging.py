@@ -24,25 +24,25 @@ _TOLD = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Demands:
-    """What a run must be beside safe. Both are at the user's choice; what they make fail is told as an error."""
+class Strictness:
+    """What makes a run fail although no statement is violated. The reason is then reported as an error."""
 
     strict: bool = False
-    """Whether a verdict must not rest on what was not wholly seen or understood."""
-    exercised: bool = False
-    """Whether some statement must be put to the test."""
+    """Whether a run fails that was not wholly seen or understood."""
+    fail_on_vacuous: bool = False
+    """Whether a run fails that puts no statement to the test."""
     allow_empty: bool = False
-    """Whether a run may be without calls all the same."""
+    """Whether `strict` lets pass a run without events, and a recording that was hardly understood."""
 
 
-def demand_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def strictness_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds `--strict` and `--fail-on-vacuous`."""
     command = click.option(
-        "--fail-on-vacuous", is_flag=True, help="Status 1 where no statement was put to the test by a run."
+        "--fail-on-vacuous", is_flag=True, help="Exit with 1 where a run puts no statement to the test."
     )(command)
-    return click.option(
-        "--strict", is_flag=True, help="Status 1 where a verdict rests on what was not wholly seen or understood."
-    )(command)
+    return click.option("--strict", is_flag=True, help="Exit with 1 where a run was not wholly seen or understood.")(
+        command
+    )
 
 
 @dataclass(slots=True)
@@ -55,8 +55,8 @@ class Tally:
     vacuous: int = 0
     unseen: int = 0
     """Runs with calls that are not wholly seen."""
-    failed_demands: int = 0
-    """Runs that are not what is demanded of them beside being safe."""
+    failed: int = 0
+    """Runs that `Strictness` makes fail."""
     violated: set[str] = field(default_factory=set)
     below_details: bool = False
     signature: Signature | None = None
@@ -67,7 +67,7 @@ def judge_all(
     runs: Sequence[str],
     traces_of: Callable[[str], Iterable[Trace]],
     writer: Writer,
-    demands: Demands,
+    strictness: Strictness,
     *,
     observe: bool,
 ) -> Tally:
@@ -85,9 +85,9 @@ def judge_all(
             try:
                 for trace in traces_of(path):
                     verdict = judge(policies, trace, effort)
-                    remarks = tuple(_remarks(verdict, demands))
+                    remarks = tuple(_remarks(verdict, strictness))
                     _count(tally, verdict, observe=observe)
-                    tally.failed_demands += any(found.severity == "error" for found in remarks)
+                    tally.failed += any(found.severity == "error" for found in remarks)
                     with progress.aside():
                         show_errors(found for found in remarks if found.severity != "info" or not writer.tells_all)
                         writer.add(verdict, remarks, alone=len(runs) == 1 and not trace.run.one_of_many)
@@ -116,25 +116,25 @@ def _count(tally: Tally, verdict: Verdict, *, observe: bool) -> None:
         tally.signature = merge(tally.signature, seen) if tally.signature else seen
 
 
-def _remarks(verdict: Verdict, demands: Demands) -> Iterator[Diagnostic]:
-    """What is doubtful about a verdict, as an error where it is demanded that it is not."""
-    for found in (*_barren(verdict.trace), *_unseen(verdict), *_cut(verdict)):
-        barren = found.code in ("VGL605", "VGL609")
-        fails = demands.strict and not (barren and demands.allow_empty)
+def _remarks(verdict: Verdict, strictness: Strictness) -> Iterator[Diagnostic]:
+    """What is doubtful about a verdict, as an error where that makes the run fail."""
+    for found in (*_hardly_read(verdict.trace), *_unseen(verdict), *_cut(verdict)):
+        allowed = strictness.allow_empty and found.code in ("VGL605", "VGL609")
+        fails = strictness.strict and not allowed
         yield replace(found, severity="error") if fails else found
     if verdict.vacuous:
         source = Source(verdict.trace.run.path, "")
         message = "no statement was put to the test: nothing the policies speak of happened"
-        yield Diagnostic.of("VGL616", message, source, severity="error" if demands.exercised else "info")
+        yield Diagnostic.of("VGL616", message, source, severity="error" if strictness.fail_on_vacuous else "info")
 
 
-def _barren(trace: Trace) -> Iterator[Diagnostic]:
+def _hardly_read(trace: Trace) -> Iterator[Diagnostic]:
     """The warning that little or nothing was there to be judged."""
-    from vigil_lang.runs import emptiness
+    from vigil_lang.runs import why_unusable
     from vigil_lang.trace.model import MESSAGES
 
     run, source = trace.run, Source(trace.run.path, "")
-    doubt = emptiness(run, len(trace))
+    doubt = why_unusable(run, len(trace))
     if doubt is not None:
         yield replace(doubt, severity="warning", help=None)
         return
@@ -145,7 +145,8 @@ def _barren(trace: Trace) -> Iterator[Diagnostic]:
         yield Diagnostic.of("VGL609", message, source)
     if all(event.action in MESSAGES for event in trace.events):
         message = "the run holds no calls" if trace.events else "the run holds no events"
-        help_text = f"it shows {run.not_executed} calls, none of which was executed" if run.not_executed else None
+        refused = f"{run.not_executed} call{'s' * (run.not_executed != 1)}"
+        help_text = f"{refused} in it, and none was executed" if run.not_executed else None
         yield Diagnostic.of("VGL605", message, source, help=help_text, severity="warning")
 
 
@@ -159,7 +160,7 @@ def _unseen(verdict: Verdict) -> Iterator[Diagnostic]:
         message = (
             f"{len(unclear)} calls were not wholly understood" if unclear[1:] else "a call was not wholly understood"
         )
-        if {event for event, _ in unclear} != set(seen.unseen):
+        if not {event for event, _ in unclear}.issuperset(seen.unseen):
             message += f", and {seen.told()}"
         told = "; ".join(f"`{event}`: {', '.join(reasons)}" for event, reasons in unclear[:_TOLD])
         more = "; `vigil abstract --stats` lists them all" if unclear[_TOLD:] else ""

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from vigil_lang.diagnostics import Diagnostic, Source
-    from vigil_lang.semantics.modules import Module
     from vigil_lang.semantics.policy import Policy
 
 _PLACE = re.compile(r" \(at line (\d+), column (\d+)\)$| \(at end of document\)$")
@@ -47,7 +46,7 @@ def check_settings(settings: Iterable[str], policies: Sequence[Policy]) -> None:
     Raises:
         click.UsageError: no policy has such a param.
     """
-    known = {name for policy in policies for module in _modules(policy.module) for name in _params(module)}
+    known = {name for policy in policies for name in policy.declared}
     for setting in settings:
         name = setting.partition("=")[0].strip()
         if name not in known:
@@ -58,33 +57,13 @@ def check_settings(settings: Iterable[str], policies: Sequence[Policy]) -> None:
             raise click.UsageError(f"--set: no policy has a param '{name}'. {hint}")
 
 
-def _modules(module: Module) -> Iterator[Module]:
-    """A module and all it uses."""
-    seen: list[Module] = []
-    pending = [module]
-    while pending:
-        current = pending.pop()
-        if current not in seen:
-            seen.append(current)
-            pending += [used for used, _, _ in current.imported.values()]
-    yield from seen
-
-
-def _params(module: Module) -> list[str]:
-    from vigil_lang.syntax import tree
-
-    return [name for name, declaration in module.own.items() if isinstance(declaration, tree.Param)]
-
-
 def _from_file(path: str) -> dict[str, object]:
-    import tomllib
-    from decimal import Decimal
-
+    from vigil_lang.config.toml import parsed
     from vigil_lang.files import read_source
 
     source = read_source(path)
     try:
-        return tomllib.loads(source.text, parse_float=Decimal)
+        return parsed(source.text)
     except (ValueError, RecursionError) as error:
         from vigil_lang.diagnostics import InputError
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 allow_empty_option = click.option(
-    "--allow-empty", is_flag=True, help="Take runs without events, and recordings that are hardly understood."
+    "--allow-empty", is_flag=True, help="Accept runs without events, and recordings of which most was not understood."
 )
 
 

@@ -18,7 +18,7 @@ from vigil_lang.cli.drafts import (
     refuse_to_overwrite,
     terms_of,
 )
-from vigil_lang.cli.judging import Demands, conclude, demand_options, judge_all
+from vigil_lang.cli.judging import Strictness, conclude, judge_all, strictness_options
 from vigil_lang.cli.levels import fail_level_option, levels_from
 from vigil_lang.cli.paths import complete
 from vigil_lang.cli.recordings import options_of, run_options
@@ -69,7 +69,7 @@ _TELLING = ("model", "effort", "max_cost", "base_url", "offline", "refresh", "no
 @click.option("--force", is_flag=True, help="Replace that file, but no input.")
 @model_options
 @run_options
-@demand_options
+@strictness_options
 @config_option
 @fail_level_option("info", "violation")
 @click.option("-o", "--output", default="-", metavar="FILE", help="Where to write; standard output by default.")
@@ -139,12 +139,12 @@ def command(
             give_up(output)
         if not policy.statements:
             return writer.finish(_BAD_INPUT)
-        demands = Demands(
+        strictness = Strictness(
             strict=strict or project.verify.strict,
-            exercised=fail_on_vacuous or project.verify.fail_on_vacuous,
+            fail_on_vacuous=fail_on_vacuous or project.verify.fail_on_vacuous,
             allow_empty=options.allow_empty,
         )
-        tally = judge_all([policy], recordings.paths, recordings.of, writer, demands, observe=False)
+        tally = judge_all([policy], recordings.paths, recordings.of, writer, strictness, observe=False)
         if format == "human":
             conclude(tally, [policy], recordings.paths, target)
             for doubt in doubts:  # beside "safe", wherever that is read
@@ -153,7 +153,7 @@ def command(
             give_up(output)
         if tally.broken:
             return writer.finish(_BAD_INPUT)
-        if tally.failed_demands or not tally.violated.isdisjoint(reached):
+        if tally.failed or not tally.violated.isdisjoint(reached):
             return writer.finish(_FINDINGS)
         # Nothing that was judged is violated, but what could not be drafted was not judged.
         return writer.finish(_BAD_INPUT if reached and not report.draft.complete else _CLEAN)

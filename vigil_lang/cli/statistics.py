@@ -18,7 +18,7 @@ _SHOWN = 12
 
 
 def report(found: Statistics) -> Iterator[Text]:
-    """The counts in a few lines, and every call that was not wholly understood."""
+    """The counts in a few lines, the calls that are not wholly seen, and why some were not wholly understood."""
     runs = sum(found.formats.values())
     yield Text(f"{_many(runs, 'run')}: {_listed(found.formats)}", "bold")
     skipped = f", {found.not_executed} more not executed" if found.not_executed else ""
@@ -41,6 +41,12 @@ def report(found: Statistics) -> Iterator[Text]:
     for title, counter in (("tools", found.tools_without_kind), ("programs", found.programs_without_kind)):
         if some := _listed(counter):
             yield Text(f"{title} without a kind   {some}", "yellow")
+    if unseen:
+        yield Text()
+        yield Text(f"not wholly seen, {unseen}:", "bold yellow")
+    for run, events in found.unseen.items():
+        some = ", ".join(map(visible, events[:_SHOWN])) + (", …" if events[_SHOWN:] else "")
+        yield Text(f"  {shown_path(run)} {some}")
     if found.not_understood:
         yield Text()
         yield Text(f"not wholly understood, {len(found.not_understood)}:", "bold yellow")

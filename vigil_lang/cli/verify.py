@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from vigil_lang.cli.judge import load_policies
-from vigil_lang.cli.judging import Demands, conclude, demand_options, judge_all
+from vigil_lang.cli.judging import Strictness, conclude, judge_all, strictness_options
 from vigil_lang.cli.levels import fail_level_option, levels_from
 from vigil_lang.cli.params import check_settings, params_options, read_params
 from vigil_lang.cli.paths import complete
@@ -34,7 +34,7 @@ _CLEAN, _FINDINGS, _BAD_INPUT = 0, 1, 2
 @click.option("--statement", "names", multiple=True, metavar="NAME", help="Judge by this statement only (repeatable).")
 @click.option("--no-check", is_flag=True, help="Do not look for names that the runs do not know.")
 @run_options
-@demand_options
+@strictness_options
 @config_option
 @fail_level_option("info", "violation")
 @click.option("-o", "--output", default="-", metavar="FILE", help="Where to write; standard output by default.")
@@ -60,8 +60,8 @@ def command(
     What ends in .vgl and standard modules (std.secrets) are policies, a folder gives its policies and its runs, and
     everything else is a run; - reads a run from standard input.
 
-    Exit status: 0 no violation reaches the fail level, 1 some does, or a run is not seen or tested as --strict or
-    --fail-on-vacuous demand, 2 something cannot be read or holds no events.
+    Exit status: 0 no violation reaches the fail level; 1 some does, or a run fails by --strict or --fail-on-vacuous;
+    2 something cannot be read, or a run has no events.
     """
     project = settings_of(config, isolated=isolated)
     policy_args, runs = split(paths, project.excludes)
@@ -90,17 +90,17 @@ def command(
 
             return load_traces(path, format=source, options=options)
 
-        demands = Demands(
+        strictness = Strictness(
             strict=strict or project.verify.strict,
-            exercised=fail_on_vacuous or project.verify.fail_on_vacuous,
+            fail_on_vacuous=fail_on_vacuous or project.verify.fail_on_vacuous,
             allow_empty=options.allow_empty,
         )
-        tally = judge_all(policies, runs, traces_of, writer, demands, observe=observe)
+        tally = judge_all(policies, runs, traces_of, writer, strictness, observe=observe)
         if format == "human":
             conclude(tally, policies, runs, target)
         if tally.broken and not writer.at_the_end:
             give_up(output)
-        failed = bool(tally.failed_demands) or not tally.violated.isdisjoint(reached)
+        failed = bool(tally.failed) or not tally.violated.isdisjoint(reached)
         return writer.finish(_BAD_INPUT if tally.broken else _FINDINGS if failed else _CLEAN)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from vigil_lang.config.model import Settings
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
-from vigil_lang.files import is_file, lies_in, read_source
+from vigil_lang.files import is_file, lies_in, read_source, real_path
 
 if TYPE_CHECKING:
     from vigil_lang.config.positions import Place
@@ -47,7 +47,7 @@ def load(start: Path, explicit: Path | None = None) -> Loaded:
             path = folder / name
             if not is_file(path):
                 continue
-            if not lies_in(path, Path(os.path.realpath(folder))):
+            if not lies_in(path, Path(real_path(folder))):
                 return _led_out(path, _seen(path, start))
             if (loaded := _load(path, _seen(path, start), start)) is not None:
                 return loaded

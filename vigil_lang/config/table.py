@@ -40,7 +40,7 @@ LEVELS = ("error", "warning", "info")
 
 SECTIONS = {
     "lint": "What `vigil lint` looks for.",
-    "verify": "What `vigil verify` and `vigil run` demand beside that no statement is violated.",
+    "verify": "What makes `vigil verify` and `vigil run` fail although no statement is violated.",
     "test": "How `vigil test` runs.",
     "fmt": "How `vigil fmt` writes.",
     "draft": "How `vigil draft` and `vigil run --spec` ask a model. Key and address are set by the environment alone.",
@@ -96,7 +96,7 @@ KEYS = (
     Key(
         "verify.strict",
         "bool",
-        "Whether a verdict that rests on what was not wholly seen or understood makes the exit status 1.",
+        "Whether a run that was not wholly seen or understood makes the exit status 1.",
         "true",
     ),
     Key(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from vigil_lang.diagnostics import Source
 
 MAX_BYTES = 1 << 20
-_LONG = re.compile(r"[0-9][0-9_]{1000,}")
+_LONG = re.compile(r"[0-9][0-9_]{1000,}|[0-9.]+[eE][+-]?[0-9]{17,}")
 _WHERE = re.compile(r" \(at line (\d+), column (\d+)\)$| \(at end of document\)$")
 
 
@@ -34,13 +34,26 @@ def read_toml(source: Source) -> tuple[dict[str, Any], Place]:
     except NoTomlError:
         place = Place(NOWHERE, NOWHERE)
     try:
-        return tomllib.loads(text, parse_float=Decimal), place
+        return parsed(text), place
     except tomllib.TOMLDecodeError as error:
         raise InputError([_invalid(source, str(error))]) from None
-    except ValueError:  # Python does not read an integer of thousands of digits
+    except ValueError:  # an integer of thousands of digits, or an exponent of twenty
         digits = _LONG.search(text)
         span = Span(*digits.span()) if digits else NOWHERE
         raise InputError([Diagnostic.of("VGL005", "a number is too long", source, span)]) from None
+
+
+def parsed(text: str) -> dict[str, Any]:
+    """The data of a TOML document, its numbers with a point as Decimal.
+
+    Raises:
+        ValueError: it is none (`tomllib.TOMLDecodeError`), or a number is beyond all that is one.
+        RecursionError: it is nested too deeply.
+    """
+    try:
+        return tomllib.loads(text, parse_float=Decimal)
+    except ArithmeticError:  # an exponent of twenty digits
+        raise ValueError("a number is out of range") from None
 
 
 def _invalid(source: Source, reason: str) -> Diagnostic:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import glob
-import os
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from vigil_lang.config.table import LEVELS, WORD, Key
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, nearest
 from vigil_lang.diagnostics.visible import visible
-from vigil_lang.files import lies_in, project_root
+from vigil_lang.files import lies_in, project_root, real_path
 from vigil_lang.lint.select import is_selector
 from vigil_lang.paths import parted
 
@@ -174,7 +173,7 @@ class Values:
 
     def _stays(self, value: str) -> bool:
         """Whether a path lies in the project; of a glob its beginning, for what it finds is looked at when it does."""
-        root = project_root(Path(os.path.realpath(self.folder)))
+        root = project_root(Path(real_path(self.folder)))
         start, rest = parted(value)
         return ".." not in rest and all(lies_in(self.folder / path, root) for path in (value, start))
 

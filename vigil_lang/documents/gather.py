@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
 from vigil_lang.documents.words import listed
+from vigil_lang.files import real_path
 from vigil_lang.paths import waits
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def document_paths(args: Iterable[str]) -> list[str]:
     found: dict[str, str] = {}
     for arg in args:
         for path in _expand(arg):
-            found.setdefault(os.path.realpath(path), path)
+            found.setdefault(real_path(path), path)
     return list(found.values())
 
 
@@ -84,7 +85,7 @@ def _documents(folder: str) -> Iterator[str]:
             path = os.path.join(place, name)  # noqa: PTH118 - keeps `./` as it was typed
             if not name.lower().endswith(SUFFIXES) or name.startswith(".") or not _speaks(name) or waits(path):
                 continue
-            if not Path(path).is_symlink() or Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
+            if not Path(path).is_symlink() or Path(real_path(path)).is_relative_to(real_path(folder)):
                 yield path
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from vigil_lang import inputs
 from vigil_lang.diagnostics import Source
-from vigil_lang.files import project_root, read_bytes
+from vigil_lang.files import project_root, read_bytes, real_path
 
 if TYPE_CHECKING:
     from vigil_lang.documents.model import Document
@@ -55,7 +55,7 @@ class Library:
     def read(self, path: str | Path) -> Document | Unreadable:
         """A document that was named outright, wherever it is."""
         try:
-            place = Path(path).resolve()
+            place = Path(real_path(path))
         except (OSError, ValueError, RuntimeError) as error:
             return Unreadable(str(path), "unreadable", _why(error))
         self._looked[place] = None
@@ -80,10 +80,10 @@ class Library:
         if not name.strip() or _ELSEWHERE.match(name):
             return Unreadable(name, "elsewhere", "it is not the path of a file")
         try:
-            folder = Path(policy).resolve().parent
-            root = self._root(Path(policy).parent.resolve())  # a link to a policy lends nothing of where that is
+            folder = Path(real_path(policy)).parent
+            root = self._root(Path(real_path(Path(policy).parent)))  # a link to a policy lends nothing of where that is
             for start in dict.fromkeys((folder, root)):
-                place = (start / name).resolve()
+                place = Path(real_path(start / name))
                 if not place.is_relative_to(root):
                     return Unreadable(name, "outside", "it leads out of the project's folder")
                 self._looked[place] = None
@@ -106,7 +106,7 @@ class Library:
 
 def citable(policy: str, file: str) -> tuple[str, bool]:
     """How a policy at some place cites a file so that `Library.cited` finds it, and whether it lies in its project."""
-    folder, place = Path(os.path.realpath(policy)).parent, Path(os.path.realpath(file))
+    folder, place = Path(real_path(policy)).parent, Path(real_path(file))
     root = project_root(folder)
     try:
         name = Path(os.path.relpath(place, folder)).as_posix()

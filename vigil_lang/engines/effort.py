@@ -28,8 +28,10 @@ SOLVED: Final = 2
 RUN: Final = 250
 STATEMENT: Final = 70
 VIOLATION: Final = 400
+SHOWN: Final = 4
 OFFENCE: Final = 30
-"""Steps that a run takes, a statement on it, a violated one until it is shown, an offence until it is explained."""
+"""Steps that a run takes, a statement on it (and one for each of its tests), a violated one until it is shown (and more
+for each of its tests), an offence until it is explained."""
 
 
 class TooCostly(InputError):
@@ -83,7 +85,10 @@ class Work:
         self._room -= parts
         if self._room < 0:
             raise self._no_room()
-        self.spend(parts)
+        effort = self._effort
+        effort.taken += parts
+        if effort.taken > effort.most:
+            self.spend(0)
 
     def hold(self, parts: int) -> None:
         """Have room for so many for a while. Raises as `make`."""

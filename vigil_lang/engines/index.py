@@ -87,6 +87,7 @@ class Occurrences:
             keys = self._solutions(self._events[at])
             if keys:
                 self._keys[at] = keys
+            if len(keys) > 1:
                 self._work.make(len(keys) - 1)
             for key in keys:
                 positions[key].append(at)

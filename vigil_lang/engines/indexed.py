@@ -79,6 +79,8 @@ class Judgement:
         bodies = [requirement.theta, *([] if requirement.trigger is None else [requirement.trigger])]
         conditions = {id(holds): holds for body in bodies for holds in core.conditions(body)}
         order, index, work = requirement.variables, self.index, self.work
+        self.tests = sum(len(core.tests(holds.condition)) for holds in conditions.values())
+        work.spend(self.tests)
         try:
             return {key: Occurrences(holds, index, order, work) for key, holds in conditions.items()}, None
         except ManyBindings:

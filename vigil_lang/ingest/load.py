@@ -12,7 +12,7 @@ from vigil_lang.diagnostics import Diagnostic, InputError, Source, nearest
 from vigil_lang.files import open_input, standard_input
 from vigil_lang.ingest.lines import Lines
 from vigil_lang.ingest.stream import GZIP, unreadable
-from vigil_lang.trace import Run
+from vigil_lang.trace import Run, checked
 from vigil_lang.trace.record import Start
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def recognised(head: Sequence[dict[str, Any]]) -> Reader | None:
 
 
 def _named(name: str, path: str) -> Reader:
-    if name in _MODULES:
+    if checked.text(name, "format") in _MODULES:
         return reader_of(name)
     close = nearest(name, FORMATS, 1)
     help_text = f"did you mean `{close[0]}`?" if close else _known()

@@ -135,7 +135,7 @@ def _decoded(text: str) -> dict[str, Any] | None:
         for ending in _ENDINGS:
             try:
                 value, _end = _DECODER.raw_decode(text[at:].rstrip() + ending if ending else text, 0 if ending else at)
-            except (ValueError, RecursionError):
+            except (ValueError, ArithmeticError, RecursionError):  # an exponent of twenty digits among them
                 continue
             if isinstance(value, dict) and _is_answer(value):
                 return value

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from vigil_lang.files import real_path
 from vigil_lang.resources import resource
 
 # Where GitHub and GitLab check a repository out; what they show is relative to it.
@@ -56,7 +57,7 @@ def _in_root(places: Places, path: str) -> str:
     if inside is not None:
         return inside
     with suppress(OSError, ValueError):  # a NUL in the path, a working directory that is gone, or no shipped file
-        return "std/" + Path(whole).resolve().relative_to(resource("stdlib", "std").resolve()).as_posix()
+        return "std/" + Path(real_path(whole)).relative_to(resource("stdlib", "std").resolve()).as_posix()
     if Path(path).is_absolute():
         return _slashes(str(Path(*Path(whole).parts[-2:])).lstrip(os.sep))
     return _slashes(os.path.normpath(path))
@@ -73,7 +74,7 @@ def _root(here: str) -> str:
         if checkout and _below(os.path.normpath(checkout), here) is not None:
             return os.path.normpath(checkout)
     for folder in (Path(here), *Path(here).parents):
-        if (folder / ".git").exists():
+        if os.path.exists(folder / ".git"):  # noqa: PTH110 - a folder that may not be entered has none
             return str(folder)
     return here
 

@@ -120,7 +120,8 @@ def _outside_value(value: object, param: tree.Param) -> Text | TextSet | str:
             return Text(canonical(given), "bool", canonical(given))
         case "number", int() | float() | Decimal() if _is_scalar(given) and not isinstance(given, bool):
             return Text(canonical(given), "number", canonical(given))
-    return f"param `{name}` is a {wanted}, and `{value}` is not"
+    hint = ": write `a, b`, without brackets" if wanted == "set" and isinstance(value, str) else ""
+    return f"param `{name}` is a {wanted}, and `{value}` is not{hint}"
 
 
 def _is_scalar(value: object) -> bool:
@@ -133,6 +134,8 @@ def _is_scalar(value: object) -> bool:
 def _from_command_line(text: str, wanted: str) -> object:
     """A `--set` value is text; read it as the type the param declares."""
     if wanted == "set":
+        if text.strip()[:1] + text.strip()[-1:] in ("{}", "[]"):  # a set as a policy or TOML writes it
+            return text
         return [part.strip() for part in text.split(",")] if text.strip() else []
     if wanted == "bool":
         return {"true": True, "false": False}.get(text, text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, InputError, Note, Source, nearest
-from vigil_lang.files import is_file, read_source
+from vigil_lang.files import is_file, read_source, real_path
 from vigil_lang.resources import resource
 from vigil_lang.syntax import Parsed, parse, tree
 from vigil_lang.syntax.parse import MAX_CHARACTERS
@@ -81,7 +80,7 @@ def is_standard(name: str) -> bool:
 def _standard_places() -> dict[str, Path]:
     """The standard modules by name, and where they are."""
     root = resource("stdlib", "std").resolve()
-    found = {"std." + ".".join(p.relative_to(root).with_suffix("").parts): p.resolve() for p in _modules(root)}
+    found = {"std." + ".".join(p.relative_to(root).with_suffix("").parts): Path(real_path(p)) for p in _modules(root)}
     return dict(sorted(found.items()))
 
 
@@ -116,7 +115,7 @@ def _standard_module(path: Path) -> Module | None:
 @lru_cache(maxsize=4096)
 def is_shipped(path: str) -> bool:
     """Whether a file belongs to the standard library, which is not the user's to mend."""
-    return Path(path).resolve().is_relative_to(_standard_root())
+    return Path(real_path(path)).is_relative_to(_standard_root())
 
 
 def standard_path(name: str) -> Path:
@@ -235,9 +234,9 @@ class Loader:
             return _Missing("VGL208", f"`{name}` would leave the project's folder")
         if root is None:
             return _Missing("VGL207", f"`{name}` needs a policy that is stored in a file")
-        folder = Path(source.path).resolve().parent
+        folder = Path(real_path(source.path)).parent
         written = folder.joinpath(*name[1:].split(".")).with_suffix(".vgl")
-        path = Path(os.path.realpath(written))  # a link that leads to itself is no error here
+        path = Path(real_path(written))  # a link that leads to itself is no error here
         if not path.is_relative_to(root):
             return _Missing("VGL208", f"`{name}` leads out of the project's folder")
         if not self._access.is_file(path):

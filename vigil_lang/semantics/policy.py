@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from vigil_lang.collector import collector_paused
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
 from vigil_lang.diagnostics.visible import as_argument
-from vigil_lang.files import read_source
+from vigil_lang.files import read_source, real_path
 from vigil_lang.semantics.lower import Lowering, Statement
 from vigil_lang.semantics.meanings import Values
 from vigil_lang.semantics.modules import (
@@ -23,6 +23,7 @@ from vigil_lang.semantics.modules import (
     standard_path,
 )
 from vigil_lang.semantics.unbound_variables import check
+from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,6 +48,18 @@ class Policy:
         """The findings that keep some statement from having a meaning."""
         return tuple(d for d in self.diagnostics if d.severity == "error")
 
+    @property
+    def declared(self) -> frozenset[str]:
+        """The names of all params that can be given, its own and those of the modules that it uses."""
+        seen: list[Module] = []
+        pending = [self.module]
+        while pending:
+            current = pending.pop()
+            if current not in seen:
+                seen.append(current)
+                pending += [used for used, _, _ in current.imported.values()]
+        return frozenset(name for module in seen for name, item in module.own.items() if isinstance(item, tree.Param))
+
 
 @dataclass(frozen=True)
 class Loaded:
@@ -66,8 +79,8 @@ def load_module(source: Source, *, root: Path | None = None, access: Access = FR
     loader = Loader(found.report, access)
     if stored and source.path != "<stdin>":
         file = Path(source.path)
-        loader.enter(file.resolve())
-        root = (root or file.parent).resolve()
+        loader.enter(Path(real_path(file)))
+        root = Path(real_path(root or file.parent))
     with collector_paused():
         module = loader.load(source, root)
     return Loaded(module, tuple(found.once.values()))

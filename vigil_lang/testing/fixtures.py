@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import InputError, Note
-from vigil_lang.files import is_file, project_root
+from vigil_lang.files import is_file, project_root, real_path
 from vigil_lang.semantics.text import quote
 from vigil_lang.testing.faults import short
 
@@ -24,8 +23,8 @@ _TRIED = 16
 
 def leads_out(file: Path) -> bool:
     """Whether a file is a link out of the project it is in."""
-    target = Path(os.path.realpath(file))  # a link that leads to itself is no error here
-    return file.is_symlink() and not target.is_relative_to(project_root(file.parent.resolve()))
+    target = Path(real_path(file))  # a link that leads to itself is no error here
+    return file.is_symlink() and not target.is_relative_to(project_root(Path(real_path(file.parent))))
 
 
 @dataclass(frozen=True)
@@ -47,12 +46,12 @@ class Fixtures:
             return None
 
     def _trace(self, name: str, span: Span, faults: Faults) -> Trace | None:
-        folder = Path(faults.source.path).resolve().parent
+        folder = Path(real_path(faults.source.path)).parent
         if not name:
             faults.unknown("the run's file has no name", name, span, _beside(folder, ""), quoted=True)
             return None
         file, run = _split(folder, name)
-        place = (folder / file).resolve()
+        place = Path(real_path(folder / file))
         if not place.is_relative_to(project_root(folder)):
             faults.add(f"`{short(file)}` leads out of the project's folder", span)
             return None
@@ -69,10 +68,10 @@ class Fixtures:
         if isinstance(found, InputError):
             _broken(file, span, found.diagnostics[0], faults)
             return None
-        from vigil_lang.runs import emptiness
+        from vigil_lang.runs import why_unusable
 
         chosen = _chosen(found, file, run, span, faults)
-        if chosen is not None and (doubt := emptiness(chosen.run, len(chosen))) is not None:
+        if chosen is not None and (doubt := why_unusable(chosen.run, len(chosen))) is not None:
             what = "holds no events" if doubt.code == "VGL605" else f"is no run: {doubt.message}"
             faults.add(f"`{short(name)}` {what}", span, "a run without events is `run { }`")
             return None
@@ -125,4 +124,4 @@ def _beside(folder: Path, before: str) -> list[str]:
         return []
     inside = project_root(folder)
     files = (p for p in folder.iterdir() if p.name.endswith(endings) and p.is_file())
-    return sorted(before + p.name for p in files if p.resolve().is_relative_to(inside))
+    return sorted(before + p.name for p in files if Path(real_path(p)).is_relative_to(inside))

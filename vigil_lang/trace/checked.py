@@ -34,6 +34,20 @@ def named(value: object, name: str) -> str:
     return cast("str", value)
 
 
+def flag(value: object, name: str) -> None:
+    """See that a value is a boolean: any other would count as one."""
+    if not isinstance(value, bool):
+        raise TypeError(f"`{name}` takes a boolean, not {shown(value)}")
+
+
+def count(value: object, name: str) -> None:
+    """See that a value is a number of things."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"`{name}` takes an int, not {shown(value)}")
+    if value < 0:
+        raise ValueError(f"`{name}` takes an int that is not negative, not {value}")
+
+
 def one_of(value: object, name: str, choices: Sequence[str]) -> str:
     """One of some texts."""
     if not isinstance(value, str) or value not in choices:
@@ -50,8 +64,8 @@ def several(values: object, name: str, what: str) -> Iterable[Any]:
 
 
 def texts(values: object, name: str) -> tuple[str, ...]:
-    """An iterable of texts."""
-    return tuple(text(value, name) for value in several(values, name, "an iterable of texts, as a list"))
+    """An iterable of texts that are not empty."""
+    return tuple(named(value, name) for value in several(values, name, "an iterable of texts, as a list"))
 
 
 def members(values: object, name: str) -> dict[str, Any]:

@@ -32,7 +32,7 @@ def print_verdict(verdict: Verdict, console: Console, *, alone: bool = True, in_
 
     Of each statement `in_full` offences are shown with what is around them, the others by name.
     """
-    console.print(headline(verdict, column=0 if alone else len("unsafe")))
+    console.print(headline(verdict, width=console.width) if alone else headline(verdict, column=len("unsafe")))
     violated = [s for s in verdict.statements if s.verdict == "violated"]
     for statement in violated:
         console.print()
@@ -60,8 +60,11 @@ def told(verdict: Verdict, console: Console, *, in_full: int = 1) -> Iterator[Te
             yield _held(statement, column, console.width)
 
 
-def headline(verdict: Verdict, *, column: int = 0) -> Text:
-    """`unsafe  run.jsonl · 9 events · 1 of 4 statements violated`; the path stands in the same `column` in a list."""
+def headline(verdict: Verdict, *, column: int = 0, width: int | None = None) -> Text:
+    """`unsafe  run.jsonl · 9 events · 1 of 4 statements violated`; the path stands in the same `column` in a list.
+
+    With a `width`, a line that would be longer is broken between two facts.
+    """
     total = len(verdict.statements)
     broken = sum(s.verdict == "violated" for s in verdict.statements)
     vacuous = sum(s.vacuous for s in verdict.statements)
@@ -79,8 +82,17 @@ def headline(verdict: Verdict, *, column: int = 0) -> Text:
     if doubt := verdict.seen.told():
         facts.append(doubt)
     style = "bold red" if broken else "bold green"
-    path = Text(shown_path(run.path), "bold")
-    return Text.assemble((f"{verdict.verdict:<{column}}", style), "  ", path, *((f" · {fact}") for fact in facts))
+    word = f"{verdict.verdict:<{column}}"
+    line = Text.assemble((word, style), "  ", (shown_path(run.path), "bold"))
+    used = line.cell_len
+    for fact in facts:
+        separator = " · "
+        used += len(separator) + len(fact)
+        if width is not None and used > width:
+            separator = "\n" + " " * (len(word) + 2)
+            used = len(separator) - 1 + len(fact)
+        line.append(separator + fact)
+    return line
 
 
 def totals(safe: int, unsafe: int, broken: int, *, vacuous: int = 0, unseen: int = 0) -> Text:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Span
-from vigil_lang.files import project_root
+from vigil_lang.files import project_root, real_path
 from vigil_lang.lint.select import Selection
 from vigil_lang.syntax.parse import MAX_CHARACTERS, MAX_TOKENS
 from vigil_lang.syntax.scan import tokens
@@ -77,7 +77,7 @@ def asked(path: str, text: str | None, settings: Settings, start: str, workspace
         runs = tuple(absolute(os.path.dirname(path), one) for one, _ in patterns)  # noqa: PTH120 - texts
         basis = Basis(runs, signatures, benign, workspace)
     else:
-        project = project_root(Path(os.path.realpath(os.path.join(start, settings.folder))))  # noqa: PTH118
+        project = project_root(Path(real_path(os.path.join(start, settings.folder))))  # noqa: PTH118
         basis = Basis(tuple(absolute(start, one) for one in settings.runs), signatures, benign, str(project))
     selection = Selection(
         (*lint.select, *lint.extend_select), lint.ignore, lint.per_file_ignores, lint.severity, str(settings.folder)
@@ -116,5 +116,5 @@ def absolute(folder: str, pattern: str) -> str:
 
 def lies_in(path: str, folder: str) -> bool:
     """Whether a file lies in a folder that is no link, links to the file followed."""
-    real = os.path.realpath(path)
+    real = real_path(path)
     return real == folder or real.startswith(os.path.join(folder, ""))  # noqa: PTH118 - texts

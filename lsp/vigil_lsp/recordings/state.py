@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import InputError, Source
-from vigil_lang.files import is_file, read_source
+from vigil_lang.files import is_file, read_source, real_path
 from vigil_lang.semantics.modules import MAX_BYTES, Access, is_shipped, is_test_file
 from vigil_lang.semantics.policy import read_policy
 from vigil_lang.syntax.memory import Memory
@@ -136,11 +136,11 @@ class State:
 
     def policies_for(self, file: str) -> list[str]:
         """The policies that a recording is held against; for one that nobody names, those of the project it lies in."""
-        real = os.path.realpath(file)
-        bases = {basis for basis, runs in self.runs.items() if real in map(os.path.realpath, runs.files())}
+        real = real_path(file)
+        bases = {basis for basis, runs in self.runs.items() if real in map(real_path, runs.files())}
         named = [path for path, asked in self.asked.items() if asked.basis in bases]
         if named:
             return named
         folders = {asked.folder for asked in self.asked.values()}
-        around = {folder for folder in folders if Path(real).is_relative_to(os.path.realpath(folder))}
+        around = {folder for folder in folders if Path(real).is_relative_to(real_path(folder))}
         return [path for path, asked in self.asked.items() if asked.folder in around]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
 from vigil_lang.diagnostics.visible import as_argument
+from vigil_lang.files import real_path
 from vigil_lang.ingest.load import is_packed
 from vigil_lang.paths import parted, trace_paths, waits
 from vigil_lang.report.recording import file_of
@@ -147,7 +147,7 @@ def find(patterns: Iterable[str], within: str | None = None, slow: set[str] | No
     """
     slow = set() if slow is None else slow
     found = Found([], [])
-    inside = os.path.realpath(within) if within is not None else None
+    inside = real_path(within) if within is not None else None
     end = time.monotonic() + MAX_SECONDS
     for at, pattern in enumerate(patterns):
         refused: list[Diagnostic] = []

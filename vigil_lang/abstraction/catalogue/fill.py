@@ -18,6 +18,9 @@ _OWN_DASHES = frozenset({"npm", "npx"})
 """Programs that take out a `--` between the command they run and its words."""
 
 
+_ANYTHING = Slot("_")
+
+
 class Filled:
     """Roles, paths and code of a command whose words are sorted."""
 
@@ -42,6 +45,8 @@ class Filled:
         self.code: Code | None = None
         self.elsewhere = False
         """What it runs on another machine, or in a container, is not read."""
+        self.anything: list[Word] = []
+        """Operands of which nothing is known but that there may be some."""
         self.strays = False
         """Words stand where the catalogue has no place for any."""
         for each in (word for step in found.chain for name in step.chdir for word in found.values.get(name, ())):
@@ -81,6 +86,10 @@ class Filled:
                 self.roles.setdefault("version", []).append(version)
         else:
             self.roles.setdefault(role, []).append(text.upper() if role == "method" else text)
+            if role == "remote" and values.is_url(text):
+                self.roles.setdefault("url", []).append(text)
+            elif role == "remote" and (place := values.elsewhere(text)) is not None:
+                self.roles.setdefault("host", []).append(place[1])
             if role == "url" and self.entry.remote:
                 self._elsewhere(role, text)
 
@@ -137,6 +146,8 @@ class Filled:
                     break
                 self._argument(word, base, place.slot if place else None)
                 self.strays = self.strays or (place is None and bool(entry.name))
+                if place is not None and place.slot == _ANYTHING:
+                    self.anything.append(word)
                 if place is not None:
                     self._place(place.slot, word, base)
 

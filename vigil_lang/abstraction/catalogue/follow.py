@@ -29,6 +29,8 @@ def suffixed(found: Filled) -> None:
 
 def into_directory(found: Filled) -> None:
     """The path that is written where the target is a directory."""
+    if not {"-T", "--no-target-directory"}.isdisjoint(found.found.values):
+        return
     if not found.entry.into or (found.local.get("target") is None and found.entry.into not in found.local):
         return
     sources, targets = found.sources, found.local.get("target", [])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -152,7 +153,7 @@ class Commands(Mapping[str, "Program"]):
         if name not in self._read:
             from vigil_lang.abstraction.catalogue.entry import build
 
-            key = self._keys[name]
+            key = self._keys[name if name in self._keys else self._pattern(name)]
             texts = self._entries.get(key)
             below = Commands(key, self._entries, self._subject)
             table = entry(key, texts) if texts else {}
@@ -160,7 +161,11 @@ class Commands(Mapping[str, "Program"]):
         return self._read[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._keys
+        return name in self._keys or (isinstance(name, str) and bool(self._pattern(name)))
+
+    def _pattern(self, name: str) -> str:
+        """The name with a star, or the alias, that a subcommand matches; empty where none does."""
+        return next((each for each in self._keys if "*" in each and fnmatchcase(name, each)), "")
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._keys)

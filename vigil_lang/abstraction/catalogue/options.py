@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+from vigil_lang.abstraction.catalogue import values
 from vigil_lang.abstraction.catalogue.model import Change, Operand, Option, Program
 from vigil_lang.abstraction.step import Word
 
@@ -290,6 +291,12 @@ class _Reading:
     def _set(self, option: Option, value: Word) -> None:
         found = self.found
         if option.opens and found.program is not UNKNOWN and not self._is_safe(value):
+            found.unresolved.append(EFFECTS)
+        described = (option.slot is not None and option.slot.role != "_") or not found.program.chdir.isdisjoint(
+            option.names
+        )
+        described = described and not value.text.startswith(("file://", "fileb://"))
+        if not described and found.program is not UNKNOWN and values.opens_file(option.names, value.text):
             found.unresolved.append(EFFECTS)
         for name in option.names:
             found.values.setdefault(name, []).append(value)

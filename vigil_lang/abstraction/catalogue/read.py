@@ -27,9 +27,29 @@ _LONGEST = 1000
 """Characters of a path that programs are called by."""
 
 _RUN_CODE = frozenset(
-    {"code.run", "code.build", "test.run", "fuzz.run", "container.run", "container.build", "job.submit"}
+    {
+        "code.run",
+        "code.build",
+        "test.run",
+        "fuzz.run",
+        "container.run",
+        "container.build",
+        "job.submit",
+        "agent.delegate",
+    }
 )
 """What a program of these kinds runs is not in its words, unless the catalogue says otherwise."""
+
+_SAYS = frozenset({"text.print", "shell.control"})
+_DOING = frozenset(
+    {
+        "exec", "run", "eval", "invoke", "ssh", "shell", "rsh", "attach", "spawn", "set", "add", "del", "delete", "rm",
+        "remove", "drop", "create", "write", "put", "push", "apply", "change", "replace", "kill", "stop", "start",
+        "restart", "flush", "reset", "edit", "install", "uninstall", "enable", "disable", "up", "down", "link", "move",
+        "destroy",
+    }
+)  # fmt: skip
+"""Words for what is not only looking at something."""
 
 _RUNS_HELPER = re.compile(r"(?:ext|fd)::|-")
 """Addresses of git that are commands, or options."""
@@ -114,6 +134,10 @@ def read_command(
 
 def _unseen(fill: Filled, changes: Sequence[Change], kinds: tuple[str, ...]) -> bool:
     """Whether a program runs code that its words do not show: the project's, a package's, another machine's."""
+    if _does_more(fill, kinds):
+        return True
+    if fill.entry.feed == "either" and fill.entry.hands_over and not fill.inner:
+        return True  # the commands themselves come from its input
     told = _latest([change.unseen for change in changes], _latest([each.unseen for each in fill.found.chain], None))
     if told is not None:
         return told
@@ -129,6 +153,21 @@ def _unseen(fill: Filled, changes: Sequence[Change], kinds: tuple[str, ...]) -> 
     if fill.inner or fill.code is not None:
         return fill.elsewhere
     return fill.elsewhere or not kinds or not _RUN_CODE.isdisjoint(kinds)
+
+
+def _does_more(fill: Filled, kinds: tuple[str, ...]) -> bool:
+    """Whether words of which nothing is known say that it does more than its kinds do: `ip link set`, `x cat .env`."""
+    if not kinds or not _SAYS.isdisjoint(kinds):
+        return False
+    words = [word.text for word in fill.anything if word.known]
+    if fill.found.chain[0].name == "ps" and any(word.isalpha() and "e" in word for word in words):
+        return True  # with the environment of each
+    if any("|" in word.text for role in ("source", "target", "path") for word, _ in fill.local.get(role, ())):
+        return True  # some programs run what stands behind it
+    looks = all(kind.endswith((".read", ".list", ".check", ".stat")) or kind == "net.request" for kind in kinds)
+    return any(map(values.holds_secret, words)) or (
+        looks and not _DOING.isdisjoint(word.partition("-")[0] for word in words)
+    )
 
 
 def _is_safe(key: str, globs: tuple[str, ...]) -> bool:

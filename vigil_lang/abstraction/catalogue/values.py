@@ -7,13 +7,14 @@ import re
 from typing import TYPE_CHECKING
 
 from vigil_lang.abstraction.paths import resolve
+from vigil_lang.trace.vocabulary import vocabulary
 
 if TYPE_CHECKING:
     from vigil_lang.abstraction.step import Word
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
-# One letter before a colon is a drive, unless a user is named.
-_REMOTE = re.compile(r"(?:([^\s@/:]+)@(?=[\w.\[])|(?=[\w.-]{2}|\[))(\[[0-9A-Fa-f:.]+\]|[\w.-]+):(?!//)")
+# A capital letter before a colon is a drive, unless a user is named.
+_REMOTE = re.compile(r"(?:([^\s@/:]+)@(?=[\w.\[])|(?=[\w.-]{2}|\[|[a-z]:(?!\\)))(\[[0-9A-Fa-f:.]+\]|[\w.-]+):(?!//)")
 _PLAIN = ("/", "./", "../", "~/", "$HOME/", "${HOME}/")
 _EXTENSION = re.compile(r"[^\s/]\.[A-Za-z0-9]{1,5}\Z")
 _NUMBER = re.compile(r"v?[0-9.]+\Z")
@@ -31,6 +32,15 @@ _SOURCE_FILES = frozenset(
     ]
 )  # fmt: skip
 """Extensions that no branch and no tag has."""
+_NOT_OPENED = re.compile(r"exclude|ignore|name|path(?!.*file)|not|prune|filter|format|regex|level|delim|separator")
+_OPENED = re.compile(r"-(?:file|from)s?$")
+_USED = re.compile(r"^-i$|identity|cert|key$")
+"""Options whose value is a key that is used and not shown."""
+_WRITTEN = re.compile(
+    r"log|out(?!line)|dump|save|trace|jar|report|backup-dir|stderr|profile|record|warc|hsts|libcurl|store"
+)
+_ADDED = re.compile(r"(?:[\w.-]*:?=)?[@<]|[\w.-]+@(?=[.~/])|[\w.-]+=(?=[.~/])|fileb?://|[\d,+]+:")
+"""What stands before the name of a file in a value that holds one: `@f`, `name=@f`, `name@f`, `name=f`."""
 _DEVICES = ("/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/fd/")
 _LANGUAGES = {
     ".sh": "shell",
@@ -47,8 +57,9 @@ _LANGUAGES = {
 def local(word: Word, cwd: str | None) -> str | None:
     """The path of a file on this machine, None where the directory is unknown."""
     text = word.text
-    if text[:7] == "file://":
-        text = text[7:]
+    if text[:6] == "file:/":
+        text = text[5:].lstrip("/")
+        text = text if text[:1] == "~" else "/" + text
     if (word.quoted and text[:1] == "~") or text[:5] in ("$HOME", "${HOM"):
         text = "./" + text  # what is left of it after expansion means itself
     return resolve(text, cwd)
@@ -74,11 +85,13 @@ def elsewhere(text: str) -> tuple[str | None, str] | None:
 
 def begins_local(text: str) -> bool:
     """Whether a text is a local path wherever an address or a name could stand too."""
-    return text.startswith((*_PLAIN, "file://")) or text in (".", "..", "~")
+    return text.startswith((*_PLAIN, "file:/")) or text in (".", "..", "~")
 
 
 def no_revision(text: str) -> bool:
     """Whether a word cannot name a revision, so that git takes it for a path."""
+    if text[:1] == "+" or text.startswith("refs/"):
+        return False
     marked = begins_local(text) or text[:1] == "." or text[-1:] == "/" or "*" in text or ":(" in text
     return marked or (posixpath.splitext(text)[1].lower() in _SOURCE_FILES and not set(text) & set(":~^@"))
 
@@ -139,11 +152,37 @@ def file_like(word: Word, cwd: str | None) -> str | None:
     return local(word, cwd)
 
 
+def opens_file(names: tuple[str, ...], text: str) -> bool:
+    """Whether the value of an option of which no more is known is a secret to read, or likely a file to write."""
+    last = names[-1]
+    if _NOT_OPENED.search(last) and not _OPENED.search(last):
+        return False
+    if holds_secret(text):
+        return _USED.search(last) is None
+    return bool(_WRITTEN.search(last)) and text.startswith((*_PLAIN, "~")) and not is_device(text)
+
+
+def holds_secret(text: str) -> bool:
+    """Whether a word names a file, or a folder, of secrets, as it is or behind a sign that a file follows."""
+    if len(text) > _LONGEST or text in ("/", "~", ".", ".."):
+        return False
+    match = _ADDED.match(text)
+    name = text[match.end() :] if match else text
+    if "{" in name:
+        name = name.rpartition("{")[2].rpartition(",")[2].strip("}")
+    for home in ("$HOME/", "${HOME}/"):
+        name = "~/" + name.removeprefix(home) if name.startswith(home) else name
+    where = name if name[:1] in ("/", "~") else "/" + name.removeprefix("./")
+    return vocabulary().covers_secrets(where, below=name[:1] in ("/", "~"))
+
+
 def uploaded(text: str, sign: str) -> str | None:
     """The file that a request's data is taken from: ``@file``, or of a form's field ``name=@file;type=…``."""
     if sign == "@":
         return text[1:] if text[:1] == "@" else None
     _, equals, value = text.partition("=")
+    if not equals and "@" in text:  # `name@file`
+        return text.rpartition("@")[2]
     return value[1:].partition(";")[0] if equals and value[:1] in ("@", "<") else None
 
 

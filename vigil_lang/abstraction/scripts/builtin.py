@@ -75,7 +75,7 @@ def _run_code(run: Run, name: str, this: Thing | None, given: Arguments, site: S
     if isinstance(text, str):
         modules.run_text(run, text, site.scope)
     elif text is not None:
-        run.open(f"{name} of a text that is not known", site.line)
+        run.open(f"{name} runs text that is not known", site.line)
     held = active(*given.values())
     return replace(anything(*held), origins=value.origins if isinstance(value, Thing) else ())
 
@@ -159,7 +159,7 @@ def _set_attribute(run: Run, name: str, this: Thing | None, given: Arguments, si
 def _function_of_text(run: Run, name: str, this: Thing | None, given: Arguments, site: Site) -> Value:
     """`new Function("a", "return a")`: code, of which what it does when it is called is not known."""
     emit.described_call(run, name, this, given, site)
-    run.open("makes a function of a text", site.line)
+    run.open("makes a function from text", site.line)
     return anything()
 
 
@@ -182,7 +182,7 @@ def _later(run: Run, name: str, this: Thing | None, given: Arguments, site: Site
 def _names(run: Run, name: str, this: Thing | None, given: Arguments, site: Site) -> Value:  # noqa: ARG001
     """`vars()`, `vars(module)`: all names there are, and what they stand for."""
     if not given.positional or (active(*given.values()) and not isinstance(given.get(0), Object)):
-        run.open(f"{name}() gives whatever there is", site.line)
+        run.open(f"{name}() gives access to every name", site.line)
         return anything(*given.values())
     return opaque(*given.values())
 
@@ -191,7 +191,7 @@ def _query(run: Run, name: str, this: Thing | None, given: Arguments, site: Site
     """`frame.query("a > 1")`: a text that may call functions by their names."""
     text = given.get(0, "expr")
     if not isinstance(text, str) or any(sign in text for sign in "@(_"):
-        run.open("a text is evaluated", site.line)
+        run.open("evaluates text", site.line)
     return emit.described_call(run, name, this, given, site)
 
 

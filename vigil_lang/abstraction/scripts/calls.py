@@ -399,7 +399,7 @@ def callbacks(run: Run, given: Arguments, item: Value) -> Value:
                 for each in methods_of(value):
                     again(run, each)
             case Ref(name=name) if emit.may_act(run, name):
-                run.open(f"{name} is handed to what may call it")
+                run.open(f"{name} is passed to code that may call it")
             case _:
                 pass
     return join(found)
@@ -436,7 +436,7 @@ def look_at_loose(run: Run) -> None:
             return
         for function in waiting:
             if len(looked) >= MAX_AGAIN:
-                run.open("there are more functions that others may call than are looked at")
+                run.open("too many functions may be called by other code")
                 return
             looked.add(id(function.node))
             with aside(run):

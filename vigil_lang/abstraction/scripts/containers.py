@@ -73,7 +73,7 @@ def _of_the_script(run: Run, name: str) -> None:
     for each in run.methods.get(name, ())[:MAX_CLASSES]:
         calls.again(run, each)
     if len(run.methods.get(name, ())) > MAX_CLASSES:
-        run.open(f"more classes have a method {name} than are looked at")
+        run.open(f"too many classes have a method {name}")
 
 
 MAX_CLASSES = 8

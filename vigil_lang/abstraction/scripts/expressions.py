@@ -92,7 +92,7 @@ def owner(run: Run, node: Expr, scope: Scope) -> Value:
     run.spend()
     if run.depth >= MAX_DEPTH:
         run.trouble["what the script does is nested too deeply to be followed"] = None
-        run.open("what is done is nested too deeply to be followed")
+        run.open("the code is nested too deeply to be followed")
         return UNKNOWN
     run.depth += 1
     found = _evaluate(run, node, scope)

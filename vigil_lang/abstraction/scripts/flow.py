@@ -76,7 +76,7 @@ def block(run: Run, body: Body, scope: Scope) -> int:
     ends = 0
     if run.depth >= MAX_DEPTH:
         run.trouble["what the script does is nested too deeply to be followed"] = None
-        run.open("what is done is nested too deeply to be followed")
+        run.open("the code is nested too deeply to be followed")
         return NEXT
     run.depth += 1
     for node in body:
@@ -283,7 +283,7 @@ def _later_turns(run: Run, node: Loop, over: Value, scope: Scope) -> None:
             return
         if run.dry:
             return  # the loop around this one comes by again
-    run.open("a loop does not come to rest")
+    run.open("what a loop does changes with every turn")
 
 
 def _turns(run: Run, node: Loop, items: list[Value], scope: Scope) -> int:

@@ -62,7 +62,7 @@ def _bind_python(run: Run, node: Import, scope: Scope) -> None:
     elif isinstance(owner, Ref) and not is_standard(owner.name, "python"):
         (scope.module or scope).star = owner.name
         if not run.library.only_computes(owner.name):
-            run.open(f"takes whatever names {owner.name} has")
+            run.open(f"imports all names of {owner.name}")
     elif isinstance(owner, Ref):
         table = run.library.table(owner.name)
         scope.names.update({name: Ref(f"{owner.name}.{name}") for name in table if name.isidentifier()})
@@ -142,7 +142,7 @@ _STARTED = frozenset({"abc", "builtins", "codecs", "io", "os", "posixpath", "sta
 
 def _not_known(run: Run, name: str) -> None:
     """A module is imported whose text is not known: what it does then, and what its functions do, is not either."""
-    run.open(f"imports {name}, of which nothing is known")
+    run.open(f"imports {name}, which is not known")
 
 
 def _package(name: str) -> str:
@@ -160,15 +160,15 @@ def load_path(run: Run, path: str, name: str) -> Class | None:
     if path in run.modules:
         return run.modules[path]
     if len(run.modules) >= MAX_MODULES * 8:
-        run.open("imports more modules than are looked for")
+        run.open("imports too many modules")
         return None
     run.modules[path] = None
     text = run.files(path)
     if text is None:
         return None
     if sum(m is not None for m in run.modules.values()) >= MAX_MODULES or len(text) > 200_000:
-        run.trouble["the script imports more of its own modules than are followed"] = None
-        run.open("imports more of its own modules than are followed")
+        run.trouble["the script imports too many modules of its own"] = None
+        run.open("imports too many modules of its own")
         return None
     module = run.modules[path] = Class(name, {}, module=True)
     where = posixpath.basename(path)
@@ -184,7 +184,7 @@ def load_path(run: Run, path: str, name: str) -> Class | None:
     run.certain, run.leaves, run.stops = outer, leaves, stops
     module.members = inner.names
     if tree.trouble:
-        run.open(f"{where} cannot be read whole")
+        run.open(f"{where} cannot be read completely")
     return module
 
 
@@ -209,7 +209,7 @@ def run_text(run: Run, text: str, scope: Scope) -> None:
     """What a text that the script executes does."""
     tree = run.translate(text) if len(text) <= MAX_RUN and len(run.texts) < MAX_TEXTS else None
     if tree is None or tree.trouble:
-        run.open("code in a text cannot be read whole")
+        run.open("code in a text cannot be read completely")
     if tree is None:
         return
     outer = run.certain

@@ -147,7 +147,7 @@ class Run:
         if key is not None and getattr(step, "kinds", ()) != ("code.call",):
             if self.dry:
                 if key not in self.told:
-                    self.open(f"{getattr(step, 'action', 'a command')} where it is not followed")
+                    self.open(f"{getattr(step, 'action', 'a command')} is called where it is not followed")
                 return
             self.told.add(key)
         elif self.dry:

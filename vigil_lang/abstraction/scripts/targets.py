@@ -72,7 +72,7 @@ def assign(run: Run, target: Expr, value: Value, scope: Scope) -> None:
             assign(run, inner, _or_default(run, value, default, scope), scope)
         case _:
             if active(value):
-                run.open("what could do something is put where it is not followed")
+                run.open("a function or object is stored where it is not followed")
 
 
 def _or_default(run: Run, value: Value, default: Expr, scope: Scope) -> Value:
@@ -204,7 +204,7 @@ def note_item(run: Run, holder: Value, value: Value, key: Value = None) -> None:
 def _hand_in(run: Run, holder: Value, value: Value) -> None:
     """Something is put into a library's module or object, which may call it or give it to whoever calls it."""
     if isinstance(holder, Ref) and holder.name == "sys.modules":
-        run.open("a module is put in the place of another")
+        run.open("a module is replaced")
     for each in active(value):
         match each:
             case Function():
@@ -213,7 +213,7 @@ def _hand_in(run: Run, holder: Value, value: Value) -> None:
                 for method in calls.methods_of(each):
                     calls.again(run, method)
             case Ref(name=name) if emit.may_act(run, name):
-                run.open(f"{name} is put where it is not followed")
+                run.open(f"{name} is stored where it is not followed")
             case _:
                 pass
     if isinstance(holder, Thing) and holder is not UNKNOWN:

@@ -54,7 +54,7 @@ def run(walker: Walker, words: Sequence[Word], way: Way, index: int) -> Outcome:
     while name in ("command", "builtin") and rest and rest[0].known and not rest[0].text.startswith("-"):
         name, rest = rest[0].text, rest[1:]
     if name in _TAKE_NAMES and any(word.known and _runs_index(word.text) for word in rest):
-        walker.budget.tell(f"`{name}` is given a name with an index that may run commands")
+        walker.budget.tell(f"`{name}` gets a name with an index, which may run commands")
     match name:
         case "true" | ":":
             return {OK: ok}
@@ -254,9 +254,9 @@ def _declare(walker: Walker, name: str, rest: list[Word], state: ShellState, pre
     variables = dict(state.variables)
     options = "".join(word.text[1:] for word in rest if word.text[:1] == "-")
     if name != "local" and "f" in options and (name == "export" or "x" in options):
-        walker.budget.tell("a function is exported: what a shell that is run calls by its name is not known")
+        walker.budget.tell("a function is exported, so other shells may run it in place of a program")
     if "n" in options and name != "export":
-        walker.budget.tell("a variable is declared that stands for another")
+        walker.budget.tell("a variable that refers to another is declared")
     for word in rest:
         text, equals, _ = word.text.partition("=")
         text = text.removesuffix("+").partition("[")[0]

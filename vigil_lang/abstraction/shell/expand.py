@@ -203,7 +203,7 @@ class Expander:
             return 0
         text = value[0].text.strip()
         if value[0].known and ("$(" in text or "`" in text):
-            self.budget.tell(f"`{name[:50]}` may run commands where a number is computed")
+            self.budget.tell(f"`{name[:50]}` may run commands in arithmetic")
         if not value[0].known or not re.fullmatch(r"-?(?:0|[1-9][0-9]{0,18})|", text):
             return None
         return int(text or 0)

@@ -113,7 +113,7 @@ def _assignment(walker: Walker, parts: Parts) -> tuple[str, Value] | None:
     if index:
         return name, _element(walker, name, index, word)
     if name in _PROMPTS and (not word.known or _RUNS.search(word.text) or name == "PROMPT_COMMAND"):
-        walker.budget.tell(f"`{name}` is set, which the shell runs")
+        walker.budget.tell(f"the shell runs the value of `{name}`, which is set")
     if name == "PATH" and not word.known:
         return name, (word,)
     return name, (word,) if word.known and len(word.text) <= _most(walker, word) else UNKNOWN

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vigil_lang.engines.effort import VIOLATION, Effort
+from vigil_lang.engines.effort import SHOWN, VIOLATION, Effort
 from vigil_lang.engines.explanation import Explainer
 from vigil_lang.engines.index import RunIndex
 from vigil_lang.engines.indexed import Judgement
@@ -43,7 +43,7 @@ def _statement(policy: Policy, statement: PolicyStatement, index: RunIndex, name
     certificate = outcome.certificate
     assert certificate is not None
     if outcome.violations:
-        judgement.work.spend(VIOLATION)
+        judgement.work.spend(VIOLATION + SHOWN * judgement.tests)
     explainer = Explainer(statement, judgement)
     return StatementVerdict(
         policy=policy.path,
