@@ -74,6 +74,31 @@ def test_what_only_computes_is_not_marked(language: str, text: str) -> None:
     assert not is_marked(reading)
 
 
+def test_ordinary_scripts_are_not_marked() -> None:
+    found = ways("ordinary_python.txt")
+    assert len(found) > 80
+    readings = [(text, read("python", text)) for text in found]
+    assert [(text, reading.unseen) for text, reading in readings if reading.unseen] == []
+
+
+@pytest.mark.parametrize(
+    "text", ["/p/x", "~/x", "./x", "../x/y", "http://h/x", "module://evil", "a.__class__", "open('x')"]
+)
+def test_what_only_computes_has_no_use_for_a_file_an_address_or_code(text: str) -> None:
+    assert is_marked(read("python", f"import sympy; sympy.anything({text!r})"))
+    assert not is_marked(read("python", "import sympy; sympy.anything('x/y and a/b')"))
+
+
+NAMES = ["read_x", "write_x", "loadx", "save_x", "tofile", "from_file", "XFile", "openX", "dump", "export_x", "fetch_x"]
+
+
+@pytest.mark.parametrize(
+    "name", [*NAMES, "downloadX", "imread_x", "load_xFromY", "print_svg", "from_x_path", "main", "test"]
+)
+def test_a_function_of_a_package_that_is_called_after_what_it_does_is_not_passed_over(name: str) -> None:
+    assert is_marked(read("python", f"import scipy.stats; scipy.stats.{name}(x)"))
+
+
 EFFECTS = {
     "python": [
         "__import__('os').remove('/p/x')",

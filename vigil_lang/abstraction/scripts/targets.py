@@ -51,6 +51,8 @@ def assign(run: Run, target: Expr, value: Value, scope: Scope) -> None:
             holder = expressions.owner(run, owner, scope)
             if run.language == "javascript":
                 emit.environment(run, holder, name, value, scope)
+                if name in _LOADS and isinstance(holder, Thing | Ref):
+                    run.open(f"what {name} is set to is loaded")
             set_item(run, holder, name, value)
         case Index(value=owner, key=key, line=line):
             run.line = line
@@ -73,6 +75,10 @@ def assign(run: Run, target: Expr, value: Value, scope: Scope) -> None:
         case _:
             if active(value):
                 run.open("what could do something is put where it is not followed")
+
+
+_LOADS = frozenset({"href", "innerHTML", "location", "outerHTML", "src", "srcdoc"})
+"""Attributes of what a browser has: it loads what they are set to, or runs it."""
 
 
 def _or_default(run: Run, value: Value, default: Expr, scope: Scope) -> Value:
