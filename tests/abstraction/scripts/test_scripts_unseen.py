@@ -223,6 +223,8 @@ SPREADS = {
     "python nested": ("python", "x = [[]] * 256\n" + "x = [x] * 256\n" * 8 + "import a\na.f(x)"),
     "python joined": ("python", "x=[1]*99;y=[2]*99\n" + "x=[x]*99;y=[y]*99\n" * 30 + "z = x if q else y\n" * 40),
     "python texts": ("python", "a = 'x' * 60000\n" + "".join(f"b{i} = a + '{i}'\n" for i in range(3000))),
+    "python dicts": ("python", "d = {}\n" + "d = {'a': d, 'b': d}\n" * 20000 + "import a\na.f(d)\n" * 400),
+    "python lists": ("python", "x = [1]\n" + "x = [x, x]\n" * 40000),
     "python zip": ("python", "a = list(range(256))\n" + "b = list(zip(" + "a," * 200 + "))\n" * 100),
     "javascript array": ("javascript", "let a = [1];" + "a = [...a, ...a];" * 60),
     "javascript arguments": ("javascript", "let a = [1];" + "a = [...a, ...a];" * 9 + "Math.max(...a, ...a);" * 900),

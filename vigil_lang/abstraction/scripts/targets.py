@@ -97,6 +97,7 @@ def _note(run: Run, where: Scope, name: str, value: Value) -> None:
     """Remembers what could do something and was given to a name: a loop may find it there in a later turn."""
     if is_literal(value) or value is UNKNOWN:
         return
+    run.spend(12 * isinstance(value, Sequence | Mapping))
     ever = where.ever.setdefault(name, {})
     for each in active(value):
         if isinstance(each, Thing) and run.library.only_computes(each.name):
@@ -199,6 +200,7 @@ def note_item(run: Run, holder: Value, value: Value, key: Value = None) -> None:
     """Remembers what could do something and was put into something: a loop may find it there in a later turn."""
     if is_literal(value) or value is UNKNOWN:
         return
+    run.spend(12 * isinstance(value, Sequence | Mapping))
     for each in active(value):
         place = (id(holder), str(key) if is_literal(key) else "", _what(run, each))
         if place not in run.placed and not (isinstance(each, Thing) and run.library.only_computes(each.name)):
