@@ -59,8 +59,8 @@ def read_script(
     """The effects of a script in `python` or `javascript` (`typescript` as far as it is JavaScript).
 
     `cwd` is the directory it runs in, `name` its path or a made-up name such as ``-c``, `arguments` what follows it
-    on the command line, and `files` gives the text of a file that is known: local modules are followed through it. `changed` says
-    whether there is something new under a path: a module of that name is not the one that is known.
+    on the command line, and `files` gives the text of a file that is known: local modules are followed through it.
+    `changed` says whether there is something new under a path: a module of that name is not the one that is known.
     """
     if language not in _LANGUAGES:
         trouble = f"scripts in {language} are not read"

@@ -19,7 +19,9 @@ _BARE = "builtins"
 """The table of functions that need no import."""
 
 _MOST_NAMES = 20_000
-"""Names for which it is remembered whether they only compute."""
+"""Names for which it is remembered whether they only compute, and what they are described under."""
+
+_LONGEST_NAME = 200
 
 _INNER = frozenset(
     {"builtins", "codecs", "ctypes", "importlib", "os", "pathlib", "shutil", "socket", "subprocess", "sys"}
@@ -108,6 +110,7 @@ class Libraries:
     """These, and others that do nothing either."""
     _tables: dict[str, dict[str, Entry | str]] = field(default_factory=dict)
     _known: dict[str, bool] = field(default_factory=dict)
+    _canonical: dict[str, str] = field(default_factory=dict)
 
     def only_computes(self, name: str) -> bool:
         """Whether a function, by qualified name, is known to do nothing but compute.
@@ -118,7 +121,7 @@ class Libraries:
         found = self._known.get(name)
         if found is None:
             found = self._computes(name)
-            if len(self._known) < _MOST_NAMES:
+            if len(self._known) < _MOST_NAMES and len(name) < _LONGEST_NAME:
                 self._known[name] = found
         return found
 
@@ -196,7 +199,14 @@ class Libraries:
 
         A module that another has among its names is itself: `logging.os.remove` is `os.remove`.
         """
-        name = self._itself(name)
+        found = self._canonical.get(name)
+        if found is None:
+            found = self._described_as(self._itself(name))
+            if len(self._canonical) < _MOST_NAMES and len(name) < _LONGEST_NAME:
+                self._canonical[name] = found
+        return found
+
+    def _described_as(self, name: str) -> str:
         for _ in range(4):
             table, last = self._table_of(name)
             found = table.get(last)
