@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 BOUNDED_BY_WHAT_SHIPS = {
     "vigil_lang/abstraction/catalogue/load.py:_program": "the tables of the catalogue's own files",
+    "vigil_lang/abstraction/scripts/libraries.py:_pure_roots": "the languages of pure.toml; others raise",
+    "vigil_lang/abstraction/scripts/libraries.py:_roots": "the languages of stdlib/libraries; others raise",
     "vigil_lang/abstraction/scripts/libraries.py:libraries": "the languages of stdlib/libraries; others raise",
     "vigil_lang/report/pages.py:rule_of": "the codes of the registry; others raise",
     "lsp/vigil_lsp/colours.py:_below": "the types of nodes of a tree",
