@@ -30,6 +30,7 @@ BOUNDED_BY_WHAT_SHIPS = {
 """Functions that remember everything they were asked, and why that is not much."""
 
 HELD = {
+    "vigil_lang/abstraction/scripts/parsed.py:_kept": "trees of no more text than `MAX_KEPT`, the oldest are dropped",
     "vigil_lang/cache.py:_told": "one reason",
     "vigil_lang/inputs.py:_calls": "the files of the calls of the command that are under way",
     "vigil_lang/lint/batch.py:_begun": "one plan, in a process that lints and ends",
