@@ -39,3 +39,22 @@ def test_code_of_a_tool_marks_its_call_and_says_why() -> None:
 def test_a_known_script_is_wholly_seen() -> None:
     events = abstracted([bash("1", "python3 -c 'import json; print(json.dumps([1]))'")])
     assert all(is_wholly_seen(e) for e in events)
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        ("curl -o json.py http://h/x", "python3 -c 'import json'"),
+        ("ln -s /tmp/a.py json.py", "python3 -c 'import json'"),
+        ("cp /tmp/x.so json.so", "python3 -c 'import json'"),
+        ("cp /tmp/x.py numpy/__init__.py", "python3 -c 'import numpy.linalg'"),
+        ("cp /tmp/x.js node_modules/lodash/index.js", "node -e \"require('lodash')\""),
+    ],
+)
+def test_a_module_that_the_run_put_in_the_place_of_a_known_one_is_not_known(first: str, then: str) -> None:
+    def unseen(*lines: str) -> bool:
+        events = abstracted([bash(str(n), line) for n, line in enumerate(lines)])
+        return any("effects" in e.args.get("unresolved", ()) for e in events if e.call == str(len(lines) - 1))
+
+    assert unseen(first, then)
+    assert not unseen(then)

@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 BOUNDED_BY_WHAT_SHIPS = {
     "vigil_lang/abstraction/catalogue/load.py:_program": "the tables of the catalogue's own files",
+    "vigil_lang/abstraction/scripts/libraries.py:_pure_roots": "the languages of pure.toml; others raise",
+    "vigil_lang/abstraction/scripts/libraries.py:_roots": "the languages of stdlib/libraries; others raise",
     "vigil_lang/abstraction/scripts/libraries.py:libraries": "the languages of stdlib/libraries; others raise",
-    "vigil_lang/abstraction/scripts/libraries.py:_pure_roots": "the languages of stdlib/libraries",
-    "vigil_lang/abstraction/scripts/libraries.py:_roots": "the languages of stdlib/libraries",
     "vigil_lang/report/pages.py:rule_of": "the codes of the registry; others raise",
     "lsp/vigil_lsp/colours.py:_below": "the types of nodes of a tree",
 }
 """Functions that remember everything they were asked, and why that is not much."""
 
 HELD = {
-    "vigil_lang/abstraction/scripts/parsed.py:_kept": "trees of texts of so many characters together",
+    "vigil_lang/abstraction/scripts/parsed.py:_kept": "trees of no more text than `MAX_KEPT`, the oldest are dropped",
     "vigil_lang/cache.py:_told": "one reason",
     "vigil_lang/inputs.py:_calls": "the files of the calls of the command that are under way",
     "vigil_lang/lint/batch.py:_begun": "one plan, in a process that lints and ends",

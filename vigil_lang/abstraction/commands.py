@@ -297,7 +297,15 @@ def take_script(
     """Add what a script in Python or JavaScript does."""
     from vigil_lang.abstraction.scripts import read_script
 
-    reading = read_script(language, text, cwd=cwd, name=name, arguments=arguments, files=taken.files.get)
+    reading = read_script(
+        language,
+        text,
+        cwd=cwd,
+        name=name,
+        arguments=arguments,
+        files=taken.files.get,
+        changed=taken.files.was_changed,
+    )
     taken.trouble.update(dict.fromkeys(reading.trouble))
     if reading.unseen:
         _leave_open(taken, place.owner, EFFECTS)

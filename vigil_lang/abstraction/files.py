@@ -65,6 +65,10 @@ class KnownFiles:
         found = self._texts.get(path)
         return found if found is not None or self._is_gone(path) else self._from_skills(path)
 
+    def was_changed(self, path: str) -> bool:
+        """Whether the run has changed a file, or something in the folder of that name."""
+        return path in self._gone or any(is_below(each, path) for each in self._gone)
+
     def _is_gone(self, path: str) -> bool:
         """Whether a file that came with a skill, or a folder above it, was changed."""
         while path not in self._gone:

@@ -74,6 +74,31 @@ def test_what_only_computes_is_not_marked(language: str, text: str) -> None:
     assert not is_marked(reading)
 
 
+def test_ordinary_scripts_are_not_marked() -> None:
+    found = ways("ordinary_python.txt")
+    assert len(found) > 80
+    readings = [(text, read("python", text)) for text in found]
+    assert [(text, reading.unseen) for text, reading in readings if reading.unseen] == []
+
+
+@pytest.mark.parametrize(
+    "text", ["/p/x", "~/x", "./x", "../x/y", "http://h/x", "module://evil", "a.__class__", "open('x')"]
+)
+def test_what_only_computes_has_no_use_for_a_file_an_address_or_code(text: str) -> None:
+    assert is_marked(read("python", f"import sympy; sympy.anything({text!r})"))
+    assert not is_marked(read("python", "import sympy; sympy.anything('x/y and a/b')"))
+
+
+NAMES = ["read_x", "write_x", "loadx", "save_x", "tofile", "from_file", "XFile", "openX", "dump", "export_x", "fetch_x"]
+
+
+@pytest.mark.parametrize(
+    "name", [*NAMES, "downloadX", "imread_x", "load_xFromY", "print_svg", "from_x_path", "main", "test"]
+)
+def test_a_function_of_a_package_that_is_called_after_what_it_does_is_not_passed_over(name: str) -> None:
+    assert is_marked(read("python", f"import scipy.stats; scipy.stats.{name}(x)"))
+
+
 EFFECTS = {
     "python": [
         "__import__('os').remove('/p/x')",
@@ -198,6 +223,8 @@ SPREADS = {
     "python nested": ("python", "x = [[]] * 256\n" + "x = [x] * 256\n" * 8 + "import a\na.f(x)"),
     "python joined": ("python", "x=[1]*99;y=[2]*99\n" + "x=[x]*99;y=[y]*99\n" * 30 + "z = x if q else y\n" * 40),
     "python texts": ("python", "a = 'x' * 60000\n" + "".join(f"b{i} = a + '{i}'\n" for i in range(3000))),
+    "python dicts": ("python", "d = {}\n" + "d = {'a': d, 'b': d}\n" * 20000 + "import a\na.f(d)\n" * 400),
+    "python lists": ("python", "x = [1]\n" + "x = [x, x]\n" * 40000),
     "python zip": ("python", "a = list(range(256))\n" + "b = list(zip(" + "a," * 200 + "))\n" * 100),
     "javascript array": ("javascript", "let a = [1];" + "a = [...a, ...a];" * 60),
     "javascript arguments": ("javascript", "let a = [1];" + "a = [...a, ...a];" * 9 + "Math.max(...a, ...a);" * 900),

@@ -216,7 +216,7 @@ JAVASCRIPT = [
     ("class A { static s = 'p'; get g() { return 1 } } a.f(A.s)", ["p"]),
     (
         "class B { constructor(x) { this.x = x } } class A extends B { constructor() { super('p') } } a.f(new A().x)",
-        ["?"],
+        ["p"],
     ),
     ("export const x = 'p'; export default class A {} ; a.f(x)", ["p"]),
     ("export default 'p'; export * from './y'; a.f('q')", ["q"]),

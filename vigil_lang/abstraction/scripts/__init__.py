@@ -42,6 +42,10 @@ def _no_files(_: str) -> str | None:
     return None
 
 
+def _no_changes(_: str) -> bool:
+    return False
+
+
 def read_script(
     language: str,
     text: str,
@@ -50,11 +54,13 @@ def read_script(
     name: str,
     arguments: Sequence[Word] = (),
     files: Callable[[str], str | None] = _no_files,
+    changed: Callable[[str], bool] = _no_changes,
 ) -> ScriptReading:
     """The effects of a script in `python` or `javascript` (`typescript` as far as it is JavaScript).
 
     `cwd` is the directory it runs in, `name` its path or a made-up name such as ``-c``, `arguments` what follows it
     on the command line, and `files` gives the text of a file that is known: local modules are followed through it.
+    `changed` says whether there is something new under a path: a module of that name is not the one that is known.
     """
     if language not in _LANGUAGES:
         trouble = f"scripts in {language} are not read"
@@ -64,4 +70,4 @@ def read_script(
         return ScriptReading(trouble=(trouble,), unseen=(trouble,))
     from vigil_lang.abstraction.scripts.reading import read
 
-    return read(_LANGUAGES[language], text, cwd, name, arguments, files)
+    return read(_LANGUAGES[language], text, cwd, name, arguments, files, changed)

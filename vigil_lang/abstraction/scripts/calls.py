@@ -51,7 +51,10 @@ def call(run: Run, node: Call, scope: Scope, names: tuple[str, ...] = (), *, awa
         given = arguments(run, node, scope)
         return method(run, owner, func.name, given, site, awaited=awaited)
     if isinstance(func, Name) and func.id == "super":
-        return _parent(scope)
+        parent = _parent(scope)
+        if run.language == "javascript":
+            _made(run, parent, arguments(run, node, scope), site)
+        return parent
     callee = expressions.owner(run, func, scope)
     return apply(run, callee, arguments(run, node, scope), site, awaited=awaited)
 
@@ -101,6 +104,8 @@ def arguments(run: Run, node: Call, scope: Scope) -> Arguments:
 def apply(run: Run, callee: Value, given: Arguments, site: Site, *, awaited: bool = True) -> Value:
     """Calls a value."""
     match callee:
+        case Function() if callee.node.accessor or callee.how == "property":
+            return apply(run, invoke(run, callee, []), given, site)  # what is called is what reading it gives
         case Function():
             return _local(run, callee, given, site, awaited=awaited)
         case Class():
@@ -170,13 +175,22 @@ def method(run: Run, owner: Value, name: str, given: Arguments, site: Site, *, a
             if name in ("then", "catch", "finally") and called:
                 callbacks(run, given, owner)
                 return owner
-            for_any(run, holds, lambda each: method(run, each, name, given, site))
+            inside = [each for value in holds for each in _yields(run, value)]
+            for_any(run, inside, lambda each: method(run, each, name, given, site))
             if called:
                 return emit.library_call(run, qualified(called, f".{name}"), owner, given, site)
             found = containers.method(run, owner, name, given, site)
             return replace(opaque(found, owner, *given.values()), origins=origins_of(found))
         case _:
             return containers.method(run, owner, name, given, site)
+
+
+def _yields(run: Run, value: Value) -> tuple[Value, ...]:
+    """What is in something a library made with a value: of a function, what it returns, or itself in JavaScript."""
+    if not isinstance(value, Function) or run.language != "python":
+        return (value,)
+    with aside(run):
+        return active(invoke(run, value, []))
 
 
 _OF_A_FUNCTION = ("call", "apply", "bind")
@@ -189,7 +203,7 @@ def _called(run: Run, owner: Function | Ref, name: str, given: Arguments, site: 
         values = tuple(v for _, v in rest)
         if isinstance(owner, Function):
             return replace(owner, given=owner.given + values[:MAX_ITEMS])
-        return opaque(owner, *values)
+        return opaque(owner, *given.values())
     if name == "call":
         return apply(run, owner, Arguments(rest, more=given.more), site)
     items = expressions.items_of(rest[0][1]) if rest else []
@@ -362,7 +376,36 @@ def _instance(run: Run, kind: Class, given: Arguments, site: Site) -> Value:
         made.members |= {k: v for k, (_, v) in given.named.items()}
         if given.active():
             made.members[NAMELESS] = opaque(*given.values())
+        _foreign(run, kind, given, site)
     return made
+
+
+def _made(run: Run, parent: Value, given: Arguments, site: Site) -> None:
+    """Calls the constructor of a class's base."""
+    if not isinstance(parent, Object):
+        return
+    init = expressions.member(parent, "constructor")
+    if isinstance(init, Function):
+        invoke(run, init, given.positional, given)
+    else:
+        if given.active():
+            parent.members[NAMELESS] = opaque(*given.values())
+        _foreign(run, parent.kind, given, site)
+
+
+def _foreign(run: Run, kind: Class, given: Arguments, site: Site) -> None:
+    """Calls the libraries' classes, of those that a class of the script is made of, that do something when called."""
+    waiting = list(kind.bases)
+    for _ in range(16):
+        match waiting.pop(0) if waiting else None:
+            case Class() as base:
+                waiting += base.bases
+            case Ref(name=name) as base if emit.may_act(run, name):
+                apply(run, base, given, site)
+            case Thing(name=name) if not run.library.only_computes(name) or name == "type()":
+                run.open("a class is made of what is not known", site.line)
+            case None:
+                return
 
 
 def _parent(scope: Scope) -> Value:

@@ -195,6 +195,7 @@ def _sequence(run: Run, owner: Sequence, name: str, given: Arguments, site: Site
             return owner if name in ("sort", "reverse") else found
         case "copy" | "slice" | "values" | "flat" | "concat" | "toSorted":
             more = [opaque(*values)] if active(*values) else []
+            calls.callbacks(run, given, element(owner))
             return Sequence([*owner.items, *more], open=owner.open or name != "copy")
         case "map" | "forEach" | "flatMap" | "filter" | "some" | "every" | "find" | "findIndex":
             callee = values[0] if values else UNKNOWN

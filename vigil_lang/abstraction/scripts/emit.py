@@ -31,6 +31,8 @@ from vigil_lang.trace.unseen import EFFECTS
 from vigil_lang.trace.vocabulary import vocabulary
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from vigil_lang.abstraction.scripts.site import Arguments
     from vigil_lang.abstraction.scripts.state import Run
 
@@ -64,7 +66,7 @@ SPECIAL_VALUES = frozenset({"os.environ", "process.env", "sys.argv", "process.ar
 
 def library_call(run: Run, name: str, this: Thing | None, given: Arguments, site: Site) -> Value:
     """Calls a function of a library by qualified name, or a method of `this`."""
-    name = run.library.canonical(name)
+    name = run.library.canonical(name.removesuffix(".__init__"))
     special = builtin.SPECIAL.get(name)
     if special is not None:
         return special(run, name, this, given, site)
@@ -96,12 +98,29 @@ def _is_told(run: Run, name: str, entry: Entry | None, this: Thing | None, given
         called = this is not None and this.name == name and name.endswith(("()", "[]"))
         if called and is_standard(name, run.language):  # what comes out of a function is called in turn
             return run.library.names(name)
-        return run.library.only_computes(name)
+        return run.library.only_computes(name) and not run.library.is_given_more(name, _texts(given))
     if entry.safe and truth(given.get(-1, entry.safe)) is True:
         return True
     if isinstance(entry.runs, str):
-        return not any(truth(v) is not False for v in (given.get(-1, n) for n in entry.runs.split()) if v is not None)
+        return not any(_may_be(entry, given, *each.partition("=")[::2]) for each in entry.runs.split())
     return not entry.runs
+
+
+def _may_be(entry: Entry, given: Arguments, name: str, wanted: str) -> bool:
+    """Whether a parameter is perhaps true, or has the value that is wanted."""
+    value = given.get(next((i for i, (each, _) in enumerate(entry.args) if each == name), -1), name)
+    if value is None:
+        return given.more
+    return not isinstance(value, str) or value == wanted if wanted else truth(value) is not False
+
+
+def _texts(given: Arguments) -> Iterator[str]:
+    """The arguments that are texts or paths."""
+    for value in given.values():
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, Thing) and value.name == "pathlib.Path":
+            yield "./" + (value.text or "x")
 
 
 def may_act(run: Run, name: str) -> bool:
@@ -111,7 +130,7 @@ def may_act(run: Run, name: str) -> bool:
     entry = run.library.find(name)
     if entry is not None:
         return entry.effective
-    if name in SPECIAL_VALUES or last.isupper():
+    if name in SPECIAL_VALUES or name == "pathlib.Path" or last.isupper():
         return False
     if name in builtin.SPECIAL:
         return True

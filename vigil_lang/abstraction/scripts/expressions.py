@@ -69,8 +69,11 @@ def evaluate(run: Run, node: Expr, scope: Scope) -> Value:
             run.spend(len(found.shape) // 256)
         return found
     match found:
-        case Ref(name=name) if name in emit.ENVIRONMENTS and isinstance(node, Name | Attr):
-            return emit.environment_read(run, UNKNOWN, scope)
+        case Ref(name=name) if isinstance(node, Name | Attr | Index) and (
+            name == "process" or _is_environment(run, name)
+        ):
+            read = emit.environment_read(run, UNKNOWN, scope)
+            return found if name == "process" else read
         case Function() if isinstance(node, Name | Attr | Lambda):
             run.loose.setdefault(id(found.node), found)
         case str() | bytes():
@@ -191,7 +194,7 @@ def attribute(run: Run, owner: Value, name: str, scope: Scope) -> Value:
             constant = pure.constant(full)
             if constant is not None:
                 return constant
-            if owner.name == "process.env":
+            if run.language == "javascript" and _is_environment(run, owner.name):
                 return emit.environment_read(run, name, scope)
             return _special(run, full) or Ref(full)
         case Thing():
@@ -216,6 +219,11 @@ def attribute(run: Run, owner: Value, name: str, scope: Scope) -> Value:
             return len(known)
         case _:
             return opaque(owner)
+
+
+def _is_environment(run: Run, name: str) -> bool:
+    """Whether something by this name is the environment."""
+    return name.endswith(("env", "environ", "environb")) and run.library.canonical(name) in emit.ENVIRONMENTS
 
 
 _PLAIN = frozenset(
@@ -281,7 +289,7 @@ def _index(run: Run, node: Index, scope: Scope) -> Value:
 
 def _item(run: Run, owner: Value, key: Value, node: Index, scope: Scope) -> Value:
     match owner:
-        case Ref(name="os.environ" | "process.env"):
+        case Ref(name=name) if _is_environment(run, name):
             return emit.environment_read(run, key, scope)
         case Sequence(open=False) if isinstance(key, int) and -len(owner.items) <= key < len(owner.items):
             return owner.items[key]

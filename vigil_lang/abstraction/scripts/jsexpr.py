@@ -187,7 +187,8 @@ class Expressions:
         if given is not None and given.type == "arguments":
             args = tuple(map(self.expr, children(given)))
         elif given is not None:
-            args = (self.template(given),)
+            held = (self.only(n) for n in children(given) if n.type == "template_substitution")
+            args = (Items((self.template(given),)), *held)
         callee = Name("import()") if func.type == "import" else self.expr(func)
         return Call(callee, args, (), _line(node), new=node.type == "new_expression")
 

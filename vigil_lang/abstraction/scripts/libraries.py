@@ -10,13 +10,18 @@ import re
 import sys
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _BARE = "builtins"
 """The table of functions that need no import."""
 
 _MOST_NAMES = 20_000
-"""Names for which it is remembered whether they only compute."""
+"""Names for which it is remembered whether they only compute, and what they are described under."""
+
+_LONGEST_NAME = 200
 
 _INNER = frozenset(
     {"builtins", "codecs", "ctypes", "importlib", "os", "pathlib", "shutil", "socket", "subprocess", "sys"}
@@ -28,6 +33,22 @@ _ITSELF = {
     "javascript": frozenset({"globalThis", "global", "window", "self"}),
 }
 """Names whose attributes are those that need no import."""
+
+_TELLS = re.compile(
+    r"(?:^|_|(?<=[a-z0-9])(?=[A-Z]))"
+    r"(?:(?:im|mim)?(?:read|write|writ|save|load)|dump|open(?:_|$|[A-Z])|fetch|download|upload|export|import_|exec|eval"
+    r"|print_[a-z]|pickle|unpickle|(?:to|from|as)?_?files?(?:_|$|[A-Z])|doctests?$|install|serve(?:_|$)|subprocess|browser"
+    r"|from_(?:\w+_)?(?:path|url)$)"
+    r"|^(?:tests?|run|main|listen|connect|send|request|system|spawn|__reduce(?:_ex)?__)$"
+    r"|(?:to|from)_?file$",
+)
+"""Names that say that a function does more than to compute, as packages write them."""
+
+_LOCATION = re.compile(r"(?:~|\.{1,2})?/[\w.~-][^\s<>]*|[a-z][a-z+]{1,9}://\S+")
+"""A text that stands for a file or an address."""
+
+_CODE = re.compile(r"__[a-z]+__|\b(?:open|exec|eval|system|popen)\(|<!ENTITY")
+"""What a text has that is written to be run, or to have files read, by whoever evaluates it."""
 
 _HEADER = re.compile(r'^\["([^"\n]+)"\]', re.MULTILINE)
 
@@ -64,7 +85,8 @@ class Entry:
     const: dict[str, str] = field(default_factory=dict)
     """Roles with a fixed value."""
     runs: bool | str = False
-    """It runs code that is not known; with a text, where a parameter of one of these names is given and not false."""
+    """It runs code that is not known; with a text, where a parameter of one of these names is given and not false, or
+    may have the value that is given with a name (``typ=unsafe``)."""
     safe: str = ""
     """A parameter that, where it is given and not false, says that it runs no code (`weights_only`)."""
 
@@ -88,6 +110,7 @@ class Libraries:
     """These, and others that do nothing either."""
     _tables: dict[str, dict[str, Entry | str]] = field(default_factory=dict)
     _known: dict[str, bool] = field(default_factory=dict)
+    _canonical: dict[str, str] = field(default_factory=dict)
 
     def only_computes(self, name: str) -> bool:
         """Whether a function, by qualified name, is known to do nothing but compute.
@@ -98,7 +121,7 @@ class Libraries:
         found = self._known.get(name)
         if found is None:
             found = self._computes(name)
-            if len(self._known) < _MOST_NAMES:
+            if len(self._known) < _MOST_NAMES and len(name) < _LONGEST_NAME:
                 self._known[name] = found
         return found
 
@@ -109,15 +132,24 @@ class Libraries:
             return True
         plain = name.lstrip("*").replace("()", "").replace("[]", "")
         parts = plain.split(".")
-        if f"{parts[0]}.*.{parts[-1]}" in self._not_pure:
+        anywhere = f"{parts[0]}.*.{parts[-1]}"
+        if anywhere in self._not_pure or parts[-1] == "main":
             return False
+        told = anywhere in self._pure or is_standard(plain, self.language) or not _TELLS.search(parts[-1])
         for end in range(len(parts), 0, -1):
             above = ".".join(parts[:end])
             if above in self._not_pure:
                 return False
             if above in self._pure:
-                return not any(part.startswith("_") for part in parts[end:-1])
+                return (told or end == len(parts)) and not any(part.startswith("_") for part in parts[end:-1])
         return False
+
+    def is_given_more(self, name: str, texts: Iterable[str]) -> bool:
+        """Whether a package's function is given a file, an address or code, for which what computes has no use."""
+        if is_standard(name, self.language):
+            return False
+        known = name.rpartition(".")[2] in self.methods
+        return any(_CODE.search(text) or (not known and _LOCATION.fullmatch(text)) for text in texts)
 
     def names(self, name: str) -> bool:
         """Whether this very name is among what only computes."""
@@ -150,9 +182,15 @@ class Libraries:
         return None
 
     def _of_frame(self, name: str) -> Entry | None:
-        """What a method writes whose object came out of a chain of calls: `pandas.DataFrame.groupby().sum().to_csv`."""
+        """What a method writes whose object came out of a chain of calls: `pandas.DataFrame.groupby().sum().to_csv`.
+
+        A table `seaborn.*` is of methods of all that comes out of a package.
+        """
         root, _, rest = name.partition(".")
         last = rest.rpartition(".")[2]
+        anywhere = self.table(f"{root}.*").get(last)
+        if isinstance(anywhere, Entry):
+            return anywhere
         found = self.table("pandas.DataFrame").get(last) if root == "pandas" and last.startswith("to_") else None
         return found if isinstance(found, Entry) else None
 
@@ -161,7 +199,14 @@ class Libraries:
 
         A module that another has among its names is itself: `logging.os.remove` is `os.remove`.
         """
-        name = self._itself(name)
+        found = self._canonical.get(name)
+        if found is None:
+            found = self._described_as(self._itself(name))
+            if len(self._canonical) < _MOST_NAMES and len(name) < _LONGEST_NAME:
+                self._canonical[name] = found
+        return found
+
+    def _described_as(self, name: str) -> str:
         for _ in range(4):
             table, last = self._table_of(name)
             found = table.get(last)
@@ -174,6 +219,8 @@ class Libraries:
         parts = name.split(".")
         while parts[0] in _ITSELF[self.language] and len(parts) > 1:
             del parts[0]
+        if parts[:2] == ["Bun", "env"]:
+            parts[0] = "process"
         if self.language == "python":
             if parts[:2] == ["sys", "modules"] and len(parts) > 2:
                 del parts[:2]
@@ -267,7 +314,7 @@ BUILT_IN = {
     | {"__builtins__", "__import__", "exit", "get_ipython", "quit"},
     "javascript": frozenset(
         [
-        "Array", "ArrayBuffer", "BigInt", "Boolean", "Buffer", "Date", "Error", "Function", "Infinity", "Intl",
+        "Array", "ArrayBuffer", "BigInt", "Boolean", "Buffer", "Bun", "Date", "Error", "Function", "Infinity", "Intl",
         "AbortController", "AggregateError", "Atomics", "BigInt64Array", "BigUint64Array", "Blob", "CustomEvent",
         "DataView", "EvalError", "Event", "EventTarget", "File", "Float32Array", "Float64Array", "FormData", "Headers",
         "Int16Array", "Int32Array", "Int8Array", "Iterator", "RangeError", "ReferenceError", "Request", "Response",

@@ -102,7 +102,9 @@ def load(run: Run, name: str, scope: Scope) -> Value:
         if not name.startswith((".", "/")):
             package = _package(name)
             run.libraries |= not is_standard(package, "javascript")
-            if not run.library.is_described(package):
+            root = posixpath.dirname(here) if here else run.cwd
+            local = paths.resolve(f"node_modules/{package}", root) if root is not None else None
+            if not run.library.is_described(package) or (local is not None and run.changed(local)):
                 _not_known(run, name)
             return Ref(package)
         if name.endswith(".json"):
@@ -130,11 +132,17 @@ def load(run: Run, name: str, scope: Scope) -> Value:
                 found = load_path(run, path, bare) if path is not None else None
                 if found is not None:
                     return found
+            first = paths.resolve(bare.partition(".")[0], root) if root is not None and bare else None
+            if first is not None and any(run.changed(first + ending) for ending in _PYTHON_FILES):
+                _not_known(run, name)
         run.libraries |= level > 0 or not is_standard(bare, "python")
         if level or not run.library.is_described(bare):
             _not_known(run, name)
     return Ref(bare)
 
+
+_PYTHON_FILES = (".py", "/__init__.py", ".so", ".pyc", "/__init__.pyc")
+"""What a module can be in: one that the run has put beside a script hides the library's of that name."""
 
 _STARTED = frozenset({"abc", "builtins", "codecs", "io", "os", "posixpath", "stat", "sys", "time"})
 """Modules that are there before a script begins: a file of their name beside the script is not imported."""

@@ -21,12 +21,15 @@ _MAX_OPTIONS = 200
 def call(run: Run, name: str, this: Thing | None, given: Arguments) -> Value:
     """A call of `argparse`."""
     if this is None:
+        if "fromfile_prefix_chars" in given.named:
+            run.open("options are read from files that the command line names")
         return Thing(name=_PARSER, options=[])
     match name.rpartition(".")[2]:
         case "add_argument":
             names = tuple(v for _, v in given.positional if isinstance(v, str))
             if this.options is not None and len(this.options) < _MAX_OPTIONS and names and not given.more:
                 this.options.append((names, {k: v for k, (_, v) in given.named.items()}))
+            calls.callbacks(run, given, UNKNOWN)
             return UNKNOWN
         case "set_defaults":
             calls.callbacks(run, given, UNKNOWN)

@@ -26,11 +26,12 @@ def read(
     name: str,
     arguments: Many[Word],
     files: Callable[[str], str | None],
+    changed: Callable[[str], bool],
 ) -> ScriptReading:
     """The steps of a script in order, what of it could not be read, and why it may do more than they tell."""
     translate = partial(parsed, language)
     tree = translate(text)
-    run = Run(language, libraries(language), cwd, files, translate, _argv(language, name, arguments))
+    run = Run(language, libraries(language), cwd, files, changed, translate, _argv(language, name, arguments))
     run.trouble.update(dict.fromkeys(tree.trouble))
     run.lines[""] = text.split("\n")
     run.certain = not tree.trouble

@@ -59,6 +59,7 @@ class Run:
     library: Libraries
     cwd: str | None
     files: Callable[[str], str | None]
+    changed: Callable[[str], bool]
     translate: Callable[[str], Module]
     argv: Value
     steps: list[Step | Spawn] = field(default_factory=list)

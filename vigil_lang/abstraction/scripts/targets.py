@@ -51,6 +51,8 @@ def assign(run: Run, target: Expr, value: Value, scope: Scope) -> None:
             holder = expressions.owner(run, owner, scope)
             if run.language == "javascript":
                 emit.environment(run, holder, name, value, scope)
+                if name in _LOADS and isinstance(holder, Thing | Ref):
+                    run.open(f"what {name} is set to is loaded")
             set_item(run, holder, name, value)
         case Index(value=owner, key=key, line=line):
             run.line = line
@@ -75,6 +77,10 @@ def assign(run: Run, target: Expr, value: Value, scope: Scope) -> None:
                 run.open("a function or object is stored where it is not followed")
 
 
+_LOADS = frozenset({"href", "innerHTML", "location", "outerHTML", "src", "srcdoc"})
+"""Attributes of what a browser has: it loads what they are set to, or runs it."""
+
+
 def _or_default(run: Run, value: Value, default: Expr, scope: Scope) -> Value:
     """A value, or what stands for it where it is missing."""
     if value is None:
@@ -91,6 +97,7 @@ def _note(run: Run, where: Scope, name: str, value: Value) -> None:
     """Remembers what could do something and was given to a name: a loop may find it there in a later turn."""
     if is_literal(value) or value is UNKNOWN:
         return
+    run.spend(12 * isinstance(value, Sequence | Mapping))
     ever = where.ever.setdefault(name, {})
     for each in active(value):
         if isinstance(each, Thing) and run.library.only_computes(each.name):
@@ -193,6 +200,7 @@ def note_item(run: Run, holder: Value, value: Value, key: Value = None) -> None:
     """Remembers what could do something and was put into something: a loop may find it there in a later turn."""
     if is_literal(value) or value is UNKNOWN:
         return
+    run.spend(12 * isinstance(value, Sequence | Mapping))
     for each in active(value):
         place = (id(holder), str(key) if is_literal(key) else "", _what(run, each))
         if place not in run.placed and not (isinstance(each, Thing) and run.library.only_computes(each.name)):

@@ -156,6 +156,7 @@ def active(*values: Value) -> tuple[Value, ...]:
     if not waiting:
         return ()
     found: dict[int | str, Value] = {}
+    seen: set[int] = set()
     looked = 0
     while waiting:
         value = waiting.pop()
@@ -172,9 +173,13 @@ def active(*values: Value) -> tuple[Value, ...]:
                 found[value.name] = value
             case Function() | Class() | Object():
                 found[id(value)] = value
+            case Sequence() | Mapping() if id(value) in seen:
+                pass
             case Sequence(items=items):
+                seen.add(id(value))
                 waiting += items[: _MAX_LOOKED + 1]
             case Mapping(items=known, others=others):
+                seen.add(id(value))
                 waiting += [*list(known.values())[: _MAX_LOOKED + 1], *others]
             case _:
                 pass
