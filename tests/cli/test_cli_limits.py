@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from vigil_lang.engines.effort import SHOWN, Effort
-from vigil_lang.engines.smt.verify import verify
 
 from vigil_lang import Event, Trace, files, parse_policy
+from vigil_lang.engines.effort import SHOWN, Effort
+from vigil_lang.engines.smt.verify import verify
 
 if TYPE_CHECKING:
     from tests.cli.cli_support import Vigil, Write
