@@ -263,16 +263,20 @@ def refuse(event: Event) -> None:
         raise TypeError(
             f"`args` is a dict of tuples of texts, not {checked.shown(event.args)}; `Event.of` takes JSON values"
         )
-    for name, texts in event.args.items():
+    for name, texts in cast("dict[str, object]", event.args).items():
         checked.text(name, "args")
-        if not isinstance(texts, tuple) or not all(isinstance(text, str) for text in texts):
+        if not isinstance(texts, tuple):
             message = f"`args[{name!r}]` is a tuple of texts, not {checked.shown(texts)}; `Event.of` takes JSON values"
             raise TypeError(message)
+        for at, text in enumerate(texts):
+            checked.text(text, f"args[{name!r}][{at}]")
     checked.one_of(event.status, "status", STATUSES)
     if event.output is not None:
         checked.text(event.output, "output")
-    if not isinstance(event.kinds, tuple) or not all(isinstance(kind, str) for kind in event.kinds):
+    if not isinstance(event.kinds, tuple):
         raise TypeError(f"`kinds` is a tuple of texts, not {checked.shown(event.kinds)}; `Event.of` takes any iterable")
+    for at, kind in enumerate(event.kinds):
+        checked.text(kind, f"kinds[{at}]")
     if event.time is not None and (not isinstance(event.time, int) or isinstance(event.time, bool)):
         raise TypeError(f"`time` is in microseconds since 1970, an int, not {checked.shown(event.time)}")
     if not isinstance(event.extra, dict):
