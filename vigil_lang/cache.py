@@ -105,8 +105,8 @@ def _trusted() -> Path | None:
             return place
         variable = next((name for name in ("VIGIL_CACHE_DIR", "XDG_CACHE_HOME") if os.environ.get(name)), None)
         if variable is not None and not _told:
+            from vigil_lang.diagnostics.log import harmless
             from vigil_lang.diagnostics.visible import visible
-            from vigil_lang.report.log import harmless
 
             _told.append(why)
             message = f"vigil: the cache folder {visible(str(place))} ({variable}) is not used: {why}"

@@ -132,6 +132,11 @@ def real_path(path: str | Path) -> str:
         return os.path.normpath(path)
 
 
+def waits(path: str) -> bool:
+    """Whether a path is that of a pipe or a device, which could make us wait for ever."""
+    return os.path.exists(path) and not os.path.isfile(path)  # noqa: PTH110, PTH113 - texts
+
+
 def project_root(folder: Path) -> Path:
     """The folder of the project that a folder, given by its real path, is in; the folder itself where none has a mark.
 

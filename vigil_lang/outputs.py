@@ -19,8 +19,7 @@ from typing import IO, TYPE_CHECKING
 
 from vigil_lang import inputs
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
-from vigil_lang.files import lies_in, marked_root, real_path
-from vigil_lang.paths import waits
+from vigil_lang.files import lies_in, marked_root, real_path, waits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from vigil_lang import inputs
 from vigil_lang.diagnostics import Diagnostic, InputError, Source, nearest
-from vigil_lang.files import leads_out, project_root, real_path
+from vigil_lang.files import leads_out, project_root, real_path, waits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -180,11 +180,6 @@ def parted(pattern: str) -> tuple[str, list[str]]:
     plain = list(takewhile(lambda part: not glob.has_magic(_SPELLED_OUT.sub("", part)), parts))
     start = "/" if plain == [""] else _SPELLED_OUT.sub(r"\1", "/".join(plain))
     return start, parts[len(plain) :]
-
-
-def waits(path: str) -> bool:
-    """Whether a path is that of a pipe or a device, which could make us wait for ever."""
-    return os.path.exists(path) and not os.path.isfile(path)  # noqa: PTH110, PTH113 - texts
 
 
 def _is_meant(path: str, *, definitions: bool) -> bool:

@@ -12,10 +12,10 @@ from markdown_it import MarkdownIt
 from report_support import POLICY, RUN, SOURCE, Command, command_in, diagnostics, findings, lines_of, texts, unhurried
 
 from vigil_lang.diagnostics import Diagnostic
+from vigil_lang.diagnostics.log import harmless
 from vigil_lang.diagnostics.visible import visible
 from vigil_lang.report import github
 from vigil_lang.report.findings import findings_report
-from vigil_lang.report.log import harmless
 from vigil_lang.report.markdown import block, cell, code
 from vigil_lang.report.summary import MAX_BYTES, append_summary, summary
 

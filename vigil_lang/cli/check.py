@@ -85,8 +85,8 @@ def command(
 def _check(
     path: str, values: Mapping[str, object], signature: Signature | None, *, core: bool
 ) -> tuple[Policy, list[Diagnostic]]:
+    from vigil_lang.config.select import ALL, Selection
     from vigil_lang.lint.run import Plan, lint
-    from vigil_lang.lint.select import ALL, Selection
     from vigil_lang.semantics.policy import policy_source
 
     linted = lint(policy_source(path), Plan(Selection((ALL,)), values, signature, basic=True))

@@ -110,7 +110,7 @@ def _format(path: str, spelling: Spelling, tally: _Tally, *, check: bool, diff: 
 
 def _print_for_people(text: str) -> None:
     """The same for what may end in the log of a job."""
-    from vigil_lang.report.log import harmless
+    from vigil_lang.diagnostics.log import harmless
 
     _print(harmless(text) if os.environ.get("GITHUB_ACTIONS") else text)
 

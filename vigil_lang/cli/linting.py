@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
     from vigil_lang.cli.show import Format
     from vigil_lang.config import Settings
+    from vigil_lang.config.select import Selection
     from vigil_lang.documents.coverage import Coverage
     from vigil_lang.lint.batch import Result
     from vigil_lang.lint.run import Plan
-    from vigil_lang.lint.select import Selection
     from vigil_lang.lint.store import Store
 
 
@@ -128,7 +128,7 @@ class Linting:
         return self._plan
 
     def _selection(self) -> Selection:
-        from vigil_lang.lint.select import Selection
+        from vigil_lang.config.select import Selection
 
         lint, options = self._settings.lint, self.options
         chosen, further = _codes(options.select), _codes(options.extend_select)
@@ -240,8 +240,8 @@ def _codes(given: Iterable[str]) -> tuple[str, ...]:
     Raises:
         click.UsageError: there is no such code.
     """
+    from vigil_lang.config.select import is_selector
     from vigil_lang.diagnostics import CODES, nearest
-    from vigil_lang.lint.select import is_selector
 
     codes = tuple(part.strip().upper() for text in given for part in text.split(","))
     for code in codes:

@@ -144,7 +144,7 @@ def for_log(stream: IO[str]) -> IO[str]:
     """The stream, or on GitHub one whose lines the runner does not take for commands."""
     if not os.environ.get("GITHUB_ACTIONS"):
         return stream
-    from vigil_lang.report.log import Log
+    from vigil_lang.diagnostics.log import Log
 
     return cast("IO[str]", Log(stream))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from vigil_lang.config.globs import matches
-from vigil_lang.lint.select import DEFAULT
+from vigil_lang.config.select import DEFAULT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

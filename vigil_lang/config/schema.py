@@ -7,9 +7,9 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from vigil_lang.config.model import Settings
+from vigil_lang.config.select import ALL
 from vigil_lang.config.table import KEYS, LEVELS, SECTIONS, WORD, Key
 from vigil_lang.diagnostics import CODES
-from vigil_lang.lint.select import ALL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

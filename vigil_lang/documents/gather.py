@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
 from vigil_lang.documents.words import listed
-from vigil_lang.files import real_path
-from vigil_lang.paths import waits
+from vigil_lang.files import real_path, waits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from vigil_lang.diagnostics.log import harmless
 from vigil_lang.diagnostics.visible import visible
-from vigil_lang.report.log import harmless
 from vigil_lang.report.model import LEVELS, by_severity
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ import re
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import InputError
+from vigil_lang.files import waits
 from vigil_lang.ingest.lines import Lines
 from vigil_lang.ingest.load import STDIN, is_packed, opened
 from vigil_lang.ingest.stream import lines_of
-from vigil_lang.paths import waits
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
 from vigil_lang.diagnostics.visible import as_argument
-from vigil_lang.files import real_path
+from vigil_lang.files import real_path, waits
 from vigil_lang.ingest.load import is_packed
-from vigil_lang.paths import parted, trace_paths, waits
+from vigil_lang.paths import parted, trace_paths
 from vigil_lang.report.recording import file_of
 from vigil_lang.runs import load_traces
 from vigil_lang.signatures import load_signature

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace as changed
 
 from vigil_lang.analysis.implies import Implications
+from vigil_lang.config.select import Selection
 from vigil_lang.diagnostics import Source
 from vigil_lang.draft.building import build
 from vigil_lang.draft.building.compose import meanings
@@ -15,7 +16,6 @@ from vigil_lang.draft.checks.checking import brief
 from vigil_lang.draft.checks.said import share
 from vigil_lang.draft.checks.topics import about
 from vigil_lang.lint.run import Plan, lint_policy
-from vigil_lang.lint.select import Selection
 from vigil_lang.semantics import core
 from vigil_lang.semantics.policy import read_policy
 from vigil_lang.syntax import tree
