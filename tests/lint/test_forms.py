@@ -72,7 +72,8 @@ def statements(draw: st.DrawFn) -> str:
 
     def scoped(scope: str) -> str:
         if form.startswith("always"):
-            return form.replace("always ", f"always earlier {scope} and ", 1) if scope not in ("", "b()") else form
+            bound = f"always earlier {scope} and ({first}) implies"
+            return form if scope in ("", "b()") else form.replace(f"always {first} implies", bound, 1)
         return f"{form} after {scope}" if scope else form
 
     policy = read_policy(Source("policy.vgl", with_declarations(f"statement S: {scoped(scope)}")))

@@ -60,10 +60,19 @@ async def computing(wire: Wire, folder: Path) -> list[int]:
 
 async def _children(wire: Wire) -> list[int]:
     for _ in range(int(PATIENCE / 0.02)):
-        if found := descendants(wire.process.pid):
+        found = descendants(wire.process.pid)
+        if found and all(map(begun, found)):
             return found
         await asyncio.sleep(0.02)
     raise AssertionError("no process for the recordings was started")
+
+
+def begun(pid: int) -> bool:
+    """Whether a process runs its own program: whoever starts it waits for that, and must not find it stopped before."""
+    try:
+        return b"recordings.worker" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False
 
 
 async def gone(*pids: int) -> bool:
