@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from vigil_lang.trace import Status
 
 # Not `${NAME:+text}`, which is the text and not the value.
+# `${!NAME}` is the value of the variable that NAME names: any one of the environment.
+_INDIRECT = re.compile(r"\$\{![A-Za-z_][A-Za-z0-9_]*+\}")
 _EXPANDED = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]*+)(?!:?\+)")
 _MOST_STDIN = 100_000
 
@@ -91,6 +93,8 @@ def _take_command(command: Command, line: Line, taken: Taken, place: Place) -> N
             line.pipes_into(command, taken.steps[at].action, taken)
         if at is not None and printing and command.piped_from is None:
             taken.steps[at].says = text
+        if at is not None and any(_INDIRECT.search(word.text) for word in command.words if not word.known):
+            taken.steps[at].unresolved += (EFFECTS,)
         if at is not None and any(map(_goes_on, command.redirects)):
             taken.steps[at].unresolved += ("target",)
         if at is not None and stdin is None and any(redirect.op.startswith("<<") for redirect in command.redirects):
