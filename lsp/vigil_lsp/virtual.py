@@ -24,11 +24,10 @@ from pygls.exceptions import JsonRpcException
 
 from vigil_lang.cache import folder as cache_folder
 from vigil_lang.diagnostics import CODES, InputError
-from vigil_lang.files import project_root, real_path
+from vigil_lang.files import lies_in, project_root, real_path
 from vigil_lang.outputs import rewrite
 from vigil_lang.resources import resource
 from vigil_lsp.recordings.client import Unanswered
-from vigil_lsp.recordings.named import lies_in
 
 if TYPE_CHECKING:
     from vigil_lsp.server import VigilServer
@@ -167,7 +166,7 @@ def must_be_ours(path: str, server: VigilServer) -> None:
     elsewhere = not any(Path(file).is_relative_to(folder) for folder in folders)
     if elsewhere and (not folders or server.files.is_open(file)):
         folders = [*folders, project_root(Path(file).parent)]
-    if not any(lies_in(file, real_path(folder)) for folder in folders):
+    if not any(lies_in(file, Path(real_path(folder))) for folder in folders):
         raise Unanswered("only what lies in the workspace folder is read, links followed")
 
 

@@ -184,3 +184,11 @@ def test_a_failed_read_of_a_secret_counts_where_it_may_have_shown_it(line: str, 
     assert "error" not in {e.status for e in events if "secret.read" in e.kinds}
     gone = abstracted([bash("1", "cat a b"), error("1", "bash: cat: command not found", exit_code=127)])
     assert gone[1].status == "error"
+
+
+@pytest.mark.parametrize(
+    "command", ["git format-patch -o ~/.ssh HEAD~1", "find ~/.ssh -name '*.pub' -exec rm {} +", "rm -rf ~/.ssh"]
+)
+def test_what_is_only_changed_is_not_read(command: str) -> None:
+    changes = [event for event in abstracted([bash("1", command)]) if event.action in ("file.write", "file.delete")]
+    assert not [event for event in changes if "secret.read" in event.kinds]

@@ -31,6 +31,8 @@ _READS = frozenset(
     }
 )  # fmt: skip
 _READ_ROLES = ("path", "source", "script")
+# What is only this shows nothing of its paths, whatever else the program shows.
+_ONLY_CHANGES = frozenset({"file.write", "file.edit", "file.append", "file.delete", "file.permit", "dir.create"})
 # What of these kinds is given a folder gets at all that lies below it.
 _READS_FOLDERS = frozenset({"file.move", "file.link", "archive.create", "net.upload"})
 
@@ -48,7 +50,7 @@ def meant(kinds: tuple[str, ...], args: Mapping[str, tuple[str, ...]], reads: st
     found = words.closed(kinds)
     if "db.query" in found and "db.write" not in found and any(map(_CHANGES_DATA.search, args.get("query", ()))):
         found = (*found, "db.write")
-    if (_READS.isdisjoint(found) and not reads) or "secret.read" in found:
+    if (_READS.isdisjoint(found) and not reads) or "secret.read" in found or _ONLY_CHANGES.issuperset(found):
         return found
     below = reads == "folders" or not _READS_FOLDERS.isdisjoint(found)
     paths = [path for role in _READ_ROLES for path in args.get(role, ())]

@@ -112,9 +112,3 @@ def absolute(folder: str, pattern: str) -> str:
         return pattern
     base = glob.escape(folder) if glob.has_magic(pattern) else folder
     return os.path.normpath(os.path.join(base, pattern))  # noqa: PTH118 - a text, which may be a glob
-
-
-def lies_in(path: str, folder: str) -> bool:
-    """Whether a file lies in a folder that is no link, links to the file followed."""
-    real = real_path(path)
-    return real == folder or real.startswith(os.path.join(folder, ""))  # noqa: PTH118 - texts

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
 from vigil_lang.diagnostics.visible import as_argument
-from vigil_lang.files import real_path, waits
+from vigil_lang.files import lies_in, real_path, waits
 from vigil_lang.ingest.load import is_packed
 from vigil_lang.paths import parted, trace_paths
 from vigil_lang.report.recording import file_of
@@ -18,7 +18,6 @@ from vigil_lang.signatures import load_signature
 from vigil_lang.trace import Signature, merge, observe
 from vigil_lang.trace.samples import Samples, sampled
 from vigil_lsp.recordings.limits import TooLong, limited
-from vigil_lsp.recordings.named import lies_in
 from vigil_lsp.recordings.recorded import Recorded
 from vigil_lsp.recordings.results import RunInfo, World
 from vigil_lsp.recordings.slimming import slim
@@ -152,7 +151,7 @@ def find(patterns: Iterable[str], within: str | None = None, slow: set[str] | No
     for at, pattern in enumerate(patterns):
         refused: list[Diagnostic] = []
         try:
-            if inside is not None and not lies_in(parted(pattern)[0], inside):
+            if inside is not None and not lies_in(parted(pattern)[0], Path(inside)):
                 found.missing.append((at, _OUTSIDE))
                 continue
             if pattern in slow:
@@ -174,7 +173,7 @@ def find(patterns: Iterable[str], within: str | None = None, slow: set[str] | No
             found.missing.append((at, _OUTSIDE))
         elif not runs:
             found.missing.append((at, "this stands for no run, only for policies or configurations"))
-        allowed = [f for f in runs if inside is None or lies_in(f, inside)]
+        allowed = [f for f in runs if inside is None or lies_in(f, Path(inside))]
         if len(allowed) < len(runs):
             found.missing.append((at, _OUTSIDE))
         found.files += (file for file in allowed if file not in found.files)
