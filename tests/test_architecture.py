@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1] / "vigil_lang"
 
 LAYERS = (
-    "__init__", "node", "collector", "recent", "resources", "wildcards", "processes", "diagnostics",
-    "inputs", "files", "outputs", "cache", "trace", "syntax", "semantics", "verdict", "ingest", "abstraction", "runs",
+    "__init__", "diagnostics", "base",
+    "trace", "syntax", "semantics", "verdict", "ingest", "abstraction", "runs",
     "signatures", "paths", "engines", "api", "documents", "config", "analysis", "report", "pygments", "testing", "lint",
     "draft", "cli", "action", "__main__",
 )  # fmt: skip

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from vigil_lang import files
+from vigil_lang.base import files
+from vigil_lang.base.files import lies_in, open_input, read_bytes, read_source, real_path, standard_input
 from vigil_lang.diagnostics import InputError
-from vigil_lang.files import lies_in, open_input, read_bytes, read_source, real_path, standard_input
 
 ROOT = Path(__file__).parents[1]
 
@@ -84,10 +84,10 @@ def test_every_path_has_a_real_one(path: str, tmp_path: Path, monkeypatch: pytes
 def test_all_links_are_followed_by_one_function() -> None:
     """The others raise for what a repository, a client or a program can hand over: NULs, and links to themselves."""
     apart = {
-        "vigil_lang/files.py": "it is that function",
-        "vigil_lang/cache.py": "only of folders that the user names; every failure means that there is none",
-        "vigil_lang/processes.py": "before anything is imported, only of what `sys.path` has",
-        "vigil_lang/resources.py": "our own files",
+        "vigil_lang/base/files.py": "it is that function",
+        "vigil_lang/base/cache.py": "only of folders that the user names; every failure means that there is none",
+        "vigil_lang/base/processes.py": "before anything is imported, only of what `sys.path` has",
+        "vigil_lang/base/resources.py": "our own files",
         "vigil_lang/engines/smt/__init__.py": "our own packages",
     }
     found = set()

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from vigil_lang import wildcards
+from vigil_lang.base import wildcards
+from vigil_lang.base.wildcards import matching
 from vigil_lang.diagnostics import InputError
 from vigil_lang.paths import trace_paths
-from vigil_lang.wildcards import matching
 
 if TYPE_CHECKING:
     from pathlib import Path

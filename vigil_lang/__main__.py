@@ -13,7 +13,7 @@ def main() -> None:
 
         print(f"vigil {__version__}")
         return
-    from vigil_lang.processes import import_path
+    from vigil_lang.base.processes import import_path
 
     sys.path[:] = import_path()
     try:

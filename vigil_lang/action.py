@@ -24,7 +24,7 @@ def report(made: str, wanted: str = "") -> list[str]:
     """
     import json
 
-    from vigil_lang.outputs import write_text
+    from vigil_lang.base.outputs import write_text
 
     text = Path(made).read_text(encoding="utf-8")
     if wanted:

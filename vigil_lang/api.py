@@ -15,7 +15,7 @@ from vigil_lang.semantics.policy import Policy, read_policy
 from vigil_lang.semantics.policy import load_policy as load
 from vigil_lang.trace import Run, Status, Trace, checked
 from vigil_lang.trace import record as records
-from vigil_lang.trace.model import STATUSES, is_kept, refuse
+from vigil_lang.trace.event import STATUSES, is_kept, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

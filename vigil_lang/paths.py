@@ -10,9 +10,9 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from vigil_lang import inputs
+from vigil_lang.base import inputs
+from vigil_lang.base.files import leads_out, project_root, real_path, waits
 from vigil_lang.diagnostics import Diagnostic, InputError, Source, nearest
-from vigil_lang.files import leads_out, project_root, real_path, waits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -124,7 +124,7 @@ def _expand(arg: str, wanted: _Wanted) -> Iterable[str]:
         return [arg]
     if glob.has_magic(arg):
         # A quoted pattern means what a shell would have made of it, save that it follows no link out of the project.
-        from vigil_lang.wildcards import MAX_LOOKED_AT, TooManyNames, matching
+        from vigil_lang.base.wildcards import MAX_LOOKED_AT, TooManyNames, matching
 
         try:
             matched = matching(arg)

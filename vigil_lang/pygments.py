@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 from pygments.lexer import Lexer
 from pygments.token import Comment, Error, Keyword, Name, Number, Operator, Punctuation, String, Whitespace
 
-from vigil_lang.diagnostics.model import Source
+from vigil_lang.diagnostics.diagnostic import Source
 from vigil_lang.syntax.parse import parse_with_tokens
 from vigil_lang.syntax.print import UNICODE
 from vigil_lang.syntax.scan import ITEM_WORDS

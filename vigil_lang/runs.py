@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from vigil_lang import inputs
 from vigil_lang.abstraction.calls import Unnameable
 from vigil_lang.abstraction.run import Abstraction, Options, Survey
-from vigil_lang.collector import collector_paused
+from vigil_lang.base import inputs
+from vigil_lang.base.collector import collector_paused
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
 from vigil_lang.ingest.load import opened, read_records
 from vigil_lang.trace import Run, Trace

@@ -5,10 +5,10 @@ from __future__ import annotations
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
-from vigil_lang import inputs
 from vigil_lang.abstraction.run import Options
+from vigil_lang.base import inputs
+from vigil_lang.base.files import read_bytes
 from vigil_lang.diagnostics import InputError
-from vigil_lang.files import read_bytes
 from vigil_lang.ingest.json_text import BOM, decode, fault_of, point_at
 from vigil_lang.ingest.load import STDIN, recognised
 from vigil_lang.ingest.stream import MAX_SIZE, too_large, unreadable

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from lsprotocol.types import SemanticTokenModifiers, SemanticTokenTypes
 
-from vigil_lang.node import Node
+from vigil_lang.base.node import Node
 from vigil_lang.semantics.forms import FORMS
 from vigil_lang.semantics.modules import is_shipped
 from vigil_lang.syntax import tree

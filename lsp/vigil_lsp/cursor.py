@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any
 
+from vigil_lang.base.node import Node
 from vigil_lang.diagnostics import Span
-from vigil_lang.node import Node
 from vigil_lang.syntax import tree
 from vigil_lang.syntax.scan import COMMENTS
 

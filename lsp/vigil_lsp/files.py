@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from pygls.uris import from_fs_path, to_fs_path
 
+from vigil_lang.base.files import MAX_BYTES, is_file, read_source, real_path
 from vigil_lang.diagnostics import Source
-from vigil_lang.files import MAX_BYTES, is_file, read_source, real_path
 from vigil_lang.syntax.memory import Memory
 from vigil_lang.syntax.parse import Lexed, parse_with_tokens
 from vigil_lsp.text import UTF16, Text

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 from weakref import WeakKeyDictionary
 
+from vigil_lang.base.files import real_path
 from vigil_lang.diagnostics import Source, Span
-from vigil_lang.files import real_path
 from vigil_lang.semantics.modules import TESTS, Module
 from vigil_lsp.mentions import mentions
 from vigil_lsp.symbols import Mention, Role, Symbol, path_of

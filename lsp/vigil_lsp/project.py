@@ -10,10 +10,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from vigil_lang.base.files import is_file, leads_out, project_root, real_path
 from vigil_lang.config import load
 from vigil_lang.config.select import Selection
 from vigil_lang.documents.library import Library
-from vigil_lang.files import is_file, leads_out, project_root, real_path
 from vigil_lang.lint.run import Plan
 
 if TYPE_CHECKING:

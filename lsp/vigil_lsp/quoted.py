@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from vigil_lang.base.files import project_root, real_path
 from vigil_lang.diagnostics import Source, Span
 from vigil_lang.documents.library import Unreadable
 from vigil_lang.documents.passages import nearest_sentence, occurrences
-from vigil_lang.files import project_root, real_path
 from vigil_lang.semantics.text import BadEscape, unescape
 from vigil_lang.syntax import tree
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from vigil_lang.collector import collector_paused
+from vigil_lang.base.collector import collector_paused
 from vigil_lang.semantics.policy import load_module, lowered
 
 if TYPE_CHECKING:

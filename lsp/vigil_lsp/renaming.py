@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace as with_fields
 
+from vigil_lang.base.files import real_path
 from vigil_lang.diagnostics import Diagnostic, Edit, Source, Span
-from vigil_lang.diagnostics.model import apply_edits
-from vigil_lang.files import real_path
+from vigil_lang.diagnostics.diagnostic import apply_edits
 from vigil_lang.semantics import core
 from vigil_lang.semantics.metadata import PLACEHOLDER
 from vigil_lang.semantics.modules import MAX_BYTES, is_shipped

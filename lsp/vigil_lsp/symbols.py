@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from vigil_lang.files import real_path
+from vigil_lang.base.files import real_path
 from vigil_lang.semantics.modules import is_test_file
 from vigil_lang.syntax import tree
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vigil_lang.engines.words import span_of
+from vigil_lang.engines.wording import span_of
 from vigil_lang.report.markdown import code
 from vigil_lang.semantics import core
 from vigil_lang.semantics.forms import bound_of

@@ -22,11 +22,11 @@ from urllib.parse import quote, unquote, urlsplit
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from vigil_lang.cache import folder as cache_folder
+from vigil_lang.base.cache import folder as cache_folder
+from vigil_lang.base.files import lies_in, project_root, real_path
+from vigil_lang.base.outputs import rewrite
+from vigil_lang.base.resources import resource
 from vigil_lang.diagnostics import CODES, InputError
-from vigil_lang.files import lies_in, project_root, real_path
-from vigil_lang.outputs import rewrite
-from vigil_lang.resources import resource
 from vigil_lsp.recordings.client import Unanswered
 
 if TYPE_CHECKING:

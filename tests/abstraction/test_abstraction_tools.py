@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from vigil_lang.abstraction.tools import UNKNOWN, Tool, tool
-from vigil_lang.resources import resource
+from vigil_lang.base.resources import resource
 from vigil_lang.trace.vocabulary import vocabulary
 
 FIELDS = {

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.strategies.core import presets, requirement, requirements
-from vigil_lang.analysis.entails import entails, valid
+from vigil_lang.analysis.entailment import entails, valid
 from vigil_lang.diagnostics import Source
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import satisfied

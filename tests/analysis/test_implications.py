@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.strategies.core import conditions
-from vigil_lang.analysis.facets import conceivable, facets, tells
-from vigil_lang.analysis.implies import Implications, implies, plainly_impossible
+from vigil_lang.analysis.field_constraints import conceivable, facets, tells
+from vigil_lang.analysis.implication import Implications, implies, plainly_impossible
 from vigil_lang.analysis.satisfiable import contradiction
 from vigil_lang.analysis.witness import obviously_satisfiable
 from vigil_lang.diagnostics import Source
@@ -190,7 +190,7 @@ def test_not_implied(left: str, right: str) -> None:
 
 def test_questions_of_one_policy_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
-    monkeypatch.setattr("vigil_lang.analysis.implies._by_solver", lambda c: asked.append(c) or "unknown")
+    monkeypatch.setattr("vigil_lang.analysis.implication._by_solver", lambda c: asked.append(c) or "unknown")
     known = Implications()
     for n in range(50):
         left, right = condition(f"f ~ /^a{{{n + 2}}}b/"), condition(f"f ~ /a{{{n + 1}}}b/")

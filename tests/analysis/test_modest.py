@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 
 from tests.strategies import core as strategies
-from vigil_lang.analysis.modest import asks_little
 from vigil_lang.analysis.satisfiable import _core
+from vigil_lang.analysis.surely_satisfiable import asks_little
 from vigil_lang.semantics import core
 from vigil_lang.semantics.text import Expression, Glob
 

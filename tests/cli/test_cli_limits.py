@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from vigil_lang import Event, Trace, files, parse_policy
+from vigil_lang import Event, Trace, parse_policy
+from vigil_lang.base import files
 from vigil_lang.engines.effort import SHOWN, Effort
 from vigil_lang.engines.smt.verify import verify
 

@@ -18,7 +18,7 @@ from cli_support import called
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vigil_lang import inputs, outputs
+from vigil_lang.base import inputs, outputs
 from vigil_lang.diagnostics import InputError
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs links and pipes")
@@ -246,7 +246,7 @@ def test_a_write_that_fails_leaves_the_old_file(
 def test_a_signal_leaves_the_old_file_and_nothing_beside_it(place: Path, number: int) -> None:
     (place / "out").write_text("old")
     text = (
-        "import sys, time\nfrom vigil_lang.outputs import replacing\n"
+        "import sys, time\nfrom vigil_lang.base.outputs import replacing\n"
         "with replacing('out') as stream:\n    stream.write(b'half')\n    stream.flush()\n"
         "    print('ready', flush=True)\n    time.sleep(60)\n"
     )

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 from spec_blocks import blocks
 
+from vigil_lang.base.resources import resource
 from vigil_lang.cli.main import run
 from vigil_lang.config.schema import default
 from vigil_lang.config.table import KEYS, SECTIONS
-from vigil_lang.resources import resource
 
 if TYPE_CHECKING:
     import pytest

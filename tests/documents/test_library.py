@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from vigil_lang.documents import library as module
+from vigil_lang.documents.document import Document
 from vigil_lang.documents.library import Library, Unreadable
-from vigil_lang.documents.model import Document
 
 
 @pytest.fixture

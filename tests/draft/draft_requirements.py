@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from vigil_lang.diagnostics import Source
 from vigil_lang.draft.building.build import statement
-from vigil_lang.draft.model import Case, Clause, Condition, Requirement, Subject, Test, TestName
+from vigil_lang.draft.clause_result import Case, Clause, Condition, Requirement, Subject, Test, TestName
 from vigil_lang.semantics.policy import read_policy
 from vigil_lang.syntax.print import to_text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from vigil_lang.diagnostics import Source
-from vigil_lang.draft.model import (
+from vigil_lang.draft.clause_result import (
     Answer,
     Case,
     Clause,

@@ -18,7 +18,7 @@ from vigil_lang.semantics import core
 from vigil_lang.semantics.lower import Statement
 from vigil_lang.semantics.policy import read_policy
 from vigil_lang.testing.mutants import mutants
-from vigil_lang.trace.model import Event, Trace
+from vigil_lang.trace.event import Event, Trace
 
 GOLD = Path(__file__).parents[2] / "examples" / "gold"
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.draft.api.client import Message, Reply
 from vigil_lang.draft.asking import Desk
-from vigil_lang.draft.model import Usage
+from vigil_lang.draft.clause_result import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from messages_api import Breaks, Fails, Raw, Says
 
-from vigil_lang.config.model import Draft
+from vigil_lang.config.settings import Draft
 from vigil_lang.diagnostics import InputError
 from vigil_lang.draft.api.budget import LEAST, Budget, Exhausted
 from vigil_lang.draft.api.client import Client, Message

@@ -28,8 +28,8 @@ from hypothesis import strategies as st
 from tests.strategies.runs import events, trace_of
 from vigil_lang.diagnostics import Source
 from vigil_lang.draft.building.build import Unbuildable, statement, statement_name
-from vigil_lang.draft.model import Case, Condition, Requirement
-from vigil_lang.draft.model import Test as EventTest
+from vigil_lang.draft.clause_result import Case, Condition, Requirement
+from vigil_lang.draft.clause_result import Test as EventTest
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import violations
 from vigil_lang.semantics.policy import read_policy

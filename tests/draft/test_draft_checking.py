@@ -9,12 +9,12 @@ from draft_requirements import any_of, arg, called, clause, hostile_requirements
 from hypothesis import HealthCheck, given, settings
 
 from vigil_lang import Event, Trace
-from vigil_lang.analysis.breaking import breaking
+from vigil_lang.analysis.counterexample import breaking
 from vigil_lang.diagnostics import Source
 from vigil_lang.draft.checks.checking import MAX_PROBLEMS, MAX_STATEMENTS, Checks
 from vigil_lang.draft.checks.judging import Accepted, judged
-from vigil_lang.draft.model import Answer, Condition, Requirement
-from vigil_lang.draft.model import Test as Asked
+from vigil_lang.draft.clause_result import Answer, Condition, Requirement
+from vigil_lang.draft.clause_result import Test as Asked
 from vigil_lang.semantics.policy import read_policy
 from vigil_lang.syntax import parse
 from vigil_lang.syntax.print import to_text

@@ -10,8 +10,8 @@ import pytest
 
 from vigil_lang.diagnostics import InputError
 from vigil_lang.documents import gather
+from vigil_lang.documents.document import Document
 from vigil_lang.documents.library import Library
-from vigil_lang.documents.model import Document
 from vigil_lang.documents.passages import occurrences
 from vigil_lang.draft import clauses as module
 from vigil_lang.draft.clauses import Clauses, read_clauses

@@ -16,7 +16,7 @@ import pytest
 from draft_verbs import GOOD_ANSWERS, SKILL, all_of, answer, is_, model, requirement
 from messages_api import KEY, Fails, Says
 
-from vigil_lang.files import read_source
+from vigil_lang.base.files import read_source
 from vigil_lang.semantics.policy import load_policy
 from vigil_lang.syntax.format import format_text
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from vigil_lang.diagnostics import Source
 from vigil_lang.draft.building.build import statement, statement_name
 from vigil_lang.draft.building.compose import Unproved, policy, policy_name
-from vigil_lang.draft.model import Clause, Drafted, Entry, Requirement
+from vigil_lang.draft.clause_result import Clause, Drafted, Entry, Requirement
 from vigil_lang.lint.suppress import ignores
 from vigil_lang.semantics.policy import read_policy
 from vigil_lang.syntax import parse, tree

@@ -16,8 +16,8 @@ from jsonschema import Draft202012Validator
 from vigil_lang.diagnostics import InputError, Source
 from vigil_lang.draft import document
 from vigil_lang.draft.building.build import Unbuildable, statement
+from vigil_lang.draft.clause_result import Answer, PolicyDocument
 from vigil_lang.draft.document import Malformed, decode, read_document
-from vigil_lang.draft.model import Answer, PolicyDocument
 from vigil_lang.draft.schema import for_model, published
 
 TRIGGER = {"any": [{"all": [{"of": "action", "test": "is", "values": ["git.push"]}]}]}

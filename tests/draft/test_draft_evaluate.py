@@ -11,6 +11,7 @@ import pytest
 from rich.console import Console
 
 from vigil_lang.diagnostics import InputError, Source
+from vigil_lang.draft.clause_result import Clause, Condition, Draft, Drafted, Entry, Requirement, Usage
 from vigil_lang.draft.clauses import read_clauses
 from vigil_lang.draft.document import read_document
 from vigil_lang.draft.drafting import DraftPlan, from_document
@@ -18,7 +19,6 @@ from vigil_lang.draft.evaluation.evaluate import against, evaluate
 from vigil_lang.draft.evaluation.gold import Gold, find, stored
 from vigil_lang.draft.evaluation.report import evaluation_json, print_evaluation
 from vigil_lang.draft.evaluation.result import Evaluated, Evaluation, Tally
-from vigil_lang.draft.model import Clause, Condition, Draft, Drafted, Entry, Requirement, Usage
 from vigil_lang.syntax import tree
 from vigil_lang.syntax.parse import parse
 from vigil_lang.trace import observe

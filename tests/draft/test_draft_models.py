@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from vigil_lang.config import load
-from vigil_lang.config.model import Draft
+from vigil_lang.config.settings import Draft
 from vigil_lang.diagnostics import InputError
 from vigil_lang.draft.api.models import Prices, default_model, known_prices, model_settings
-from vigil_lang.draft.model import Usage
+from vigil_lang.draft.clause_result import Usage
 
 ROOT = Path(__file__).parents[2]
 TABLE = ROOT / "vigil_lang" / "draft" / "api" / "models.toml"

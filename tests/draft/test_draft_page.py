@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 from spec_blocks import blocks
 
 from vigil_lang.diagnostics import Source
-from vigil_lang.draft import document, model
+from vigil_lang.draft import clause_result, document
 from vigil_lang.draft.building import conditions, operands
 from vigil_lang.draft.building.build import PARTS, statement
 from vigil_lang.draft.document import read_document
@@ -23,7 +23,7 @@ TEXT = PAGE.read_text(encoding="utf-8")
 
 
 def test_its_documents_are_read_and_become_its_statements() -> None:
-    before: list[model.Answer] = []
+    before: list[clause_result.Answer] = []
     shown = 0
     for block in blocks(PAGE):
         if block.kind == "json":
@@ -40,7 +40,13 @@ def test_its_documents_are_read_and_become_its_statements() -> None:
 
 def test_it_names_all_there_is() -> None:
     named = set(re.findall(r"`([^`\n]+)`", TEXT))
-    for struct in (model.Answer, model.Requirement, model.Condition, model.Case, model.Test):
+    for struct in (
+        clause_result.Answer,
+        clause_result.Requirement,
+        clause_result.Condition,
+        clause_result.Case,
+        clause_result.Test,
+    ):
         assert set(struct.__struct_fields__) <= named
     assert set(PARTS) | {"is", "other_than", "unlike_glob", "unlike_regex", "present", "same", "mentions"} <= named
 

@@ -19,9 +19,9 @@ from vigil_lang.diagnostics import Source
 from vigil_lang.documents.obligations import demands
 from vigil_lang.draft.building import build
 from vigil_lang.draft.checks.checking import Checks
+from vigil_lang.draft.clause_result import Answer, AnswerOutcome, Clause, Condition, FormName, Requirement, TestName
+from vigil_lang.draft.clause_result import Test as Asked
 from vigil_lang.draft.document import decode
-from vigil_lang.draft.model import Answer, AnswerOutcome, Clause, Condition, FormName, Requirement, TestName
-from vigil_lang.draft.model import Test as Asked
 from vigil_lang.draft.prompting import prompt
 from vigil_lang.draft.prompting.vocabulary import Vocabulary, describe
 from vigil_lang.draft.schema import for_model

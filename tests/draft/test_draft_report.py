@@ -14,7 +14,7 @@ import pytest
 from draft_samples import HOSTILE, clause, draft, drafted
 from markdown_it import MarkdownIt
 
-from vigil_lang.draft.model import Clause, Draft, Entry, Fared, Usage
+from vigil_lang.draft.clause_result import Clause, Draft, Entry, Fared, Usage
 from vigil_lang.draft.reports.human import print_report
 from vigil_lang.draft.reports.markdown import MAX_CHARS, to_markdown
 from vigil_lang.draft.reports.report import Report, cost, fared, headline, spent, to_json, why

@@ -13,12 +13,19 @@ from typing import Any
 from anthropic import transform_schema
 from jsonschema import Draft202012Validator
 
-from vigil_lang.draft import model
+from vigil_lang.base.resources import resource
+from vigil_lang.draft import clause_result
 from vigil_lang.draft.schema import for_model, published, published_text
-from vigil_lang.resources import resource
 
 STORED = Path(__file__).parents[2] / "docs" / "policy-document.schema.json"
-STRUCTS = (model.PolicyDocument, model.Answer, model.Requirement, model.Condition, model.Case, model.Test)
+STRUCTS = (
+    clause_result.PolicyDocument,
+    clause_result.Answer,
+    clause_result.Requirement,
+    clause_result.Condition,
+    clause_result.Case,
+    clause_result.Test,
+)
 
 
 def test_the_stored_schema_is_the_forms() -> None:

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from vigil_lang.diagnostics import Source
 from vigil_lang.draft import skeleton
+from vigil_lang.draft.clause_result import Clause, PolicyDocument
 from vigil_lang.draft.clauses import Clauses, read_clauses
-from vigil_lang.draft.model import Clause, PolicyDocument
 from vigil_lang.semantics.policy import read_policy
 from vigil_lang.semantics.text import unescape
 from vigil_lang.syntax import parse, tree

@@ -10,7 +10,7 @@ import pytest
 from draft_samples import clause, draft
 
 from vigil_lang.draft import store
-from vigil_lang.draft.model import Draft, Entry
+from vigil_lang.draft.clause_result import Draft, Entry
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from vigil_lang import Event, Trace
 from vigil_lang.draft.checks.cases import TooMany, cases
 from vigil_lang.draft.checks.checking import Checks
-from vigil_lang.draft.model import Case, Condition, Drafted, Requirement
-from vigil_lang.draft.model import Test as Asked
+from vigil_lang.draft.clause_result import Case, Condition, Drafted, Requirement
+from vigil_lang.draft.clause_result import Test as Asked
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets
 from vigil_lang.trace import observe

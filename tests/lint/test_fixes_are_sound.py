@@ -8,8 +8,8 @@ import pytest
 from rule_cases import lay_out, plan_of, source, unmarked
 from spec_blocks import Block, blocks
 
-from vigil_lang.analysis import alike
-from vigil_lang.analysis.entails import entails
+from vigil_lang.analysis import canonical
+from vigil_lang.analysis.entailment import entails
 from vigil_lang.diagnostics import Source
 from vigil_lang.lint.fixing import mend
 from vigil_lang.semantics.policy import Policy, read_policy
@@ -31,7 +31,7 @@ def keeps(before: Policy, after: Policy) -> bool:
     return [s.name for s in now] == [s.name for s in before.statements] and all(
         s.metadata == other.metadata
         and (
-            alike.key(s.requirement.theta) == alike.key(other.requirement.theta)
+            canonical.key(s.requirement.theta) == canonical.key(other.requirement.theta)
             or (entails(s.requirement, other.requirement) and entails(other.requirement, s.requirement))
         )
         for s, other in zip(before.statements, now, strict=True)

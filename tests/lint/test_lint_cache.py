@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from vigil_lang import cache
+from vigil_lang.base import cache
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Note, Source, Span
 from vigil_lang.lint import batch
 from vigil_lang.lint.batch import lint_files

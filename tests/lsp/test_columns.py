@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 from tests.strategies.core import conditions, patterns
 from tests.strategies.policies import policies, policy_of
 from tests.strategies.runs import runs, trace_of
+from vigil_lang.base.recent import Recent
 from vigil_lang.diagnostics import Source
 from vigil_lang.engines.columns import MAX_TRIED, Columns, Numbers, places
 from vigil_lang.engines.index import RunIndex
-from vigil_lang.recent import Recent
 from vigil_lang.semantics import core, denotation
 from vigil_lang.semantics.modules import FROM_DISK
 from vigil_lang.semantics.policy import read_policy
 from vigil_lang.syntax import tree
-from vigil_lang.testing.judge import answer
+from vigil_lang.testing.expectations import answer
 from vigil_lang.trace import Signature
 from vigil_lang.trace.samples import Samples
 from vigil_lsp.recordings.conditions import Meanings

@@ -12,7 +12,7 @@ from written import Project
 
 from tests.strategies import policies
 from vigil_lang.diagnostics import Source
-from vigil_lang.diagnostics.model import apply_edits
+from vigil_lang.diagnostics.diagnostic import apply_edits
 from vigil_lang.semantics.policy import read_policy
 from vigil_lsp.renaming import Refused, rename, target
 

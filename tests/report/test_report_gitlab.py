@@ -11,8 +11,8 @@ from report_support import POLICY, RUN, SOURCE, diagnostics, findings, is_valid,
 from vigil_lang.diagnostics import Diagnostic
 from vigil_lang.diagnostics.visible import visible
 from vigil_lang.report import gitlab
+from vigil_lang.report.content import Suppression
 from vigil_lang.report.findings import Suppressed, findings_report
-from vigil_lang.report.model import Suppression
 
 if TYPE_CHECKING:
     from collections.abc import Callable

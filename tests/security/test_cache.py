@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from vigil_lang import cache
+from vigil_lang.base import cache
 
 VIGIL = [sys.executable, "-I", "-m", "vigil_lang"]
 WRONG = "statement S: abs(a and b)\n"

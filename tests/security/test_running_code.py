@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from tests.security.planted import has_run, plant
+from vigil_lang.base.processes import command, import_path
 from vigil_lang.lint.batch import WORTH_A_PROCESS
-from vigil_lang.processes import command, import_path
 
 ROOT = Path(__file__).parents[2]
 VIGIL = [str(Path(sys.executable).with_name("vigil"))]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vigil_lang.abstraction.tools import tool
-from vigil_lang.analysis.implies import Implications
+from vigil_lang.analysis.implication import Implications
 from vigil_lang.diagnostics import Source
 from vigil_lang.lint.rules import implied
 from vigil_lang.semantics.policy import read_policy
@@ -31,8 +31,8 @@ BOUNDED_BY_WHAT_SHIPS = {
 
 HELD = {
     "vigil_lang/abstraction/scripts/parsed.py:_kept": "trees of no more text than `MAX_KEPT`, the oldest are dropped",
-    "vigil_lang/cache.py:_told": "one reason",
-    "vigil_lang/inputs.py:_calls": "the files of the calls of the command that are under way",
+    "vigil_lang/base/cache.py:_told": "one reason",
+    "vigil_lang/base/inputs.py:_calls": "the files of the calls of the command that are under way",
     "vigil_lang/lint/batch.py:_begun": "one plan, in a process that lints and ends",
     "lsp/vigil_lsp/names.py:_known": "as long as the trees it is about",
 }

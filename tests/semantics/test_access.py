@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from vigil_lang.base.files import read_source
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
-from vigil_lang.files import read_source
 from vigil_lang.semantics import core
 from vigil_lang.semantics.modules import Access, standard_path
 from vigil_lang.semantics.policy import Policy, read_policy

@@ -24,7 +24,7 @@ from vigil_lang.runs import read_trace
 from vigil_lang.semantics import core, denotation
 from vigil_lang.semantics.policy import Policy, read_policy
 from vigil_lang.syntax.format import format_text
-from vigil_lang.testing.judge import judge
+from vigil_lang.testing.expectations import judge
 from vigil_lang.testing.read import read_tests
 from vigil_lang.trace import Event, Signature, Trace, observe
 from vigil_lang.trace.signature_file import signature_from_json, signature_to_json

@@ -17,8 +17,8 @@ from msgspec.structs import replace
 from syntax_support import FromLark, source
 
 from tests.strategies import trees
-from vigil_lang import cache
-from vigil_lang.resources import resource
+from vigil_lang.base import cache
+from vigil_lang.base.resources import resource
 from vigil_lang.syntax import parse, tree
 from vigil_lang.syntax.grammar import grammar
 from vigil_lang.syntax.print import UNICODE, to_text

@@ -15,7 +15,7 @@ from lark.lexer import Token as LarkToken
 from syntax_support import FromLark
 
 from tests.fuzz_parser import SEEDS, random_text
-from vigil_lang.resources import resource
+from vigil_lang.base.resources import resource
 from vigil_lang.syntax.grammar import grammar, tables_of
 from vigil_lang.syntax.items import segments
 from vigil_lang.syntax.lalr import Parser, Unexpected

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from syntax_support import source
 
 from tests.strategies import trees
-from vigil_lang.node import Node
+from vigil_lang.base.node import Node
 from vigil_lang.syntax import parse, tree
 from vigil_lang.syntax.print import to_text
 

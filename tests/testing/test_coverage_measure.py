@@ -10,14 +10,14 @@ from hypothesis import HealthCheck, given, settings
 from tests.strategies.policies import policies, policy_of
 from tests.strategies.runs import runs, trace_of
 from tests.testing.policies_under_test import under_test
-from vigil_lang.diagnostics.model import NOWHERE
-from vigil_lang.resources import resource
+from vigil_lang.base.resources import resource
+from vigil_lang.diagnostics.diagnostic import NOWHERE
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import bindings, exercised, meets, violations
 from vigil_lang.semantics.modules import is_shipped
 from vigil_lang.testing import coverage as coverage_module
+from vigil_lang.testing.case import Case, Expected
 from vigil_lang.testing.coverage import measure
-from vigil_lang.testing.model import Case, Expected
 from vigil_lang.testing.read import read_tests
 
 if TYPE_CHECKING:

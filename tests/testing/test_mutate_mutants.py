@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from tests.strategies.policies import policies, policy_of
-from vigil_lang.analysis.alike import key
+from vigil_lang.analysis.canonical import key
 from vigil_lang.diagnostics import Source
 from vigil_lang.semantics.policy import read_policy
 from vigil_lang.testing.mutants import mutants

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tests.strategies.runs import events, trace_of
 from tests.testing.policies_under_test import under_test
-from vigil_lang.testing.notation import run_lines, written_test
-from vigil_lang.trace.model import Event, Trace
+from vigil_lang.testing.run_notation import run_lines, written_test
+from vigil_lang.trace.event import Event, Trace
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,11 +15,11 @@ from tests.strategies.policies import policies, policy_of
 from tests.testing.policies_under_test import under_test
 from vigil_lang.engines.index import RunIndex
 from vigil_lang.semantics.denotation import violations
-from vigil_lang.testing.judge import answer, judge
+from vigil_lang.testing.distinguishing_runs import Telling, tell
+from vigil_lang.testing.expectations import answer, judge
 from vigil_lang.testing.mutants import mutants
 from vigil_lang.testing.mutate import mutate
 from vigil_lang.testing.mutate_report import mutation_json, print_mutation, proposed
-from vigil_lang.testing.telling import Telling, tell
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,8 +13,8 @@ from tests.strategies.runs import runs, trace_of
 from tests.testing.policies_under_test import under_test
 from vigil_lang.engines.index import RunIndex
 from vigil_lang.semantics.denotation import bindings, holds
-from vigil_lang.testing.fixed import at_fault
-from vigil_lang.testing.judge import judge
+from vigil_lang.testing.expectations import judge
+from vigil_lang.testing.substitution import at_fault
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from vigil_lang.diagnostics import InputError
-from vigil_lang.testing.judge import judge
+from vigil_lang.testing.expectations import judge
 from vigil_lang.testing.read import Suite, read_tests
 
 if TYPE_CHECKING:

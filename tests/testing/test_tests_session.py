@@ -9,7 +9,7 @@ from click import UsageError
 from click.testing import CliRunner
 
 from vigil_lang.cli.test import command
-from vigil_lang.testing.choice import chooser
+from vigil_lang.testing.name_filter import chooser
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from vigil_lang.abstraction.catalogue import Code
     from vigil_lang.abstraction.shell import Command, Redirect
-    from vigil_lang.abstraction.shell.model import Value
+    from vigil_lang.abstraction.shell.state import Value
     from vigil_lang.trace import Status
 
 # Not `${NAME:+text}`, which is the text and not the value.

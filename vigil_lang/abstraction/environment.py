@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from vigil_lang.abstraction.files import KnownFiles
-    from vigil_lang.abstraction.shell.model import Value
+    from vigil_lang.abstraction.shell.state import Value
     from vigil_lang.abstraction.step import Word
 
 _BUILT_IN = "shell"

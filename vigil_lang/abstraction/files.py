@@ -6,9 +6,9 @@ from copy import copy
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from vigil_lang import inputs
 from vigil_lang.abstraction.paths import is_below
-from vigil_lang.files import real_path
+from vigil_lang.base import inputs
+from vigil_lang.base.files import real_path
 
 LARGEST = 1_000_000
 """Code points; a longer text is not remembered."""

@@ -18,13 +18,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vigil_lang import cache
-from vigil_lang.files import project_root, real_path
+from vigil_lang.base import cache
+from vigil_lang.base.files import project_root, real_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from vigil_lang.abstraction.catalogue.model import Program
+    from vigil_lang.abstraction.catalogue.program import Program
 
 SECONDS = 2.0
 """How long a program may take to answer."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from vigil_lang.abstraction.events import not_understood
-from vigil_lang.trace.model import MESSAGES
+from vigil_lang.trace.event import MESSAGES
 from vigil_lang.trace.unseen import is_wholly_seen
 from vigil_lang.trace.vocabulary import vocabulary
 

@@ -79,7 +79,7 @@ def _tables() -> tuple[dict[str, Tool], dict[str, dict[str, Tool]]]:
     """The harnesses' tools by name, and those of MCP servers by server and name."""
     import tomllib
 
-    from vigil_lang.resources import resource
+    from vigil_lang.base.resources import resource
 
     folder = resource("stdlib", "tools")
     own = tomllib.loads((folder / "harnesses.toml").read_text(encoding="utf-8"))

@@ -9,18 +9,18 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from vigil_lang.analysis.modest import asks_little, unmarked
+from vigil_lang.analysis.surely_satisfiable import asks_little, unmarked
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets
 from vigil_lang.semantics.text import Glob, glob_parts, predicate
-from vigil_lang.trace.model import Event
+from vigil_lang.trace.event import Event
 from vigil_lang.trace.values import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from vigil_lang.semantics.text import Matcher
-    from vigil_lang.trace.model import Status
+    from vigil_lang.trace.event import Status
 
 _GUESSES = 8
 _TRIED = 32

@@ -91,7 +91,7 @@ def _target(output: str) -> Iterator[Callable[[bytes], object]]:
         yield sys.stdout.buffer.write
         sys.stdout.buffer.flush()
         return
-    from vigil_lang.outputs import replacing
+    from vigil_lang.base.outputs import replacing
 
     with replacing(output) as stream:
         yield stream.write

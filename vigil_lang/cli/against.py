@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from vigil_lang.base.files import real_path
 from vigil_lang.cli.paths import complete
 from vigil_lang.cli.recordings import allow_empty_option, options_of
-from vigil_lang.files import real_path
 from vigil_lang.paths import trace_paths
 
 if TYPE_CHECKING:

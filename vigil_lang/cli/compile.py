@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
+from vigil_lang.base.outputs import write_text
 from vigil_lang.cli.recordings import options_of, run_options
 from vigil_lang.cli.settings import config_option, settings_of
-from vigil_lang.outputs import write_text
 
 
 @click.command("compile")

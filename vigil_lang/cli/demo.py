@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from vigil_lang.base.resources import resource
 from vigil_lang.cli.judge import judge, load_policies
 from vigil_lang.cli.show import console, output_options
-from vigil_lang.resources import resource
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from vigil_lang import inputs
+from vigil_lang.base import inputs
+from vigil_lang.base.outputs import check_outputs, write_text
 from vigil_lang.cli.against import against_options, traces, vocabulary
 from vigil_lang.cli.drafts import (
     answers_in,
@@ -22,7 +23,6 @@ from vigil_lang.cli.drafts_options import Options, refuse_contradictions
 from vigil_lang.cli.paths import complete
 from vigil_lang.cli.settings import config_option, settings_of
 from vigil_lang.cli.show import console, for_log, output_options, written
-from vigil_lang.outputs import check_outputs, write_text
 from vigil_lang.paths import trace_paths
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from vigil_lang.config import Settings
-    from vigil_lang.config.model import Effort
+    from vigil_lang.config.settings import Effort
+    from vigil_lang.draft.clause_result import PolicyDocument
     from vigil_lang.draft.drafting import DraftPlan
-    from vigil_lang.draft.model import PolicyDocument
     from vigil_lang.draft.obtain import Obtained, Task, Terms
     from vigil_lang.draft.reports.report import Report
 
@@ -147,9 +147,9 @@ def answers_in(path: str) -> PolicyDocument:
     Raises:
         InputError: it cannot be read, or is none.
     """
+    from vigil_lang.base.files import read_source
     from vigil_lang.draft.document import MAX_CHARACTERS, read_document
     from vigil_lang.draft.skeleton import filled_in
-    from vigil_lang.files import read_source
 
     return filled_in(read_document(read_source(path, 4 * MAX_CHARACTERS)))
 

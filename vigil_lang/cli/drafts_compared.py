@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 
 import click
 
+from vigil_lang.base.outputs import check_outputs
 from vigil_lang.cli.drafts import answers_in, drafted, plan_of
 from vigil_lang.cli.show import console, written
 from vigil_lang.draft.evaluation.evaluate import evaluate
 from vigil_lang.draft.evaluation.gold import stored
-from vigil_lang.outputs import check_outputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from vigil_lang.cli.drafts_options import Options
     from vigil_lang.config import Settings
+    from vigil_lang.draft.clause_result import Draft
     from vigil_lang.draft.evaluation.gold import Gold
-    from vigil_lang.draft.model import Draft
     from vigil_lang.draft.obtain import Task
 
 

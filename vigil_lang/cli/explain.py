@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from vigil_lang.base.resources import resource
 from vigil_lang.cli.show import console
 from vigil_lang.diagnostics import CODES, nearest
-from vigil_lang.resources import resource
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

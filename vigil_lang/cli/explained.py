@@ -9,7 +9,7 @@ from rich.text import Text
 from vigil_lang.abstraction.events import not_understood, unseen
 from vigil_lang.diagnostics.visible import shown_path, visible
 from vigil_lang.trace import Run
-from vigil_lang.trace.model import MESSAGES
+from vigil_lang.trace.event import MESSAGES
 from vigil_lang.verdict.calls import call_text, middle
 from vigil_lang.verdict.lines import is_step, message_text, step_text
 

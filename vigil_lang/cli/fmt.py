@@ -86,9 +86,9 @@ class _Tally:
 
 
 def _format(path: str, spelling: Spelling, tally: _Tally, *, check: bool, diff: bool) -> None:
+    from vigil_lang.base.files import read_source
+    from vigil_lang.base.outputs import rewrite
     from vigil_lang.diagnostics.visible import shown_path
-    from vigil_lang.files import read_source
-    from vigil_lang.outputs import rewrite
     from vigil_lang.syntax.format import format_text
 
     source = read_source(path)

@@ -131,7 +131,7 @@ def _remarks(verdict: Verdict, strictness: Strictness) -> Iterator[Diagnostic]:
 def _hardly_read(trace: Trace) -> Iterator[Diagnostic]:
     """The warning that little or nothing was there to be judged."""
     from vigil_lang.runs import why_unusable
-    from vigil_lang.trace.model import MESSAGES
+    from vigil_lang.trace.event import MESSAGES
 
     run, source = trace.run, Source(trace.run.path, "")
     doubt = why_unusable(run, len(trace))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from vigil_lang.base.collector import collector_paused
 from vigil_lang.cli.against import against_options
 from vigil_lang.cli.levels import fail_level_option
 from vigil_lang.cli.linting import Linting, Options, Outcome
@@ -16,7 +17,6 @@ from vigil_lang.cli.params import params_options
 from vigil_lang.cli.paths import complete
 from vigil_lang.cli.settings import config_option, settings_of
 from vigil_lang.cli.show import FORMATS, REPORTS, for_log, output_options, show_errors, show_findings, written
-from vigil_lang.collector import collector_paused
 from vigil_lang.diagnostics import InputError
 
 if TYPE_CHECKING:
@@ -150,8 +150,8 @@ def _show(outcome: Outcome, options: Options, status: int) -> None:
 
 
 def _suppressed(outcome: Outcome) -> Sequence[Suppressed]:
+    from vigil_lang.report.content import Suppression
     from vigil_lang.report.findings import Suppressed
-    from vigil_lang.report.model import Suppression
 
     by_baseline = [Suppressed(finding, Suppression("external", "in the baseline")) for finding in outcome.known]
     return [*by_baseline, *(Suppressed(finding, Suppression("inSource")) for finding in outcome.ignored)]

@@ -204,8 +204,8 @@ class Linting:
 
     def _mend(self, path: str) -> int:
         """Write a policy with its fixes applied; how many there were. What cannot be read is reported later."""
+        from vigil_lang.base.outputs import rewrite
         from vigil_lang.lint.fixing import mend
-        from vigil_lang.outputs import rewrite
         from vigil_lang.semantics.modules import is_shipped
         from vigil_lang.semantics.policy import policy_source
 

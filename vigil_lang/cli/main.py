@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from vigil_lang import __version__
-from vigil_lang.inputs import remembered
+from vigil_lang.base.inputs import remembered
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from vigil_lang import inputs
+from vigil_lang.base import inputs
+from vigil_lang.base.outputs import check_outputs
 from vigil_lang.cli.drafts import (
     drafted,
     header,
@@ -26,14 +27,13 @@ from vigil_lang.cli.settings import config_option, settings_of
 from vigil_lang.cli.show import FORMATS, Format, console, give_up, output_options, show_errors, written
 from vigil_lang.cli.verdicts import Writer
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
-from vigil_lang.outputs import check_outputs
 from vigil_lang.paths import trace_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from vigil_lang.abstraction.run import Options
-    from vigil_lang.diagnostics.model import Severity
+    from vigil_lang.diagnostics.diagnostic import Severity
     from vigil_lang.draft.clauses import Clauses
     from vigil_lang.draft.obtain import Obtained
     from vigil_lang.draft.reports.report import Report
@@ -208,9 +208,9 @@ def _policy(report: Report, found: Obtained, file: str | None) -> tuple[Policy, 
 
     One without statements is kept nowhere.
     """
+    from vigil_lang.base.outputs import write_text
     from vigil_lang.draft import store
     from vigil_lang.draft.building import compose
-    from vigil_lang.outputs import write_text
     from vigil_lang.semantics.policy import read_policy
 
     text = compose.policy(report.name, report.draft.entries, report.draft.documents, header(report))

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from vigil_lang.diagnostics import Diagnostic
+    from vigil_lang.report.content import Report
     from vigil_lang.report.findings import Suppressed
-    from vigil_lang.report.model import Report
 
 Format: TypeAlias = Literal[
     "human", "concise", "json", "json-lines", "sarif", "github", "gitlab", "junit", "rdjson"
@@ -120,7 +120,7 @@ def written(output: str) -> Iterator[IO[str]]:
     if output == "-":
         yield sys.stdout
         return
-    from vigil_lang.outputs import check_outputs, write_text
+    from vigil_lang.base.outputs import check_outputs, write_text
 
     check_outputs(output)  # before the work, which may be long
     saved = StringIO()

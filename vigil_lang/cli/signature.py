@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from vigil_lang.base.outputs import write_text
 from vigil_lang.cli.paths import complete
 from vigil_lang.cli.recordings import allow_empty_option, options_of
 from vigil_lang.cli.show import Format, console, output_options
-from vigil_lang.outputs import write_text
 from vigil_lang.paths import trace_paths
 
 if TYPE_CHECKING:

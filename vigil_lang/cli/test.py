@@ -9,12 +9,12 @@ from typing import IO, TYPE_CHECKING
 
 import click
 
+from vigil_lang.base.outputs import check_outputs, write_text
 from vigil_lang.cli.paths import complete
 from vigil_lang.cli.settings import config_option, settings_of
 from vigil_lang.cli.show import ToolFault, console, output_options
 from vigil_lang.diagnostics import Diagnostic, Source
 from vigil_lang.diagnostics.visible import safe_json
-from vigil_lang.outputs import check_outputs, write_text
 from vigil_lang.paths import test_paths
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def command(
 
     Exit status: 0 every test passed, 1 some failed, too little is covered or a mutant survived, 2 a test is not valid.
     """
-    from vigil_lang.testing.choice import chooser
+    from vigil_lang.testing.name_filter import chooser
     from vigil_lang.testing.session import FileResult, collect
 
     try:

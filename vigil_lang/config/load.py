@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vigil_lang.config.model import Settings
+from vigil_lang.base.files import is_file, lies_in, read_source, real_path
+from vigil_lang.config.settings import Settings
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
-from vigil_lang.files import is_file, lies_in, read_source, real_path
 
 if TYPE_CHECKING:
     from vigil_lang.config.positions import Place

@@ -6,7 +6,7 @@ import re
 import tomllib
 from dataclasses import dataclass, field
 
-from vigil_lang.diagnostics.model import Span
+from vigil_lang.diagnostics.diagnostic import Span
 
 MAX_DEPTH = 32
 """Tables and arrays inside each other. What tomllib does with a long dotted key grows with its square."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from vigil_lang.config.model import Draft, Fmt, Lint, Settings, Test, Verify
+from vigil_lang.config.settings import Draft, Fmt, Lint, Settings, Test, Verify
 from vigil_lang.config.table import KEYS, SECTIONS, Key
 from vigil_lang.config.values import Values
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, nearest

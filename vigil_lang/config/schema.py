@@ -6,8 +6,8 @@ import json
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from vigil_lang.config.model import Settings
 from vigil_lang.config.select import ALL
+from vigil_lang.config.settings import Settings
 from vigil_lang.config.table import KEYS, LEVELS, SECTIONS, WORD, Key
 from vigil_lang.diagnostics import CODES
 

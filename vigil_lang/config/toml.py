@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from vigil_lang.config.positions import MAX_DEPTH, NoTomlError, Place, TooDeepError, locate
 from vigil_lang.diagnostics import Diagnostic, InputError, Span
-from vigil_lang.diagnostics.model import NOWHERE
+from vigil_lang.diagnostics.diagnostic import NOWHERE
 
 if TYPE_CHECKING:
     from vigil_lang.diagnostics import Source

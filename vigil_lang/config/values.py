@@ -8,11 +8,11 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from vigil_lang.base.files import lies_in, project_root, real_path
 from vigil_lang.config.select import is_selector
 from vigil_lang.config.table import LEVELS, WORD, Key
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, nearest
 from vigil_lang.diagnostics.visible import visible
-from vigil_lang.files import lies_in, project_root, real_path
 from vigil_lang.paths import parted
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ findings reads it. Neither side knows the other.
 """
 
 from vigil_lang.diagnostics.codes import CODES, Code
-from vigil_lang.diagnostics.model import (
+from vigil_lang.diagnostics.diagnostic import (
     Diagnostic,
     Edit,
     Fix,

@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from vigil_lang.diagnostics.visible import visible
 
 if TYPE_CHECKING:
-    from vigil_lang.diagnostics.model import Source, Span
+    from vigil_lang.diagnostics.diagnostic import Source, Span
 
 TAB = "    "
 _SHOWN_LINES = 5

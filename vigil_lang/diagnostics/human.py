@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from rich.cells import set_cell_size
 from rich.text import Text
 
+from vigil_lang.diagnostics.diagnostic import apply_edits
 from vigil_lang.diagnostics.excerpt import TAB, cells, excerpt
-from vigil_lang.diagnostics.model import apply_edits
 from vigil_lang.diagnostics.visible import shown_path, visible
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from vigil_lang.diagnostics.model import Diagnostic, Fix, Source, Span
+    from vigil_lang.diagnostics.diagnostic import Diagnostic, Fix, Source, Span
 
 STYLES = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}
 _FRAME = "blue"

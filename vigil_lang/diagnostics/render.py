@@ -9,7 +9,7 @@ from vigil_lang.diagnostics.visible import safe_json, shown_path, visible
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from vigil_lang.diagnostics.model import Diagnostic, Fix, Source, Span
+    from vigil_lang.diagnostics.diagnostic import Diagnostic, Fix, Source, Span
 
 SCHEMA = "vigil.findings/1"
 

@@ -16,7 +16,7 @@ from vigil_lang.documents.lines import cells, front_matter, indent, is_delimiter
 
 if TYPE_CHECKING:
     from vigil_lang.diagnostics import Source
-    from vigil_lang.documents.model import Kind
+    from vigil_lang.documents.document import Kind
 
 _QUOTE = re.compile(r"(?:[ \t]{0,3}>)+[ \t]?")
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})([^`\n]*)$")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic
-from vigil_lang.documents.model import Document
+from vigil_lang.documents.document import Document
 from vigil_lang.documents.obligations import obligations
 from vigil_lang.documents.passages import occurrences
 

@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from vigil_lang.base.files import real_path, waits
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
 from vigil_lang.documents.words import listed
-from vigil_lang.files import real_path, waits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from vigil_lang import inputs
+from vigil_lang.base import inputs
+from vigil_lang.base.files import project_root, read_bytes, real_path
 from vigil_lang.diagnostics import Source
-from vigil_lang.files import project_root, read_bytes, real_path
 
 if TYPE_CHECKING:
-    from vigil_lang.documents.model import Document
+    from vigil_lang.documents.document import Document
 
 MAX_BYTES = 5_000_000
 """The size of the largest document that is read."""

@@ -12,7 +12,7 @@ from vigil_lang.documents import demanding
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from vigil_lang.documents.model import Document, Sentence
+    from vigil_lang.documents.document import Document, Sentence
 
 _CODE = re.compile(r"`[^`]*`")
 _QUOTED = re.compile(r"[“\"][^“”\"]{1,300}[”\"]")

@@ -8,12 +8,12 @@ from heapq import nsmallest
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Source
-from vigil_lang.documents.model import Passage
+from vigil_lang.documents.document import Passage
 from vigil_lang.documents.read import is_plain, read_document
 from vigil_lang.documents.words import words
 
 if TYPE_CHECKING:
-    from vigil_lang.documents.model import Document, Sentence
+    from vigil_lang.documents.document import Document, Sentence
 
 _GAP = re.compile(r"\[?(?:…|\.\.\.)\]?")
 

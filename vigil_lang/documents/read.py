@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from vigil_lang.diagnostics import Source, Span
 from vigil_lang.documents.blocks import Block, blocks
 from vigil_lang.documents.demanding import ALONE
+from vigil_lang.documents.document import Document, Sentence
 from vigil_lang.documents.inline import plain
-from vigil_lang.documents.model import Document, Sentence
 from vigil_lang.documents.split import split
 
 if TYPE_CHECKING:
-    from vigil_lang.documents.model import Kind
+    from vigil_lang.documents.document import Kind
 
 
 def read_document(source: Source) -> Document:

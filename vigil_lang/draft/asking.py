@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from vigil_lang.draft.api.client import Client, Message, Reply
-    from vigil_lang.draft.model import Usage
+    from vigil_lang.draft.clause_result import Usage
 
 Key = TypeVar("Key")
 

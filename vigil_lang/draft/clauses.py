@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from vigil_lang.base.files import read_source
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
 from vigil_lang.documents.gather import document_paths
 from vigil_lang.documents.library import MAX_BYTES, citable
 from vigil_lang.documents.obligations import obligations
 from vigil_lang.documents.read import read_document
+from vigil_lang.draft.clause_result import Clause
 from vigil_lang.draft.hostile import addresses_model
-from vigil_lang.draft.model import Clause
-from vigil_lang.files import read_source
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from vigil_lang.documents.model import Document
+    from vigil_lang.documents.document import Document
     from vigil_lang.documents.obligations import Obligation
 
 MAX_CLAUSES = 5000

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from vigil_lang.draft.api.client import Reply
     from vigil_lang.draft.asking import Desk
     from vigil_lang.draft.checks.checking import Checks
-    from vigil_lang.draft.model import Answer, Cause, Clause, Entry
+    from vigil_lang.draft.clause_result import Answer, Cause, Clause, Entry
     from vigil_lang.draft.progress import Progress
     from vigil_lang.draft.prompting.vocabulary import Vocabulary
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, get_args
 import msgspec
 
 from vigil_lang.diagnostics import Diagnostic, InputError, nearest
-from vigil_lang.draft import model
+from vigil_lang.draft import clause_result
 from vigil_lang.draft.building.build import BOUND
 from vigil_lang.draft.building.conditions import MAX_CASES, MAX_TESTS, MAX_VALUES
 from vigil_lang.draft.building.operands import MAX_VALUE
-from vigil_lang.draft.model import Answer, PolicyDocument
+from vigil_lang.draft.clause_result import Answer, PolicyDocument
 from vigil_lang.ingest import json_text
 from vigil_lang.ingest.json_text import REFUSED, fault_of, place_of, point_at, shown
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from vigil_lang.diagnostics import Source
-    from vigil_lang.draft.model import Condition, Requirement
+    from vigil_lang.draft.clause_result import Condition, Requirement
 
 MAX_CHARACTERS = 5_000_000
 MAX_ANSWERS = 10_000
@@ -40,14 +40,14 @@ _MAX_MESSAGE = 300
 _CODE = "VGL611"
 _HELP = "docs/policy-document.md says what a policy document holds"
 _CHOICES = {
-    "outcome": get_args(model.AnswerOutcome),
-    "form": get_args(model.FormName),
-    "of": get_args(model.Subject),
-    "test": get_args(model.TestName),
+    "outcome": get_args(clause_result.AnswerOutcome),
+    "form": get_args(clause_result.FormName),
+    "of": get_args(clause_result.Subject),
+    "test": get_args(clause_result.TestName),
 }
 _MEMBERS = {
     member
-    for struct in (Answer, model.Requirement, model.Condition, model.Case, model.Test)
+    for struct in (Answer, clause_result.Requirement, clause_result.Condition, clause_result.Case, clause_result.Test)
     for member in struct.__struct_fields__
 }
 _STEP = re.compile(r"\.([A-Za-z_]+)|\[([0-9]+)\]")

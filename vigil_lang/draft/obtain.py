@@ -9,23 +9,23 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from vigil_lang.base.files import read_bytes
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
 from vigil_lang.draft import schema, store
 from vigil_lang.draft.api.budget import Budget
 from vigil_lang.draft.api.client import Client
 from vigil_lang.draft.asking import ModelAsker
+from vigil_lang.draft.clause_result import PolicyDocument
 from vigil_lang.draft.drafting import SILENT, DraftPlan, Progress, draft, from_document
-from vigil_lang.draft.model import PolicyDocument
 from vigil_lang.draft.prompting import prompt
-from vigil_lang.files import read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from vigil_lang.draft.api.models import ModelSettings
+    from vigil_lang.draft.clause_result import Draft
     from vigil_lang.draft.clauses import Clauses
-    from vigil_lang.draft.model import Draft
     from vigil_lang.draft.prompting.vocabulary import Vocabulary
     from vigil_lang.draft.reports.report import Origin
     from vigil_lang.trace import Signature, Trace

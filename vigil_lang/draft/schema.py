@@ -11,8 +11,8 @@ import msgspec
 from vigil_lang.draft.building.build import BOUND
 from vigil_lang.draft.building.conditions import MAX_CASES, MAX_TESTS, MAX_VALUES
 from vigil_lang.draft.building.operands import MAX_VALUE
+from vigil_lang.draft.clause_result import PolicyDocument
 from vigil_lang.draft.document import MAX_ANSWERS, MAX_ID, MAX_STATEMENTS, MAX_TEXT, NAMES
-from vigil_lang.draft.model import PolicyDocument
 
 _ABOUT: dict[str, str] = {
     "PolicyDocument": "Answers for the clauses of some documents.",

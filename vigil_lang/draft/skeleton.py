@@ -11,7 +11,7 @@ from vigil_lang.documents.constraints import constraints
 from vigil_lang.documents.lexicon import ACTED, COUNTED, NEGATION, TIME
 from vigil_lang.draft.building.build import statement_name
 from vigil_lang.draft.building.compose import harmless, policy_name
-from vigil_lang.draft.model import Answer, PolicyDocument
+from vigil_lang.draft.clause_result import Answer, PolicyDocument
 from vigil_lang.semantics.text import quote
 from vigil_lang.syntax.format import format_text
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from vigil_lang.documents.constraints import Temporal
     from vigil_lang.documents.lexicon import Order
+    from vigil_lang.draft.clause_result import Clause
     from vigil_lang.draft.clauses import Clauses
-    from vigil_lang.draft.model import Clause
 
 _HEAD = """\
 /// The obligations of {documents}, to be filled in.

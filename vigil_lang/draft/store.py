@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from vigil_lang import cache
-from vigil_lang.draft.model import Answer, Cause, Entry
+from vigil_lang.base import cache
+from vigil_lang.draft.clause_result import Answer, Cause, Entry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from vigil_lang.draft.model import Clause, Draft
+    from vigil_lang.draft.clause_result import Clause, Draft
 
 _FOLDER = "drafts"
 _SHORT = 16

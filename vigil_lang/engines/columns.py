@@ -14,9 +14,9 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
+from vigil_lang.base.recent import Recent
 from vigil_lang.engines.functions import compiled, conjuncts
 from vigil_lang.engines.index import RunIndex
-from vigil_lang.recent import Recent
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import compare, texts
 from vigil_lang.semantics.text import predicate

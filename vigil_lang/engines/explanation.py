@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from vigil_lang.engines.effort import OFFENCE
 from vigil_lang.engines.functions import conjuncts
-from vigil_lang.engines.words import because, listed, quoted, span_of
+from vigil_lang.engines.wording import because, listed, quoted, span_of
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets, texts
 from vigil_lang.semantics.forms import bound_of

@@ -19,8 +19,8 @@ from vigil_lang.semantics.denotation import texts
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from vigil_lang.engines.alike import Alike
     from vigil_lang.engines.effort import Effort, Work
+    from vigil_lang.engines.equivalent_values import Alike
     from vigil_lang.engines.functions import Check
     from vigil_lang.trace import Event, Trace
 

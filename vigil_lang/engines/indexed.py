@@ -9,10 +9,10 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, Final
 
-from vigil_lang.collector import collector_paused
-from vigil_lang.engines.alike import Alike
-from vigil_lang.engines.candidates import Candidates
+from vigil_lang.base.collector import collector_paused
+from vigil_lang.engines.candidate_bindings import Candidates
 from vigil_lang.engines.effort import STATEMENT, Effort, Work
+from vigil_lang.engines.equivalent_values import Alike
 from vigil_lang.engines.index import Key, ManyBindings, Occurrences, RunIndex
 from vigil_lang.engines.interface import Outcome, Violation
 from vigil_lang.semantics import core

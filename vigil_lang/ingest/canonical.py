@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from vigil_lang.ingest.json_text import encode, shown
 from vigil_lang.ingest.reader import Reader
-from vigil_lang.trace.model import STATUSES, made_event
+from vigil_lang.trace.event import STATUSES, made_event
 from vigil_lang.trace.record import Start
 from vigil_lang.trace.values import canonical, flatten, parse_time, time_text
 

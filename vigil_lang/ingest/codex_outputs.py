@@ -9,7 +9,7 @@ from vigil_lang.ingest.content import error_text, integer, joined, obj, output_t
 from vigil_lang.trace.record import Result
 
 if TYPE_CHECKING:
-    from vigil_lang.trace.model import Status
+    from vigil_lang.trace.event import Status
 
 SHELLS = frozenset(
     {"exec_command", "shell", "shell_command", "local_shell", "container.exec", "write_stdin", "unified_exec"}

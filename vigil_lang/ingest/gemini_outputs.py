@@ -9,7 +9,7 @@ from vigil_lang.ingest.content import obj, objects, output_text
 from vigil_lang.trace.record import Result
 
 if TYPE_CHECKING:
-    from vigil_lang.trace.model import Status
+    from vigil_lang.trace.event import Status
 
 SHELL = "run_shell_command"
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from vigil_lang.ingest.lines import Lines
     from vigil_lang.trace import Run
-    from vigil_lang.trace.model import Status
+    from vigil_lang.trace.event import Status
     from vigil_lang.trace.record import Record
 
 ZIP = b"PK\x03\x04"

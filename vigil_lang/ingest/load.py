@@ -8,8 +8,8 @@ from importlib import import_module
 from io import BufferedIOBase
 from typing import TYPE_CHECKING, cast
 
+from vigil_lang.base.files import open_input, standard_input
 from vigil_lang.diagnostics import Diagnostic, InputError, Source, nearest
-from vigil_lang.files import open_input, standard_input
 from vigil_lang.ingest.lines import Lines
 from vigil_lang.ingest.stream import GZIP, unreadable
 from vigil_lang.trace import Run, checked

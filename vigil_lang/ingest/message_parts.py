@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from vigil_lang.ingest.lines import Lines
-    from vigil_lang.trace.model import Status
+    from vigil_lang.trace.event import Status
     from vigil_lang.trace.record import Record
 
 _SPEAKERS: dict[str, Literal["user", "agent"]] = {

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from vigil_lang.ingest.lines import Lines
     from vigil_lang.trace import Run
-    from vigil_lang.trace.model import Status
+    from vigil_lang.trace.event import Status
     from vigil_lang.trace.record import Record
 
 _WITH_NAME = frozenset({"function_call", "custom_tool_call", "mcp_call"})

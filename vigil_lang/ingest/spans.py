@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from vigil_lang.ingest.lines import Lines
     from vigil_lang.trace import Run
-    from vigil_lang.trace.model import Status
+    from vigil_lang.trace.event import Status
     from vigil_lang.trace.record import Record
 
 

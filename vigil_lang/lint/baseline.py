@@ -7,9 +7,9 @@ import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from vigil_lang.base.files import read_source
+from vigil_lang.base.outputs import rewrite
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
-from vigil_lang.files import read_source
-from vigil_lang.outputs import rewrite
 from vigil_lang.report.fingerprint import fingerprints
 from vigil_lang.report.paths import Places
 

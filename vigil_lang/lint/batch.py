@@ -6,11 +6,11 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from vigil_lang import cache, inputs
+from vigil_lang.base import cache, inputs
+from vigil_lang.base.processes import can_spawn, importing_nothing_here
 from vigil_lang.diagnostics import InputError
 from vigil_lang.lint.codec import Records, decode, encode
 from vigil_lang.lint.store import ABSENT, Digests, Entry, Store, digest
-from vigil_lang.processes import can_spawn, importing_nothing_here
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from vigil_lang.base.files import read_source
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, InputError, Note, Severity, Source, Span
-from vigil_lang.files import read_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from vigil_lang.analysis import alike
+from vigil_lang.analysis import canonical
 from vigil_lang.diagnostics import Edit, Source, apply_edits
 from vigil_lang.lint.run import lint
 from vigil_lang.semantics.policy import read_policy
@@ -108,8 +108,8 @@ def _same(one: Statement, other: Statement) -> bool:
     mine, theirs = one.requirement, other.requirement
     if replace(one.metadata, doc=None) != replace(other.metadata, doc=None):
         return False
-    if alike.key(mine.theta) == alike.key(theirs.theta):
+    if canonical.key(mine.theta) == canonical.key(theirs.theta):
         return True
-    from vigil_lang.analysis.entails import entails
+    from vigil_lang.analysis.entailment import entails
 
     return entails(mine, theirs) and entails(theirs, mine)

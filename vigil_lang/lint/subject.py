@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from vigil_lang.analysis.implies import Implications
+from vigil_lang.analysis.implication import Implications
 from vigil_lang.documents.library import Library
 from vigil_lang.lint.variables import unjoined
 from vigil_lang.lint.written import written

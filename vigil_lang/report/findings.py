@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from vigil_lang.report.content import Place, Report, Result, Suppression, count
 from vigil_lang.report.fingerprint import fingerprints
-from vigil_lang.report.model import Place, Report, Result, Suppression, count
 from vigil_lang.report.pages import rule_of
 from vigil_lang.report.paths import Places
 

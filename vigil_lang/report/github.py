@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics.log import harmless
 from vigil_lang.diagnostics.visible import visible
-from vigil_lang.report.model import LEVELS, by_severity
+from vigil_lang.report.content import LEVELS, by_severity
 
 if TYPE_CHECKING:
-    from vigil_lang.report.model import Report, Result
+    from vigil_lang.report.content import Report, Result
 
 _COMMANDS = {"error": "error", "warning": "warning", "info": "notice"}
 # What GitHub shows of each command in one step.

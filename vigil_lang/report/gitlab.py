@@ -8,7 +8,7 @@ from vigil_lang.diagnostics.visible import safe_json, visible
 from vigil_lang.report.paths import as_unicode
 
 if TYPE_CHECKING:
-    from vigil_lang.report.model import Report, Result
+    from vigil_lang.report.content import Report, Result
 
 # `blocker` and `critical` are what a merge request shows first.
 _SEVERITIES = {"error": "critical", "warning": "minor", "info": "info"}

@@ -11,7 +11,7 @@ from vigil_lang.diagnostics.visible import visible
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from vigil_lang.report.model import Place, Report, Result
+    from vigil_lang.report.content import Place, Report, Result
     from vigil_lang.report.paths import Places
 
 # XML 1.0 has no way to write these, not even as a reference; `visible` knows the others.

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from vigil_lang.base.resources import resource
 from vigil_lang.diagnostics import CODES
-from vigil_lang.report.model import Rule
-from vigil_lang.resources import resource
+from vigil_lang.report.content import Rule
 
 # By the hundreds of the codes, as the registry has them.
 _SUBJECTS = {

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from vigil_lang.files import real_path
-from vigil_lang.resources import resource
+from vigil_lang.base.files import real_path
+from vigil_lang.base.resources import resource
 
 # Where GitHub and GitLab check a repository out; what they show is relative to it.
 _CHECKOUTS = ("GITHUB_WORKSPACE", "CI_PROJECT_DIR")

@@ -9,7 +9,7 @@ from vigil_lang.report.paths import as_unicode
 
 if TYPE_CHECKING:
     from vigil_lang.diagnostics import Source, Span
-    from vigil_lang.report.model import Place, Report, Result
+    from vigil_lang.report.content import Place, Report, Result
 
 _SEVERITIES = {"error": "ERROR", "warning": "WARNING", "info": "INFO"}
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from vigil_lang.base.files import waits
 from vigil_lang.diagnostics import InputError
-from vigil_lang.files import waits
 from vigil_lang.ingest.lines import Lines
 from vigil_lang.ingest.load import STDIN, is_packed, opened
 from vigil_lang.ingest.stream import lines_of

@@ -12,13 +12,13 @@ from urllib.parse import quote
 
 from vigil_lang import __version__
 from vigil_lang.diagnostics.visible import safe_json, visible
-from vigil_lang.report.model import Place, by_severity
+from vigil_lang.report.content import Place, by_severity
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from vigil_lang.diagnostics import Diagnostic, Fix
-    from vigil_lang.report.model import Report, Result, Rule, Step
+    from vigil_lang.report.content import Report, Result, Rule, Step
     from vigil_lang.report.paths import Places
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Source
+from vigil_lang.report.content import by_severity
 from vigil_lang.report.markdown import cell
-from vigil_lang.report.model import by_severity
 
 if TYPE_CHECKING:
-    from vigil_lang.report.model import Report, Result
+    from vigil_lang.report.content import Report, Result
 
 # GitHub takes a MiB from a step.
 MAX_BYTES = 1 << 20

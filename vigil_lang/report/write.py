@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from vigil_lang.report.model import Report
+    from vigil_lang.report.content import Report
 
 FORMATS = ("sarif", "github", "gitlab", "junit", "rdjson")
 

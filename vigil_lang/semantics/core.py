@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import msgspec
 from msgspec.structs import replace
 
-from vigil_lang.diagnostics.model import Span
-from vigil_lang.node import Plain
+from vigil_lang.base.node import Plain
+from vigil_lang.diagnostics.diagnostic import Span
 from vigil_lang.semantics.text import Matcher
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from vigil_lang.base.files import is_file, read_source, real_path
+from vigil_lang.base.resources import resource
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, InputError, Note, Source, nearest
-from vigil_lang.files import is_file, read_source, real_path
-from vigil_lang.resources import resource
 from vigil_lang.syntax import Parsed, parse, tree
 from vigil_lang.syntax.parse import MAX_CHARACTERS
 

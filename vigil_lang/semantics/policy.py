@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vigil_lang.collector import collector_paused
+from vigil_lang.base.collector import collector_paused
+from vigil_lang.base.files import read_source, real_path
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
 from vigil_lang.diagnostics.visible import as_argument
-from vigil_lang.files import read_source, real_path
 from vigil_lang.semantics.lower import Lowering, Statement
 from vigil_lang.semantics.meanings import Values
 from vigil_lang.semantics.modules import (

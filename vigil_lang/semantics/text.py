@@ -6,8 +6,8 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from vigil_lang.base.node import Plain
 from vigil_lang.diagnostics.visible import HIDDEN
-from vigil_lang.node import Plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from vigil_lang.diagnostics.model import Span
+from vigil_lang.diagnostics.diagnostic import Span
 from vigil_lang.syntax import tree
 from vigil_lang.syntax.lalr import Token
 

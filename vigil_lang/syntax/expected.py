@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vigil_lang.diagnostics.model import Diagnostic, Edit, Fix, Source, Span, nearest
+from vigil_lang.diagnostics.diagnostic import Diagnostic, Edit, Fix, Source, Span, nearest
 from vigil_lang.syntax.scan import ITEM_WORDS, TEST, Token
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from vigil_lang.diagnostics.model import InputError, Source
+from vigil_lang.diagnostics.diagnostic import InputError, Source
 from vigil_lang.syntax.layout import lines_of
 from vigil_lang.syntax.leaves import Leaf, Remark, Spelling, leaves
 from vigil_lang.syntax.parse import Lexed, parse_with_tokens

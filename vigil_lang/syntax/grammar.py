@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from vigil_lang import cache
-from vigil_lang.resources import resource
+from vigil_lang.base import cache
+from vigil_lang.base.resources import resource
 from vigil_lang.syntax.build import Builder
 from vigil_lang.syntax.lalr import Child, Parser, Rule, Tables
 from vigil_lang.syntax.terminals import Terminals

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
-from vigil_lang.diagnostics.model import Span
+from vigil_lang.diagnostics.diagnostic import Span
 from vigil_lang.syntax.scan import CLOSING, COMMENTS, ITEM_WORDS, OPENING, TEST
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import Struct
 
-from vigil_lang.diagnostics.model import Span
+from vigil_lang.diagnostics.diagnostic import Span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
-from vigil_lang.diagnostics.model import Diagnostic, Source
+from vigil_lang.diagnostics.diagnostic import Diagnostic, Source
 from vigil_lang.syntax import scan
 from vigil_lang.syntax.items import item_heads
 from vigil_lang.syntax.moved import moved, moved_finding

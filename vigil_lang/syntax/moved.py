@@ -6,7 +6,7 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from vigil_lang.diagnostics.model import Diagnostic, Edit, Fix, Note, Source, Span
+from vigil_lang.diagnostics.diagnostic import Diagnostic, Edit, Fix, Note, Source, Span
 
 if TYPE_CHECKING:
     from collections.abc import Callable

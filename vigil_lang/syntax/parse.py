@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from vigil_lang.collector import collector_paused
-from vigil_lang.diagnostics.model import Diagnostic, Source, Span
+from vigil_lang.base.collector import collector_paused
+from vigil_lang.diagnostics.diagnostic import Diagnostic, Source, Span
 from vigil_lang.diagnostics.visible import HIDDEN
 from vigil_lang.syntax import tree
 from vigil_lang.syntax.grammar import grammar

@@ -6,7 +6,7 @@ import re
 from itertools import islice
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from vigil_lang.diagnostics.model import Span
+from vigil_lang.diagnostics.diagnostic import Span
 
 TokenKind: TypeAlias = Literal["doc", "comment", "string", "regex", "unclosed", "word", "number", "symbol"]
 

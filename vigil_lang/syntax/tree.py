@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal, TypeAlias
 
-from vigil_lang.diagnostics.model import NOWHERE, Source, Span
-from vigil_lang.node import Node
+from vigil_lang.base.node import Node
+from vigil_lang.diagnostics.diagnostic import NOWHERE, Source, Span
 
 
 class Name(Node, frozen=True, eq=False):

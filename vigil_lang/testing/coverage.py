@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Final
 
 from vigil_lang.engines.index import RunIndex
 from vigil_lang.semantics.modules import is_shipped
-from vigil_lang.testing.points import PartKind, Point, Seen
-from vigil_lang.testing.watched import Watched
-from vigil_lang.testing.written import Place, Reader
+from vigil_lang.testing.condition_parts import Place, Reader
+from vigil_lang.testing.coverage_points import PartKind, Point, Seen
+from vigil_lang.testing.observation import Watched
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from vigil_lang.diagnostics import Source, Span
     from vigil_lang.semantics.policy import Policy
-    from vigil_lang.testing.model import Case
+    from vigil_lang.testing.case import Case
 
 MAX_WORK: Final = 5_000_000
 """Conditions tried on events; what is not seen by then counts as not covered."""

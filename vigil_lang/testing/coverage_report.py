@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from vigil_lang.testing.coverage import Coverage, FileCoverage, Part
-    from vigil_lang.testing.points import Seen
+    from vigil_lang.testing.coverage_points import Seen
 
 WORDS: dict[Seen, str] = {
     "satisfied": "never satisfied by a run that puts it to the test",

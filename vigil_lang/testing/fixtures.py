@@ -7,14 +7,14 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from vigil_lang.base.files import is_file, project_root, real_path
 from vigil_lang.diagnostics import InputError, Note
-from vigil_lang.files import is_file, project_root, real_path
 from vigil_lang.semantics.text import quote
-from vigil_lang.testing.faults import short
+from vigil_lang.testing.test_errors import short
 
 if TYPE_CHECKING:
     from vigil_lang.diagnostics import Diagnostic, Span
-    from vigil_lang.testing.faults import Faults
+    from vigil_lang.testing.test_errors import Faults
     from vigil_lang.trace import Trace
 
 _TRIED = 16

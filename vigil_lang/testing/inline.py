@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
     from vigil_lang.diagnostics import Span
-    from vigil_lang.testing.faults import Faults
+    from vigil_lang.testing.test_errors import Faults
     from vigil_lang.trace.record import Record
 
 UNITS = {"ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000, "d": 86_400_000_000}

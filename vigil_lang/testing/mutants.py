@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
 
-from vigil_lang.analysis import alike
-from vigil_lang.diagnostics.model import Edit, Span, apply_edits
+from vigil_lang.analysis import canonical
+from vigil_lang.diagnostics.diagnostic import Edit, Span, apply_edits
 from vigil_lang.semantics import core
 from vigil_lang.semantics.conditions import Failed
 from vigil_lang.semantics.modules import is_shipped
 from vigil_lang.semantics.range_restriction import unbound
-from vigil_lang.testing.changes import changes
-from vigil_lang.testing.forms import reformed
-from vigil_lang.testing.written import Place, Reader, Written, substituted
+from vigil_lang.testing.condition_mutations import changes
+from vigil_lang.testing.condition_parts import Place, Reader, Written, substituted
+from vigil_lang.testing.form_mutations import reformed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from vigil_lang.diagnostics import Source
     from vigil_lang.semantics.lower import Statement
     from vigil_lang.semantics.policy import Policy
-    from vigil_lang.testing.changes import Change, Meaning
+    from vigil_lang.testing.condition_mutations import Change, Meaning
 
 MAX_MUTANTS: Final = 20_000
 MAX_WORK: Final = 1_000_000
@@ -220,6 +220,6 @@ class _Making:
         if size > _LARGE:
             return before != after
         if id(mutated.statement) not in self._keys:
-            self._keys[id(mutated.statement)] = alike.key(before)
-        key = self._keys[id(mutated.mutant)] = alike.key(after)
+            self._keys[id(mutated.statement)] = canonical.key(before)
+        key = self._keys[id(mutated.mutant)] = canonical.key(after)
         return key != self._keys[id(mutated.statement)]

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Final
 
 from vigil_lang.engines.index import RunIndex
 from vigil_lang.semantics.modules import is_shipped
-from vigil_lang.testing.judge import answer, mismatch
+from vigil_lang.testing.distinguishing_runs import MAX_EVENTS, Telling, tell
+from vigil_lang.testing.expectations import answer, mismatch
 from vigil_lang.testing.mutants import mutants
-from vigil_lang.testing.notation import event_text
-from vigil_lang.testing.telling import MAX_EVENTS, Telling, tell
+from vigil_lang.testing.run_notation import event_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from vigil_lang.semantics.policy import Policy
-    from vigil_lang.testing.model import Case, Expected
+    from vigil_lang.testing.case import Case, Expected
     from vigil_lang.testing.mutants import Mutant, Mutated
 
 LIMIT: Final = 2_000_000

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from vigil_lang.diagnostics.human import hanging
 from vigil_lang.diagnostics.visible import shown_path, visible
-from vigil_lang.testing.notation import written_test
+from vigil_lang.testing.run_notation import written_test
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

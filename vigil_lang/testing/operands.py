@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from vigil_lang.engines.index import RunIndex
     from vigil_lang.semantics.lower import Statement
-    from vigil_lang.testing.points import Point, Points, Seen
+    from vigil_lang.testing.coverage_points import Point, Points, Seen
 
 
 @dataclass(frozen=True, slots=True)

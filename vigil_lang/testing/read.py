@@ -6,16 +6,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from vigil_lang.base.files import read_source
 from vigil_lang.diagnostics import Diagnostic, InputError, Note, Source, Span
-from vigil_lang.files import read_source
 from vigil_lang.semantics.modules import is_test_file
 from vigil_lang.semantics.policy import read_policy
 from vigil_lang.syntax import tree
-from vigil_lang.testing.faults import Faults
+from vigil_lang.testing.case import Case, Expected
 from vigil_lang.testing.fixtures import Fixtures, leads_out
 from vigil_lang.testing.inline import written_run
-from vigil_lang.testing.model import Case, Expected
-from vigil_lang.testing.subjects import Subjects, statements
+from vigil_lang.testing.policies_under_test import Subjects, statements
+from vigil_lang.testing.test_errors import Faults
 from vigil_lang.trace.values import canonical
 
 if TYPE_CHECKING:

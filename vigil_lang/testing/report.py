@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from vigil_lang.diagnostics.render import to_json
 
 if TYPE_CHECKING:
-    from vigil_lang.testing.model import Expected, Failure, Outcome
+    from vigil_lang.testing.case import Expected, Failure, Outcome
     from vigil_lang.testing.session import Session
 
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
 from vigil_lang.semantics.modules import TESTS, is_test_file
+from vigil_lang.testing.expectations import judge
 from vigil_lang.testing.fixtures import Fixtures
-from vigil_lang.testing.judge import judge
 from vigil_lang.testing.read import Suite, read_tests
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from vigil_lang.semantics.policy import Policy
-    from vigil_lang.testing.model import Case, Outcome
+    from vigil_lang.testing.case import Case, Outcome
 
 
 @dataclass(slots=True)

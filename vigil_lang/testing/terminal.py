@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from vigil_lang.testing.model import Failure, Outcome
+    from vigil_lang.testing.case import Failure, Outcome
     from vigil_lang.testing.session import FileResult, Session
     from vigil_lang.trace import Trace
 

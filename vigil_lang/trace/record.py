@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from vigil_lang.trace.model import Event, Run, Status
+    from vigil_lang.trace.event import Event, Run, Status
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from vigil_lang.trace.model import Event, Trace
+    from vigil_lang.trace.event import Event, Trace
 
 MAX_VALUES = 30
 """Values kept of an argument."""

@@ -10,7 +10,7 @@ from vigil_lang.trace.values import number
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from vigil_lang.trace.model import Trace
+    from vigil_lang.trace.event import Trace
 
 ValueType = Literal["text", "number", "bool"]
 Origin = Literal["observed", "declared"]

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from vigil_lang.trace.model import MESSAGES
+from vigil_lang.trace.event import MESSAGES
 from vigil_lang.trace.vocabulary import vocabulary
 
 if TYPE_CHECKING:
-    from vigil_lang.trace.model import Event, Trace
+    from vigil_lang.trace.event import Event, Trace
 
 EFFECTS = "effects"
 """The mark of an event some of whose effects are not known: code without its text, a program nobody described."""

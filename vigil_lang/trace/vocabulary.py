@@ -79,7 +79,7 @@ def vocabulary() -> Vocabulary:
     """The shipped vocabulary."""
     import tomllib
 
-    from vigil_lang.resources import resource
+    from vigil_lang.base.resources import resource
 
     data = tomllib.loads(resource("stdlib", "vocabulary.toml").read_text(encoding="utf-8"))
     kinds = {

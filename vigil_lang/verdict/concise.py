@@ -9,7 +9,7 @@ from vigil_lang.diagnostics.visible import shown_path, visible
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from vigil_lang.verdict.model import Verdict
+    from vigil_lang.verdict.verdict import Verdict
 
 
 def lines(verdict: Verdict) -> Iterator[str]:

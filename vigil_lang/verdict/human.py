@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from vigil_lang.trace import Trace
-    from vigil_lang.verdict.model import Offence, StatementVerdict, Verdict
+    from vigil_lang.verdict.verdict import Offence, StatementVerdict, Verdict
 
 _IN_FULL = 3
 _CONTEXT = 2

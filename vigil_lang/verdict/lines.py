@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from vigil_lang.diagnostics.visible import visible
-from vigil_lang.trace.model import MESSAGES
+from vigil_lang.trace.event import MESSAGES
 from vigil_lang.trace.vocabulary import vocabulary
 from vigil_lang.verdict.calls import call_text, middle
 

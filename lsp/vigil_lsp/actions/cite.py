@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from lsprotocol.types import CodeActionKind
 
 from vigil_lang.diagnostics import Edit, Span
-from vigil_lang.documents.model import Document
+from vigil_lang.documents.document import Document
 from vigil_lang.documents.obligations import obligations
 from vigil_lang.documents.passages import occurrences
 from vigil_lang.lint.source.reach import StatementReach, parts_of

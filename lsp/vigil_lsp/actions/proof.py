@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice, product
 from typing import TYPE_CHECKING
 
-from vigil_lang.analysis import alike
+from vigil_lang.analysis import canonical
 from vigil_lang.diagnostics import Source, apply_edits
 from vigil_lang.lint.fixing import unharmed
 from vigil_lang.semantics.conditions import Conditions, Failed
@@ -64,7 +64,7 @@ def _same_triggers(before: Policy, after: Policy) -> bool:
 
 
 def _key(theta: core.Theta | None) -> str | None:
-    return None if theta is None else alike.key(theta)
+    return None if theta is None else canonical.key(theta)
 
 
 def _without_meaning(policy: Policy) -> Iterator[tree.Item]:
@@ -92,7 +92,7 @@ def _same_pattern(before: Policy, after: Policy, pattern: tree.Pattern) -> bool:
         if one is not None and two is not None:
             from vigil_lang.semantics import core
 
-            return alike.key(core.Holds(one)) == alike.key(core.Holds(two))
+            return canonical.key(core.Holds(one)) == canonical.key(core.Holds(two))
     return False
 
 

@@ -9,8 +9,8 @@ from vigil_lang.diagnostics import Source
 from vigil_lang.semantics import core
 from vigil_lang.semantics.modules import TESTS, is_test_file
 from vigil_lang.syntax.format import format_text
-from vigil_lang.testing.notation import written_test
-from vigil_lang.testing.telling import Telling, tell
+from vigil_lang.testing.distinguishing_runs import Telling, tell
+from vigil_lang.testing.run_notation import written_test
 from vigil_lang.trace import Trace
 
 if TYPE_CHECKING:

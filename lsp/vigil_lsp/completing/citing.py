@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lsprotocol.types import CompletionItemKind as Kind
 
 from vigil_lang.documents.coverage import coverage
-from vigil_lang.documents.model import Document
+from vigil_lang.documents.document import Document
 from vigil_lang.semantics.metadata import ANNOTATIONS, LEVELS, REACTIONS
 from vigil_lang.semantics.text import BadEscape, unescape
 from vigil_lsp.completing.offer import Offer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vigil_lang.node import Node
+from vigil_lang.base.node import Node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -14,7 +14,7 @@ from vigil_lsp.completing.slot import Role, Slot
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from vigil_lang.node import Node
+    from vigil_lang.base.node import Node
     from vigil_lang.semantics.modules import Module
     from vigil_lang.syntax.following import Part
     from vigil_lsp.completing.meant import Names

@@ -19,7 +19,7 @@ from vigil_lsp.cursor import walk
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from vigil_lang.node import Node
+    from vigil_lang.base.node import Node
     from vigil_lang.semantics.modules import Module
     from vigil_lsp.completing.scene import Scene
 

@@ -7,7 +7,7 @@ import logging
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from vigil_lang.processes import command
+from vigil_lang.base.processes import command
 from vigil_lsp.recordings.messages import (
     HEAD,
     Answer,

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from vigil_lang.base.files import project_root, real_path
 from vigil_lang.config.select import Selection
 from vigil_lang.diagnostics import Span
-from vigil_lang.files import project_root, real_path
 from vigil_lang.syntax.parse import MAX_CHARACTERS, MAX_TOKENS
 from vigil_lang.syntax.scan import tokens
 

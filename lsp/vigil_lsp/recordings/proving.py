@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from vigil_lang.base.files import read_source
 from vigil_lang.diagnostics import InputError
 from vigil_lang.diagnostics.render import concise
-from vigil_lang.files import read_source
 from vigil_lang.testing.session import collect, run
 from vigil_lsp.markup import sentence
 from vigil_lsp.recordings.results import Tested
@@ -15,7 +15,7 @@ from vigil_lsp.recordings.writing import link, named
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from vigil_lang.testing.model import Outcome
+    from vigil_lang.testing.case import Outcome
     from vigil_lang.testing.session import FileResult, Session
 
 

@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from vigil_lang.base.files import is_file, read_source, real_path
 from vigil_lang.diagnostics import InputError, Source
-from vigil_lang.files import is_file, read_source, real_path
 from vigil_lang.semantics.modules import MAX_BYTES, Access, is_shipped, is_test_file
 from vigil_lang.semantics.policy import read_policy
 from vigil_lang.syntax.memory import Memory

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from vigil_lang.base.files import read_bytes
 from vigil_lang.diagnostics.visible import visible
-from vigil_lang.files import read_bytes
 from vigil_lang.ingest.stream import MAX_SIZE
 from vigil_lang.report.recording import event_lines, file_of
 from vigil_lang.semantics import core

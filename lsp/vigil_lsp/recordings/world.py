@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from vigil_lang.base.files import lies_in, real_path, waits
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
 from vigil_lang.diagnostics.visible import as_argument
-from vigil_lang.files import lies_in, real_path, waits
 from vigil_lang.ingest.load import is_packed
 from vigil_lang.paths import parted, trace_paths
 from vigil_lang.report.recording import file_of

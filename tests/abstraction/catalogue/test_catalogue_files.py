@@ -10,9 +10,9 @@ import pytest
 
 from vigil_lang.abstraction.catalogue import names, program
 from vigil_lang.abstraction.catalogue.entry import CHANGES, CONDITIONS, FIELDS
-from vigil_lang.abstraction.catalogue.model import PATH_ROLES
+from vigil_lang.abstraction.catalogue.program import PATH_ROLES
 from vigil_lang.abstraction.catalogue.validate import problems
-from vigil_lang.resources import resource
+from vigil_lang.base.resources import resource
 
 _FILES = sorted(resource("stdlib", "commands").glob("*.toml"))
 _VOCABULARY = tomllib.loads(resource("stdlib", "vocabulary.toml").read_text("utf-8"))

@@ -176,7 +176,7 @@ def test_the_answer_is_kept(bin_directory: Path, tmp_path: Path) -> None:
 def test_a_damaged_answer_is_asked_for_again(bin_directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script(bin_directory, "mytool", "echo '  -x, --ex  an option'")
     for stored in ("{", "[1]", "[[], 3]", "null"):
-        monkeypatch.setattr("vigil_lang.cache.read", lambda _, stored=stored: stored)
+        monkeypatch.setattr("vigil_lang.base.cache.read", lambda _, stored=stored: stored)
         found = probe("mytool")
         assert found is not None
         assert set(found.options) == {"-x", "--ex"}

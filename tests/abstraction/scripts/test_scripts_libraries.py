@@ -8,7 +8,7 @@ import tomllib
 import pytest
 
 from vigil_lang.abstraction.scripts.libraries import is_standard, libraries
-from vigil_lang.resources import resource
+from vigil_lang.base.resources import resource
 from vigil_lang.trace.vocabulary import vocabulary
 
 SPAWNS = ("", "command", "line", "words", "vector", "spread")

@@ -8,10 +8,10 @@ from fnmatch import fnmatchcase
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
-from vigil_lang.resources import resource
+from vigil_lang.base.resources import resource
 
 if TYPE_CHECKING:
-    from vigil_lang.abstraction.catalogue.model import Program
+    from vigil_lang.abstraction.catalogue.program import Program
 
 _VERSION = re.compile(r"-?[0-9]+(?:\.[0-9]+)*\Z")
 _BARE = re.compile(r"[A-Za-z0-9_-]+\Z", re.ASCII)

@@ -256,7 +256,7 @@ class Libraries:
 @cache
 def libraries(language: str) -> Libraries:
     """The shipped description of a language's libraries."""
-    from vigil_lang.resources import resource
+    from vigil_lang.base.resources import resource
 
     text = resource("stdlib", "libraries", f"{language}.toml").read_text(encoding="utf-8")
     headers = list(_HEADER.finditer(text))
@@ -270,7 +270,7 @@ def libraries(language: str) -> Libraries:
 def _pure_names() -> dict[str, dict[str, frozenset[str]]]:
     import tomllib
 
-    from vigil_lang.resources import resource
+    from vigil_lang.base.resources import resource
 
     found = tomllib.loads(resource("stdlib", "libraries", "pure.toml").read_text(encoding="utf-8"))
     return {language: {k: frozenset(v.split()) for k, v in table.items()} for language, table in found.items()}

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.abstraction import paths
 from vigil_lang.abstraction.shell.limits import MAX_EXPANDED, MAX_WORDS
-from vigil_lang.abstraction.shell.model import UNKNOWN
 from vigil_lang.abstraction.shell.outcome import (
     EXIT_FAIL,
     EXIT_OK,
@@ -22,11 +21,12 @@ from vigil_lang.abstraction.shell.outcome import (
     Way,
     add,
 )
+from vigil_lang.abstraction.shell.state import UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from vigil_lang.abstraction.shell.model import Redirect, ShellState
+    from vigil_lang.abstraction.shell.state import Redirect, ShellState
     from vigil_lang.abstraction.shell.walk import Walker
     from vigil_lang.abstraction.step import Word
 

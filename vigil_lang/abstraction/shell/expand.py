@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from vigil_lang.abstraction.shell import arithmetic, glob
 from vigil_lang.abstraction.shell.braces import TooMany, brace_expand
 from vigil_lang.abstraction.shell.limits import MAX_VALUE, MAX_WORDS
-from vigil_lang.abstraction.shell.model import UNKNOWN
+from vigil_lang.abstraction.shell.state import UNKNOWN
 from vigil_lang.abstraction.shell.tokens import Arithmetic, Array, Literal, Parameter, Substitution
 from vigil_lang.abstraction.step import Word
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from vigil_lang.abstraction.shell.limits import Budget
-    from vigil_lang.abstraction.shell.model import ShellState, Value
+    from vigil_lang.abstraction.shell.state import ShellState, Value
     from vigil_lang.abstraction.shell.tokens import Part, Parts
 
 _BLANKS = re.compile(r"[ \t\n]+")

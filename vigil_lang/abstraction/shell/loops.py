@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.abstraction.shell import arithmetic
 from vigil_lang.abstraction.shell.expand import source
-from vigil_lang.abstraction.shell.model import UNKNOWN
 from vigil_lang.abstraction.shell.outcome import FAIL, OK, Facts, Outcome, Way, add, forget, join, merge, only_ran
+from vigil_lang.abstraction.shell.state import UNKNOWN
 from vigil_lang.abstraction.step import Word
 
 if TYPE_CHECKING:
-    from vigil_lang.abstraction.shell.model import ShellState, Value
+    from vigil_lang.abstraction.shell.state import ShellState, Value
     from vigil_lang.abstraction.shell.syntax import For, ForArithmetic, Node, While
     from vigil_lang.abstraction.shell.walk import Walker
 

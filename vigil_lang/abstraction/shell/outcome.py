@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from vigil_lang.abstraction.shell.model import UNKNOWN
+from vigil_lang.abstraction.shell.state import UNKNOWN
 
 if TYPE_CHECKING:
-    from vigil_lang.abstraction.shell.model import ShellState
+    from vigil_lang.abstraction.shell.state import ShellState
 
 OK, FAIL = "ok", "fail"
 """The ends of a piece after which the next one runs."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from vigil_lang.abstraction.shell.limits import MAX_TEXT, Budget, Exceeded
-from vigil_lang.abstraction.shell.model import Command, Reading, ShellState
 from vigil_lang.abstraction.shell.outcome import EXIT_FAIL, EXIT_OK, OK, Facts, Outcome, Way, join, join_states
+from vigil_lang.abstraction.shell.state import Command, Reading, ShellState
 from vigil_lang.abstraction.shell.walk import Draft, Walker
 
 _MAX_TRAPS = 20

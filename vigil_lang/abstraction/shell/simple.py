@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from vigil_lang.abstraction.shell import builtins
 from vigil_lang.abstraction.shell.expand import source
 from vigil_lang.abstraction.shell.limits import MAX_CALLS, MAX_VALUE
-from vigil_lang.abstraction.shell.model import UNKNOWN, Redirect
 from vigil_lang.abstraction.shell.outcome import FAIL, OK, RETURN_FAIL, RETURN_OK, Facts, Outcome, Way, add
+from vigil_lang.abstraction.shell.state import UNKNOWN, Redirect
 from vigil_lang.abstraction.shell.tokens import Arithmetic, Array, Literal, RedirectToken, Substitution, WordToken
 from vigil_lang.abstraction.step import Word
 
 if TYPE_CHECKING:
-    from vigil_lang.abstraction.shell.model import ShellState, Value
+    from vigil_lang.abstraction.shell.state import ShellState, Value
     from vigil_lang.abstraction.shell.syntax import Simple
     from vigil_lang.abstraction.shell.tokens import Parts, Token
     from vigil_lang.abstraction.shell.walk import Walker

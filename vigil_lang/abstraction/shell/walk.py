@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from vigil_lang.abstraction.shell.limits import Budget
-    from vigil_lang.abstraction.shell.model import Redirect, ShellState, Value
+    from vigil_lang.abstraction.shell.state import Redirect, ShellState, Value
     from vigil_lang.abstraction.shell.tokens import Lexed, Parts, Substitution
     from vigil_lang.abstraction.step import Word
 

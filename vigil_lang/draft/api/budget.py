@@ -12,7 +12,7 @@ from vigil_lang.draft.api.models import bounding
 
 if TYPE_CHECKING:
     from vigil_lang.draft.api.models import ModelSettings, Prices
-    from vigil_lang.draft.model import Usage
+    from vigil_lang.draft.clause_result import Usage
 
 LEAST = 1024
 """Output tokens below which a request is not worth making."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 from vigil_lang.draft.api.budget import Budget, Reserved
 from vigil_lang.draft.api.connection import Connection
 from vigil_lang.draft.api.wire import Heard
-from vigil_lang.draft.model import Usage
+from vigil_lang.draft.clause_result import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -18,7 +18,7 @@ from vigil_lang.syntax import tree
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from vigil_lang.draft.model import Clause, Requirement
+    from vigil_lang.draft.clause_result import Clause, Requirement
 
 __all__ = ["Unbuildable", "statement", "statement_name"]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace as with_fields
 
-from vigil_lang.analysis.alike import key
+from vigil_lang.analysis.canonical import key
 from vigil_lang.diagnostics import Source
 from vigil_lang.diagnostics.visible import HIDDEN, visible
 from vigil_lang.draft.building.operands import KEYWORDS
@@ -20,7 +20,7 @@ from vigil_lang.syntax.print import to_text
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from vigil_lang.draft.model import Clause, Entry
+    from vigil_lang.draft.clause_result import Clause, Entry
 
 MAX_HEADING = 80
 MAX_CONTEXT = 60

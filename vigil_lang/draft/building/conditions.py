@@ -12,7 +12,7 @@ from vigil_lang.syntax import tree
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from vigil_lang.draft.model import Case, Condition, Requirement, Test
+    from vigil_lang.draft.clause_result import Case, Condition, Requirement, Test
 
 MAX_CASES = 20
 MAX_TESTS = 30

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from vigil_lang.analysis.breaking import breaking
-from vigil_lang.analysis.entails import valid
+from vigil_lang.analysis.counterexample import breaking
+from vigil_lang.analysis.entailment import valid
 from vigil_lang.engines.smt.event import meeting
 from vigil_lang.engines.smt.solve import evaluate
 from vigil_lang.semantics import core
 
 if TYPE_CHECKING:
-    from vigil_lang.draft.model import Fared
+    from vigil_lang.draft.clause_result import Fared
 
 _FEW: Final = 3
 _LIMIT: Final = "(set-option :reproducible-resource-limit 200000)"

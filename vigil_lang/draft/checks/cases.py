@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from vigil_lang.analysis.occurs import Occurrence
+from vigil_lang.analysis.reachability import Occurrence
 from vigil_lang.draft.checks.patterns import says_nothing
 from vigil_lang.semantics import core
 

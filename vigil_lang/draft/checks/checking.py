@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from vigil_lang.collector import collector_paused
+from vigil_lang.base.collector import collector_paused
 from vigil_lang.config.select import Selection
 from vigil_lang.diagnostics import Source
 from vigil_lang.documents.constraints import constraints
@@ -20,7 +20,7 @@ from vigil_lang.documents.library import Library
 from vigil_lang.draft.building import build
 from vigil_lang.draft.checks.breakable import breakable
 from vigil_lang.draft.checks.weakening import weaknesses
-from vigil_lang.draft.model import Drafted, Fared
+from vigil_lang.draft.clause_result import Drafted, Fared
 from vigil_lang.engines.index import RunIndex
 from vigil_lang.engines.indexed import Judgement
 from vigil_lang.engines.smt.encode import Encoding
@@ -29,13 +29,13 @@ from vigil_lang.lint.run import Plan, lint_policy
 from vigil_lang.semantics.policy import read_policy
 from vigil_lang.syntax import parse
 from vigil_lang.syntax.print import to_text
-from vigil_lang.trace.model import Trace
+from vigil_lang.trace.event import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from vigil_lang.diagnostics import Diagnostic
-    from vigil_lang.draft.model import Clause, Requirement
+    from vigil_lang.draft.clause_result import Clause, Requirement
     from vigil_lang.semantics.lower import Statement
     from vigil_lang.semantics.policy import Policy
     from vigil_lang.syntax import tree

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from vigil_lang.documents.words import words
 from vigil_lang.draft.checks.checking import MAX_STATEMENTS, brief, told
-from vigil_lang.draft.model import Entry
+from vigil_lang.draft.clause_result import Entry
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from vigil_lang.draft.checks.checking import Checks
-    from vigil_lang.draft.model import Answer, Cause, Clause, Drafted
+    from vigil_lang.draft.clause_result import Answer, Cause, Clause, Drafted
 
 Judgement: TypeAlias = "Accepted | tuple[str, ...]"
 """What was accepted, or what is wrong, in words for whoever answered."""

@@ -14,7 +14,7 @@ from vigil_lang.lint.source.reach import parts_of
 from vigil_lang.lint.source.stems import related
 
 if TYPE_CHECKING:
-    from vigil_lang.draft.model import Clause
+    from vigil_lang.draft.clause_result import Clause
     from vigil_lang.trace import Signature
 
 _NUMBER = re.compile(r"\d{1,12}(?:,\d{3}){0,4}(?:\.\d{1,9})?")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace as changed
 
-from vigil_lang.analysis.implies import Implications
+from vigil_lang.analysis.implication import Implications
 from vigil_lang.config.select import Selection
 from vigil_lang.diagnostics import Source
 from vigil_lang.draft.building import build
@@ -24,7 +24,7 @@ from vigil_lang.syntax.print import to_text
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from vigil_lang.draft.model import Entry
+    from vigil_lang.draft.clause_result import Entry
     from vigil_lang.semantics.lower import Statement
 
 _WANTED = frozenset({"guard", "response", "resolution", "resolver"})

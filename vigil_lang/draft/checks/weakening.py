@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from vigil_lang.draft.checks.cases import Asked
-    from vigil_lang.draft.model import Clause
+    from vigil_lang.draft.clause_result import Clause
     from vigil_lang.semantics.lower import Statement
     from vigil_lang.trace import Signature
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from itertools import islice, product
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from vigil_lang.analysis import alike
+from vigil_lang.analysis import canonical
 from vigil_lang.draft.evaluation.generated import RUNS, generated
 from vigil_lang.draft.evaluation.plausible import Plausible
 from vigil_lang.engines.index import RunIndex
 from vigil_lang.semantics import core
-from vigil_lang.testing.judge import answer
-from vigil_lang.testing.telling import Telling, tell
+from vigil_lang.testing.distinguishing_runs import Telling, tell
+from vigil_lang.testing.expectations import answer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -111,5 +111,5 @@ def trials(
 
 def same_as_written(gold: Sequence[Statement], other: Sequence[Statement]) -> bool:
     """Whether the statements are the same up to order and the names of variables, which proves that they agree."""
-    one, two = ({alike.key(statement.requirement.theta) for statement in side} for side in (gold, other))
+    one, two = ({canonical.key(statement.requirement.theta) for statement in side} for side in (gold, other))
     return one == two

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vigil_lang.analysis import alike
+from vigil_lang.analysis import canonical
 from vigil_lang.diagnostics import InputError, Source
 from vigil_lang.draft.evaluation.agreement import compared, judge, same_as_written, trials
 from vigil_lang.draft.evaluation.generated import RUNS, generated
@@ -18,10 +18,10 @@ from vigil_lang.syntax.print import to_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from vigil_lang.draft.clause_result import Draft, Drafted, Entry
     from vigil_lang.draft.evaluation.agreement import Judged
     from vigil_lang.draft.evaluation.gold import Gold
     from vigil_lang.draft.evaluation.units import Group
-    from vigil_lang.draft.model import Draft, Drafted, Entry
     from vigil_lang.semantics.lower import Statement
 
 
@@ -103,7 +103,7 @@ def _lowered(drafted: Iterable[Drafted]) -> list[Statement]:
         if policy.errors:
             raise InputError(policy.errors)
         for statement in policy.statements:
-            found.setdefault((statement.name, alike.key(statement.requirement.theta)), statement)
+            found.setdefault((statement.name, canonical.key(statement.requirement.theta)), statement)
     return list(found.values())
 
 

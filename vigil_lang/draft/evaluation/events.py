@@ -15,15 +15,15 @@ from vigil_lang.engines.functions import compiled
 from vigil_lang.lint.judging import about
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets, texts
-from vigil_lang.testing.samples import near_misses, samples, values_for
-from vigil_lang.trace.model import Event
+from vigil_lang.testing.sample_events import near_misses, samples, values_for
+from vigil_lang.trace.event import Event
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Iterator, Sequence
 
     from vigil_lang.semantics.denotation import Binding
-    from vigil_lang.trace.model import Trace
+    from vigil_lang.trace.event import Trace
 
 FILLER: Final = Event("e", "other", "e", status="ok")
 """An event that no condition is likely to be about."""

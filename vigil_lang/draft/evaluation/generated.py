@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Final
 from vigil_lang.draft.evaluation.events import FILLER, Events
 from vigil_lang.draft.evaluation.variations import keyed, variations, with_another_value
 from vigil_lang.semantics import core
-from vigil_lang.testing.telling import bounds, repetitions
-from vigil_lang.trace.model import Trace
+from vigil_lang.testing.distinguishing_runs import bounds, repetitions
+from vigil_lang.trace.event import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from vigil_lang.trace.model import Event
+    from vigil_lang.trace.event import Event
 
 RUNS: Final = 240
 """Runs that are made by default."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from vigil_lang.engines.smt.outcomes import texts_apart
 from vigil_lang.semantics import core
-from vigil_lang.testing.samples import matching
+from vigil_lang.testing.sample_events import matching
 from vigil_lang.trace.values import canonical
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from vigil_lang.trace.vocabulary import vocabulary
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from vigil_lang.trace.model import Event, Trace
+    from vigil_lang.trace.event import Event, Trace
 
 _RUN: Final = "process.run"
 _OF_PROGRAMS: Final = frozenset({"program", "argv", "flag", "subcommand"})

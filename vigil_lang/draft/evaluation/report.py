@@ -11,7 +11,7 @@ from vigil_lang.diagnostics.human import hanging
 from vigil_lang.diagnostics.visible import shown_path, visible
 from vigil_lang.draft.evaluation.result import OUTCOMES
 from vigil_lang.draft.reports.report import took, usage_json
-from vigil_lang.testing.notation import event_text, run_lines
+from vigil_lang.testing.run_notation import event_text, run_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

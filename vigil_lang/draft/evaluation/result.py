@@ -6,13 +6,13 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from vigil_lang.draft.model import Usage
+from vigil_lang.draft.clause_result import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from vigil_lang.draft.clause_result import Clause
     from vigil_lang.draft.evaluation.agreement import Agreement, Compared
-    from vigil_lang.draft.model import Clause
 
 Outcome: TypeAlias = "Agreement | Literal['missing', 'extra']"
 """How the statements drafted for a clause compare with the gold ones; `missing` where none was drafted, `extra` where

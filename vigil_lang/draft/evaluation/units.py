@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from vigil_lang.documents.coverage import cited_sentences
-from vigil_lang.documents.model import Document
+from vigil_lang.documents.document import Document
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from vigil_lang.draft.clause_result import Entry
     from vigil_lang.draft.evaluation.gold import Gold
-    from vigil_lang.draft.model import Entry
     from vigil_lang.semantics.lower import Statement
 
 

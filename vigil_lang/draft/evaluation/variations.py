@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from vigil_lang.draft.evaluation.known import Known
-    from vigil_lang.trace.model import Event, Status
+    from vigil_lang.trace.event import Event, Status
 
 _OTHER: Final = "another"
 _ARGUMENTS: Final = 4

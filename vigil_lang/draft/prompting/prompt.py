@@ -18,7 +18,7 @@ from vigil_lang.trace.vocabulary import vocabulary as kinds_and_roles
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from vigil_lang.draft.model import Clause
+    from vigil_lang.draft.clause_result import Clause
     from vigil_lang.draft.prompting.vocabulary import Vocabulary
     from vigil_lang.trace.vocabulary import Kind, Role
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from vigil_lang.draft.model import Clause, Drafted, Entry
+    from vigil_lang.draft.clause_result import Clause, Drafted, Entry
     from vigil_lang.draft.reports.report import Report
 
 _PAD = "    "

@@ -26,7 +26,7 @@ from vigil_lang.report.markdown import cell, code
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from vigil_lang.draft.model import Entry
+    from vigil_lang.draft.clause_result import Entry
     from vigil_lang.draft.reports.report import Report, Standing
 
 MAX_CHARS = 60_000

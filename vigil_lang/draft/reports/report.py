@@ -13,7 +13,7 @@ from vigil_lang.syntax.print import to_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from vigil_lang.draft.model import Cause, Clause, Draft, Drafted, Entry, Fared, Usage
+    from vigil_lang.draft.clause_result import Cause, Clause, Draft, Drafted, Entry, Fared, Usage
 
 SCHEMA = "vigil.draft/1"
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING
 
-from vigil_lang.collector import collector_paused
+from vigil_lang.base.collector import collector_paused
 from vigil_lang.engines.effort import SOLVED
 from vigil_lang.engines.smt.query import Condition, Formula, Query
 from vigil_lang.engines.smt.series import Series

@@ -17,7 +17,7 @@ from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets
 from vigil_lang.semantics.regex import Unsupported
 from vigil_lang.semantics.text import Expression, Glob, glob_parts
-from vigil_lang.trace.model import Event
+from vigil_lang.trace.event import Event
 from vigil_lang.trace.values import number
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import z3
 
-from vigil_lang.collector import collector_paused
+from vigil_lang.base.collector import collector_paused
 from vigil_lang.engines.interface import Certificate
 from vigil_lang.engines.smt import script
 from vigil_lang.engines.smt.symbols import Distinct, shown

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from vigil_lang.analysis import alike
+from vigil_lang.analysis import canonical
 from vigil_lang.diagnostics import Diagnostic, Note
 from vigil_lang.lint.rule import Rule
 from vigil_lang.semantics import core
@@ -29,7 +29,7 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
     for statement, mark in zip(policy.statements, marks, strict=True):
         if mark is None or shared[mark] == 1:
             continue
-        other = first.setdefault((alike.key(statement.requirement.theta), statement.params), statement)
+        other = first.setdefault((canonical.key(statement.requirement.theta), statement.params), statement)
         if other is not statement:
             message = f"`{statement.name}` says the same as `{other.name}`"
             note = Note("said here first", other.source, other.span)

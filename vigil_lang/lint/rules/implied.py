@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from itertools import count, islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from vigil_lang.analysis import alike
-from vigil_lang.analysis.breaking import breaking
-from vigil_lang.analysis.entails import entails, valid
-from vigil_lang.analysis.facets import Facets, conceivable
-from vigil_lang.analysis.implies import plainly_impossible
+from vigil_lang.analysis import canonical
+from vigil_lang.analysis.counterexample import breaking
+from vigil_lang.analysis.entailment import entails, valid
+from vigil_lang.analysis.field_constraints import Facets, conceivable
+from vigil_lang.analysis.implication import plainly_impossible
 from vigil_lang.analysis.tableau import within
 from vigil_lang.diagnostics import Diagnostic, Note
 from vigil_lang.lint.obligations import triggering
@@ -23,7 +23,7 @@ from vigil_lang.syntax import tree
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from vigil_lang.analysis.implies import Implications
+    from vigil_lang.analysis.implication import Implications
     from vigil_lang.lint.subject import Subject
     from vigil_lang.semantics.lower import Statement
     from vigil_lang.trace import Trace
@@ -281,7 +281,7 @@ def _implied(one: Sides, other: Sides, known: Implications) -> bool:
     if (other.scope is not None or other.statement.form in ("rslv", "always")) and valid(theirs, known):
         return False
     mutual = one.statement.form == other.statement.form and _conceivable(other, one, _hits(one))
-    return not mutual or alike.key(mine.theta) != alike.key(theirs.theta)
+    return not mutual or canonical.key(mine.theta) != canonical.key(theirs.theta)
 
 
 RULE = Rule(("VGL322",), find)

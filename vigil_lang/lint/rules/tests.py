@@ -20,8 +20,8 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
     if not any(isinstance(item, tree.TestCase) for item in policy.module.file.items):
         return
     from vigil_lang.testing.fixtures import Fixtures
+    from vigil_lang.testing.policies_under_test import Subjects
     from vigil_lang.testing.read import find_tests
-    from vigil_lang.testing.subjects import Subjects
 
     subjects = Subjects(policy, subject.access)
     if not subjects.errors():  # what is wrong with a policy is said where it is checked itself

@@ -20,7 +20,7 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
     """
     if not subject.runs or not subject.policy.statements:
         return
-    from vigil_lang.analysis.occurs import Occurrence
+    from vigil_lang.analysis.reachability import Occurrence
     from vigil_lang.lint.signature.vacuity import vacuous
 
     statements, runs = subject.policy.statements, subject.runs

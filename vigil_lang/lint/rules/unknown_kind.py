@@ -13,8 +13,8 @@ from vigil_lang.syntax import tree
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
+    from vigil_lang.base.node import Node
     from vigil_lang.lint.subject import Subject
-    from vigil_lang.node import Node
     from vigil_lang.semantics.lower import Statement
 
 _DOTTED = re.compile(r"\w\.\w")

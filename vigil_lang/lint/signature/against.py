@@ -6,8 +6,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from vigil_lang.analysis.derived import may_be_derived
-from vigil_lang.analysis.occurs import Occurrence, matches_any
+from vigil_lang.analysis.outside_signature import may_be_derived
+from vigil_lang.analysis.reachability import Occurrence, matches_any
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, nearest
 from vigil_lang.lint.signature.domains import Domain, test_findings
 from vigil_lang.lint.signature.joins import Use, joins

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from vigil_lang.analysis.occurs import matches_any
+from vigil_lang.analysis.reachability import matches_any
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix
 from vigil_lang.diagnostics import nearest as nearest_of
 from vigil_lang.lint.signature.members import Member, member, members

@@ -9,7 +9,7 @@ from vigil_lang.semantics import core
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
-    from vigil_lang.analysis.occurs import Occurrence
+    from vigil_lang.analysis.reachability import Occurrence
     from vigil_lang.diagnostics import Span
     from vigil_lang.semantics.lower import Statement
 

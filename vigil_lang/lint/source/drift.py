@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Note
-from vigil_lang.documents.model import Document
+from vigil_lang.documents.document import Document
 from vigil_lang.documents.passages import nearest_sentence, occurrences, quoted_words
 from vigil_lang.semantics.text import quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from vigil_lang.documents.model import Sentence
+    from vigil_lang.documents.document import Sentence
     from vigil_lang.lint.source.citations import Citation
     from vigil_lang.lint.subject import Subject
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from vigil_lang.analysis.facets import Facets, conceivable, facets, tells
+from vigil_lang.analysis.field_constraints import Facets, conceivable, facets, tells
 from vigil_lang.analysis.witness import obviously_satisfiable
 from vigil_lang.semantics import core
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import islice, product
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from vigil_lang.analysis.implies import Implications
+from vigil_lang.analysis.implication import Implications
 from vigil_lang.analysis.tableau import Tableau
 from vigil_lang.semantics import core
 

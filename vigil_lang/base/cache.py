@@ -56,8 +56,8 @@ def write(name: str, text: str) -> None:
 
 def write_plain(name: str, text: str) -> None:
     """Store a text as it is, for `read_bytes` and for people, if that can be done safely."""
+    from vigil_lang.base.outputs import rewrite
     from vigil_lang.diagnostics import InputError
-    from vigil_lang.outputs import rewrite
 
     place = _trusted()
     with suppress(OSError, ValueError, InputError):

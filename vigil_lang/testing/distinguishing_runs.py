@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from vigil_lang.engines.index import RunIndex
 from vigil_lang.engines.indexed import Judgement
 from vigil_lang.semantics import core
-from vigil_lang.testing.samples import near_misses, samples, values_for
-from vigil_lang.trace.model import Event, Trace
+from vigil_lang.testing.sample_events import near_misses, samples, values_for
+from vigil_lang.trace.event import Event, Trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from vigil_lang.analysis.derived import may_be_derived
+from vigil_lang.analysis.outside_signature import may_be_derived
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets
 from vigil_lang.semantics.text import predicate
-from vigil_lang.trace.model import Event
+from vigil_lang.trace.event import Event
 from vigil_lang.trace.signature import type_of
 
 if TYPE_CHECKING:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
-from vigil_lang.analysis.modest import asks_little, unmarked
+from vigil_lang.analysis.surely_satisfiable import asks_little, unmarked
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets
 from vigil_lang.semantics.text import Glob, glob_parts, predicate
-from vigil_lang.trace.model import Event
+from vigil_lang.trace.event import Event
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

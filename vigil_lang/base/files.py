@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import BinaryIO
 
-from vigil_lang import inputs
+from vigil_lang.base import inputs
 from vigil_lang.diagnostics import Diagnostic, InputError, Source, Span
 
 _MARKS = (".git", "pyproject.toml", "vigil.toml")

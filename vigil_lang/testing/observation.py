@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 from vigil_lang.engines.functions import compiled
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets, texts
-from vigil_lang.testing.carriers import certain
-from vigil_lang.testing.judge import answer
+from vigil_lang.testing.expectations import answer
 from vigil_lang.testing.operands import operands
+from vigil_lang.testing.vacuous_joins import certain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from vigil_lang.engines.index import RunIndex
     from vigil_lang.semantics.denotation import Binding
     from vigil_lang.semantics.lower import Statement
-    from vigil_lang.testing.points import PartKind, Point, Points, Seen
-    from vigil_lang.testing.written import Reader, Written
+    from vigil_lang.testing.condition_parts import Reader, Written
+    from vigil_lang.testing.coverage_points import PartKind, Point, Points, Seen
     from vigil_lang.trace import Event, Trace
 
 _LIVE: Final = 64

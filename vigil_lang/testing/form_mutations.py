@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from vigil_lang.diagnostics.model import Edit, Span
+from vigil_lang.diagnostics.diagnostic import Edit, Span
 from vigil_lang.semantics import core
 from vigil_lang.syntax import tree
 from vigil_lang.syntax.print import to_text

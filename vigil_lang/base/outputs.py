@@ -17,9 +17,9 @@ from errno import EISDIR, ENXIO
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from vigil_lang import inputs
+from vigil_lang.base import inputs
+from vigil_lang.base.files import lies_in, marked_root, real_path, waits
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
-from vigil_lang.files import lies_in, marked_root, real_path, waits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,7 +87,7 @@ def rewrite(path: str, text: str) -> None:
 def check_outputs(*paths: str | None) -> None:
     """See that nothing that is read is among some outputs, however it is spelled, and that no two are the same file.
 
-    The reading may still be ahead: what arguments stand for is known (`vigil_lang.inputs`) before it is read.
+    The reading may still be ahead: what arguments stand for is known (`vigil_lang.base.inputs`) before it is read.
 
     Raises:
         InputError: VGL004.

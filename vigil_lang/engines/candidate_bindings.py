@@ -14,8 +14,8 @@ from vigil_lang.semantics import core
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from vigil_lang.engines.alike import Alike
     from vigil_lang.engines.effort import Work
+    from vigil_lang.engines.equivalent_values import Alike
     from vigil_lang.engines.index import Key, Occurrences
     from vigil_lang.trace import Trace
 

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.engines.index import RunIndex
 from vigil_lang.engines.indexed import Judgement
-from vigil_lang.testing.fixed import at_fault
-from vigil_lang.testing.model import Answer, Failure, Outcome
+from vigil_lang.testing.case import Answer, Failure, Outcome
+from vigil_lang.testing.substitution import at_fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from vigil_lang.semantics.lower import Statement
     from vigil_lang.semantics.policy import Policy
-    from vigil_lang.testing.model import Case, Expected
+    from vigil_lang.testing.case import Case, Expected
 
 _TOLD = 5
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from msgspec.structs import replace
 
-from vigil_lang.diagnostics.model import Edit, Span
+from vigil_lang.diagnostics.diagnostic import Edit, Span
 from vigil_lang.semantics import core
 from vigil_lang.semantics.meanings import Scope
 from vigil_lang.syntax import tree
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from vigil_lang.diagnostics import Source
     from vigil_lang.semantics.modules import Module
-    from vigil_lang.testing.written import Reader, Written
+    from vigil_lang.testing.condition_parts import Reader, Written
 
 MAX_ELEMENTS: Final = 6
 """Elements of a set that are taken out one by one."""

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final
 from vigil_lang.analysis.witness import guess
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import satisfied
-from vigil_lang.trace.model import Trace
+from vigil_lang.trace.event import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from vigil_lang.trace.model import Event
+    from vigil_lang.trace.event import Event
 
 _MOST: Final = 20
 """Events of the longest run that is tried."""
