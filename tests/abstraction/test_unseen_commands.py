@@ -19,7 +19,7 @@ from vigil_lang.trace.record import Call
 from vigil_lang.trace.unseen import is_wholly_seen, leaves_open
 
 if TYPE_CHECKING:
-    from vigil_lang.abstraction.catalogue.program import Program
+    from vigil_lang.abstraction.catalogue.programs import Program
     from vigil_lang.trace import Event
 
 _HERE = Path(__file__).parent

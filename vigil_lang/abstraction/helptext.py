@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from vigil_lang.abstraction.catalogue.program import Program, Takes
+    from vigil_lang.abstraction.catalogue.programs import Program, Takes
 
 _MOST_LINES = 5000
 _MOST_OPTIONS = 500
@@ -61,7 +61,7 @@ class Usage(NamedTuple):
 
     def program(self, name: str) -> Program:
         """An entry as the catalogue's are, of no kind of its own."""
-        from vigil_lang.abstraction.catalogue.program import Operand, Option, Program, Slot
+        from vigil_lang.abstraction.catalogue.programs import Operand, Option, Program, Slot
 
         options = {each: Option(names, cast("Takes", takes)) for names, takes in self.options for each in names}
         return Program(

@@ -24,7 +24,7 @@ from vigil_lang.base.files import project_root, real_path
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from vigil_lang.abstraction.catalogue.program import Program
+    from vigil_lang.abstraction.catalogue.programs import Program
 
 SECONDS = 2.0
 """How long a program may take to answer."""

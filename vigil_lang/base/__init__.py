@@ -1,1 +1,1 @@
-"""What everything may use: files read and written, the cache, child processes, the base of trees. It knows of nothing but findings."""
+"""What everything may use: files read and written, the cache, child processes, the base of trees."""

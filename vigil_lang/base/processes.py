@@ -26,7 +26,7 @@ def import_path() -> list[str]:
         here = os.path.realpath(os.getcwd())  # noqa: PTH109 - texts: this runs before anything is imported
     except OSError:  # it is gone, and nothing is in it
         here = ""
-    ours = os.path.realpath(os.path.join(os.path.dirname(__file__), os.pardir))  # noqa: PTH118, PTH120
+    ours = os.path.realpath(os.path.join(os.path.dirname(__file__), os.pardir, os.pardir))  # noqa: PTH118, PTH120
     return [p for p in sys.path if os.path.isabs(p) and (here == ours or os.path.realpath(p) != here)]  # noqa: PTH117
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from vigil_lang.abstraction.catalogue import Inner, Invocation, read_command
-from vigil_lang.abstraction.catalogue.program import PATH_ROLES
+from vigil_lang.abstraction.catalogue.programs import PATH_ROLES
 from vigil_lang.abstraction.step import Word
 
 _TABLE = Path(__file__).with_name("commands.txt").read_text("utf-8")

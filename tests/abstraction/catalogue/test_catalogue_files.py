@@ -10,7 +10,7 @@ import pytest
 
 from vigil_lang.abstraction.catalogue import names, program
 from vigil_lang.abstraction.catalogue.entry import CHANGES, CONDITIONS, FIELDS
-from vigil_lang.abstraction.catalogue.program import PATH_ROLES
+from vigil_lang.abstraction.catalogue.programs import PATH_ROLES
 from vigil_lang.abstraction.catalogue.validate import problems
 from vigil_lang.base.resources import resource
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from vigil_lang.abstraction.catalogue.program import Change, Operand, Option, Program, Slot
+from vigil_lang.abstraction.catalogue.programs import Change, Operand, Option, Program, Slot
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

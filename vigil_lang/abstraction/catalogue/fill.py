@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from vigil_lang.abstraction.catalogue import values
 from vigil_lang.abstraction.catalogue.load import program
 from vigil_lang.abstraction.catalogue.options import EFFECTS, ON, Sorted, places, sort
-from vigil_lang.abstraction.catalogue.program import PATH_ROLES, Code, Inner, Operand, Slot
+from vigil_lang.abstraction.catalogue.programs import PATH_ROLES, Code, Inner, Operand, Slot
 from vigil_lang.abstraction.catalogue.running import commands_of
 from vigil_lang.abstraction.step import Word
 

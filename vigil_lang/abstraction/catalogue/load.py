@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from vigil_lang.base.resources import resource
 
 if TYPE_CHECKING:
-    from vigil_lang.abstraction.catalogue.program import Program
+    from vigil_lang.abstraction.catalogue.programs import Program
 
 _VERSION = re.compile(r"-?[0-9]+(?:\.[0-9]+)*\Z")
 _BARE = re.compile(r"[A-Za-z0-9_-]+\Z", re.ASCII)

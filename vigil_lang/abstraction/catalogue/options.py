@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from vigil_lang.abstraction.catalogue import values
-from vigil_lang.abstraction.catalogue.program import Change, Operand, Option, Program
+from vigil_lang.abstraction.catalogue.programs import Change, Operand, Option, Program
 from vigil_lang.abstraction.step import Word
 
 if TYPE_CHECKING:

@@ -12,14 +12,14 @@ from vigil_lang.abstraction.catalogue.fill import Filled
 from vigil_lang.abstraction.catalogue.follow import derived, into_directory, suffixed
 from vigil_lang.abstraction.catalogue.load import is_path, program
 from vigil_lang.abstraction.catalogue.options import EFFECTS, UNKNOWN, applies, places, sort
-from vigil_lang.abstraction.catalogue.program import PATH_ROLES, Code, Effect, Invocation
+from vigil_lang.abstraction.catalogue.programs import PATH_ROLES, Code, Effect, Invocation
 from vigil_lang.abstraction.step import Step, Word
 from vigil_lang.trace.unseen import leaves_open
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from vigil_lang.abstraction.catalogue.program import Change, Program
+    from vigil_lang.abstraction.catalogue.programs import Change, Program
 
 _T = TypeVar("_T")
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.abstraction.catalogue import values
 from vigil_lang.abstraction.catalogue.options import EFFECTS
-from vigil_lang.abstraction.catalogue.program import Inner
+from vigil_lang.abstraction.catalogue.programs import Inner
 from vigil_lang.abstraction.step import Word
 
 if TYPE_CHECKING:
