@@ -63,7 +63,7 @@ def main() -> int:
     try:
         lines = answers[question](*arguments)
     except InputError as error:
-        from vigil_lang.cli.show import show_errors
+        from vigil_lang.cli.output import show_errors
 
         show_errors(error.diagnostics)
         return 2

@@ -7,7 +7,7 @@ import time
 import pytest
 from abstraction_support import abstracted, bash
 
-from vigil_lang.abstraction.taken import MOST_STEPS
+from vigil_lang.abstraction.call_steps import MOST_STEPS
 from vigil_lang.trace.record import Call
 
 SECONDS = 20.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vigil_lang.abstraction.observe import SMALLEST, bounded
+from vigil_lang.abstraction.bounded_output import SMALLEST, bounded
 
 
 def test_a_short_output_is_kept() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from vigil_lang.cli.show import show_findings
+from vigil_lang.cli.output import show_findings
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Note, Source, Span
 from vigil_lang.diagnostics.render import concise, to_json
 from vigil_lang.diagnostics.visible import safe_json, shown_path, visible

@@ -14,10 +14,10 @@ from messages_api import MessagesAPI, Says
 from vigil_lang import Event, Trace
 from vigil_lang.draft.api.client import Client
 from vigil_lang.draft.api.models import ModelSettings, Prices
-from vigil_lang.draft.asking import ModelAsker
 from vigil_lang.draft.clause_result import Draft, Entry, Requirement
 from vigil_lang.draft.clauses import Clauses, read_clauses
 from vigil_lang.draft.drafting import DraftPlan, draft
+from vigil_lang.draft.parallel_requests import ModelAsker
 from vigil_lang.draft.prompting.vocabulary import describe
 from vigil_lang.syntax.print import to_text
 from vigil_lang.trace import observe

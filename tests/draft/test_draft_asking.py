@@ -10,8 +10,8 @@ import time
 from typing import TYPE_CHECKING
 
 from vigil_lang.draft.api.client import Message, Reply
-from vigil_lang.draft.asking import Desk
 from vigil_lang.draft.clause_result import Usage
+from vigil_lang.draft.parallel_requests import Desk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -109,7 +109,7 @@ def test_whoever_gives_up_waits_for_no_reply() -> None:
     """Threads that hang in a request do not keep the program from ending."""
     program = """
         import time
-        from vigil_lang.draft.asking import Desk
+        from vigil_lang.draft.parallel_requests import Desk
         class Hangs:
             usage = None
             def ask(self, messages, told):

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from vigil_lang import Event, Trace
 from vigil_lang.analysis.counterexample import breaking
 from vigil_lang.diagnostics import Source
-from vigil_lang.draft.checks.checking import MAX_PROBLEMS, MAX_STATEMENTS, Checks
-from vigil_lang.draft.checks.judging import Accepted, judged
+from vigil_lang.draft.checks.acceptance import Accepted, judged
+from vigil_lang.draft.checks.statement_check import MAX_PROBLEMS, MAX_STATEMENTS, Checks
 from vigil_lang.draft.clause_result import Answer, Condition, Requirement
 from vigil_lang.draft.clause_result import Test as Asked
 from vigil_lang.semantics.policy import read_policy
@@ -24,7 +24,7 @@ from vigil_lang.trace.signature import Action, Argument
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from vigil_lang.draft.checks.checking import Checked
+    from vigil_lang.draft.checks.statement_check import Checked
 
 
 def event(at: int, action: str, kind: str = "", **args: str) -> Event:

@@ -34,10 +34,10 @@ from msgspec.structs import replace as with_fields
 from vigil_lang.diagnostics import InputError
 from vigil_lang.draft.api.budget import Budget
 from vigil_lang.draft.api.client import Client
-from vigil_lang.draft.asking import ModelAsker
 from vigil_lang.draft.clause_result import Answer, PolicyDocument
 from vigil_lang.draft.conversations import MAX_FAILURES
 from vigil_lang.draft.drafting import DraftPlan, draft, from_document, questions
+from vigil_lang.draft.parallel_requests import ModelAsker
 from vigil_lang.draft.prompting.vocabulary import describe
 from vigil_lang.syntax.print import to_text
 from vigil_lang.trace import observe

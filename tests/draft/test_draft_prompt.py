@@ -18,7 +18,7 @@ from vigil_lang import Event, Trace, verify
 from vigil_lang.diagnostics import Source
 from vigil_lang.documents.obligations import demands
 from vigil_lang.draft.building import build
-from vigil_lang.draft.checks.checking import Checks
+from vigil_lang.draft.checks.statement_check import Checks
 from vigil_lang.draft.clause_result import Answer, AnswerOutcome, Clause, Condition, FormName, Requirement, TestName
 from vigil_lang.draft.clause_result import Test as Asked
 from vigil_lang.draft.document import decode

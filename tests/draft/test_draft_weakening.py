@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from vigil_lang import Event, Trace
 from vigil_lang.draft.checks.cases import TooMany, cases
-from vigil_lang.draft.checks.checking import Checks
+from vigil_lang.draft.checks.statement_check import Checks
 from vigil_lang.draft.clause_result import Case, Condition, Drafted, Requirement
 from vigil_lang.draft.clause_result import Test as Asked
 from vigil_lang.semantics import core

@@ -14,7 +14,7 @@ import pytest
 from junitparser import JUnitXml
 from report_support import POLICY, ROOT, RUN, command_in, is_valid, lines_of
 
-from vigil_lang.cli.show import FORMATS, REPORTS
+from vigil_lang.cli.output import FORMATS, REPORTS
 from vigil_lang.diagnostics.visible import visible
 from vigil_lang.report.recording import event_lines
 from vigil_lang.report.write import FORMATS as WRITTEN

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from vigil_lang.action import files, report
-from vigil_lang.cli.show import FORMATS
+from vigil_lang.cli.output import FORMATS
 from vigil_lang.diagnostics.visible import as_argument, safe_json
 
 ROOT = Path(__file__).parents[2]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vigil_lang.abstraction.observe import bounded
+from vigil_lang.abstraction.bounded_output import bounded
 from vigil_lang.diagnostics import Source
 from vigil_lang.engines.smt.verify import verify
 from vigil_lang.semantics.observation import rests_on_cut

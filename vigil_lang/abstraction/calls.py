@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from vigil_lang.abstraction.call_steps import Place
 from vigil_lang.abstraction.catalogue.values import holds_secret
 from vigil_lang.abstraction.paths import resolve
 from vigil_lang.abstraction.step import effect
-from vigil_lang.abstraction.taken import Place
 from vigil_lang.abstraction.tools import UNKNOWN, Tool, tool
 from vigil_lang.trace.unseen import EFFECTS
 from vigil_lang.trace.values import canonical, flatten
@@ -17,8 +17,8 @@ from vigil_lang.trace.vocabulary import vocabulary
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from vigil_lang.abstraction.call_steps import Taken
     from vigil_lang.abstraction.shell import ShellState
-    from vigil_lang.abstraction.taken import Taken
     from vigil_lang.trace.record import Call
 
 _RUN = frozenset({"shell.run", "process.run", "code.run", "container.run"})

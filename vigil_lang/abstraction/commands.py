@@ -11,6 +11,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from vigil_lang.abstraction.call_steps import Place, Taken
 from vigil_lang.abstraction.catalogue import read_command
 from vigil_lang.abstraction.environment import is_set_up, runs_otherwise
 from vigil_lang.abstraction.files import LARGEST
@@ -20,7 +21,6 @@ from vigil_lang.abstraction.paths import resolve
 from vigil_lang.abstraction.shell import ShellState, read_shell
 from vigil_lang.abstraction.step import EXCERPT, Spawn, Step, Word, effect
 from vigil_lang.abstraction.streams import Line, filled, found_by, goes_away, printed, redirections
-from vigil_lang.abstraction.taken import Place, Taken
 from vigil_lang.trace.unseen import EFFECTS
 
 if TYPE_CHECKING:

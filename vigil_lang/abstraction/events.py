@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from vigil_lang.abstraction.observe import bounded
+from vigil_lang.abstraction.bounded_output import bounded
 from vigil_lang.trace import Event
 from vigil_lang.trace.vocabulary import vocabulary
 

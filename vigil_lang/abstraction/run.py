@@ -10,10 +10,10 @@ from collections import deque
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from vigil_lang.abstraction.bounded_output import KEPT
 from vigil_lang.abstraction.events import MOST_UNSEEN, meant, observed, step_event, with_marks
 from vigil_lang.abstraction.evidence import is_refusal
 from vigil_lang.abstraction.files import KnownFiles
-from vigil_lang.abstraction.observe import KEPT
 from vigil_lang.abstraction.paths import START, is_below, resolve
 from vigil_lang.trace import Event, Run, Status, checked
 from vigil_lang.trace.record import Call, Message, Result, Start
@@ -22,12 +22,12 @@ from vigil_lang.trace.unseen import STEPS, leaves_open
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from vigil_lang.abstraction.call_steps import Taken
     from vigil_lang.abstraction.calls import Understood
     from vigil_lang.abstraction.catalogue import Program
     from vigil_lang.abstraction.files import Changes
     from vigil_lang.abstraction.shell import ShellState
     from vigil_lang.abstraction.step import Step
-    from vigil_lang.abstraction.taken import Taken
     from vigil_lang.trace.record import Record
 
 # Killed by a time limit or by the user.
@@ -212,8 +212,8 @@ class Abstraction:
 
     def _read(self, call: Call, shell: _Shell, files: KnownFiles, number: int) -> _Issued:
         """A call as it would leave a shell and files; these files take part in it."""
+        from vigil_lang.abstraction.call_steps import Taken
         from vigil_lang.abstraction.calls import understand
-        from vigil_lang.abstraction.taken import Taken
 
         taken = Taken(files, self.options.probe)
         files.begin()

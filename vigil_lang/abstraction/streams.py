@@ -12,9 +12,9 @@ from vigil_lang.abstraction.step import Step, Word, effect
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from vigil_lang.abstraction.call_steps import Taken
     from vigil_lang.abstraction.files import KnownFiles
     from vigil_lang.abstraction.shell import Command, Redirect
-    from vigil_lang.abstraction.taken import Taken
 
 _KINDS = {
     "<": "file.read", ">": "file.write", ">|": "file.write", "&>": "file.write", ">&": "file.write", "<>": "file.edit",

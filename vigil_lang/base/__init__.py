@@ -1,1 +1,1 @@
-"""What everything may use: files read and written, the cache, child processes, the base of trees."""
+"""What everything may use and what knows of nothing: files, the cache, processes, trees' nodes."""

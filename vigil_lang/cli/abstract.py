@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from vigil_lang.cli.output import console, give_up, output_options, show_errors
 from vigil_lang.cli.paths import complete
-from vigil_lang.cli.recordings import options_of, run_options
-from vigil_lang.cli.show import console, give_up, output_options, show_errors
+from vigil_lang.cli.run_options import options_of, run_options
 from vigil_lang.diagnostics import InputError
 from vigil_lang.paths import trace_paths
 
@@ -205,8 +205,8 @@ class _Job:
 
     def explain(self, events: Sequence[str]) -> None:
         """Write for people how each call became its events."""
-        from vigil_lang.cli.explained import lines
-        from vigil_lang.cli.show import width
+        from vigil_lang.cli.abstraction_listing import lines
+        from vigil_lang.cli.output import width
 
         self._asked = events
         for line in lines(self._noted(), width(), set(events)):

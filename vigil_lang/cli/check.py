@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from vigil_lang.cli.against import against_options, once, traces, vocabulary
 from vigil_lang.cli.levels import fail_level_option, levels_from
+from vigil_lang.cli.output import FORMATS, Format, output_options, show_findings, written
 from vigil_lang.cli.params import check_settings, params_options, read_params
 from vigil_lang.cli.paths import complete
 from vigil_lang.cli.settings import config_option, settings_of
-from vigil_lang.cli.show import FORMATS, Format, output_options, show_findings, written
+from vigil_lang.cli.signature_options import against_options, once, traces, vocabulary
 from vigil_lang.diagnostics import InputError
 from vigil_lang.paths import policy_paths
 

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from vigil_lang.base.outputs import write_text
-from vigil_lang.cli.recordings import options_of, run_options
+from vigil_lang.cli.run_options import options_of, run_options
 from vigil_lang.cli.settings import config_option, settings_of
 
 

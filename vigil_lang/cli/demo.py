@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from vigil_lang.base.resources import resource
-from vigil_lang.cli.judge import judge, load_policies
-from vigil_lang.cli.show import console, output_options
+from vigil_lang.cli.linked_policies import judge, load_policies
+from vigil_lang.cli.output import console, output_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

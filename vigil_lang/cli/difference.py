@@ -20,7 +20,7 @@ def difference(source: Source, text: str) -> str:
 def _lines(source: Source, text: str) -> Iterator[str]:
     from difflib import unified_diff
 
-    from vigil_lang.cli.show import console
+    from vigil_lang.cli.output import console
     from vigil_lang.diagnostics.visible import shown_path
 
     name = shown_path(source.path)

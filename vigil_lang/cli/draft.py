@@ -9,7 +9,6 @@ import click
 
 from vigil_lang.base import inputs
 from vigil_lang.base.outputs import check_outputs, write_text
-from vigil_lang.cli.against import against_options, traces, vocabulary
 from vigil_lang.cli.drafts import (
     answers_in,
     drafted,
@@ -20,17 +19,18 @@ from vigil_lang.cli.drafts import (
     refuse_to_overwrite,
 )
 from vigil_lang.cli.drafts_options import Options, refuse_contradictions
+from vigil_lang.cli.output import console, for_log, output_options, written
 from vigil_lang.cli.paths import complete
 from vigil_lang.cli.settings import config_option, settings_of
-from vigil_lang.cli.show import console, for_log, output_options, written
+from vigil_lang.cli.signature_options import against_options, traces, vocabulary
 from vigil_lang.paths import trace_paths
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from vigil_lang.config import Settings
+    from vigil_lang.draft.answer_sources import Task, Terms
     from vigil_lang.draft.clauses import Clauses
-    from vigil_lang.draft.obtain import Task, Terms
     from vigil_lang.draft.reports.report import Report
 
 _CLEAN, _FINDINGS = 0, 1
@@ -114,7 +114,7 @@ def _draft(clauses: Clauses, recordings: Sequence[str], name: str, options: Opti
     terms = options.terms(project) if options.from_json is None else None
     limited = terms is not None and terms.limit is not None
     plan = plan_of(project, options.output, options.rounds, options.batch, limited=limited)
-    from vigil_lang.draft.obtain import Task
+    from vigil_lang.draft.answer_sources import Task
     from vigil_lang.draft.prompting import vocabulary as names
 
     runs = traces(recordings, allow_empty=options.allow_empty)

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from vigil_lang.config import Settings
     from vigil_lang.config.settings import Effort
+    from vigil_lang.draft.answer_sources import Obtained, Task, Terms
     from vigil_lang.draft.clause_result import PolicyDocument
     from vigil_lang.draft.drafting import DraftPlan
-    from vigil_lang.draft.obtain import Obtained, Task, Terms
     from vigil_lang.draft.reports.report import Report
 
 EFFORTS = ("low", "medium", "high", "xhigh", "max")
@@ -104,9 +104,9 @@ def terms_of(
         click.UsageError: the options contradict each other.
         InputError: VGL613, the prices that are set are not complete, or there is a limit and no price.
     """
+    from vigil_lang.draft.answer_sources import Terms
     from vigil_lang.draft.api.budget import Budget
     from vigil_lang.draft.api.models import model_settings
-    from vigil_lang.draft.obtain import Terms
 
     if offline and (refresh or no_cache):
         other = "--refresh" if refresh else "--no-cache"
@@ -134,8 +134,8 @@ def plan_of(
 
 def drafted(task: Task, terms: Terms) -> Obtained:
     """A draft, with its progress on standard error where a person watches. Raises as `obtain` does."""
-    from vigil_lang.cli.waiting import waiting
-    from vigil_lang.draft.obtain import obtain
+    from vigil_lang.cli.spinner import waiting
+    from vigil_lang.draft.answer_sources import obtain
 
     with waiting(terms.settings.model, len(task.clauses.clauses)) as told:
         return obtain(task, terms, told, told.delayed)

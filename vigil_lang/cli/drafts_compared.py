@@ -10,7 +10,7 @@ import click
 
 from vigil_lang.base.outputs import check_outputs
 from vigil_lang.cli.drafts import answers_in, drafted, plan_of
-from vigil_lang.cli.show import console, written
+from vigil_lang.cli.output import console, written
 from vigil_lang.draft.evaluation.evaluate import evaluate
 from vigil_lang.draft.evaluation.gold import stored
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from vigil_lang.cli.drafts_options import Options
     from vigil_lang.config import Settings
+    from vigil_lang.draft.answer_sources import Task
     from vigil_lang.draft.clause_result import Draft
     from vigil_lang.draft.evaluation.gold import Gold
-    from vigil_lang.draft.obtain import Task
 
 
 def show_evaluation(options: Options, project: Settings) -> int:
@@ -83,9 +83,9 @@ def _asked(options: Options, project: Settings) -> Callable[[Gold], Draft | None
 
 def _task(gold: Gold, options: Options, project: Settings, *, limited: bool = False) -> Task:
     """What is to be drafted in place of a gold policy: its documents, in the vocabulary of the runs beside it."""
-    from vigil_lang.cli.against import vocabulary
+    from vigil_lang.cli.signature_options import vocabulary
+    from vigil_lang.draft.answer_sources import Task
     from vigil_lang.draft.clauses import read_clauses
-    from vigil_lang.draft.obtain import Task
     from vigil_lang.draft.prompting import vocabulary as names
     from vigil_lang.trace import observe
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.text import Text
 
-from vigil_lang.cli.show import console
+from vigil_lang.cli.output import console
 from vigil_lang.diagnostics.visible import safe_json, shown_path, visible
 from vigil_lang.draft.store import every
 from vigil_lang.verdict.calls import middle

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from vigil_lang.base.resources import resource
-from vigil_lang.cli.show import console
+from vigil_lang.cli.output import console
 from vigil_lang.diagnostics import CODES, nearest
 
 if TYPE_CHECKING:

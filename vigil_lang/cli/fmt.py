@@ -54,7 +54,7 @@ def command(
             tally.failed += 1
             tally.faults.append(f"{path}: {error}")
     if tally.findings:
-        from vigil_lang.cli.show import show_errors
+        from vigil_lang.cli.output import show_errors
 
         show_errors(tally.findings)
     if paths != ("-",):

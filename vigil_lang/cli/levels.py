@@ -9,7 +9,7 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from vigil_lang.cli.show import Format
+    from vigil_lang.cli.output import Format
 
 LEVELS = ("error", "warning", "info")
 _SARIF = "sarif"

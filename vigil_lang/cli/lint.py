@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from vigil_lang.base.collector import collector_paused
-from vigil_lang.cli.against import against_options
 from vigil_lang.cli.levels import fail_level_option
 from vigil_lang.cli.linting import Linting, Options, Outcome
+from vigil_lang.cli.output import FORMATS, REPORTS, for_log, output_options, show_errors, show_findings, written
 from vigil_lang.cli.params import params_options
 from vigil_lang.cli.paths import complete
 from vigil_lang.cli.settings import config_option, settings_of
-from vigil_lang.cli.show import FORMATS, REPORTS, for_log, output_options, show_errors, show_findings, written
+from vigil_lang.cli.signature_options import against_options
 from vigil_lang.diagnostics import InputError
 
 if TYPE_CHECKING:

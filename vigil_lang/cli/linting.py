@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from vigil_lang.cli.against import once, traces, vocabulary
 from vigil_lang.cli.levels import levels_from
 from vigil_lang.cli.params import check_settings, read_params
+from vigil_lang.cli.signature_options import once, traces, vocabulary
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
 from vigil_lang.paths import policy_paths, trace_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from vigil_lang.cli.show import Format
+    from vigil_lang.cli.output import Format
     from vigil_lang.config import Settings
     from vigil_lang.config.select import Selection
     from vigil_lang.documents.coverage import Coverage

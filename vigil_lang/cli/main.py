@@ -66,7 +66,7 @@ class _Verbs(click.Group):
 
             if not isinstance(error, InputError):
                 raise
-            from vigil_lang.cli.show import show_errors
+            from vigil_lang.cli.output import show_errors
 
             show_errors(error.diagnostics)
             ctx.exit(BAD_INPUT)
@@ -157,7 +157,7 @@ def _prepare_streams() -> None:
 
 def _show(error: click.ClickException, given: Sequence[str]) -> None:
     """A message of click's, with what it quotes from the command line made fit for a terminal and a log."""
-    from vigil_lang.cli.show import for_log
+    from vigil_lang.cli.output import for_log
     from vigil_lang.diagnostics.visible import visible
 
     message = error.message
@@ -179,7 +179,7 @@ def _reason(error: OSError) -> str:
 
 
 def _last_words(text: str) -> None:
-    from vigil_lang.cli.show import for_log
+    from vigil_lang.cli.output import for_log
 
     with suppress(OSError, ValueError):
         print(text, file=for_log(sys.stderr))

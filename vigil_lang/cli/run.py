@@ -19,12 +19,12 @@ from vigil_lang.cli.drafts import (
     refuse_to_overwrite,
     terms_of,
 )
-from vigil_lang.cli.judging import Strictness, conclude, judge_all, strictness_options
 from vigil_lang.cli.levels import fail_level_option, levels_from
+from vigil_lang.cli.output import FORMATS, Format, console, give_up, output_options, show_errors, written
 from vigil_lang.cli.paths import complete
-from vigil_lang.cli.recordings import options_of, run_options
+from vigil_lang.cli.run_options import options_of, run_options
 from vigil_lang.cli.settings import config_option, settings_of
-from vigil_lang.cli.show import FORMATS, Format, console, give_up, output_options, show_errors, written
+from vigil_lang.cli.verdict_session import Strictness, conclude, judge_all, strictness_options
 from vigil_lang.cli.verdicts import Writer
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
 from vigil_lang.paths import trace_paths
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
     from vigil_lang.abstraction.run import Options
     from vigil_lang.diagnostics.diagnostic import Severity
+    from vigil_lang.draft.answer_sources import Obtained
     from vigil_lang.draft.clauses import Clauses
-    from vigil_lang.draft.obtain import Obtained
     from vigil_lang.draft.reports.report import Report
     from vigil_lang.semantics.policy import Policy
     from vigil_lang.trace import Signature, Trace
@@ -118,7 +118,7 @@ def command(
     options = options_of(**given)
     recordings = _Recordings(paths, source, options)
     task_signature = recordings.signature(signatures or project.signatures)
-    from vigil_lang.draft.obtain import Task
+    from vigil_lang.draft.answer_sources import Task
     from vigil_lang.draft.prompting import vocabulary
     from vigil_lang.draft.reports.report import Report
 
@@ -194,7 +194,7 @@ class _Recordings:
         Raises:
             InputError: a signature cannot be read, or no recording could.
         """
-        from vigil_lang.cli.against import vocabulary
+        from vigil_lang.cli.signature_options import vocabulary
 
         if not self._read:
             raise InputError([found for error in self._broken.values() for found in error.diagnostics])

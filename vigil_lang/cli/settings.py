@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from vigil_lang.cli.output import show_errors
 from vigil_lang.cli.paths import complete
-from vigil_lang.cli.show import show_errors
 from vigil_lang.diagnostics import InputError
 
 if TYPE_CHECKING:

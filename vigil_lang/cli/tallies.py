@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from vigil_lang.cli.show import Format
+    from vigil_lang.cli.output import Format
     from vigil_lang.diagnostics import Diagnostic
 
 SCHEMA = "vigil.statistics/1"

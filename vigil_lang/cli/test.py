@@ -10,9 +10,9 @@ from typing import IO, TYPE_CHECKING
 import click
 
 from vigil_lang.base.outputs import check_outputs, write_text
+from vigil_lang.cli.output import ToolFault, console, output_options
 from vigil_lang.cli.paths import complete
 from vigil_lang.cli.settings import config_option, settings_of
-from vigil_lang.cli.show import ToolFault, console, output_options
 from vigil_lang.diagnostics import Diagnostic, Source
 from vigil_lang.diagnostics.visible import safe_json
 from vigil_lang.paths import test_paths

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING
 
-from vigil_lang.cli.show import REPORTS, Format, console, for_log, show_report
+from vigil_lang.cli.output import REPORTS, Format, console, for_log, show_report
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

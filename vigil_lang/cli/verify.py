@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from vigil_lang.cli.judge import load_policies
-from vigil_lang.cli.judging import Strictness, conclude, judge_all, strictness_options
 from vigil_lang.cli.levels import fail_level_option, levels_from
+from vigil_lang.cli.linked_policies import load_policies
+from vigil_lang.cli.output import FORMATS, Format, give_up, output_options, show_errors, written
 from vigil_lang.cli.params import check_settings, params_options, read_params
 from vigil_lang.cli.paths import complete
-from vigil_lang.cli.recordings import options_of, run_options
+from vigil_lang.cli.run_options import options_of, run_options
 from vigil_lang.cli.settings import config_option, settings_of
-from vigil_lang.cli.show import FORMATS, Format, give_up, output_options, show_errors, written
+from vigil_lang.cli.verdict_session import Strictness, conclude, judge_all, strictness_options
 from vigil_lang.cli.verdicts import Writer
 from vigil_lang.diagnostics import InputError, nearest
 from vigil_lang.paths import split

@@ -11,16 +11,16 @@ from vigil_lang.draft import document as documents
 from vigil_lang.draft.api.budget import Exhausted
 from vigil_lang.draft.api.client import Message
 from vigil_lang.draft.api.failures import Unanswered
-from vigil_lang.draft.checks.judging import Accepted, judged, left
+from vigil_lang.draft.checks.acceptance import Accepted, judged, left
 from vigil_lang.draft.prompting import prompt
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from vigil_lang.draft.api.client import Reply
-    from vigil_lang.draft.asking import Desk
-    from vigil_lang.draft.checks.checking import Checks
+    from vigil_lang.draft.checks.statement_check import Checks
     from vigil_lang.draft.clause_result import Answer, Cause, Clause, Entry
+    from vigil_lang.draft.parallel_requests import Desk
     from vigil_lang.draft.progress import Progress
     from vigil_lang.draft.prompting.vocabulary import Vocabulary
 

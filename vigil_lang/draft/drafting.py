@@ -11,20 +11,20 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from vigil_lang.draft.asking import Desk
-from vigil_lang.draft.checks.checking import Checks
-from vigil_lang.draft.checks.judging import Accepted, judged, left, same_sentence
-from vigil_lang.draft.checks.together import named, remarks
+from vigil_lang.draft.checks.acceptance import Accepted, judged, left, same_sentence
+from vigil_lang.draft.checks.across_clauses import named, remarks
+from vigil_lang.draft.checks.statement_check import Checks
 from vigil_lang.draft.clause_result import Answer, Draft, PolicyDocument
 from vigil_lang.draft.conversations import MAX_REMARKS, Talk, Work, first_questions, question
+from vigil_lang.draft.parallel_requests import Desk
 from vigil_lang.draft.progress import SILENT, Progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from vigil_lang.draft.asking import Asker
     from vigil_lang.draft.clause_result import Clause, Entry
     from vigil_lang.draft.clauses import Clauses
+    from vigil_lang.draft.parallel_requests import Asker
     from vigil_lang.draft.prompting.vocabulary import Vocabulary
     from vigil_lang.trace import Signature, Trace
 

@@ -12,8 +12,8 @@ from vigil_lang.syntax import tree
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from vigil_lang.lint.policy_parts import Use
     from vigil_lang.lint.subject import Subject
-    from vigil_lang.lint.written import Use
     from vigil_lang.semantics.regex import Node
 
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence, Set
 
     from vigil_lang.analysis.satisfiable import Contradiction
+    from vigil_lang.lint.policy_parts import Item
     from vigil_lang.lint.subject import Subject
-    from vigil_lang.lint.written import Item
     from vigil_lang.semantics.modules import Module
 
 MAX_PARTS = 40

@@ -10,14 +10,14 @@ from functools import lru_cache
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from vigil_lang.lint.texts import texts, value
-from vigil_lang.lint.written import way_to
+from vigil_lang.lint.literal_texts import texts, value
+from vigil_lang.lint.policy_parts import way_to
 from vigil_lang.semantics.terms import Failed
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
+    from vigil_lang.lint.policy_parts import Use
     from vigil_lang.lint.subject import Subject
-    from vigil_lang.lint.written import Use
     from vigil_lang.semantics.modules import Module
 
 Fault: TypeAlias = Literal["relative", "home", "not normal"]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.analysis.implication import Implications
 from vigil_lang.documents.library import Library
+from vigil_lang.lint.policy_parts import written
 from vigil_lang.lint.variables import unjoined
-from vigil_lang.lint.written import written
 from vigil_lang.semantics.conditions import Conditions
 from vigil_lang.semantics.meanings import Values
 from vigil_lang.semantics.modules import FROM_DISK
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from vigil_lang.diagnostics import Diagnostic
     from vigil_lang.lint.judging import Judged
+    from vigil_lang.lint.policy_parts import Written
     from vigil_lang.lint.source.cited import Cited
     from vigil_lang.lint.variables import Unjoined
-    from vigil_lang.lint.written import Written
     from vigil_lang.semantics.lower import Statement
     from vigil_lang.semantics.policy import Policy
     from vigil_lang.trace import Signature, Trace

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from vigil_lang.lint.written import Handed, roots
+from vigil_lang.lint.policy_parts import Handed, roots
 from vigil_lang.semantics.conditions import Conditions, Failed
 from vigil_lang.semantics.meanings import Argument, Hole, Place, Scope, Values, Variable
 from vigil_lang.syntax import tree

@@ -8,7 +8,7 @@ from vigil_lang.abstraction.catalogue import values
 from vigil_lang.abstraction.catalogue.load import program
 from vigil_lang.abstraction.catalogue.options import EFFECTS, ON, Sorted, places, sort
 from vigil_lang.abstraction.catalogue.programs import PATH_ROLES, Code, Inner, Operand, Slot
-from vigil_lang.abstraction.catalogue.running import commands_of
+from vigil_lang.abstraction.catalogue.wrapped_commands import commands_of
 from vigil_lang.abstraction.step import Word
 
 if TYPE_CHECKING:

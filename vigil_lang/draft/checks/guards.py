@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from vigil_lang.draft.checks.cases import is_telling, looked_for, meets_most
-from vigil_lang.draft.checks.narrow import shown
+from vigil_lang.draft.checks.narrower_than_sentence import shown
 from vigil_lang.draft.checks.topics import CARRIERS, EVERYDAY, all_words_of, left_of, speaks_of
 from vigil_lang.draft.checks.weakness import FAILING, Weakness, listed
 from vigil_lang.semantics import core
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from vigil_lang.draft.checks.cases import Asked
-    from vigil_lang.draft.checks.said import Said
+    from vigil_lang.draft.checks.sentence_content import Said
     from vigil_lang.trace import Signature
 
 _ASKING: Final = ("prec", "resp", "bresp")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from vigil_lang.draft.checks.narrow import actions_of, narrower
+from vigil_lang.draft.checks.narrower_than_sentence import actions_of, narrower
 from vigil_lang.draft.checks.topics import all_words_of, left_of, speaks_of
 from vigil_lang.draft.checks.weakness import FAILING, Weakness, listed
 from vigil_lang.semantics import core
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from vigil_lang.draft.checks.cases import Asked
-    from vigil_lang.draft.checks.said import Said
+    from vigil_lang.draft.checks.sentence_content import Said
     from vigil_lang.trace import Signature
 
 _ORDERED: Final = re.compile(

@@ -14,11 +14,11 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from vigil_lang.draft.checks.cases import TooMany, cases, field_of, is_telling, looked_for, taken_out
-from vigil_lang.draft.checks.excepting import exceptions, forbids_outright
+from vigil_lang.draft.checks.exceptions import exceptions, forbids_outright
 from vigil_lang.draft.checks.guards import widened
-from vigil_lang.draft.checks.narrow import actions_of, impossible, narrower, unbound, widest
-from vigil_lang.draft.checks.said import Said
+from vigil_lang.draft.checks.narrower_than_sentence import actions_of, impossible, narrower, unbound, widest
 from vigil_lang.draft.checks.scope import unasked_scope
+from vigil_lang.draft.checks.sentence_content import Said
 from vigil_lang.draft.checks.topics import speaks_of
 from vigil_lang.draft.checks.weakness import OUTCOME, Weakness, listed
 from vigil_lang.semantics import core

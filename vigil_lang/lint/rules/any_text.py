@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix
 from vigil_lang.lint.deletion import without
 from vigil_lang.lint.expressions import read
+from vigil_lang.lint.literal_texts import field_text, glob_of
+from vigil_lang.lint.policy_parts import way_to
 from vigil_lang.lint.rule import Rule
-from vigil_lang.lint.texts import field_text, glob_of
-from vigil_lang.lint.written import way_to
 from vigil_lang.semantics.regex_places import matches_everything
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from vigil_lang.lint.policy_parts import Use
     from vigil_lang.lint.subject import Subject
-    from vigil_lang.lint.written import Use
 
 _NAMED = re.compile(r"`([^`\s][^`]{0,60})`|\"([^\"\s][^\"]{0,60})\"|“([^”]{1,60})”|'([A-Za-z0-9_./*-]{2,60})'(?!\w)")
 

@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Note
+from vigil_lang.lint.literal_texts import texts, value
 from vigil_lang.lint.lookalikes import doubtful, outline, plain
 from vigil_lang.lint.rule import Rule
-from vigil_lang.lint.texts import texts, value
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:

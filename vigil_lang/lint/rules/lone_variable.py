@@ -15,8 +15,8 @@ from vigil_lang.syntax import tree
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from vigil_lang.lint.policy_parts import Operand
     from vigil_lang.lint.subject import Subject
-    from vigil_lang.lint.written import Operand
     from vigil_lang.semantics import core
     from vigil_lang.semantics.conditions import Conditions
     from vigil_lang.semantics.meanings import Place

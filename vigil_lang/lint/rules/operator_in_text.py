@@ -6,16 +6,16 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix
+from vigil_lang.lint.literal_texts import element, field_text, is_free, texts, value
 from vigil_lang.lint.rule import Rule
-from vigil_lang.lint.texts import element, field_text, is_free, texts, value
 from vigil_lang.semantics.text import quote
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from vigil_lang.lint.policy_parts import Use
     from vigil_lang.lint.subject import Subject
-    from vigil_lang.lint.written import Use
     from vigil_lang.semantics.modules import Module
 
 _MARKED = re.compile(r"[=<>~|&$,;≠≤≥]|\b(?:or|and|gte?|lte?|eq|neq?|action)\b", re.IGNORECASE)

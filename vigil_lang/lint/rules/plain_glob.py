@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.analysis.reachability import matches_any
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Span
+from vigil_lang.lint.literal_texts import element, glob_of, is_free
 from vigil_lang.lint.paths import amiss
 from vigil_lang.lint.rule import Rule
 from vigil_lang.lint.rules.operator_in_text import holds_operator
-from vigil_lang.lint.texts import element, glob_of, is_free
 from vigil_lang.semantics.text import Glob, quote
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from vigil_lang.lint.policy_parts import Use
     from vigil_lang.lint.subject import Subject
-    from vigil_lang.lint.written import Use
 
 
 def find(subject: Subject) -> Iterator[Diagnostic]:

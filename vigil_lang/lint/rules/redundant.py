@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from vigil_lang.lint.parts import Meant
+    from vigil_lang.lint.policy_parts import Joint
     from vigil_lang.lint.subject import Subject
-    from vigil_lang.lint.written import Joint
 
 
 def find(subject: Subject) -> Iterator[Diagnostic]:

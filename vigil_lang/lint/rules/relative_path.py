@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Span
+from vigil_lang.lint.literal_texts import glob, texts, value
 from vigil_lang.lint.paths import ROLES, amiss, fault_of, regex_amiss
 from vigil_lang.lint.rule import Rule
-from vigil_lang.lint.texts import glob, texts, value
 from vigil_lang.semantics.text import quote
 from vigil_lang.syntax import tree
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from vigil_lang.lint.paths import Fault
+    from vigil_lang.lint.policy_parts import Use
     from vigil_lang.lint.subject import Subject
-    from vigil_lang.lint.written import Use
 
 _NAMES = ROLES | {"file_path", "notebook_path"}
 _HELP: dict[Fault, str] = {

@@ -20,8 +20,8 @@ from vigil_lang.syntax import tree
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from vigil_lang.lint.policy_parts import Joint
     from vigil_lang.lint.subject import Subject
-    from vigil_lang.lint.written import Joint
     from vigil_lang.semantics.modules import Module
 
 _NEGATIVE = frozenset({"!=", "not in", "!~"})

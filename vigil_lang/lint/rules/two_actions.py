@@ -16,8 +16,8 @@ from vigil_lang.syntax import tree
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from vigil_lang.lint.policy_parts import Item
     from vigil_lang.lint.subject import Subject
-    from vigil_lang.lint.written import Item
     from vigil_lang.semantics.lower import Statement
     from vigil_lang.semantics.modules import Module
     from vigil_lang.trace import Signature

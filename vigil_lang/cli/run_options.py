@@ -52,8 +52,8 @@ def options_of(
     Raises:
         click.UsageError: the folder of skills is none.
     """
+    from vigil_lang.abstraction.bounded_output import KEPT
     from vigil_lang.abstraction.files import KnownFiles
-    from vigil_lang.abstraction.observe import KEPT
     from vigil_lang.abstraction.run import Options
 
     shipped: Path | None = None

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from vigil_lang.draft.checks.cases import Asked
     from vigil_lang.draft.checks.mentions import Mentions
-    from vigil_lang.draft.checks.said import Said
+    from vigil_lang.draft.checks.sentence_content import Said
     from vigil_lang.semantics.text import Matcher
     from vigil_lang.trace import Signature
 

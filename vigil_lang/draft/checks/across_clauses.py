@@ -12,8 +12,8 @@ from vigil_lang.config.select import Selection
 from vigil_lang.diagnostics import Source
 from vigil_lang.draft.building import build
 from vigil_lang.draft.building.compose import meanings
-from vigil_lang.draft.checks.checking import brief
-from vigil_lang.draft.checks.said import share
+from vigil_lang.draft.checks.sentence_content import share
+from vigil_lang.draft.checks.statement_check import brief
 from vigil_lang.draft.checks.topics import about
 from vigil_lang.lint.run import Plan, lint_policy
 from vigil_lang.semantics import core

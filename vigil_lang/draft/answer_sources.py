@@ -14,9 +14,9 @@ from vigil_lang.diagnostics import Diagnostic, InputError, Source
 from vigil_lang.draft import schema, store
 from vigil_lang.draft.api.budget import Budget
 from vigil_lang.draft.api.client import Client
-from vigil_lang.draft.asking import ModelAsker
 from vigil_lang.draft.clause_result import PolicyDocument
 from vigil_lang.draft.drafting import SILENT, DraftPlan, Progress, draft, from_document
+from vigil_lang.draft.parallel_requests import ModelAsker
 from vigil_lang.draft.prompting import prompt
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from vigil_lang.syntax.print import to_text
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from vigil_lang.lint.written import Use
+    from vigil_lang.lint.policy_parts import Use
     from vigil_lang.semantics.modules import Module
 
 _FREE = frozenset(

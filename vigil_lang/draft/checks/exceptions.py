@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from vigil_lang.draft.checks.cases import Asked
-    from vigil_lang.draft.checks.said import Said, Wording
+    from vigil_lang.draft.checks.sentence_content import Said, Wording
 
 _EXCEPTING: Final = re.compile(
     r"\b(?:unless|except\w*|other than|apart from|aside|outside|beyond|besides|save|barring|only|one|limited|others?|"

@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from vigil_lang.documents.words import words
-from vigil_lang.draft.checks.checking import MAX_STATEMENTS, brief, told
+from vigil_lang.draft.checks.statement_check import MAX_STATEMENTS, brief, told
 from vigil_lang.draft.clause_result import Entry
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from vigil_lang.draft.checks.checking import Checks
+    from vigil_lang.draft.checks.statement_check import Checks
     from vigil_lang.draft.clause_result import Answer, Cause, Clause, Drafted
 
 Judgement: TypeAlias = "Accepted | tuple[str, ...]"

@@ -18,7 +18,7 @@ from vigil_lang.diagnostics import Source
 from vigil_lang.documents.constraints import constraints
 from vigil_lang.documents.library import Library
 from vigil_lang.draft.building import build
-from vigil_lang.draft.checks.breakable import breakable
+from vigil_lang.draft.checks.falsifiable import breakable
 from vigil_lang.draft.checks.weakening import weaknesses
 from vigil_lang.draft.clause_result import Drafted, Fared
 from vigil_lang.engines.index import RunIndex

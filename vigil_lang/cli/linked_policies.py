@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vigil_lang.cli.show import ToolFault
+from vigil_lang.cli.output import ToolFault
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
 
 if TYPE_CHECKING:

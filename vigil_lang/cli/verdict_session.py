@@ -7,9 +7,9 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from vigil_lang.cli.judge import judge
+from vigil_lang.cli.linked_policies import judge
+from vigil_lang.cli.output import console, show_errors
 from vigil_lang.cli.progress import steps
-from vigil_lang.cli.show import console, show_errors
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
 
 if TYPE_CHECKING:
@@ -194,6 +194,6 @@ def conclude(tally: Tally, policies: Sequence[Policy], runs: Sequence[str], targ
             screen.print()
         screen.print(totals(tally.safe, tally.unsafe, tally.broken, vacuous=tally.vacuous, unseen=tally.unseen))
     if tally.signature is not None:
-        from vigil_lang.cli.beside import print_doubts
+        from vigil_lang.cli.doubts import print_doubts
 
         print_doubts(policies, runs, tally.signature, screen)
