@@ -10,13 +10,24 @@ from vigil_lang.semantics import core
 from vigil_lang.semantics.range_restriction import unbound
 from vigil_lang.semantics.text import Expression, Glob
 
-FIELDS = (core.Reads("f"), core.Reads("g"), core.Reads("p.q"), core.Reads("output", output=True))
+PLAIN_FIELDS = (core.Reads("f"), core.Reads("g"), core.Reads("p.q"), core.Reads("output", output=True))
+VIEWS = (
+    (core.View("lower"),),
+    (core.View("length"),),
+    (core.View("count"),),
+    (core.View("find", expression=Expression("M")), core.View("lower")),
+    (core.View("without", expression=Expression("[MN]")),),
+)
+FIELDS = (*PLAIN_FIELDS, *PLAIN_FIELDS, *(core.Reads("f", views=views) for views in VIEWS))
 NAMES = (frozenset({"a"}), frozenset({"b", "k"}), frozenset({"a.b", "c", "file.read"}), frozenset[str]())
 TEXTS = ("M", "MN", "N", "", "7", "é*")
 SETS = (frozenset({"M"}), frozenset({"7", "", "MN"}), frozenset[str]())
 MATCHERS = (Glob("M*"), Glob("*"), Glob("?"), Expression("[0-9]"), Expression("^m", ignore_case=True))
 NUMBERS = (Decimal(7), Decimal(-3))
-BOUNDS = (None, core.Calls(1), core.Calls(2), core.Calls(50), core.Within(500_000), core.Within(30_000_000))
+BOUNDS = (
+    *(None, None, core.Calls(1), core.Calls(2), core.Calls(50), core.Within(500_000), core.Within(30_000_000)),
+    *(core.Steps(2), core.Calls(1, 1), core.Calls(core.FAR, 1), core.Steps(3, 2), core.Within(30_000_000, 600_000)),
+)
 
 _fields = st.sampled_from(FIELDS)
 _ground = st.one_of(
@@ -40,7 +51,11 @@ def conditions(draw: st.DrawFn, variables: tuple[str, ...], depth: int = 2) -> c
     if kind <= 4:
         if not variables or draw(st.integers(0, 2)) == 0:
             return draw(_ground)
-        test = core.Contains if draw(st.integers(0, 4)) == 0 else core.Equals
+        kind = draw(st.integers(0, 6))
+        if kind == 1:
+            operator = draw(st.sampled_from(("<", "<=", ">", ">=")))
+            return core.ComparesWith(draw(_fields), operator, draw(st.sampled_from(variables)))
+        test = core.Contains if kind == 0 else core.Equals
         return test(draw(_fields), draw(st.sampled_from(variables)))
     if kind == 5:
         return core.NotC(draw(conditions(variables, depth - 1)))
@@ -63,20 +78,53 @@ def held(variables: tuple[str, ...], role: str = "condition") -> st.SearchStrate
 
 
 @st.composite
+def counted(draw: st.DrawFn, variables: tuple[str, ...], inner: st.SearchStrategy[core.Theta]) -> core.Theta:
+    """A count or a sum, with any window, reset and unit."""
+    body, bound = draw(inner), draw(st.sampled_from(BOUNDS))
+    reset = draw(inner) if draw(st.integers(0, 2)) == 0 else None
+    if draw(st.booleans()):
+        limit = draw(st.sampled_from((Decimal(0), Decimal(7), Decimal("13.5"))))
+        return core.Exceeds(limit, draw(_fields), body, bound, reset)
+    distinct = draw(_fields) if draw(st.integers(0, 2)) == 0 else None
+    return core.Repeated(draw(st.integers(1, 3)), body, bound, reset, distinct)
+
+
+def wheres(variables: tuple[str, ...]) -> st.SearchStrategy[core.Theta]:
+    """A test of the variables alone."""
+    fields = st.sampled_from([core.Reads(x) for x in variables] + [core.Reads(variables[0], views=VIEWS[0])])
+    tests = st.one_of(
+        st.tuples(fields, st.sampled_from(SETS), st.booleans()).map(lambda t: core.In(*t)),
+        st.tuples(fields, st.sampled_from(MATCHERS), st.booleans()).map(lambda t: core.Matches(*t)),
+        st.tuples(fields, st.sampled_from(variables)).map(lambda t: core.Equals(*t)),
+        st.tuples(fields, st.sampled_from(("<", ">=")), st.sampled_from(variables)).map(
+            lambda t: core.ComparesWith(*t)
+        ),
+    )
+    return (tests | tests.map(core.NotC)).map(core.Where)
+
+
+@st.composite
 def thetas(draw: st.DrawFn, variables: tuple[str, ...], depth: int = 3) -> core.Theta:
     """A temporal body; `Clear` and `Repeated` too, which the surface has only inside `until` and `atmost`."""
     kind = draw(st.integers(0, 9)) if depth else 0
     if kind <= 1:
+        if draw(st.integers(0, 9)) == 0:
+            return draw(wheres(variables)) if variables else core.Last()
         return draw(held(variables))
     inner = thetas(variables, depth - 1)
     if kind <= 4:
         diamond = draw(st.sampled_from((core.Earlier, core.Later)))
         return diamond(draw(inner), draw(st.sampled_from(BOUNDS)))
     match kind:
+        case 5 if draw(st.booleans()):
+            return core.Not(draw(inner))
         case 5:
-            return core.Not(draw(inner)) if draw(st.booleans()) else core.Repeated(draw(st.integers(1, 2)), draw(inner))
+            return draw(counted(variables, inner))
         case 6:
-            return core.Clear(draw(inner), draw(inner))
+            interval = draw(st.sampled_from((core.Since, core.Until, None)))
+            if interval is None:
+                return core.Clear(draw(inner), draw(inner))
+            return interval(draw(inner), draw(inner), draw(st.sampled_from(BOUNDS)), draw(st.booleans()))
         case 7:
             return core.Implies(draw(inner), draw(inner))
         case _:
@@ -90,8 +138,10 @@ def presets(draw: st.DrawFn, variables: tuple[str, ...]) -> core.Requirement:
     trigger: core.Theta = first
     if draw(st.integers(0, 3)) == 0:
         trigger = core.And((first, core.Earlier(draw(held(variables, "scope")))))
+    if variables and draw(st.integers(0, 3)) == 0:
+        trigger = core.And((trigger, draw(wheres(variables))))
     other = held(variables, "guard")
-    match draw(st.integers(0, 5)):
+    match draw(st.integers(0, 7)):
         case 0:
             return requirement(core.Not(trigger))
         case 1:
@@ -103,8 +153,14 @@ def presets(draw: st.DrawFn, variables: tuple[str, ...]) -> core.Requirement:
             body = core.Or((resolution, core.Later(core.Or((resolution, first)))))
         case 4:
             body = core.Clear(draw(other), draw(held(variables, "forbidden")))
-        case _:
+        case 5:
             body = core.Not(core.Repeated(draw(st.integers(1, 3)), trigger))
+        case 6:
+            body = core.Not(draw(counted(variables, st.just(trigger))))
+        case _:
+            body = draw(counted(variables, other))
+            last = core.Last() if trigger is first else core.And((core.Last(), trigger))
+            return requirement(core.Implies(last, body))
     return requirement(core.Implies(trigger, body))
 
 

@@ -14,6 +14,7 @@ from vigil_lang.diagnostics.diagnostic import (
     Severity,
     Source,
     Span,
+    TooCostly,
     apply_edits,
     nearest,
 )
@@ -29,6 +30,7 @@ __all__ = [
     "Severity",
     "Source",
     "Span",
+    "TooCostly",
     "apply_edits",
     "nearest",
 ]

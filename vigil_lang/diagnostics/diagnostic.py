@@ -128,6 +128,10 @@ class InputError(Exception):
         super().__init__("; ".join(_one_line(d) for d in self.diagnostics))
 
 
+class TooCostly(InputError):
+    """A question about a run cannot be answered: that would take more than the run's size warrants."""
+
+
 def _one_line(found: Diagnostic) -> str:
     line, column = found.source.position(found.span.start)
     return f"{found.source.path}:{line}:{column}: {found.code} {found.message}"

@@ -10,6 +10,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from vigil_lang.semantics import core
+from vigil_lang.semantics.denotation import texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -39,8 +40,11 @@ class Candidates:
         trace: Trace,
         occurrences: Callable[[core.Holds], Occurrences],
         work: Work,
+        values: Sequence[str],
         alike: Alike | None = None,
     ) -> None:
+        """`values` are those a variable can have, in the order of bindings."""
+        self._values = values
         self._work = work
         self._alike = alike
         self._requirement = requirement
@@ -84,6 +88,9 @@ class Candidates:
                 return self._occurrences(theta).events()
             case core.And((core.Holds() as first, *_)):
                 return self._occurrences(first).events()
+            case core.Last() | core.And((core.Last(), *_)):
+                events = self._trace.events
+                return range(len(events))[-1:]
             case _:
                 return range(len(self._trace.events))
 
@@ -109,10 +116,13 @@ class Candidates:
         """The fresh text, and the values that some test on the variable can tell from it."""
         if variable not in self._domains:
             found: dict[str | None, None] = {None: None}
+            for body in core.bodies(self._requirement.theta):
+                if isinstance(body, core.Where) and variable in core.named_in_where(body.condition):
+                    found.update(dict.fromkeys(self._values))
             for holds in core.conditions(self._requirement.theta):
                 for test in core.tests(holds.condition):
-                    if isinstance(test, core.Contains) and test.variable == variable:
-                        found.update(dict.fromkeys(self._trace.values))
+                    if isinstance(test, core.Contains | core.ComparesWith) and test.variable == variable:
+                        found.update(dict.fromkeys(self._values))
                     elif isinstance(test, core.Equals) and test.variable == variable:
                         carried = _carried(test.field, self._trace)
                         found.update(
@@ -126,7 +136,7 @@ class Candidates:
         match theta:
             case core.Implies(left, right):
                 supporters = self._supporters(left, at)
-                if not supporters or isinstance(right, (core.Earlier, core.Later, core.Clear)):
+                if not supporters or isinstance(right, (core.Earlier, core.Later, core.Clear, core.Since, core.Until)):
                     return supporters
                 return self._join(supporters, self._refuters(right, at))
             case core.Not(body):
@@ -180,9 +190,7 @@ class Candidates:
 
 
 def _carried(reads: core.Reads, trace: Trace) -> Iterable[str]:
-    if reads.output:
-        return (e.output for e in trace.events if e.output is not None)
-    return (text for e in trace.events for text in e.values(reads.name))
+    return (text for event in trace.events for text in texts(reads, event))
 
 
 def _polarity(theta: core.Theta) -> dict[str, set[bool]]:
@@ -204,9 +212,21 @@ def _polarity(theta: core.Theta) -> dict[str, set[bool]]:
             case core.Clear(resolver, forbidden):
                 walk(resolver, positive)
                 walk(forbidden, not positive)
-            case core.Earlier(body) | core.Later(body) | core.Repeated(_, body):
+            case core.Since(left, right) | core.Until(left, right):
+                walk(left, positive)
+                walk(right, positive)
+            case core.Earlier(body) | core.Later(body):
                 walk(body, positive)
-            case core.Equals(_, x) | core.Contains(_, x):
+            case core.Repeated(body=body, reset=reset) | core.Exceeds(body=body, reset=reset):
+                walk(body, positive)
+                if reset is not None:
+                    walk(reset, not positive)
+            case core.Where(condition):
+                for x in core.named_in_where(condition):
+                    found.setdefault(x, set()).update((True, False))
+            case core.Entry(_, condition):
+                walk(condition, positive)
+            case core.Equals(_, x) | core.Contains(_, x) | core.ComparesWith(_, _, x):
                 found.setdefault(x, set()).add(positive)
 
     walk(theta, True)

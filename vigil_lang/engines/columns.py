@@ -10,6 +10,7 @@ has there and not for each event; what `and`, `or` and `not` make of tests costs
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
@@ -58,6 +59,12 @@ def _eased(condition: core.Condition, positive: bool, elsewhere: frozenset[str])
                 return _FALSE  # a text that no event carries makes the test false
             empty = frozenset({""}) if isinstance(condition, core.Contains) else frozenset[str]()
             return core.In(field, empty, negated=True)
+        case core.ComparesWith(field, _, x):
+            if x in elsewhere:
+                return condition
+            if not positive:
+                return _FALSE
+            return core.OrC((core.Compares(field, "<", Decimal(0)), core.Compares(field, ">=", Decimal(0))))
         case core.NotC(body):
             return core.NotC(_eased(body, not positive, elsewhere))
         case core.AndC(items) | core.OrC(items):
@@ -124,7 +131,7 @@ def _plan(condition: core.Condition) -> Plan:
     rest = core.AndC(tuple(c for c in parts if core.variables_of(c)))
     ground = [c for c in parts if not core.variables_of(c)]
     # Where a variable's value has to be in a field there is something in it.
-    ground += [core.Has(c.field) for c in rest.items if isinstance(c, core.Equals | core.Contains)]
+    ground += [core.Has(c.field) for c in rest.items if isinstance(c, core.OF_VARIABLES)]
     number, meets = _NUMBERS.of(condition), _meets(core.AndC(tuple(ground)))
     if not rest.items:
         return Plan(number, meets)
@@ -198,8 +205,8 @@ class Columns:
         for at, event in enumerate(trace.events):
             for name in dict.fromkeys(event.names()):
                 self._named.setdefault(name, []).append(at)
-        self._texts: dict[str | None, dict[str, list[int]]] = {}
-        """The events that carry each text, by argument; the output has no name."""
+        self._texts: dict[core.Reads, dict[str, list[int]]] = {}
+        """The events that carry each text, by field."""
 
     def meeting(self, plan: Plan) -> int | None:
         """The events that meet a condition, as the bits of a number; None where finding out would take too long."""
@@ -214,7 +221,7 @@ class Columns:
         found = self.meeting(plan(condition))
         return None if found is None else tuple(places(found))
 
-    def tested(self, number: int, test: core.Test) -> int:
+    def tested(self, number: int, test: core.Test | core.Entry) -> int:
         """The events that meet a test without a variable, which has this number."""
         found = self._tested.get(number)
         if found is None:
@@ -222,7 +229,7 @@ class Columns:
             self._tested.put(number, found)
         return found
 
-    def _meeting(self, test: core.Test) -> Iterable[int]:
+    def _meeting(self, test: core.Test | core.Entry) -> Iterable[int]:
         events = self._events
         match test:
             case core.ActionIn(names):
@@ -232,6 +239,8 @@ class Columns:
                 return (at for name, named in self._named.items() if matches(name) for at in named)
             case core.StatusIs(status):
                 return (at for at, event in enumerate(events) if event.status == status)
+            case core.Has(field) if field.views:
+                return (at for carrying in self._carried(field).values() for at in carrying)
             case core.Has(field):
                 if field.output:
                     return (at for at, event in enumerate(events) if event.output is not None)
@@ -239,15 +248,17 @@ class Columns:
             case core.In(field, values, negated=False):
                 carried = self._carried(field)
                 return (at for text in values for at in carried.get(text, ()))
+            case core.Entry():
+                check = compiled(test)
+                return (at for at, event in enumerate(events) if check(event, {}))
             case _:
                 accepts = _accepts(test)
                 return (at for text, carrying in self._carried(test.field).items() if accepts(text) for at in carrying)
 
     def _carried(self, field: core.Reads) -> dict[str, list[int]]:
-        name = None if field.output else field.name
-        found = self._texts.get(name)
+        found = self._texts.get(field)
         if found is None:
-            found = self._texts[name] = {}
+            found = self._texts[field] = {}
             for at, event in enumerate(self._events):
                 for text in texts(field, event):
                     found.setdefault(text, []).append(at)
@@ -274,7 +285,8 @@ class Columns:
 
     def _looked_through(self, tests: Iterable[core.Test], event: Event) -> int:
         """How often `_choices` looks whether one text is in another."""
-        contained = sum(len(texts(test.field, event)) for test in tests if isinstance(test, core.Contains))
+        searched = (test for test in tests if isinstance(test, core.Contains | core.ComparesWith))
+        contained = sum(len(texts(test.field, event)) for test in searched)
         return contained and contained * len(self._trace.values)
 
     def _choices(self, variable: str, tests: Iterable[core.Test], event: Event) -> list[str | None]:
@@ -286,6 +298,8 @@ class Columns:
             elif isinstance(test, core.Contains) and test.variable == variable:
                 whole = texts(test.field, event)
                 choices.update((v, None) for v in self._trace.values if v and any(v in text for text in whole))
+            elif isinstance(test, core.ComparesWith) and test.variable == variable:
+                choices.update((v, None) for v in self._trace.values if number(v) is not None)
         return list(choices)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from vigil_lang.diagnostics import Diagnostic, InputError, Source
+from vigil_lang.diagnostics import Diagnostic, Source, TooCostly
 
 if TYPE_CHECKING:
     from vigil_lang.trace import Trace
@@ -32,10 +32,6 @@ SHOWN: Final = 4
 OFFENCE: Final = 30
 """Steps that a run takes, a statement on it (and one for each of its tests), a violated one until it is shown (and more
 for each of its tests), an offence until it is explained."""
-
-
-class TooCostly(InputError):
-    """A statement cannot be judged on a run: that would take more than its size warrants."""
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from vigil_lang.trace import Trace
 
@@ -20,10 +20,13 @@ if TYPE_CHECKING:
 class Alike:
     """For each variable of a requirement the values of a run by those that stand for them."""
 
-    def __init__(self, variables: Iterable[str], conditions: Iterable[core.Holds], trace: Trace) -> None:
+    def __init__(
+        self, variables: Iterable[str], conditions: Iterable[core.Holds], trace: Trace, values: Sequence[str]
+    ) -> None:
+        """`values` are those a variable can have, in the order of bindings."""
         tests = [t for holds in conditions for t in core.tests(holds.condition)]
-        searched = {t.variable for t in tests if isinstance(t, core.Contains)}
-        rank = {value: at for at, value in enumerate(trace.values)}
+        searched = {t.variable for t in tests if isinstance(t, core.Contains | core.ComparesWith)}
+        rank = {value: at for at, value in enumerate(values)}
         self._first: dict[str, dict[str, str]] = {}
         for variable in variables:
             if variable not in searched:
@@ -31,7 +34,7 @@ class Alike:
                 self._first[variable] = _first_alike(list(fields), trace, rank)
 
     def one_for(self, variable: str, value: str) -> str:
-        """The value that stands for another, itself where `contains` looks for the variable."""
+        """The value that stands for another, itself where `contains` or an order test looks at the variable."""
         return self._first.get(variable, {}).get(value, value)
 
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from vigil_lang.engines.effort import OFFENCE
 from vigil_lang.engines.functions import conjuncts
-from vigil_lang.engines.wording import because, listed, quoted, span_of
+from vigil_lang.engines.wording import amount_of, because, listed, quoted, span_of
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets, texts
-from vigil_lang.semantics.forms import bound_of
+from vigil_lang.semantics.forms import bound_of, counted_by
 from vigil_lang.semantics.metadata import PLACEHOLDER
 from vigil_lang.verdict import NearMiss, Offence
 
@@ -60,6 +60,7 @@ class Explainer:
         binding: Binding = dict(zip(self._statement.requirement.variables, values, strict=True))
         forbidden = self._forbidden(at, values)
         why = self._why(binding, forbidden)
+        first = forbidden[0] if forbidden else None
         return Offence(
             event=event.id,
             index=at,
@@ -67,8 +68,8 @@ class Explainer:
             bindings=binding,
             message=self._message(binding) or why,
             why=why,
-            near_misses=tuple(islice(self._near_misses(at, binding, values, forbidden), MAX_NEAR_MISSES)),
-            forbidden=None if forbidden is None else self._trace.events[forbidden].id,
+            near_misses=tuple(islice(self._near_misses(at, binding, values, first), MAX_NEAR_MISSES)),
+            forbidden=tuple(self._trace.events[place].id for place in forbidden),
         )
 
     def message(self, at: int, values: Key) -> str:
@@ -87,26 +88,28 @@ class Explainer:
 
         return PLACEHOLDER.sub(lambda m: value(m.group(1)), text)
 
-    def _why(self, binding: Binding, forbidden: int | None) -> str:
+    def _why(self, binding: Binding, forbidden: Sequence[int]) -> str:
         theta = self._statement.requirement.theta
         where = _where(binding, theta)
         form = self._statement.preset
         if form is None:
             return f"{quoted(self._statement.body)} does not hold here{where}"
         labels = {holds.role: quoted(self._statement.label(holds)) for holds in core.conditions(theta)}
-        event = "" if forbidden is None else f"`{self._trace.events[forbidden].id}` met "
-        return form.offence.format(**labels, bound=span_of(bound_of(theta)), where=where, event=event)
+        event = f"`{self._trace.events[forbidden[0]].id}` met " if forbidden else ""
+        return form.offence.format(**labels, bound=bound_in_words(theta), where=where, event=event)
 
-    def _forbidden(self, at: int, values: Key) -> int | None:
-        """For `until`: the first forbidden event with no resolver since the trigger."""
+    def _forbidden(self, at: int, values: Key) -> Sequence[int]:
+        """For `until`: the forbidden events with no resolver since the trigger."""
         theta = self._statement.requirement.theta
         if not isinstance(theta, core.Implies) or not isinstance(theta.right, core.Clear):
-            return None
+            return ()
         clear = theta.right
-        assert isinstance(clear.forbidden, core.Holds)
         positions = self._judgement.positions(clear.forbidden, values)
-        after = positions[bisect_left(positions, at + 1) :]
-        return after[0] if after else None
+        resolved = self._judgement.positions(clear.resolver, values)
+        end = bisect_left(resolved, at + 1)
+        last = resolved[end] if end < len(resolved) else len(self._trace)
+        # One that resolves, too, is forbidden all the same.
+        return positions[bisect_left(positions, at + 1) : bisect_left(positions, last + 1)]
 
     # --- near misses ---
 
@@ -144,12 +147,14 @@ class Explainer:
             elif wanted.bound is not None:
                 yield place, f"meets {label}, but {self._distance(wanted.bound, at, place)}"
 
-    def _distance(self, bound: core.Calls | core.Within, at: int, place: int) -> str:
+    def _distance(self, bound: core.Calls | core.Steps | core.Within, at: int, place: int) -> str:
         first, second = min(at, place), max(at, place)
+        if isinstance(bound, core.Steps):
+            return f"{span_of(core.Steps(second - first))} away; the bound is {span_of(bound)}"
         if isinstance(bound, core.Calls):
             calls = self._trace.call_index
             apart = calls[second] - calls[first]
-            return f"{apart} call{'s' * (apart != 1)} away; the bound is {bound.count}"
+            return f"{apart} call{'s' * (apart != 1)} away; the bound is {span_of(bound)}"
         start, end = self._trace.events[first].time, self._trace.events[second].time
         if start is None or end is None:
             return f"without a time, and the bound is {span_of(bound)}"
@@ -231,6 +236,12 @@ def _wanted(theta: core.Theta) -> Iterator[Wanted]:
             yield from (Wanted(i, "later", bound) for i in items if isinstance(i, core.Holds) and i.role != "trigger")
         case core.Clear(core.Holds() as resolver, _):
             yield Wanted(resolver, "later", None)
+
+
+def bound_in_words(theta: core.Theta) -> str:
+    """The bound of a form, or the amount that it counts to."""
+    counted = counted_by(theta)
+    return span_of(bound_of(theta)) if counted is None else amount_of(counted)
 
 
 def _where(binding: Binding, theta: core.Theta) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import compare, texts
 from vigil_lang.semantics.text import predicate
+from vigil_lang.semantics.views import members
 from vigil_lang.trace.values import number
 
 if TYPE_CHECKING:
@@ -27,6 +29,8 @@ def compiled(condition: core.Condition) -> Check:
             return lambda e, _: any(map(test, e.names()))
         case core.StatusIs(status):
             return lambda e, _: e.status == status
+        case core.Has(field) if field.views:
+            return lambda e, _: bool(texts(field, e))
         case core.Has(core.Reads(name, output)):
             return (lambda e, _: e.output is not None) if output else (lambda e, _: name in e.args)
         case core.In(field, values, negated):
@@ -36,12 +40,19 @@ def compiled(condition: core.Condition) -> Check:
             return lambda e, _: any(test(text) != negated for text in texts(field, e))
         case core.Compares(field, operator, limit):
             return lambda e, _: any(n is not None and compare(n, operator, limit) for n in map(number, texts(field, e)))
+        case core.ComparesWith(field, operator, x):
+            return lambda e, b: _compares(texts(field, e), operator, b[x])
         case core.Equals(field, x):
             return lambda e, b: b[x] in texts(field, e)  # the fresh text, None, is in none
         case core.Contains(field, x):
             return lambda e, b: bool(v := b[x]) and any(v in text for text in texts(field, e))
         case core.ContainsText(field, part):
             return lambda e, _: bool(part) and any(part in text for text in texts(field, e))
+        case core.Entry(field, body):
+            inner = compiled(body)
+            return lambda e, b: any(
+                inner(replace(e, args=entry), b) for entry in map(members, texts(field, e)) if entry is not None
+            )
         case core.NotC(body):
             inner = compiled(body)
             return lambda e, b: not inner(e, b)
@@ -56,6 +67,11 @@ def compiled(condition: core.Condition) -> Check:
         case core.OrC(items):
             checks = [compiled(item) for item in items]
             return lambda e, b: any(check(e, b) for check in checks)
+
+
+def _compares(found: tuple[str, ...], operator: str, bound: str | None) -> bool:
+    limit = None if bound is None else number(bound)
+    return limit is not None and any(n is not None and compare(n, operator, limit) for n in map(number, found))
 
 
 def conjuncts(condition: core.Condition) -> list[core.Condition]:

@@ -140,7 +140,9 @@ class Occurrences:
     def _look(self) -> int:
         """Steps it takes to try the condition at every event where it may hold."""
         if self._looked_at is None:
-            searched = {t.field for t in core.tests(self.holds.condition) if isinstance(t, core.Contains)}
+            searched = {
+                t.field for t in core.tests(self.holds.condition) if isinstance(t, core.Contains | core.ComparesWith)
+            }
             places = ((field, self._events[at]) for at in self._ground for field in searched)
             characters = sum(len(text) for field, event in places for text in texts(field, event))
             self._looked_at = 1 + len(self._ground) // _LOOKS_A_STEP + characters // _CHARACTERS_A_STEP
@@ -168,6 +170,9 @@ def _fixing(condition: core.Condition, variable: str) -> list[core.Reads] | None
     match condition:
         case core.Equals(field, x) if x == variable:
             return [field]
+        case core.Entry(field, body):
+            members = _fixing(body, variable)
+            return None if members is None else [core.member_of(field, member) for member in members]
         case core.AndC(items):
             return next((fields for item in items if (fields := _fixing(item, variable)) is not None), None)
         case core.OrC(items) if items:

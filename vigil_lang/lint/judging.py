@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from vigil_lang.engines.effort import TooCostly
+from vigil_lang.diagnostics import TooCostly
 from vigil_lang.engines.functions import conjuncts
 from vigil_lang.engines.index import RunIndex
 from vigil_lang.engines.indexed import Judgement

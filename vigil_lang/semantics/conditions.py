@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn, cast
 
 from vigil_lang.diagnostics import Edit, Fix, Note, Span, nearest
 from vigil_lang.semantics import core
-from vigil_lang.semantics.meanings import Argument, Hole, Scope, Text, TextSet, Variable
+from vigil_lang.semantics.meanings import Argument, Hole, Pattern, Scope, Text, TextSet, Variable
 from vigil_lang.semantics.terms import Failed, Terms
+from vigil_lang.semantics.views import VIEWS, BadView, path_steps
 from vigil_lang.syntax import tree
+from vigil_lang.syntax.print import to_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -98,6 +100,8 @@ class Conditions:
         match expr:
             case tree.Test():
                 return self._test(expr, scope)
+            case tree.Entry(field, body):
+                return core.Entry(self.reads(field, scope), self._of_entry(body, scope))
             case tree.Apply():
                 return self._apply(expr, scope)
             case tree.And(items):
@@ -111,6 +115,12 @@ class Conditions:
             case tree.Diamond(direction):
                 message = f"`{direction}` stands only in the body of `always`"
                 self.terms.fail("VGL107", message, scope.place(expr.span))
+            case tree.Interval(direction):
+                message = f"`{direction}` between two conditions stands only in the body of `always`"
+                self.terms.fail("VGL107", message, scope.place(expr.span))
+            case tree.Repeated():
+                message = "`repeated` stands only in the body of `always`; a statement counts by `atmost` or `atleast`"
+                self.terms.fail("VGL107", message, scope.place(expr.span))
             case tree.ActionIn(names):
                 return core.ActionIn(self.terms.set_of(names, scope))
             case tree.ActionIs(name):
@@ -121,6 +131,33 @@ class Conditions:
                 return core.StatusIs(status)
             case tree.Has(name):
                 return core.Has(self.reads(name, scope))
+
+    def _of_entry(self, body: tree.Expr, scope: Scope) -> core.Condition:
+        """The condition on the members of one entry: only arguments are tested in it."""
+        self._refuse_events(body, scope, "an entry has members alone")
+        return self.condition(body, scope)
+
+    def of_variables(self, body: tree.Expr, scope: Scope) -> core.Condition:
+        """A `where` condition: its arguments are the statement's variables.
+
+        Raises:
+            Failed: it has none, or tests something else.
+        """
+        self._refuse_events(body, scope, "`where` tests the values of variables")
+        return self.condition(body, scope)
+
+    def _refuse_events(self, body: tree.Expr, scope: Scope, why: str) -> None:
+        waiting = [body]
+        while waiting:
+            match waiting.pop():
+                case tree.And(items) | tree.Or(items):
+                    waiting += items
+                case tree.Not(inner):
+                    waiting.append(inner)
+                case tree.Test(field) | tree.Has(field) if field.kind == "argument":
+                    pass
+                case other:
+                    self.terms.fail("VGL215", f"{why}: `{to_text(other)}` tests an event", scope.place(other.span))
 
     def _all(self, items: tuple[tree.Expr, ...], scope: Scope) -> tuple[core.Condition, ...]:
         found: list[core.Condition] = []
@@ -140,11 +177,35 @@ class Conditions:
         """What a field reads.
 
         Raises:
-            Failed: its name is a string with an unknown escape.
+            Failed: its name is a string with an unknown escape, or one of its views is none.
         """
+        views = tuple([self._view(view, scope) for view in name.views])
         if name.kind == "output":
-            return core.Reads("output", output=True)
-        return core.Reads(self.terms.unescaped(name.name, scope, name.span))
+            return core.Reads("output", True, views)
+        return core.Reads(self.terms.unescaped(name.name, scope, name.name_span), False, views)
+
+    def _view(self, view: tree.View, scope: Scope) -> core.View:
+        name, argument = view.name.text, view.argument
+        takes = VIEWS.get(name)
+        if takes is None:
+            near = nearest(name, VIEWS, 1)
+            fix = Fix(f"write `{near[0]}`", (Edit(view.name.span, near[0]),)) if near else None
+            help_text = f"the views are {', '.join(f'`{known}`' for known in VIEWS)}"
+            self.terms.fail("VGL214", f"there is no view `{name}`", scope.place(view.name.span), help_text, fix)
+        given = "nothing" if argument is None else "expression" if isinstance(argument, tree.Regex) else "path"
+        if given != takes:
+            example = {"path": f'`{name}("total")`', "expression": f"`{name}(/[0-9]+/)`", "nothing": f"`{name}`"}[takes]
+            self.terms.fail("VGL214", f"the view `{name}` is written {example}", scope.place(view.span))
+        if isinstance(argument, tree.Regex):
+            return core.View(cast("core.ViewName", name), "", self.terms.expression(argument, scope))
+        if argument is None:
+            return core.View(cast("core.ViewName", name))
+        path = self.terms.unescaped(argument.raw, scope, argument.span)
+        try:
+            path_steps(path)
+        except BadView as error:
+            self.terms.fail("VGL214", str(error), scope.place(argument.span))
+        return core.View(cast("core.ViewName", name), path)
 
     def _action(self, test: tree.ActionIs, name: tree.Name | tree.String, scope: Scope) -> str:
         found = scope.module.find(name.text) if isinstance(name, tree.Name) else None
@@ -165,11 +226,14 @@ class Conditions:
                 assert isinstance(operand, tree.SetUnion)
                 return core.In(reads, self.terms.set_of(operand, scope), negated=operator == "not in")
             case "~" | "!~":
-                assert isinstance(operand, (tree.String, tree.Name, tree.Regex))
+                assert isinstance(operand, (tree.String, tree.Name, tree.Regex, tree.SetUnion))
                 return core.Matches(reads, self.terms.matcher(operand, scope), negated=operator == "!~")
             case "<" | "<=" | ">" | ">=":
                 assert isinstance(operand, (tree.Number, tree.Name))
-                return core.Compares(reads, operator, self.terms.number(operand, scope))
+                limit = self.terms.number(operand, scope)
+                if isinstance(limit, Variable):
+                    return core.ComparesWith(reads, operator, limit.name)
+                return core.Compares(reads, operator, limit)
         assert isinstance(operand, (tree.Name, *_LITERALS))
         match operator, self.terms.term(operand, scope):
             case "=", Variable(name):
@@ -194,6 +258,12 @@ class Conditions:
             message = "`!=` compares with a value, and `{}` is a variable"
             help_text = f"to compare with the variable, negate the whole test: `not {test.field.name} = {operand.text}`"
             self.terms.reject("VGL209", message, operand, scope, help_text, quoting=True)
+        if isinstance(meaning, Pattern):
+            word = "!~" if test.operator == "!=" else "~"
+            between = Span(test.field.span.end, operand.span.start)
+            fix = Fix(f"write `{word}`", (Edit(between, f" {word} "),), safe=True)
+            message = f"`{operand.text}` is a regular expression; test it with `{word}`"
+            self.terms.fail("VGL209", message, scope.place(operand.span), fix=fix)
         if operand.text in scope.arguments or test.operator == "contains":
             self.terms.reject("VGL209", f"`{test.operator}` takes one value, and `{{}}` is a set", operand, scope)
         word = "in" if test.operator == "=" else "not in"

@@ -6,27 +6,46 @@ Conditions speak of one event; temporal bodies relate events. Nothing after lowe
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
 
 from vigil_lang.base.node import Plain
 from vigil_lang.diagnostics.diagnostic import Span
-from vigil_lang.semantics.text import Matcher
+from vigil_lang.semantics.text import AnyOf, Expression, Matcher
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
+ViewName: TypeAlias = Literal[
+    "lower", "host", "base", "dir", "ext", "length", "count", "json", "member", "find", "without"
+]
+
 # --- conditions on one event -------------------------------------------------------------------------------
 
 
+class View(Plain, frozen=True, eq=False):
+    """A total function on a field's texts, applied before a test (spec 6.6).
+
+    `path` is what `json` selects (`member` takes it as one dotted name), `expression` what `find` and `without` look for.
+    """
+
+    name: ViewName
+    path: str = ""
+    expression: Expression | None = None
+
+
 class Reads(Plain, frozen=True, eq=False):
-    """What a condition reads: one argument, or the event's output."""
+    """What a condition reads: one argument, or the event's output, through its views from left to right.
+
+    In a `where` condition the name is that of a variable.
+    """
 
     name: str
     output: bool = False
+    views: tuple[View, ...] = ()
 
 
 class ActionIn(Plain, frozen=True, eq=False):
@@ -77,6 +96,14 @@ class Compares(Plain, frozen=True, eq=False):
     number: Decimal
 
 
+class ComparesWith(Plain, frozen=True, eq=False):
+    """Some value of the field and the variable's value read as decimal numbers in the given relation."""
+
+    field: Reads
+    operator: Literal["<", "<=", ">", ">="]
+    variable: str
+
+
 class Equals(Plain, frozen=True, eq=False):
     """Some value of the field is the variable's value."""
 
@@ -98,6 +125,13 @@ class ContainsText(Plain, frozen=True, eq=False):
     text: str
 
 
+class Entry(Plain, frozen=True, eq=False):
+    """Some text of the field is a JSON object that meets a condition: the condition's arguments are its members."""
+
+    field: Reads
+    body: Condition
+
+
 class NotC(Plain, frozen=True, eq=False):
     """Negation of a condition."""
 
@@ -116,26 +150,52 @@ class OrC(Plain, frozen=True, eq=False):
     items: tuple[Condition, ...]
 
 
-Test: TypeAlias = ActionIn | ActionMatches | StatusIs | Has | In | Matches | Compares | Equals | Contains | ContainsText
-Condition: TypeAlias = Test | NotC | AndC | OrC
+Test: TypeAlias = (
+    ActionIn
+    | ActionMatches
+    | StatusIs
+    | Has
+    | In
+    | Matches
+    | Compares
+    | ComparesWith
+    | Equals
+    | Contains
+    | ContainsText
+)
+Condition: TypeAlias = Test | Entry | NotC | AndC | OrC
+OF_VARIABLES = (Equals, Contains, ComparesWith)
+"""The tests that compare a field with a variable."""
 
 
 # --- temporal bodies ---------------------------------------------------------------------------------------
 
 
 class Calls(Plain, frozen=True, eq=False):
-    """A bound in calls: at most `count` calls away."""
+    """A bound in calls: at least `least` and at most `count` calls away."""
 
     count: int
+    least: int = 0
+
+
+class Steps(Plain, frozen=True, eq=False):
+    """A bound in events, likewise."""
+
+    count: int
+    least: int = 0
 
 
 class Within(Plain, frozen=True, eq=False):
-    """A bound in time: at most `microseconds` away; no event without a time meets it."""
+    """A bound in time, likewise in microseconds; no event without a time meets it."""
 
     microseconds: int
+    least: int = 0
 
 
-Bound: TypeAlias = Calls | Within | None
+FAR: Final = 10**18
+"""The most of a bound that has none: further than any run reaches."""
+
+Bound: TypeAlias = Calls | Steps | Within | None
 
 
 class Holds(Plain, frozen=True, eq=False):
@@ -195,16 +255,73 @@ class Clear(Plain, frozen=True, eq=False):
     forbidden: Theta
 
 
+class Since(Plain, frozen=True, eq=False):
+    """Θ S Θ′: at some strictly earlier event, within the bound, `right` holds, and at all strictly in between `left`.
+
+    With `weak` it is enough that `left` holds at every strictly earlier event within the bound.
+    """
+
+    left: Theta
+    right: Theta
+    bound: Bound = None
+    weak: bool = False
+
+
+class Until(Plain, frozen=True, eq=False):
+    """Θ U Θ′: likewise of the strictly later events."""
+
+    left: Theta
+    right: Theta
+    bound: Bound = None
+    weak: bool = False
+
+
 class Repeated(Plain, frozen=True, eq=False):
-    """At least `count` other calls have a strictly earlier event at which the body holds (`atmost`)."""
+    """At least `count` calls have an event, here or earlier, at which the body holds.
+
+    With `distinct` it counts the values of that field at these events instead. Only events within the bound count,
+    and only those after the last strictly earlier event at which `reset` holds.
+    """
 
     count: int
     body: Theta
+    bound: Bound = None
+    reset: Theta | None = None
+    distinct: Reads | None = None
 
 
-Theta: TypeAlias = Holds | Not | And | Or | Implies | Earlier | Later | Clear | Repeated
+class Exceeds(Plain, frozen=True, eq=False):
+    """The positive numbers of a field at the events, here or earlier, at which the body holds total more than `limit`.
+
+    It also holds where the event at hand carries no number: what cannot be added is not known to stay below. Bound and
+    `reset` choose the events as in `Repeated`.
+    """
+
+    limit: Decimal
+    field: Reads
+    body: Theta
+    bound: Bound = None
+    reset: Theta | None = None
+
+
+class Where(Plain, frozen=True, eq=False):
+    """A condition on the values of the variables alone: its arguments are the variables."""
+
+    condition: Condition
+    role: str = "where"
+    span: Span | None = None
+
+
+class Last(Plain, frozen=True, eq=False):
+    """No event is later."""
+
+
+Theta: TypeAlias = (
+    Holds | Not | And | Or | Implies | Earlier | Later | Clear | Since | Until | Repeated | Exceeds | Where | Last
+)
 
 FALSE = Or(())
+_THETA = (Holds, Not, And, Or, Implies, Earlier, Later, Clear, Since, Until, Repeated, Exceeds, Where, Last)
 
 
 class Requirement(Plain, frozen=True, eq=False):
@@ -222,14 +339,16 @@ class Requirement(Plain, frozen=True, eq=False):
 def children(theta: Theta) -> tuple[Theta, ...]:
     """The bodies a body is made of, left to right; none for a condition."""
     match theta:
-        case Holds():
+        case Holds() | Where() | Last():
             return ()
         case And(items) | Or(items):
             return items
-        case Implies(left, right) | Clear(left, right):
+        case Implies(left, right) | Clear(left, right) | Since(left, right) | Until(left, right):
             return left, right
-        case Not(body) | Earlier(body) | Later(body) | Repeated(_, body):
+        case Not(body) | Earlier(body) | Later(body):
             return (body,)
+        case Repeated(body=body, reset=reset) | Exceeds(body=body, reset=reset):
+            return (body,) if reset is None else (body, reset)
 
 
 def bodies(theta: Theta) -> Iterator[Theta]:
@@ -264,43 +383,113 @@ def _collect_tests(condition: Condition, found: list[Test]) -> None:
             _collect_tests(item, found)
     elif isinstance(condition, NotC):
         _collect_tests(condition.body, found)
+    elif isinstance(condition, Entry):
+        found += [_of_member(test, condition.field) for test in tests(condition.body)]
     else:
         found.append(condition)
 
 
+def _of_member(test: Test, entries: Reads) -> Test:
+    if isinstance(test, (ActionIn, ActionMatches, StatusIs)):
+        return test
+    return replace(test, field=member_of(entries, test.field))
+
+
+def member_of(entries: Reads, member: Reads) -> Reads:
+    """What a test of an entry's member reads, of all entries together."""
+    return replace(entries, views=(*entries.views, View("member", member.name), *member.views))
+
+
+def negated(theta: Theta) -> Theta:
+    """A body that holds wherever another does not, without two negations in a row."""
+    match theta:
+        case Not(body):
+            return body
+        case Holds(NotC(body)):
+            return replace(theta, condition=body)
+        case Holds(condition):
+            return replace(theta, condition=NotC(condition))
+        case _:
+            return Not(theta)
+
+
 def mapped(theta: Theta, change: Callable[[Holds], Holds]) -> Theta:
-    """A body with each of its conditions changed."""
+    """A body with each of its conditions changed; those on variables alone stay."""
     match theta:
         case Holds():
             return change(theta)
+        case Where() | Last():
+            return theta
         case And(items) | Or(items):
             return replace(theta, items=tuple([mapped(item, change) for item in items]))
-        case Implies(left, right):
-            return Implies(mapped(left, change), mapped(right, change))
+        case Implies(left, right) | Since(left, right) | Until(left, right):
+            return replace(theta, left=mapped(left, change), right=mapped(right, change))
         case Clear(resolver, forbidden):
             return Clear(mapped(resolver, change), mapped(forbidden, change))
-        case Not(body) | Earlier(body) | Later(body) | Repeated(_, body):
+        case Not(body) | Earlier(body) | Later(body):
             return replace(theta, body=mapped(body, change))
+        case Repeated(body=body, reset=reset) | Exceeds(body=body, reset=reset):
+            return replace(theta, body=mapped(body, change), reset=None if reset is None else mapped(reset, change))
 
 
 def mapped_tests(condition: Condition, change: Callable[[Test], Condition]) -> Condition:
-    """A condition with each of its tests changed."""
+    """A condition with each of its tests changed; those of members of an entry as tests of its arguments."""
     match condition:
         case AndC(items) | OrC(items):
             return replace(condition, items=tuple([mapped_tests(item, change) for item in items]))
-        case NotC(body):
-            return NotC(mapped_tests(body, change))
+        case NotC(body) | Entry(_, body):
+            return replace(condition, body=mapped_tests(body, change))
         case _:
             return change(condition)
 
 
+def with_opaque_tests(condition: Condition) -> Condition:
+    """A condition as those see it who reason about plain texts: each test of a view, an entry or a variable's number
+    becomes an argument of its own that is there or not, and a set of patterns their alternatives.
+
+    What cannot hold then cannot hold at all; what implies another condition then, implies it.
+    """
+    match condition:
+        case AndC(items) | OrC(items):
+            return replace(condition, items=tuple([with_opaque_tests(item) for item in items]))
+        case NotC(body):
+            return NotC(with_opaque_tests(body))
+        case Matches(field, AnyOf(matchers), False) if not field.views:
+            return OrC(tuple([Matches(field, matcher) for matcher in matchers]))
+        case ActionMatches(AnyOf(matchers)):
+            return OrC(tuple([ActionMatches(matcher) for matcher in matchers]))
+        case ActionIn() | ActionMatches() | StatusIs():
+            return condition
+        case Entry() | ComparesWith() | Matches(_, AnyOf()):
+            return Has(Reads(f"\N{SYMBOL FOR NULL}{condition!r}"))
+        case _:
+            return Has(Reads(f"\N{SYMBOL FOR NULL}{condition!r}")) if condition.field.views else condition
+
+
 def variables_of(theta: Theta | Condition) -> tuple[str, ...]:
-    """The value variables, in order of first appearance."""
-    if isinstance(theta, (Holds, Not, And, Or, Implies, Earlier, Later, Clear, Repeated)):
-        found = [t for c in conditions(theta) for t in tests(c.condition)]
-    else:
-        found = tests(theta)
-    return tuple(dict.fromkeys(t.variable for t in found if isinstance(t, (Equals, Contains))))
+    """The value variables, in order of first appearance, those of `where` last."""
+    if not isinstance(theta, _THETA):
+        return _variables(tests(theta))
+    leaves = [body for body in bodies(theta) if isinstance(body, (Holds, Where))]
+    found = dict.fromkeys(x for leaf in leaves if isinstance(leaf, Holds) for x in _variables(tests(leaf.condition)))
+    for leaf in leaves:
+        if isinstance(leaf, Where):
+            found.update(dict.fromkeys(named_in_where(leaf.condition)))
+    return tuple(found)
+
+
+def named_in_where(condition: Condition) -> tuple[str, ...]:
+    """The variables of a `where` condition, in order of first appearance."""
+    found: dict[str, None] = {}
+    for test in tests(condition):
+        if not isinstance(test, (ActionIn, ActionMatches, StatusIs)):
+            found[test.field.name] = None
+        found.update(dict.fromkeys(_variables([test])))
+    return tuple(found)
+
+
+def _variables(found: list[Test]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys([t.variable for t in found if isinstance(t, OF_VARIABLES)]))
 
 
 # --- JSON --------------------------------------------------------------------------------------------------

@@ -6,18 +6,21 @@ one fresh text that no event carries (`FRESH`), which stands for all others.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from vigil_lang.semantics import core
 from vigil_lang.semantics.text import predicate
-from vigil_lang.trace.values import number
+from vigil_lang.semantics.views import members, viewed
+from vigil_lang.trace import Event
+from vigil_lang.trace.values import number, total
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from decimal import Decimal
 
-    from vigil_lang.trace import Event, Trace
+    from vigil_lang.trace import Trace
 
 FRESH: Final = None
 Value: TypeAlias = str | None
@@ -42,9 +45,24 @@ def violations(requirement: core.Requirement, trace: Trace) -> list[tuple[int, B
 
 def bindings(requirement: core.Requirement, trace: Trace) -> Iterator[Binding]:
     """Every binding of the variables: the fresh text first, then the values in order of first appearance."""
-    domain = (FRESH, *trace.values)
-    for values in product(domain, repeat=len(requirement.variables)):
-        yield dict(zip(requirement.variables, values, strict=True))
+    domain = (FRESH, *values(requirement.theta, trace))
+    for chosen in product(domain, repeat=len(requirement.variables)):
+        yield dict(zip(requirement.variables, chosen, strict=True))
+
+
+def values(theta: core.Theta, trace: Trace) -> tuple[str, ...]:
+    """V, in order of first appearance; then what the views make of it that a variable is compared with."""
+    found = dict.fromkeys(trace.values)
+    fields = dict.fromkeys(
+        test.field
+        for held in core.conditions(theta)
+        for test in core.tests(held.condition)
+        if isinstance(test, core.Equals) and test.field.views
+    )
+    for event in trace.events if fields else ():
+        for field in fields:
+            found.update(dict.fromkeys(texts(field, event)))
+    return tuple(found)
 
 
 def exercised(requirement: core.Requirement, trace: Trace) -> bool:
@@ -84,22 +102,77 @@ def holds(theta: core.Theta, trace: Trace, at: int, binding: Binding) -> bool:
                 for bad in range(at + 1, len(trace.events))
                 if holds(forbidden, trace, bad, binding)
             )
-        case core.Repeated(count, body):
-            own = trace.events[at].call
-            others = {trace.events[other].call for other in range(at) if holds(body, trace, other, binding)}
-            return len(others - {own}) >= count
+        case core.Since(left, right, bound, weak):
+            return any(
+                holds(right, trace, other, binding)
+                and within(bound, trace, other, at)
+                and all(holds(left, trace, between, binding) for between in range(other + 1, at))
+                for other in range(at)
+            ) or (weak and all(holds(left, trace, o, binding) for o in range(at) if within(bound, trace, o, at)))
+        case core.Until(left, right, bound, weak):
+            later = range(at + 1, len(trace.events))
+            return any(
+                holds(right, trace, other, binding)
+                and within(bound, trace, at, other)
+                and all(holds(left, trace, between, binding) for between in range(at + 1, other))
+                for other in later
+            ) or (weak and all(holds(left, trace, o, binding) for o in later if within(bound, trace, at, o)))
+        case core.Repeated(count, body, bound, reset, distinct):
+            chosen = counted(body, bound, reset, trace, at, binding)
+            if distinct is None:
+                return len({event.call for event in chosen}) >= count
+            return len({text for event in chosen for text in texts(distinct, event)}) >= count
+        case core.Exceeds(limit, field, body, bound, reset):
+            if all(number(text) is None for text in texts(field, trace.events[at])):
+                return True
+            chosen = counted(body, bound, reset, trace, at, binding)
+            return total(text for event in chosen for text in texts(field, event)) > limit
+        case core.Where(condition):
+            return meets(condition, as_event(binding), binding)
+        case core.Last():
+            return at == len(trace.events) - 1
+
+
+def counted(
+    body: core.Theta, bound: core.Bound, reset: core.Theta | None, trace: Trace, at: int, binding: Binding
+) -> list[Event]:
+    """The events at or before an event, within the bound and after the last reset before it, that meet a body."""
+    resets = [other for other in range(at) if reset is not None and holds(reset, trace, other, binding)]
+    start = resets[-1] + 1 if resets else 0
+    return [
+        trace.events[other]
+        for other in range(start, at + 1)
+        if within(bound, trace, other, at) and holds(body, trace, other, binding)
+    ]
 
 
 def within(bound: core.Bound, trace: Trace, first: int, second: int) -> bool:
-    """Whether two events, in order, are at most the bound apart."""
+    """Whether two events, in order, are as far apart as the bound says."""
+    if bound is None:
+        return True
+    apart = distance(bound, trace, first, second)
+    if apart is None:
+        return False
+    most = bound.microseconds if isinstance(bound, core.Within) else bound.count
+    # Times may run backwards: without a lower limit such an event is near.
+    return apart <= most and (bound.least == 0 or apart >= bound.least)
+
+
+def distance(bound: core.Calls | core.Steps | core.Within, trace: Trace, first: int, second: int) -> int | None:
+    """How far two events, in order, are apart in the bound's unit; None where one has no time."""
     match bound:
-        case None:
-            return True
-        case core.Calls(count):
-            return trace.call_index[second] - trace.call_index[first] <= count
-        case core.Within(microseconds):
+        case core.Calls():
+            return trace.call_index[second] - trace.call_index[first]
+        case core.Steps():
+            return second - first
+        case core.Within():
             start, end = trace.events[first].time, trace.events[second].time
-            return start is not None and end is not None and end - start <= microseconds
+            return None if start is None or end is None else end - start
+
+
+def as_event(binding: Binding) -> Event:
+    """A binding as an event whose arguments are the variables; the fresh text is absent."""
+    return Event("where", "", "where", {name: (text,) for name, text in binding.items() if text is not FRESH})
 
 
 def meets(condition: core.Condition, event: Event, binding: Binding) -> bool:
@@ -112,6 +185,8 @@ def meets(condition: core.Condition, event: Event, binding: Binding) -> bool:
         case core.StatusIs(status):
             return event.status == status
         case core.Has(field):
+            if field.views:
+                return bool(texts(field, event))
             return event.output is not None if field.output else field.name in event.args
         case core.In(field, values, negated):
             return any((text in values) != negated for text in texts(field, event))
@@ -120,6 +195,11 @@ def meets(condition: core.Condition, event: Event, binding: Binding) -> bool:
         case core.Compares(field, operator, limit):
             numbers = (number(text) for text in texts(field, event))
             return any(n is not None and compare(n, operator, limit) for n in numbers)
+        case core.ComparesWith(field, operator, variable):
+            value = binding[variable]
+            most = None if value is FRESH else number(value)
+            numbers = (number(text) for text in texts(field, event))
+            return most is not None and any(n is not None and compare(n, operator, most) for n in numbers)
         case core.Equals(field, variable):
             return binding[variable] is not FRESH and binding[variable] in texts(field, event)
         case core.Contains(field, variable):
@@ -127,6 +207,9 @@ def meets(condition: core.Condition, event: Event, binding: Binding) -> bool:
             return bool(value) and any(value in text for text in texts(field, event))  # type: ignore[operator]
         case core.ContainsText(field, text):
             return bool(text) and any(text in value for value in texts(field, event))
+        case core.Entry(field, body):
+            entries = (members(text) for text in texts(field, event))
+            return any(meets(body, replace(event, args=entry), binding) for entry in entries if entry is not None)
         case core.NotC(body):
             return not meets(body, event, binding)
         case core.AndC(items):
@@ -137,9 +220,8 @@ def meets(condition: core.Condition, event: Event, binding: Binding) -> bool:
 
 def texts(field: core.Reads, event: Event) -> tuple[str, ...]:
     """The canonical texts a field has at an event: none when it is absent, several for a list."""
-    if not field.output:
-        return event.values(field.name)
-    return () if event.output is None else (event.output,)
+    found = event.values(field.name) if not field.output else () if event.output is None else (event.output,)
+    return viewed(field.views, found) if field.views else found
 
 
 def compare(value: Decimal, operator: str, limit: Decimal) -> bool:

@@ -6,7 +6,10 @@ A new form is a row here beside the grammar, the tree and the denotation; nothin
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from msgspec.structs import replace
 
 from vigil_lang.semantics import core
 
@@ -15,8 +18,32 @@ if TYPE_CHECKING:
 
     from vigil_lang.syntax.tree import FormName
 
-Lower: TypeAlias = "Callable[[core.Theta, core.Holds, Sequence[core.Holds], core.Bound], core.Theta]"
-"""Θ from the trigger with its scope, the trigger alone, the other conditions in order, and the bound."""
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a statement gives its form, in the core.
+
+    `scope` is what `after` and `where` ask for besides the trigger; `triggered` is the trigger with it. `count` is the
+    number of a count, `limit` that of a budget, `field` what is distinct or added up.
+    """
+
+    trigger: core.Holds
+    others: Sequence[core.Holds]
+    scope: tuple[core.Theta, ...] = ()
+    bound: core.Bound = None
+    count: int = 0
+    limit: Decimal = Decimal(0)
+    field: core.Reads | None = None
+    window: core.Bound = None
+    reset: core.Theta | None = None
+
+    @property
+    def triggered(self) -> core.Theta:
+        """The trigger where its scope counts."""
+        return core.And((self.trigger, *self.scope)) if self.scope else self.trigger
+
+
+Lower: TypeAlias = "Callable[[Parts], core.Theta]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +67,7 @@ class Form:
 
     name: FormName
     terms: tuple[Term, ...]
-    bound: Literal["none", "calls", "calls or time"]
+    bound: Literal["none", "calls or time", "count", "limit"]
     looks: Literal["nowhere", "back", "ahead"]
     """Where it looks for what its trigger needs; `nowhere` where events are forbidden or counted."""
     lower: Lower
@@ -86,7 +113,7 @@ FORMS = _rows(
         ),
         bound="none",
         looks="back",
-        lower=lambda triggered, _, others, __: core.Implies(triggered, core.Earlier(others[0])),
+        lower=lambda given: core.Implies(given.triggered, core.Earlier(given.others[0])),
         summary="Whenever the trigger happens, the guard must have happened before.",
         short="something must have happened before",
         sentence="Whenever {trigger} happens{scope}, {guard} must have happened before.",
@@ -99,7 +126,7 @@ FORMS = _rows(
         terms=(Term("forbidden", "the event that must not happen", "forbidden"),),
         bound="none",
         looks="nowhere",
-        lower=lambda triggered, *_: core.Not(triggered),
+        lower=lambda given: core.Not(given.triggered),
         summary="It must never happen.",
         short="must never happen",
         sentence="{forbidden} must never happen{scope}.",
@@ -111,7 +138,7 @@ FORMS = _rows(
         terms=(_ASKS, Term("response", "what must happen after it", "response")),
         bound="none",
         looks="ahead",
-        lower=lambda triggered, _, others, __: core.Implies(triggered, core.Later(others[0])),
+        lower=lambda given: core.Implies(given.triggered, core.Later(given.others[0])),
         summary="Whenever the trigger happens, the response must happen later.",
         short="something must happen later",
         sentence="Whenever {trigger} happens{scope}, {response} must happen later.",
@@ -124,7 +151,7 @@ FORMS = _rows(
         terms=(_ASKS, Term("response", "what must happen after it, in time", "response")),
         bound="calls or time",
         looks="ahead",
-        lower=lambda triggered, _, others, bound: core.Implies(triggered, core.Later(others[0], bound)),
+        lower=lambda given: core.Implies(given.triggered, core.Later(given.others[0], given.bound)),
         summary="Whenever the trigger happens, the response must happen within so many calls, or so much time.",
         short="something must happen soon",
         sentence="Whenever {trigger} happens{scope}, {response} must happen within {bound}.",
@@ -141,8 +168,8 @@ FORMS = _rows(
         bound="none",
         looks="ahead",
         # A later trigger takes the obligation over, so that only the last one is judged.
-        lower=lambda triggered, trigger, others, _: core.Implies(
-            triggered, core.Or((others[0], core.Later(core.Or((others[0], trigger)))))
+        lower=lambda given: core.Implies(
+            given.triggered, core.Or((given.others[0], core.Later(core.Or((given.others[0], given.trigger)))))
         ),
         summary="After the trigger the run must not end before it is resolved.",
         short="must be resolved before the run ends",
@@ -161,7 +188,7 @@ FORMS = _rows(
         ),
         bound="none",
         looks="nowhere",
-        lower=lambda triggered, _, others, __: core.Implies(triggered, core.Clear(others[0], others[1])),
+        lower=lambda given: core.Implies(given.triggered, core.Clear(given.others[0], given.others[1])),
         summary="After the trigger something is forbidden until the resolver has happened.",
         short="forbidden until something has happened",
         sentence="After {trigger}{scope}, {forbidden} must not happen until {resolver} has.",
@@ -173,10 +200,11 @@ FORMS = _rows(
     Form(
         name="atmost",
         terms=(Term("trigger", "the event that is counted", "counted"),),
-        bound="calls",
+        bound="count",
         looks="nowhere",
-        lower=lambda triggered, _, __, bound: core.Implies(
-            triggered, core.Not(core.Repeated(bound.count if isinstance(bound, core.Calls) else 0, triggered))
+        lower=lambda given: core.Implies(
+            given.triggered,
+            core.Not(core.Repeated(given.count + 1, given.triggered, given.window, given.reset, given.field)),
         ),
         summary="It may happen in so many calls, and in no more.",
         short="must not happen more often",
@@ -184,8 +212,49 @@ FORMS = _rows(
         offence="more than {bound} met {trigger}{where}",
         contrast="counts",
     ),
+    Form(
+        name="atleast",
+        terms=(Term("counted", "what has to happen before the run ends", "counted"),),
+        bound="count",
+        looks="ahead",
+        lower=lambda given: core.Implies(
+            core.And((core.Last(), *map(_by_now, given.scope))) if given.scope else core.Last(),
+            core.Repeated(given.count, given.triggered, None, None, given.field),
+        ),
+        summary="It must happen in so many calls before the run ends.",
+        short="must happen in this run",
+        sentence="{counted} must happen in at least {bound}{scope} before the run ends.",
+        offence="the run ended with fewer than {bound} that met {counted}{where}",
+        contrast="asks for something in the run",
+        wanted="counted",
+        unmet="every run is a violation",
+    ),
+    Form(
+        name="budget",
+        terms=(Term("trigger", "the event whose amount is added up", "counted"),),
+        bound="limit",
+        looks="nowhere",
+        lower=lambda given: core.Implies(
+            given.triggered,
+            core.Not(
+                core.Exceeds(
+                    given.limit, given.field or core.Reads("amount"), given.triggered, given.window, given.reset
+                )
+            ),
+        ),
+        summary="The amounts may add up to so much, and to no more.",
+        short="must not add up to more",
+        sentence="The amounts of {trigger} may add up to at most {bound}{scope}.",
+        offence="the amounts of {trigger} add up to more than {bound}{where}, or this one is no number",
+        contrast="adds up",
+    ),
 )
 """The forms over conditions, the likeliest first. `always` has a temporal body instead, which is its own meaning."""
+
+
+def _by_now(scope: core.Theta) -> core.Theta:
+    """What has happened by the last event, which may be it."""
+    return core.Or((scope.body, scope)) if isinstance(scope, core.Earlier) else scope
 
 
 def bound_of(theta: core.Theta) -> core.Bound:
@@ -193,7 +262,18 @@ def bound_of(theta: core.Theta) -> core.Bound:
     match theta:
         case core.Implies(_, core.Later(_, bound)):
             return bound
-        case core.Implies(_, core.Not(core.Repeated(count, _))):
-            return core.Calls(count)
+        case _:
+            return None
+
+
+def counted_by(theta: core.Theta) -> core.Repeated | core.Exceeds | None:
+    """What a form counts or adds up in its body, with the number it allows or asks for."""
+    match theta:
+        case core.Implies(_, core.Not(core.Repeated(count) as counted)):
+            return replace(counted, count=count - 1)
+        case core.Implies(_, core.Not(core.Exceeds() as total)):
+            return total
+        case core.Implies(_, core.Repeated() as counted):
+            return counted
         case _:
             return None

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
-from vigil_lang.diagnostics import Diagnostic
+from vigil_lang.diagnostics import Diagnostic, nearest
 from vigil_lang.semantics import core
 from vigil_lang.semantics.conditions import Conditions, Failed
 from vigil_lang.semantics.declarations import check_declarations, unused
-from vigil_lang.semantics.forms import FORMS
+from vigil_lang.semantics.forms import FORMS, Parts
 from vigil_lang.semantics.meanings import Scope
 from vigil_lang.semantics.metadata import Metadata, check_elsewhere, metadata
 from vigil_lang.syntax import tree
@@ -100,27 +101,74 @@ class Lowering:
         return Statement(item.name.text, item.form.name, requirement, item, source, about, params)
 
     def _requirement(self, item: tree.Statement) -> core.Requirement:
-        form, after = item.form, item.after
+        form = item.form
         if form.name not in FORMS:
-            if after is not None:
-                message = "`after` does not apply to `always`: write `earlier` in its body"
-                self.report(Diagnostic.of("VGL108", message, self.module.source, after.span))
-                raise Failed
-            theta = self._temporal(form.args[0])
-            trigger = theta.left if isinstance(theta, core.Implies) else None
-            return core.Requirement(theta, core.variables_of(theta), trigger)
+            return self._always(item)
         kind = FORMS[form.name]
         first, *others = (self._holds(arg, role) for arg, role in zip(form.args, kind.roles, strict=True))
         bound = self._bound(form.bound) if form.bound else None
-        if kind.bound == "calls" and not isinstance(bound, core.Calls):
+        if kind.bound == "count" and not (isinstance(bound, core.Calls) and bound.least == 0):
             span = form.bound.span if form.bound else form.span
-            self.report(Diagnostic.of("VGL303", f"`{form.name}` counts calls, not time", self.module.source, span))
+            self.report(Diagnostic.of("VGL303", f"`{form.name}` takes a number of calls", self.module.source, span))
             raise Failed
-        triggered: core.Theta = first
-        if after is not None:
-            triggered = core.And((first, core.Earlier(self._holds(after, "scope"))))
-        theta = kind.lower(triggered, first, others, bound)
-        return core.Requirement(theta, core.variables_of(theta), triggered if "trigger" in kind.roles else None)
+        given = Parts(
+            first,
+            others,
+            self._scope_of(item),
+            bound=bound,
+            count=bound.count if isinstance(bound, core.Calls) else 0,
+            limit=self._limit(form),
+            field=None if form.field is None else self.conditions.reads(form.field, self._scope),
+            window=None if form.window is None else self._bound(form.window),
+            reset=None if form.since is None else self._holds(form.since, "reset"),
+        )
+        theta = kind.lower(given)
+        trigger: core.Theta | None = given.triggered if "trigger" in kind.roles else None
+        if isinstance(theta, core.Implies) and kind.roles == ("counted",) and given.scope:
+            trigger = theta.left
+        return self._checked(core.Requirement(theta, core.variables_of(theta), trigger), item)
+
+    def _always(self, item: tree.Statement) -> core.Requirement:
+        theta, scope = self._temporal(item.form.args[0]), self._scope_of(item)
+        if scope and isinstance(theta, core.Implies):
+            theta = core.Implies(core.And((theta.left, *scope)), theta.right)
+        elif scope:
+            theta = core.Implies(core.And(scope) if scope[1:] else scope[0], theta)
+        trigger = theta.left if isinstance(theta, core.Implies) else None
+        return self._checked(core.Requirement(theta, core.variables_of(theta), trigger), item)
+
+    def _scope_of(self, item: tree.Statement) -> tuple[core.Theta, ...]:
+        """What `after` and `where` ask for."""
+        found: list[core.Theta] = []
+        if item.after is not None:
+            found.append(core.Earlier(self._holds(item.after, "scope")))
+        if item.where is not None:
+            condition = self.conditions.of_variables(item.where, self._scope)
+            found.append(core.Where(condition, span=item.where.span))
+        return tuple(found)
+
+    def _checked(self, requirement: core.Requirement, item: tree.Statement) -> core.Requirement:
+        """`where` tests variables of the statement, and nothing else."""
+        held = [t for holds in core.conditions(requirement.theta) for t in core.tests(holds.condition)]
+        known = {t.variable for t in held if isinstance(t, core.OF_VARIABLES)}
+        unknown = [x for x in requirement.variables if x not in known]
+        if unknown and item.where is not None:
+            near = nearest(unknown[0], known, 1)
+            message = f"`where` tests `{unknown[0]}`, which is no variable of the statement"
+            help_text = f"did you mean `{near[0]}`?" if near else "a variable is a name that a test compares with"
+            self.report(Diagnostic.of("VGL215", message, self.module.source, item.where.span, help=help_text))
+            raise Failed
+        return requirement
+
+    def _limit(self, form: tree.Form) -> Decimal:
+        if form.limit is None:
+            return Decimal(0)
+        found = self.conditions.terms.number(form.limit, self._scope)
+        if isinstance(found, Decimal) and found >= 0:
+            return found
+        message = "the limit of a budget is a number, and not negative"
+        self.report(Diagnostic.of("VGL303", message, self.module.source, form.limit.span))
+        raise Failed
 
     def _holds(self, expr: tree.Expr, role: str) -> core.Holds:
         try:
@@ -135,6 +183,18 @@ class Lowering:
             case tree.Diamond(direction, bound, body):
                 diamond = core.Earlier if direction == "earlier" else core.Later
                 return diamond(self._temporal(body), self._bound(bound) if bound else None)
+            case tree.Interval(direction, weak, bound, left, right):
+                interval = core.Since if direction == "since" else core.Until
+                limit = self._bound(bound) if bound else None
+                return interval(self._temporal(left), self._temporal(right), limit, weak)
+            case tree.Repeated(bound, body, distinct):
+                count = self._bound(bound)
+                if not isinstance(count, core.Calls) or count.least:
+                    message = "`repeated` takes a number of calls"
+                    self.report(Diagnostic.of("VGL303", message, self.module.source, bound.span))
+                    raise Failed
+                field = None if distinct is None else self.conditions.reads(distinct, self._scope)
+                return core.Repeated(count.count, self._temporal(body), distinct=field)
             case tree.Implies(left, right):
                 return core.Implies(self._temporal(left), self._temporal(right))
             case tree.Not(body) if _is_temporal(body):
@@ -146,23 +206,35 @@ class Lowering:
             case _:
                 return self._holds(expr, "condition")
 
-    def _bound(self, bound: tree.Bound) -> core.Calls | core.Within:
-        raw = bound.raw
-        unit = raw.lstrip("0123456789")
-        if unit in _UNITS:
-            amount = int(raw[: -len(unit)][:18]) * _UNITS[unit]
-            within: core.Calls | core.Within = core.Within(amount)
-        elif not unit:
-            amount = int(raw[:18])
-            within = core.Calls(amount)
-        else:
-            message = f"a bound is a whole number of calls or a duration, not `{raw}`"
-            self.report(Diagnostic.of("VGL303", message, self.module.source, bound.span))
-            raise Failed
-        if amount < 1:
-            self.report(Diagnostic.of("VGL303", "a bound is at least 1", self.module.source, bound.span))
-            raise Failed
-        return within
+    def _bound(self, bound: tree.Bound) -> core.Calls | core.Steps | core.Within:
+        """`3`, `3 calls`, `2 steps`, `30s`, `1..3`, `1..`, `10s..1m`: the least distance and the most."""
+        limits, _, unit = bound.raw.partition(" ")
+        first, dots, second = limits.partition("..")
+        least, most = (first, second) if dots else ("0", first)
+        in_time = [limit.lstrip("0123456789") in _UNITS for limit in (least, most) if limit.strip("0")]
+        if any(in_time) and (unit or not all(in_time)):
+            self._refuse_bound(bound, f"a bound is in calls, in steps or in time, not `{bound.raw}`")
+        start, end = self._amount(least, bound), self._amount(most, bound) if most else core.FAR
+        if end < 1:
+            self._refuse_bound(bound, "a bound is at least 1")
+        if start > end:
+            self._refuse_bound(bound, "a bound goes from the smaller distance to the larger")
+        if any(in_time):
+            return core.Within(end, start)
+        return core.Steps(end, start) if unit.startswith("step") else core.Calls(end, start)
+
+    def _amount(self, limit: str, bound: tree.Bound) -> int:
+        digits = limit.rstrip("msdh")
+        unit = limit[len(digits) :]
+        if unit and unit not in _UNITS:
+            self._refuse_bound(bound, f"a bound is a whole number of calls or a duration, not `{bound.raw}`")
+        if not digits.isdecimal():
+            self._refuse_bound(bound, f"a bound is a whole number of calls or a duration, not `{bound.raw}`")
+        return min(int(digits[:18]) * _UNITS.get(unit, 1), core.FAR)
+
+    def _refuse_bound(self, bound: tree.Bound, message: str) -> NoReturn:
+        self.report(Diagnostic.of("VGL303", message, self.module.source, bound.span))
+        raise Failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,8 +259,12 @@ def parts(statement: tree.Statement) -> Iterator[Part]:
             yield from _parts(body.right, True)
         else:
             yield from _parts(body, True)
+        if statement.after is not None:
+            yield Part("scope", statement.after)
         return
     yield from map(Part, FORMS[form.name].roles, form.args)
+    if form.since is not None:
+        yield Part("reset", form.since)
     if statement.after is not None:
         yield Part("scope", statement.after)
 
@@ -200,8 +276,11 @@ def _parts(expr: tree.Expr, wanted: bool) -> Iterator[Part]:
     match expr:
         case tree.Not(body):
             yield from _parts(body, not wanted)
-        case tree.Diamond(_, _, body):
+        case tree.Diamond(_, _, body) | tree.Repeated(_, body):
             yield from _parts(body, wanted)
+        case tree.Interval(_, _, _, left, right):
+            yield from _parts(left, wanted)
+            yield from _parts(right, wanted)
         case tree.Implies(left, right):
             yield from _parts(left, not wanted)
             yield from _parts(right, wanted)
@@ -212,7 +291,7 @@ def _parts(expr: tree.Expr, wanted: bool) -> Iterator[Part]:
 
 def _is_temporal(expr: tree.Expr) -> bool:
     match expr:
-        case tree.Diamond() | tree.Implies():
+        case tree.Diamond() | tree.Implies() | tree.Interval() | tree.Repeated():
             return True
         case tree.Not(body):
             return _is_temporal(body)

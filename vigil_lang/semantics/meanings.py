@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from msgspec import Struct
 
 from vigil_lang.diagnostics import Source, Span
+from vigil_lang.semantics.text import Expression
 from vigil_lang.trace.values import canonical, number
 
 if TYPE_CHECKING:
@@ -29,9 +30,17 @@ class Text(Struct, frozen=True):
 
 
 class TextSet(Struct, frozen=True):
-    """A set of values."""
+    """A set of values; `globs` are its texts as they are after `~`, `expressions` its regular expressions."""
 
     texts: frozenset[str]
+    globs: frozenset[str] = frozenset()
+    expressions: frozenset[Expression] = frozenset()
+
+
+class Pattern(Struct, frozen=True):
+    """A regular expression with a name."""
+
+    expression: Expression
 
 
 class Variable(Struct, frozen=True):
@@ -44,7 +53,8 @@ class Hole(Struct, frozen=True):
     """A pattern's parameter while the pattern is checked by itself: it may stand for any single value."""
 
 
-Meaning: TypeAlias = Text | TextSet | Variable | Hole
+Meaning: TypeAlias = Text | TextSet | Pattern | Variable | Hole
+Declared: TypeAlias = Text | TextSet | Pattern
 
 
 def described(meaning: Meaning) -> str:
@@ -56,6 +66,8 @@ def described(meaning: Meaning) -> str:
             return f"a {kind}" if kind == "number" else "text"
         case TextSet():
             return "a set"
+        case Pattern():
+            return "a regular expression"
         case Variable() | Hole():
             return "a variable"
 
@@ -113,7 +125,8 @@ def _outside_value(value: object, param: tree.Param) -> Text | TextSet | str:
     given = _from_command_line(value, wanted) if isinstance(value, str) and wanted != "text" else value
     match wanted, given:
         case "set", list() | tuple() | set() | frozenset() if all(map(_is_scalar, given)):
-            return TextSet(frozenset(map(canonical, given)))
+            texts = frozenset(map(canonical, given))
+            return TextSet(texts, texts)
         case "text", str():
             return Text(canonical(given), "text", given)
         case "bool", bool():

@@ -49,7 +49,9 @@ def _outcome(condition: core.Condition, event: Event) -> bool | None:
             decisive = isinstance(condition, core.OrC)
             outcomes = [_outcome(item, event) for item in items]
             return decisive if decisive in outcomes else None if None in outcomes else not decisive
-        case core.Equals() | core.Contains():
+        case core.Entry():
+            return None
+        case core.Equals() | core.Contains() | core.ComparesWith():
             return None
         case _:
             return None if _reads_output(condition) else meets(condition, event, {})

@@ -6,9 +6,22 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, NoReturn
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Note, Span, nearest
-from vigil_lang.semantics.meanings import Hole, Meaning, Place, Scope, Text, TextSet, Values, Variable, described
+from vigil_lang.semantics.meanings import (
+    Declared,
+    Hole,
+    Meaning,
+    Pattern,
+    Place,
+    Scope,
+    Text,
+    TextSet,
+    Values,
+    Variable,
+    described,
+)
 from vigil_lang.semantics.text import (
     ESCAPE_HELP,
+    AnyOf,
     BadEscape,
     Expression,
     Glob,
@@ -48,7 +61,7 @@ class Terms:
         self.report = report
         self.used: set[tuple[Module, str]] = set()
         self.params: set[str] = set()
-        self._known: dict[tuple[Module, str], tuple[Text | TextSet, frozenset[str]]] = {}
+        self._known: dict[tuple[Module, str], tuple[Declared, frozenset[str]]] = {}
         self._resolving: list[tuple[Module, str]] = []
         self._room = MAX_ELEMENTS
 
@@ -71,56 +84,78 @@ class Terms:
                     return scope.arguments[name].meaning
                 return self._declared(term, scope) or Variable(name)
 
-    def matcher(self, text: tree.String | tree.Name | tree.Regex, scope: Scope) -> Matcher:
-        """The text pattern that stands after `~`.
+    def matcher(self, text: tree.String | tree.Name | tree.Regex | tree.SetUnion, scope: Scope) -> Matcher:
+        """The text pattern that stands after `~`; a set is all of its texts as globs, and its expressions.
 
         Raises:
             Failed: it is not valid, or no text.
         """
-        if isinstance(text, tree.Regex):
-            matcher: Matcher = Expression(text.raw, text.ignore_case)
-            try:
-                predicate(matcher)
-            except ValueError as error:
-                self.fail("VGL305", f"the regular expression is not valid: {error}", scope.place(text.span))
-            return matcher
+        match text:
+            case tree.Regex():
+                return self.expression(text, scope)
+            case tree.SetUnion():
+                return self._any_of(self.patterns_of(text, scope), text.span, scope)
         match self.term(text, scope):
             case Text(_, _, glob):
-                try:
-                    predicate(Glob(glob))
-                except ValueError:
-                    message = "the text pattern is too large: it has too many `?`"
-                    self.fail("VGL003", message, scope.place(text.span))
-                return Glob(glob)
+                return self._glob(glob, text.span, scope)
+            case Pattern(expression):
+                return expression
+            case TextSet() as found:
+                return self._any_of(found, text.span, scope)
             case Hole():
                 return Glob("*")
             case meaning:
                 assert isinstance(text, tree.Name)
                 message = f"`~` takes a text pattern, and `{{}}` is {described(meaning)}"
-                lone = isinstance(meaning, Variable)
-                self.reject("VGL209", message, text, scope, "a text pattern is a string", quoting=lone)
+                self.reject("VGL209", message, text, scope, "a text pattern is a string", quoting=True)
 
-    def number(self, operand: tree.Number | tree.Name, scope: Scope) -> Decimal:
-        """The limit of an order test.
+    def expression(self, regex: tree.Regex, scope: Scope) -> Expression:
+        """A regular expression as written.
 
         Raises:
-            Failed: the term is no number.
+            Failed: it is not valid.
+        """
+        found = Expression(regex.raw, regex.ignore_case)
+        try:
+            predicate(found)
+        except ValueError as error:
+            self.fail("VGL305", f"the regular expression is not valid: {error}", scope.place(regex.span))
+        return found
+
+    def _glob(self, pattern: str, span: Span, scope: Scope) -> Glob:
+        try:
+            predicate(Glob(pattern))
+        except ValueError:
+            message = "the text pattern is too large: it has too many `?`"
+            self.fail("VGL003", message, scope.place(span))
+        return Glob(pattern)
+
+    def _any_of(self, found: TextSet, span: Span, scope: Scope) -> Matcher:
+        expressions = sorted(found.expressions, key=lambda e: (e.pattern, e.ignore_case))
+        matchers: tuple[Glob | Expression, ...] = (
+            *[self._glob(glob, span, scope) for glob in sorted(found.globs)],
+            *expressions,
+        )
+        return matchers[0] if len(matchers) == 1 else AnyOf(matchers)
+
+    def number(self, operand: tree.Number | tree.Name, scope: Scope) -> Decimal | Variable:
+        """The limit of an order test: a number, or the variable whose value is one.
+
+        Raises:
+            Failed: the term is neither.
         """
         if isinstance(operand, tree.Number):
             return self.decimal(operand, scope)
         match self.term(operand, scope):
             case Text(text, "number"):
                 return Decimal(text)
+            case Variable() as variable:
+                return variable
             case Hole():
                 return Decimal(0)
             case meaning:
-                help_text = None
-                if isinstance(meaning, Variable) and operand.text not in scope.arguments:
-                    near = nearest(operand.text, scope.module.names(), 1)
-                    help_text = f"a name that is not declared is a variable; declare it with `let {operand.text} = …`"
-                    help_text = f"did you mean `{near[0]}`?" if near else help_text
                 message = f"an order test needs a number, and `{{}}` is {described(meaning)}"
-                self.reject("VGL306", message, operand, scope, help_text)
+                self.reject("VGL306", message, operand, scope)
 
     def decimal(self, number: tree.Number, scope: Scope) -> Decimal:
         """A number as written.
@@ -138,7 +173,7 @@ class Terms:
 
     # --- declared values ---
 
-    def _declared(self, name: tree.Name, scope: Scope) -> Text | TextSet | None:
+    def _declared(self, name: tree.Name, scope: Scope) -> Declared | None:
         """The value of a `let` or `param`, None when the name is not declared."""
         found = scope.module.find(name.text)
         if found is None:
@@ -150,7 +185,7 @@ class Terms:
             self.fail("VGL209", f"`{name.text}` is a pattern, not a value", scope.place(name.span), notes=(note,))
         return self.value_of(declaration, module)
 
-    def value_of(self, declaration: tree.Let | tree.Param, module: Module) -> Text | TextSet:
+    def value_of(self, declaration: tree.Let | tree.Param, module: Module) -> Declared:
         """What a `let` or `param` stands for.
 
         Raises:
@@ -167,7 +202,7 @@ class Terms:
         self.params |= params
         return value
 
-    def _defined(self, declaration: tree.Let | tree.Param, module: Module, key: tuple[Module, str]) -> Text | TextSet:
+    def _defined(self, declaration: tree.Let | tree.Param, module: Module, key: tuple[Module, str]) -> Declared:
         scope, name = Scope(module), declaration.name
         if key in self._resolving:
             self.fail("VGL203", f"`{name.text}` is defined by itself", scope.place(name.span))
@@ -191,20 +226,22 @@ class Terms:
         finally:
             self._resolving.pop()
 
-    def default(self, param: tree.Param, default: tree.SetUnion | tree.Literal_, scope: Scope) -> Text | TextSet:
+    def default(self, param: tree.Param, default: tree.SetUnion | tree.Literal_, scope: Scope) -> Declared:
         """The value a param has when nothing is given from outside.
 
         Raises:
             Failed: it is not of the param's type.
         """
         value = self._value(default, scope)
-        found = "set" if isinstance(value, TextSet) else value.type
+        found = "set" if isinstance(value, TextSet) else getattr(value, "type", None)
         if found != param.type:
             message = f"param `{param.name.text}` is a {param.type}, and its default is {described(value)}"
             self.fail("VGL306", message, scope.place(default.span))
         return value
 
-    def _value(self, value: tree.SetUnion | tree.Literal_, scope: Scope) -> Text | TextSet:
+    def _value(self, value: tree.SetUnion | tree.Literal_ | tree.Regex, scope: Scope) -> Declared:
+        if isinstance(value, tree.Regex):
+            return Pattern(self.expression(value, scope))
         if not isinstance(value, tree.SetUnion):
             meaning = self.term(value, scope)
             assert isinstance(meaning, Text)
@@ -213,26 +250,50 @@ class Terms:
             alias = self._declared(value.parts[0], scope)  # `let A = B`: whatever B is
             if alias is not None:
                 return alias
-        return TextSet(self.set_of(value, scope))
+        return self.patterns_of(value, scope)
 
     # --- sets ---
 
     def set_of(self, union: tree.SetUnion, scope: Scope) -> frozenset[str]:
-        """The texts of a set.
+        """The texts of a set that is tested with `in`.
 
         Raises:
-            Failed: a part is not a set, an element is one, or the sets of the file are too large together.
+            Failed: a part is not a set, an element is one or a regular expression, or the sets of the file are too
+                large together.
         """
+        found = self.patterns_of(union, scope)
+        if found.expressions:
+            help_text = "a set with regular expressions is tested with `~`"
+            self.fail(
+                "VGL209",
+                "`in` looks for a text, and the set has regular expressions",
+                scope.place(union.span),
+                help_text,
+            )
+        return found.texts
+
+    def patterns_of(self, union: tree.SetUnion, scope: Scope) -> TextSet:
+        """A set as `in` and `~` take it. Raises as `set_of`, but for regular expressions."""
         texts: set[str] = set()
+        globs: set[str] = set()
+        expressions: set[Expression] = set()
         for part in union.parts:
             if isinstance(part, tree.SetLiteral):
                 self._have_room(len(part.elements), part.span, scope)
-                texts.update(self._element(element, scope) for element in part.elements)
+                for element in part.elements:
+                    meaning = self._element(element, scope)
+                    if isinstance(meaning, Pattern):
+                        expressions.add(meaning.expression)
+                    else:
+                        texts.add(meaning.text)
+                        globs.add(meaning.glob)
             else:
                 named = self._named_set(part, scope)
-                self._have_room(len(named), part.span, scope)
-                texts |= named
-        return frozenset(texts)
+                self._have_room(len(named.texts), part.span, scope)
+                texts |= named.texts
+                globs |= named.globs
+                expressions |= named.expressions
+        return TextSet(frozenset(texts), frozenset(globs), frozenset(expressions))
 
     def _have_room(self, elements: int, span: Span, scope: Scope) -> None:
         self._room -= elements
@@ -240,14 +301,14 @@ class Terms:
             message = f"the sets of the file have more than {MAX_ELEMENTS:,} elements together"
             self.fail("VGL213", message, scope.entry or scope.place(span))
 
-    def _named_set(self, part: tree.Name, scope: Scope) -> frozenset[str]:
+    def _named_set(self, part: tree.Name, scope: Scope) -> TextSet:
         meaning: Meaning | None
         meaning = scope.arguments[part.text].meaning if part.text in scope.arguments else self._declared(part, scope)
         match meaning:
-            case TextSet(texts):
-                return texts
+            case TextSet():
+                return meaning
             case Hole():
-                return frozenset()
+                return TextSet(frozenset())
             case None:
                 near = nearest(part.text, scope.module.names(), 1)
                 wanted = near[0] if near else f"{{{part.text}}}"
@@ -262,22 +323,32 @@ class Terms:
                 help_text = f"the set of that one is written `{wanted}`"
                 self.fail("VGL209", f"`{part.text}` is not a set", scope.place(part.span), help_text, fix)
 
-    def _element(self, element: tree.Term, scope: Scope) -> str:
+    def _element(self, element: tree.Term | tree.Regex, scope: Scope) -> Text | Pattern:
         """An element is a literal, a declared value or pattern argument, or else its own text."""
+        if isinstance(element, tree.Regex):
+            return Pattern(self.expression(element, scope))
         if isinstance(element, tree.Name):
-            return self.word(element, scope)
+            return self._word(element, scope)
         meaning = self.term(element, scope)
         assert isinstance(meaning, Text)
-        return meaning.text
+        return meaning
 
     def word(self, name: tree.Name | tree.String, scope: Scope) -> str:
         """A bare name in a place of plain texts (a set, `action =`): a declared value, or else its own text.
 
         Raises:
-            Failed: it stands for a set or a variable.
+            Failed: it stands for a set, a regular expression or a variable.
         """
         if isinstance(name, tree.String):
             return self.unescaped(name.raw, scope, name.span)
+        match self._word(name, scope):
+            case Text(text):
+                return text
+            case _:
+                help_text = "a regular expression is tested with `~`"
+                self.reject("VGL209", "a text stands here, and `{}` is a regular expression", name, scope, help_text)
+
+    def _word(self, name: tree.Name, scope: Scope) -> Text | Pattern:
         if name.text in scope.arguments:
             meaning: Meaning | None = scope.arguments[name.text].meaning
         else:
@@ -286,9 +357,9 @@ class Terms:
             meaning = self._declared(name, scope) if declared else None
         match meaning:
             case None | Hole():
-                return name.text
-            case Text(text):
-                return text
+                return Text(name.text, "text", name.text)
+            case Text() | Pattern():
+                return meaning
             case TextSet():
                 help_text = "sets are joined with `|`"
                 self.reject("VGL209", "one value stands here, and `{}` is a set", name, scope, help_text)

@@ -28,7 +28,13 @@ class Expression(Plain, frozen=True, eq=False):
     ignore_case: bool = False
 
 
-Matcher: TypeAlias = Glob | Expression
+class AnyOf(Plain, frozen=True, eq=False):
+    """Globs and regular expressions, one of which a text matches."""
+
+    matchers: tuple[Glob | Expression, ...]
+
+
+Matcher: TypeAlias = Glob | Expression | AnyOf
 
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\"}
 _ESCAPE = re.compile(r"\\(?:u\{([0-9A-Fa-f]{1,6})\}|(.))", re.DOTALL)
@@ -129,6 +135,9 @@ def predicate(matcher: Matcher) -> Callable[[str], bool]:
     if isinstance(matcher, Expression):
         search = searcher(matcher).search
         return lambda text: search(text) is not None
+    if isinstance(matcher, AnyOf):
+        tests = [predicate(one) for one in matcher.matchers]
+        return lambda text: any(test(text) for test in tests)
     parts = glob_parts(matcher.pattern)
     if any(kind == "?" for kind, _ in parts):
         return _glob_by_re2(parts)
@@ -180,20 +189,30 @@ def _glob_by_search(parts: tuple[tuple[Literal["text", "*", "?"], str], ...]) ->
 
 
 def searcher(expression: Expression) -> Any:
-    """An expression as RE2 has it, without its groups: what they hold is never asked for, and takes much room.
+    """An expression as RE2 has it, without its groups: what they hold is not asked for, and takes much room.
 
     Raises:
         ValueError: it is not valid RE2 syntax, or too large.
     """
-    return _re2(("(?i)" if expression.ignore_case else "") + expression.pattern)
+    return _re2(_spelled(expression))
 
 
-def _re2(pattern: str) -> Any:
+@lru_cache(maxsize=512)
+def finder(expression: Expression) -> Any:
+    """An expression as RE2 has it, with its groups. Raises as `searcher`."""
+    return _re2(_spelled(expression), groups=True)
+
+
+def _spelled(expression: Expression) -> str:
+    return ("(?i)" if expression.ignore_case else "") + expression.pattern
+
+
+def _re2(pattern: str, *, groups: bool = False) -> Any:
     import re2
 
     options = re2.Options()
     options.log_errors = False
-    options.never_capture = True
+    options.never_capture = not groups
     options.max_mem = 16 << 20
     try:
         return re2.compile(pattern, options)

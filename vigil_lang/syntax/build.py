@@ -43,6 +43,13 @@ def _name_or_string(token: Token) -> tree.Name | tree.String:
     return _string(token) if token.type == "STRING" else _name(token)
 
 
+def _alone(texts: Any) -> Any:
+    """A name alone after `~` stands for a text or a set."""
+    if isinstance(texts, tree.SetUnion) and len(texts.parts) == 1 and isinstance(texts.parts[0], tree.Name):
+        return texts.parts[0]
+    return texts
+
+
 def _inline(method: Callable[..., Any]) -> Callable[[Builder, list[Any]], Any]:
     """Gives a method its rule's children one by one: Lark's `v_args`, without two calls on the way."""
 
@@ -88,22 +95,31 @@ class Builder:
         return tree.SetUnion(tuple(parts), _over(parts[0], parts[-1]))
 
     @_inline
-    def bound(self, token: Token) -> tree.Bound:
-        return tree.Bound(token.text, _at(token))
+    def bound(self, token: Token, unit: Token | None) -> tree.Bound:
+        if unit is None:
+            return tree.Bound(token.text, _at(token))
+        return tree.Bound(f"{token.text} {unit.text}", _over(token, unit))
+
+    def span(self, children: list[Any]) -> tree.Bound:
+        return tree.Bound(" ".join(token.text for token in children), _over(children[0], children[-1]))
+
+    def view(self, children: list[Any]) -> tree.View:
+        name, _left, argument, right = children
+        return tree.View(_name(name), argument, _over(name, right or name))
 
     # --- atoms ---
 
-    @_inline
-    def plain_field(self, token: Token) -> tree.Field:
-        return tree.Field(token.text, "argument", _at(token))
+    def plain_field(self, children: list[Any]) -> tree.Field:
+        token, *views = children
+        return tree.Field(token.text, "argument", tuple(views), _over(token, children[-1]))
 
-    @_inline
-    def quoted_field(self, token: Token) -> tree.Field:
-        return tree.Field(token.text[1:-1], "argument", _at(token))
+    def quoted_field(self, children: list[Any]) -> tree.Field:
+        token, *views = children
+        return tree.Field(token.text[1:-1], "argument", tuple(views), _over(token, children[-1]))
 
-    @_inline
-    def output_field(self, token: Token) -> tree.Field:
-        return tree.Field("output", "output", _at(token))
+    def output_field(self, children: list[Any]) -> tree.Field:
+        token, *views = children
+        return tree.Field("output", "output", tuple(views), _over(token, children[-1]))
 
     @_inline
     def action_in(self, action: Token, _in: Token, names: tree.SetUnion) -> tree.ActionIn:
@@ -115,7 +131,7 @@ class Builder:
 
     @_inline
     def action_matches(self, action: Token, _op: Token, text: Any) -> tree.ActionMatches:
-        return tree.ActionMatches(text, _over(action, text))
+        return tree.ActionMatches(_alone(text), _over(action, text))
 
     @_inline
     def status_is(self, status: Token, _eq: Token, value: Token) -> tree.StatusIs:
@@ -123,7 +139,8 @@ class Builder:
 
     @_inline
     def test(self, operator: Token, operand: Any) -> tuple[str, Any]:
-        return _SPELLING.get(operator.text, operator.text), operand
+        spelled = _SPELLING.get(operator.text, operator.text)
+        return spelled, _alone(operand) if spelled in ("~", "!~") else operand
 
     @_inline
     def negated_test(self, _not: Token, _in: Token, operand: Any) -> tuple[str, Any]:
@@ -133,6 +150,14 @@ class Builder:
     def field_test(self, field: tree.Field, test: tuple[Any, Any]) -> tree.Test:
         operator, operand = test
         return tree.Test(field, operator, operand, _over(field, operand))
+
+    @_inline
+    def entry(self, field: tree.Field, _with: Token, _left: Token, body: Any, right: Token) -> tree.Entry:
+        return tree.Entry(field, body, _over(field, right))
+
+    def repeated(self, children: list[Any]) -> tree.Repeated:
+        keyword, bound, _left, body, _distinct, field, right = children
+        return tree.Repeated(bound, body, field, _over(keyword, right))
 
     @_inline
     def has(self, keyword: Token, field: tree.Field) -> tree.Has:
@@ -174,19 +199,33 @@ class Builder:
     def later(self, operator: Token, bound: tree.Bound | None, body: Any) -> tree.Diamond:
         return tree.Diamond("later", bound, body, _over(operator, body))
 
+    def since_or_until(self, children: list[Any]) -> tree.Interval:
+        left, weak, operator, bound, right = children
+        return tree.Interval(operator.text, weak is not None, bound, left, right, _over(left, right))
+
     # --- forms and items ---
 
     def plain_form(self, children: list[Any]) -> tree.Form:
         name: Any = children[0].text
-        return tree.Form(name, tuple(children[2:-1]), None, _over(children[0], children[-1]))
+        return tree.Form(name, tuple(children[2:-1]), span=_over(children[0], children[-1]))
 
     def bounded_form(self, children: list[Any]) -> tree.Form:
         name: Any = children[0].text
-        return tree.Form(name, tuple(children[3:-1]), children[1], _over(children[0], children[-1]))
+        return tree.Form(name, tuple(children[3:-1]), children[1], span=_over(children[0], children[-1]))
+
+    def counting_form(self, children: list[Any]) -> tree.Form:
+        keyword, bound, _left, body, _distinct, field, right, _in, window, _since, since = children
+        last = since or window or right
+        return tree.Form(keyword.text, (body,), bound, None, field, window, since, _over(keyword, last))
+
+    def budget_form(self, children: list[Any]) -> tree.Form:
+        keyword, limit, _left, body, field, right, _in, window, _since, since = children
+        last = since or window or right
+        return tree.Form("budget", (body,), None, limit, field, window, since, _over(keyword, last))
 
     @_inline
     def always_form(self, keyword: Token, body: Any) -> tree.Form:
-        return tree.Form("always", (body,), None, _over(keyword, body))
+        return tree.Form("always", (body,), span=_over(keyword, body))
 
     def annotation(self, children: list[Any]) -> tree.Annotation:
         at, name, *rest = children
@@ -298,6 +337,6 @@ class Builder:
         keyword, name, _left, *clauses, right = children
         return tree.TestCase(_string(name), tuple(clauses), span=_over(keyword, right))
 
-    @_inline
-    def statement(self, keyword: Token, name: Token, form: tree.Form, _after: Any, after: Any) -> tree.Statement:
-        return tree.Statement(_name(name), form, after, span=_over(keyword, after or form))
+    def statement(self, children: list[Any]) -> tree.Statement:
+        keyword, name, form, _after, after, _where, where = children
+        return tree.Statement(_name(name), form, after, where, span=_over(keyword, where or after or form))

@@ -51,7 +51,7 @@ UNICODE = {
 _ASCII = {word: word for word in UNICODE}
 
 # How tightly an expression holds together; an operand looser than its place asks for stands in parentheses.
-_IMPLIES, _OR, _AND, _UNARY = range(4)
+_IMPLIES, _OR, _AND, _INTERVAL, _UNARY = range(5)
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*")
 _NOT_A_FIELD = frozenset({"action", "status", "output", "has", "not", "earlier", "later", "true", "false"})
@@ -69,7 +69,9 @@ def to_text(node: Node, *, unicode: bool = False) -> str:
 def _text(node: Node, spell: dict[str, str], place: int) -> str:
     match node:
         case tree.Test(field, operator, operand):
-            return f"{_field(field)} {spell.get(operator, operator)} {_text(operand, spell, place)}"
+            return f"{_field(field, spell)} {spell.get(operator, operator)} {_text(operand, spell, place)}"
+        case tree.Entry(field, body):
+            return f"{_field(field, spell)} with ({_text(body, spell, _IMPLIES)})"
         case tree.Apply(name, None):
             return _text(name, spell, place)
         case tree.Apply(name, args):
@@ -87,16 +89,22 @@ def _text(node: Node, spell: dict[str, str], place: int) -> str:
         case tree.SetLiteral(elements):
             return f"{{{_list(elements, spell)}}}"
         case tree.Field():
-            return _field(node)
+            return _field(node, spell)
         case tree.Bound(raw):
             return f"[{raw}]"
         case tree.And(items):
-            return _held(f" {spell['and']} ".join(_text(i, spell, _UNARY) for i in items), _AND, place)
+            return _held(f" {spell['and']} ".join(_text(i, spell, _INTERVAL) for i in items), _AND, place)
         case tree.Or(items):
             return _held(f" {spell['or']} ".join(_text(i, spell, _AND) for i in items), _OR, place)
         case tree.Implies(left, right):
             both = f"{_text(left, spell, _OR)} {spell['implies']} {_text(right, spell, _IMPLIES)}"
             return _held(both, _IMPLIES, place)
+        case tree.Interval(direction, weak, bound, left, right):
+            word = f"{'weak ' if weak else ''}{direction}{f'[{bound.raw}]' if bound else ''}"
+            both = f"{_text(left, spell, _UNARY)} {word} {_text(right, spell, _UNARY)}"
+            return _held(both, _INTERVAL, place)
+        case tree.Repeated(bound, body, distinct):
+            return f"repeated[{bound.raw}]({_counted((body,), distinct, 'distinct ', spell)})"
         case tree.Not(body):
             return f"{_prefix(spell['not'])}{_text(body, spell, _UNARY)}"
         case tree.Diamond(direction, bound, body):
@@ -111,12 +119,15 @@ def _text(node: Node, spell: dict[str, str], place: int) -> str:
         case tree.StatusIs(status):
             return f"status = {spell[status]}"
         case tree.Has(field):
-            return f"has {_field(field)}"
+            return f"has {_field(field, spell)}"
         case tree.Form("always", (body,)):
             return f"{spell['always']} {_text(body, spell, _IMPLIES)}"
-        case tree.Form(name, args, bound):
-            ticks = f"[{bound.raw}]" if bound else ""
-            return f"{name}{ticks}({_list(args, spell)})"
+        case tree.Form(name, args, bound, limit, field, window, since):
+            ticks = f"[{bound.raw}]" if bound else "" if limit is None else f"[{_text(limit, spell, place)}]"
+            terms = _counted(args, field, "distinct " if limit is None else "", spell)
+            inside = f" in {window.raw}" if window else ""
+            reset = "" if since is None else f" since {_text(since, spell, _IMPLIES)}"
+            return f"{name}{ticks}({terms}){inside}{reset}"
         case tree.RunFile() | tree.RunEvents() | tree.RunCalls() | tree.Setting() | tree.Expectation():
             return _clause(node, spell)
         case tree.Event():
@@ -147,11 +158,23 @@ def _list(nodes: Sequence[Node], spell: dict[str, str]) -> str:
     return ", ".join([_text(node, spell, _IMPLIES) for node in nodes])
 
 
-def _field(field: tree.Field) -> str:
+def _counted(args: Sequence[Node], field: tree.Field | None, word: str, spell: dict[str, str]) -> str:
+    listed = _list(args, spell)
+    return listed if field is None else f"{listed}, {word}{_field(field, spell)}"
+
+
+def _field(field: tree.Field, spell: dict[str, str]) -> str:
     if field.kind == "output":
-        return "output"
-    plain = field.name not in _NOT_A_FIELD and _NAME.fullmatch(field.name)
-    return field.name if plain else f'"{field.name}"'
+        name = "output"
+    else:
+        plain = field.name not in _NOT_A_FIELD and _NAME.fullmatch(field.name)
+        name = field.name if plain else f'"{field.name}"'
+    return "".join([name, *[_view(view, spell) for view in field.views]])
+
+
+def _view(view: tree.View, spell: dict[str, str]) -> str:
+    argument = "" if view.argument is None else f"({_text(view.argument, spell, _IMPLIES)})"
+    return f":{view.name.text}{argument}"
 
 
 def _item(item: tree.Item, spell: dict[str, str]) -> str:
@@ -166,9 +189,10 @@ def _item(item: tree.Item, spell: dict[str, str]) -> str:
         case tree.Pattern(name, params, body):
             listed = f"({_list(params, spell)})" if params else ""
             return f"pattern {name.text}{listed} = {_text(body, spell, _IMPLIES)}"
-        case tree.Statement(name, form, after):
+        case tree.Statement(name, form, after, where):
             scope = "" if after is None else f" after {_text(after, spell, _IMPLIES)}"
-            return f"statement {name.text}: {_text(form, spell, _IMPLIES)}{scope}"
+            tested = "" if where is None else f" where {_text(where, spell, _IMPLIES)}"
+            return f"statement {name.text}: {_text(form, spell, _IMPLIES)}{scope}{tested}"
         case tree.TestCase(name, clauses):
             return f"test {_text(name, spell, _IMPLIES)} {_block(clauses, spell)}"
 

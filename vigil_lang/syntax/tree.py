@@ -53,9 +53,9 @@ Term: TypeAlias = Name | Literal_
 
 
 class SetLiteral(Node, frozen=True, eq=False):
-    """`{a, "b", 3}`; a bare name in it is a declared value, or else its own text."""
+    """`{a, "b", 3, /c/}`; a bare name in it is a declared value, or else its own text."""
 
-    elements: tuple[Term, ...]
+    elements: tuple[Term | Regex, ...]
     span: Span = NOWHERE
 
 
@@ -67,7 +67,7 @@ class SetUnion(Node, frozen=True, eq=False):
 
 
 class Bound(Node, frozen=True, eq=False):
-    """`[3]` (calls) or `[30s]` (a duration), as written."""
+    """What stands in `[3]` or `[3 calls]`, `[2 steps]`, `[30s]`, `[1..3]`, with single spaces."""
 
     raw: str
     span: Span = NOWHERE
@@ -76,12 +76,26 @@ class Bound(Node, frozen=True, eq=False):
 # --- expressions -------------------------------------------------------------------------------------------
 
 
+class View(Node, frozen=True, eq=False):
+    """`:host`, `:json("total")`, `:find(/…/)`: a function on a field's texts."""
+
+    name: Name
+    argument: String | Regex | None = None
+    span: Span = NOWHERE
+
+
 class Field(Node, frozen=True, eq=False):
-    """What a test reads: an argument by name (quoted or not), or the event's `output`."""
+    """What a test reads: an argument by name (quoted or not), or the event's `output`, through its views."""
 
     name: str
     kind: Literal["argument", "output"] = "argument"
+    views: tuple[View, ...] = ()
     span: Span = NOWHERE
+
+    @property
+    def name_span(self) -> Span:
+        """Where the name stands, without the views."""
+        return Span(self.span.start, self.views[0].span.start) if self.views else self.span
 
 
 class ActionIn(Node, frozen=True, eq=False):
@@ -99,9 +113,9 @@ class ActionIs(Node, frozen=True, eq=False):
 
 
 class ActionMatches(Node, frozen=True, eq=False):
-    """`action ~ "glob"` or `action ~ /regex/`."""
+    """`action ~ "glob"`, `action ~ /regex/` or `action ~ SET`."""
 
-    text: String | Name | Regex
+    text: String | Name | Regex | SetUnion
     span: Span = NOWHERE
 
 
@@ -121,6 +135,15 @@ class Test(Node, frozen=True, eq=False):
     field: Field
     operator: Operator
     operand: SetUnion | Term | Regex
+    """After `~` a name alone is a `Name`."""
+    span: Span = NOWHERE
+
+
+class Entry(Node, frozen=True, eq=False):
+    """`field with (e)`: some text of the field is a JSON object of which `e` holds."""
+
+    field: Field
+    body: Expr
     span: Span = NOWHERE
 
 
@@ -180,8 +203,28 @@ class Diamond(Node, frozen=True, eq=False):
     span: Span = NOWHERE
 
 
-Atom: TypeAlias = ActionIn | ActionIs | ActionMatches | StatusIs | Test | Has | Apply
-Expr: TypeAlias = Atom | Not | And | Or | Implies | Diamond
+class Interval(Node, frozen=True, eq=False):
+    """`a since[ℓ] b` or `a until[ℓ] b`, possibly `weak`; only in the body of `always`."""
+
+    direction: Literal["since", "until"]
+    weak: bool
+    bound: Bound | None
+    left: Expr
+    right: Expr
+    span: Span = NOWHERE
+
+
+class Repeated(Node, frozen=True, eq=False):
+    """`repeated[n](e)`, possibly of `distinct` values; only in the body of `always`."""
+
+    bound: Bound
+    body: Expr
+    distinct: Field | None = None
+    span: Span = NOWHERE
+
+
+Atom: TypeAlias = ActionIn | ActionIs | ActionMatches | StatusIs | Test | Entry | Has | Apply
+Expr: TypeAlias = Atom | Not | And | Or | Implies | Diamond | Interval | Repeated
 
 
 # --- items -------------------------------------------------------------------------------------------------
@@ -212,7 +255,7 @@ class Let(Node, frozen=True, eq=False):
     """`let NAME = value`."""
 
     name: Name
-    value: SetUnion | Literal_
+    value: SetUnion | Literal_ | Regex
     annotations: tuple[Annotation, ...] = ()
     doc: str | None = None
     span: Span = NOWHERE
@@ -243,24 +286,33 @@ class Pattern(Node, frozen=True, eq=False):
     span: Span = NOWHERE
 
 
-FormName: TypeAlias = Literal["abs", "prec", "resp", "bresp", "rslv", "until", "atmost", "always"]
+FormName: TypeAlias = Literal["abs", "prec", "resp", "bresp", "rslv", "until", "atmost", "atleast", "budget", "always"]
 
 
 class Form(Node, frozen=True, eq=False):
-    """A temporal form applied to its conditions; `always` has one temporal body."""
+    """A temporal form applied to its conditions; `always` has one temporal body.
+
+    A count may be of the `distinct` values of a field; `budget` has a `limit` for the total of a field. Both may be
+    counted in a window (`in 10m`) and `since` the last event of a condition.
+    """
 
     name: FormName
     args: tuple[Expr, ...]
     bound: Bound | None = None
+    limit: Number | Name | None = None
+    field: Field | None = None
+    window: Bound | None = None
+    since: Expr | None = None
     span: Span = NOWHERE
 
 
 class Statement(Node, frozen=True, eq=False):
-    """`statement NAME: form after condition`."""
+    """`statement NAME: form after condition where test`."""
 
     name: Name
     form: Form
     after: Expr | None = None
+    where: Expr | None = None
     annotations: tuple[Annotation, ...] = ()
     doc: str | None = None
     span: Span = NOWHERE

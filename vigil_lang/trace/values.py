@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal, InvalidOperation
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_UP, Context, Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 MAX_DEPTH = 100
 """How deeply arguments may be nested."""
@@ -22,6 +22,11 @@ MAX_NAME = 1000
 _PLAIN = 100
 """Numbers with an adjusted exponent beyond ±100 stay in scientific notation."""
 _PLAIN_INTEGER = 10 ** (_PLAIN + 1)
+
+_PLACES = 10_000
+EXACT = Context(prec=3 * _PLACES, rounding=ROUND_UP, Emax=MAX_EMAX, Emin=MIN_EMIN)
+"""Arithmetic in which totals of whatever events carry are exact."""
+_SMALLEST = Decimal((0, (1,), -_PLACES))
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
@@ -126,6 +131,29 @@ def number(text: str) -> Decimal | None:
         return Decimal(text)
     except InvalidOperation:  # an exponent of twenty digits
         return None
+
+
+def total(texts: Iterable[str]) -> Decimal:
+    """The sum of the positive numbers among texts, exact to 10,000 places on either side of the point.
+
+    A larger number makes it infinite; smaller places are rounded up. What is no number, or negative, adds nothing.
+    """
+    found = Decimal(0)
+    for text in texts:
+        value = number(text)
+        if value is not None and value > 0:
+            found = EXACT.add(found, _addend(value))
+    return found
+
+
+def _addend(value: Decimal) -> Decimal:
+    """A number as it is added: infinite beyond 10,000 places before the point, rounded up beyond 10,000 after it."""
+    if value.adjusted() >= _PLACES:
+        return Decimal("Infinity")
+    exponent = value.as_tuple().exponent
+    if isinstance(exponent, int) and exponent < -_PLACES:
+        return value.quantize(_SMALLEST, context=EXACT)
+    return value
 
 
 def parse_time(value: object) -> int | None:

@@ -33,7 +33,7 @@ class Offence:
 
     `index` counts from 0. `bindings` gives each variable's value; None stands for any value the run does not carry.
     `why` says in words what is missing or forbidden; `message` is the policy's own, or `why` where it has none.
-    `forbidden` is, for `until`, the event that came before the resolver.
+    `forbidden` has, for `until`, every event that came before the resolver.
     """
 
     event: str
@@ -43,7 +43,7 @@ class Offence:
     message: str
     why: str
     near_misses: tuple[NearMiss, ...] = ()
-    forbidden: str | None = None
+    forbidden: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The published form (`why` is for people)."""
@@ -55,7 +55,7 @@ class Offence:
             "message": self.message,
             "near_misses": [{"event": n.event, "why": n.why} for n in self.near_misses],
         }
-        return found | ({"forbidden": self.forbidden} if self.forbidden is not None else {})
+        return found | ({"forbidden": list(self.forbidden)} if self.forbidden else {})
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from vigil_lang.engines.columns import ColumnIndex, Columns, Numbers
-from vigil_lang.engines.effort import TooCostly
+from vigil_lang.diagnostics import TooCostly
 from vigil_lsp.recordings.limits import TooLong
 
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ from vigil_lang.engines.effort import SOLVED
 from vigil_lang.engines.smt.query import Condition, Formula, Query
 from vigil_lang.engines.smt.series import Series
 from vigil_lang.engines.smt.symbols import shown
+from vigil_lang.engines.smt.tally import Tally
 from vigil_lang.semantics import core
 
 if TYPE_CHECKING:
@@ -50,8 +51,10 @@ class Encoding:
         self._ids = event_names(self.trace) if ids is None else ids
         self._facts: dict[tuple[str, Key, int], Formula] = {}
         self._series: dict[tuple[int, Key], Series] = {}
+        self._tallies: dict[tuple[int, int, int], Tally] = {}
         self._slots: dict[int, tuple[int, ...]] = {}
-        self._roles = _roles(self.requirement.theta, name)
+        self._held = self._conditions_of(self.requirement.theta)
+        self._roles = _roles(self._held, name)
         with collector_paused():
             self.conditions = self._conditions()
 
@@ -78,7 +81,21 @@ class Encoding:
 
     def roles(self) -> list[tuple[str, core.Holds]]:
         """The name each condition goes by in the query's symbols."""
-        return [(self._roles[id(holds)], holds) for holds in _conditions_of(self.requirement.theta)]
+        return [(self._roles[id(holds)], holds) for holds in self._held]
+
+    def _conditions_of(self, theta: core.Theta) -> list[core.Holds]:
+        """The conditions that the query speaks of, each object once: of an interval what breaks it."""
+        found: dict[int, core.Holds] = {}
+        waiting = [theta]
+        while waiting:
+            body = waiting.pop()
+            if isinstance(body, core.Holds):
+                found[id(body)] = body
+            elif isinstance(body, core.Since | core.Until):
+                waiting += (body.right, self._judgement.breakers(body))
+            else:
+                waiting += reversed(core.children(body))
+        return list(found.values())
 
     # --- Θ(e, x̄) as a formula ---
 
@@ -103,29 +120,59 @@ class Encoding:
             case core.Earlier(body, bound):
                 series = self._series_of(body, binding)
                 end = bisect_left(series.positions, at)
-                return series.prefix(end) if bound is None else self._near(series, bound, at, end, later=False)
+                return series.prefix(end) if bound is None else self._near(series, bound, 0, end, at)
             case core.Later(body, bound):
                 series = self._series_of(body, binding)
                 start = bisect_right(series.positions, at)
-                return series.suffix(start) if bound is None else self._near(series, bound, at, start, later=True)
+                if bound is None:
+                    return series.suffix(start)
+                return self._near(series, bound, start, len(series.positions), at)
             case core.Clear(resolver, forbidden):
                 cleared = self._series_of(resolver, binding)
                 return query.negate(self._series_of(forbidden, binding).before_clear(cleared, at))
-            case core.Repeated(count, body):
-                return self._series_of(body, binding).repeated(count, at)
+            case core.Since(_, right, bound, weak) | core.Until(_, right, bound, weak):
+                return self._interval(theta, right, bound, weak, at, binding)
+            case core.Repeated() | core.Exceeds():
+                return self._tally_of(theta, binding).more(at)
+            case core.Where() | core.Last():
+                return query.true if self._judgement.holds(theta, at, binding) else query.false
 
-    def _near(self, series: Series, bound: core.Calls | core.Within, at: int, rank: int, *, later: bool) -> Formula:
-        """Whether the body of a series holds on one side of an event, at most a bound away."""
-        if isinstance(bound, core.Calls):
-            calls, limit = self.trace.call_index, bound.count
-            here = calls[at]
-            if later:
-                return series.some(rank, None, lambda i: calls[i] - here <= limit, self._index.calls_ordered)
-            return series.some(0, rank, lambda i: here - calls[i] <= limit, self._index.calls_ordered)
-        events, now, limit = self.trace.events, self.trace.events[at].time, bound.microseconds
-        if later:
-            return series.some(rank, None, lambda i: _apart(now, events[i].time, limit), self._index.times_ordered)
-        return series.some(0, rank, lambda i: _apart(events[i].time, now, limit), self._index.times_ordered)
+    def _near(self, series: Series, bound: core.Bound, low: int, high: int, at: int) -> Formula:
+        """Whether the body of a series holds at a rank in [low, high) that is within a bound of an event."""
+        return series.some(self._judgement.near(bound, series.positions, low, high, at))
+
+    def _interval(
+        self, theta: core.Since | core.Until, right: core.Theta, bound: core.Bound, weak: bool, at: int, binding: Key
+    ) -> Formula:
+        """`since` and `until`: without a bound one step of a chain, else for each near event that may end it."""
+        query, past = self.query, isinstance(theta, core.Since)
+        ends = self._series_of(right, binding)
+        broken = self._series_of(self._judgement.breakers(theta), binding)
+        if bound is None:
+            return ends.interval(broken, at, past=past, weak=weak)
+        if past:
+            ranks = self._judgement.near(bound, ends.positions, 0, bisect_left(ends.positions, at), at)
+            edge = bisect_left(broken.positions, at)
+            cases = [(r, bisect_right(broken.positions, ends.positions[r]), edge) for r in ranks]
+            near = self._near(broken, bound, 0, edge, at)
+        else:
+            start, edge = bisect_right(ends.positions, at), bisect_right(broken.positions, at)
+            ranks = self._judgement.near(bound, ends.positions, start, len(ends.positions), at)
+            cases = [(r, edge, bisect_left(broken.positions, ends.positions[r])) for r in ranks]
+            near = self._near(broken, bound, edge, len(broken.positions), at)
+        self._work.spend(len(cases))
+        found = [query.all([ends.formulas[r], query.negate(broken.some(range(a, b)))]) for r, a, b in cases]
+        return query.any([*found, query.negate(near)] if weak else found)
+
+    def _tally_of(self, theta: core.Repeated | core.Exceeds, binding: Key) -> Tally:
+        """What a counting operator counts under a binding."""
+        series = self._series_of(theta.body, binding)
+        resets = None if theta.reset is None else self._series_of(theta.reset, binding)
+        known = id(theta), id(series), id(resets)
+        tally = self._tallies.get(known)
+        if tally is None:
+            tally = self._tallies[known] = Tally(theta, series, resets, self._judgement, self.query, self._ids)
+        return tally
 
     def _fact(self, holds: core.Holds, key: Key, at: int) -> Formula:
         role = self._roles[id(holds)]
@@ -162,7 +209,7 @@ class Encoding:
             kept = [item for item in encoded if item[1] is not self.query.false]
             positions, formulas = [at for at, _ in kept], [formula for _, formula in kept]
             name = "body"
-        return Series(self.query, self.trace, self._ids, f"{name}{_values(key)}", positions, formulas)
+        return Series(self.query, self._ids, f"{name}{_values(key)}", positions, formulas)
 
 
 def event_names(trace: Trace) -> list[str]:
@@ -170,26 +217,17 @@ def event_names(trace: Trace) -> list[str]:
     return [shown(event.id) for event in trace.events]
 
 
-def _roles(theta: core.Theta, taken: str) -> dict[int, str]:
+def _roles(held: Sequence[core.Holds], taken: str) -> dict[int, str]:
     """The name each condition goes by: its part in its form, made unique; conditions of `always` are only numbered."""
     roles: dict[int, str] = {}
     names = {taken}
-    for holds in _conditions_of(theta):
+    for holds in held:
         name = holds.role
         if name in names or name == "condition":
             name = next(found for n in range(1, len(names) + 2) if (found := f"{holds.role}{n}") not in names)
         names.add(name)
         roles[id(holds)] = name
     return roles
-
-
-def _conditions_of(theta: core.Theta) -> list[core.Holds]:
-    """The conditions of a body, each object once."""
-    return list({id(holds): holds for holds in core.conditions(theta)}.values())
-
-
-def _apart(start: int | None, end: int | None, limit: int) -> bool:
-    return start is not None and end is not None and end - start <= limit
 
 
 def _values(key: Key) -> str:

@@ -42,6 +42,7 @@ def meeting(conjuncts: Sequence[core.Condition], *, lists: bool) -> list[str] | 
 
     None when it would be too large. Without `lists` every argument has one value; the action's names are several.
     """
+    conjuncts = [core.with_opaque_tests(conjunct) for conjunct in conjuncts]
     whole = core.AndC(tuple(conjuncts))
     tests = list(dict.fromkeys(t for t in core.tests(whole) if not isinstance(t, core.StatusIs)))
     counts: dict[Place, int] = {}
@@ -55,9 +56,9 @@ def meeting(conjuncts: Sequence[core.Condition], *, lists: bool) -> list[str] | 
     return [*event.lines(), *named]
 
 
-def _place(test: core.Test) -> Place:
+def _place(test: core.Condition) -> Place:
     match test:
-        case core.ActionIn() | core.ActionMatches() | core.StatusIs():
+        case core.ActionIn() | core.ActionMatches() | core.StatusIs() | core.NotC() | core.AndC() | core.OrC():
             return None
         case _:
             return test.field
@@ -111,6 +112,8 @@ class _Event:
                 return f"(or false {' '.join(map(self.condition, items))})"
             case core.StatusIs(status):
                 return f"is_{status}"
+            case core.Entry():
+                raise AssertionError(condition)  # `meeting` takes none
             case _:
                 return self._symbol[condition]
 

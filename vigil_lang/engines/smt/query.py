@@ -78,21 +78,53 @@ class Query:
         self.definitions.append((symbol, body))
         return symbol
 
-    def count(self, name: str, before: Formula | None, more: Formula) -> Formula:
-        """An integer symbol: `before` (0 when None) plus one if the formula `more` holds."""
+    def total(self, name: str, before: Formula | None, cases: Sequence[tuple[Formula, int]]) -> Formula | None:
+        """An integer symbol: `before` (0 when None) plus the amount of each case that holds."""
+        body = self._sum(before, cases)
+        return body if body is before else self._number(name, body)
+
+    def cleared(self, name: str, reset: Formula, before: Formula) -> Formula:
+        """An integer symbol: 0 if `reset` holds, else `before`."""
+        return self._number(name, self._terms.Ite(reset, self._terms.Int(0), before))
+
+    def at_least(
+        self,
+        counter: Formula | None,
+        amount: int,
+        start: Formula | None = None,
+        cases: Sequence[tuple[Formula, int]] = (),
+    ) -> Formula:
+        """counter + the cases that hold ≥ start + amount, where None is 0."""
         terms = self._terms
+        total = self._sum(counter, cases)
+        if total is None:
+            return self.true if amount <= 0 and start is None else self.false
+        least = terms.Int(amount) if start is None else terms.Plus(start, terms.Int(amount))
+        return terms.GE(total, least)
+
+    def enough(self, cases: Sequence[tuple[Formula, int]], amount: int) -> Formula:
+        """Whether the cases that hold come to an amount."""
+        if sum(number for formula, number in cases if formula is not self.false) < amount:
+            return self.false
+        if amount == 1 and all(number == 1 for _, number in cases):
+            return self.any([formula for formula, _ in cases])
+        self._make(len(cases))
+        return self.at_least(None, amount, None, cases)
+
+    def _sum(self, before: Formula | None, cases: Sequence[tuple[Formula, int]]) -> Formula | None:
+        terms = self._terms
+        parts = [terms.Ite(f, terms.Int(number), terms.Int(0)) for f, number in cases if f is not self.false and number]
+        if not parts:
+            return before
         self.uses_integers = True
-        step = terms.Ite(more, terms.Int(1), terms.Int(0))
-        body = step if before is None else terms.Plus(before, step)
+        return terms.Plus([before, *parts]) if before is not None else terms.Plus(parts) if parts[1:] else parts[0]
+
+    def _number(self, name: str, body: Formula) -> Formula:
         self._make(SOLVED)
         symbol = self._symbol(name, INT)
         self._values[symbol] = self.value(body)
         self.definitions.append((symbol, body))
         return symbol
-
-    def at_least(self, counter: Formula, count: int) -> Formula:
-        """counter ≥ count."""
-        return self._terms.GE(counter, self._terms.Int(count))
 
     def negate(self, body: Formula) -> Formula:
         """¬body."""

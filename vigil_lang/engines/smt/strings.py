@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Final
 from vigil_lang.semantics import regex
 from vigil_lang.semantics.regex import Assertion, Choice, Node, One, Ranges, Repeat, Sequence, Unsupported, Variant
 from vigil_lang.semantics.regex_reader import read
-from vigil_lang.semantics.text import Expression, Glob, glob_parts
+from vigil_lang.semantics.text import AnyOf, Expression, Glob, glob_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from vigil_lang.semantics.text import Matcher
+    from vigil_lang.semantics.text import AnyOf, Matcher
 
 __all__ = ["Unsupported", "literal", "regular"]
 
@@ -62,6 +62,8 @@ def regular(matcher: Matcher) -> str:
         case Glob(pattern):
             parts = glob_parts(pattern)
             return _joined({"*": _ANY, "?": "re.allchar"}.get(kind) or _text(text) for kind, text in parts)
+        case AnyOf(matchers):
+            return _either(map(regular, matchers))
         case Expression(pattern, ignore_case):
             node = read(pattern, ignore_case=ignore_case)
             return _either(language for variant in regex.variants(node) for language in _searched(variant))

@@ -190,6 +190,10 @@ class _Block:
                 return self._action_among(sorted(n for n, a in known if test(n) or any(map(test, a.kinds))), at)
             case core.StatusIs(status):
                 return f"(= {self._own('status', at)} {literal(status)})"
+            case core.Entry() | core.ComparesWith():
+                raise Unsupported("a test of entries, or of a variable's number")
+            case _ if condition.field.views:
+                raise Unsupported("a view of a field")
             case core.Has(reads):
                 return self._has(reads, at)
         value = self._value(condition.field, at)
@@ -272,17 +276,38 @@ class _Block:
                     between = _or(self._theta(resolver, c) for c in range(at + 1, bad))
                     cases.append(f"(=> {self._theta(forbidden, bad)} {between})")
                 return _and(cases)
-            case core.Repeated(count, body):
-                held = " ".join(f"(ite {self._theta(body, other)} 1 0)" for other in range(at))
+            case core.Since(left, right, bound, weak) | core.Until(left, right, bound, weak):
+                return self._interval(isinstance(theta, core.Since), left, right, bound, weak, at)
+            case core.Repeated(count, body, None, None, None):
+                held = " ".join(f"(ite {self._theta(body, other)} 1 0)" for other in range(at + 1))
                 return f"(>= (+ 0 0 {held}) {count})"
+            case core.Repeated() | core.Exceeds():
+                raise Unsupported("a count with a window, a reset or distinct values, or a sum")
+            case core.Where():
+                raise Unsupported("a `where` condition")
+            case core.Last():
+                return "true" if at == self.length - 1 else "false"
+
+    def _interval(self, past: bool, left: core.Theta, right: core.Theta, bound: core.Bound, weak: bool, at: int) -> str:
+        others = range(at) if past else range(at + 1, self.length)
+        cases = []
+        for other in others:
+            first, second = sorted((other, at))
+            between = _and(self._theta(left, c) for c in range(first + 1, second))
+            cases.append(_and([self._near(right, bound, other, first, second), between]))
+        if weak:
+            broken = (self._near(core.negated(left), bound, o, *sorted((o, at))) for o in others)
+            cases.append(f"(not {_or(broken)})")
+        return _or(cases)
 
     def _near(self, body: core.Theta, bound: core.Bound, other: int, first: int, second: int) -> str:
         match bound:
-            case core.Calls(count) if second - first > count:
+            case core.Calls(most, least) | core.Steps(most, least) if not least <= second - first <= most:
                 return "false"
-            case core.Within(limit):
-                apart = f"(<= (- {self._own('time', second)} {self._own('time', first)}) {limit})"
-                return f"(and {apart} {self._theta(body, other)})"
+            case core.Within(most, least):
+                apart = f"(- {self._own('time', second)} {self._own('time', first)})"
+                longer = f"(>= {apart} {least}) " if least else ""
+                return f"(and {longer}(<= {apart} {most}) {self._theta(body, other)})"
             case _:
                 return self._theta(body, other)
 
