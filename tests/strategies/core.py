@@ -18,7 +18,14 @@ VIEWS = (
     (core.View("find", expression=Expression("M")), core.View("lower")),
     (core.View("without", expression=Expression("[MN]")),),
 )
-FIELDS = (*PLAIN_FIELDS, *PLAIN_FIELDS, *(core.Reads("f", views=views) for views in VIEWS))
+OUTPUT = core.Reads("output", output=True)
+MEMBERS = (core.Reads("q"), core.Reads("n"))
+IN_OUTPUT = (
+    core.Reads("output", True, (core.View("json", "q"),)),
+    core.Reads("output", True, (core.View("json", "[*].q"),)),
+    core.Reads("output", True, (core.View("json", "[*].n"),)),
+)
+FIELDS = (*IN_OUTPUT, *PLAIN_FIELDS, *PLAIN_FIELDS, *(core.Reads("f", views=views) for views in VIEWS))
 NAMES = (frozenset({"a"}), frozenset({"b", "k"}), frozenset({"a.b", "c", "file.read"}), frozenset[str]())
 TEXTS = ("M", "MN", "N", "", "7", "é*")
 SETS = (frozenset({"M"}), frozenset({"7", "", "MN"}), frozenset[str]())
@@ -59,8 +66,37 @@ def conditions(draw: st.DrawFn, variables: tuple[str, ...], depth: int = 2) -> c
         return test(draw(_fields), draw(st.sampled_from(variables)))
     if kind == 5:
         return core.NotC(draw(conditions(variables, depth - 1)))
+    if kind == 9 and draw(st.booleans()):
+        return core.Entry(
+            core.Reads("output", True, (core.View("json", draw(st.sampled_from(("", "[*]")))),)),
+            draw(of_entry(variables)),
+        )
     items = tuple(draw(st.lists(conditions(variables, depth - 1), max_size=3)))
     return core.OrC(items) if kind == 6 else core.AndC(items)
+
+
+@st.composite
+def of_entry(draw: st.DrawFn, variables: tuple[str, ...]) -> core.Condition:
+    """A condition on the members of an entry."""
+    items: list[core.Condition] = []
+    for _ in range(draw(st.integers(1, 2))):
+        member = draw(st.sampled_from(MEMBERS))
+        if variables and draw(st.booleans()):
+            items.append(core.Equals(member, draw(st.sampled_from(variables))))
+        else:
+            items.append(
+                draw(
+                    st.sampled_from(
+                        (
+                            core.Has(member),
+                            core.In(member, frozenset({"M", "7"})),
+                            core.Compares(member, ">", Decimal(1)),
+                        )
+                    )
+                )
+            )
+    found = core.AndC(tuple(items)) if draw(st.booleans()) else core.OrC(tuple(items))
+    return core.NotC(found) if draw(st.integers(0, 5)) == 0 else found
 
 
 @st.composite
@@ -78,7 +114,7 @@ def held(variables: tuple[str, ...], role: str = "condition") -> st.SearchStrate
 
 
 @st.composite
-def counted(draw: st.DrawFn, variables: tuple[str, ...], inner: st.SearchStrategy[core.Theta]) -> core.Theta:
+def counted(draw: st.DrawFn, inner: st.SearchStrategy[core.Theta]) -> core.Theta:
     """A count or a sum, with any window, reset and unit."""
     body, bound = draw(inner), draw(st.sampled_from(BOUNDS))
     reset = draw(inner) if draw(st.integers(0, 2)) == 0 else None
@@ -119,7 +155,7 @@ def thetas(draw: st.DrawFn, variables: tuple[str, ...], depth: int = 3) -> core.
         case 5 if draw(st.booleans()):
             return core.Not(draw(inner))
         case 5:
-            return draw(counted(variables, inner))
+            return draw(counted(inner))
         case 6:
             interval = draw(st.sampled_from((core.Since, core.Until, None)))
             if interval is None:
@@ -156,9 +192,9 @@ def presets(draw: st.DrawFn, variables: tuple[str, ...]) -> core.Requirement:
         case 5:
             body = core.Not(core.Repeated(draw(st.integers(1, 3)), trigger))
         case 6:
-            body = core.Not(draw(counted(variables, st.just(trigger))))
+            body = core.Not(draw(counted(st.just(trigger))))
         case _:
-            body = draw(counted(variables, other))
+            body = draw(counted(other))
             last = core.Last() if trigger is first else core.And((core.Last(), trigger))
             return requirement(core.Implies(last, body))
     return requirement(core.Implies(trigger, body))

@@ -17,7 +17,8 @@ KINDS = ("a", "k", "file.read")
 NAMES = ("f", "g", "p.q")
 TEXTS = ("M", "MN", "N", "", "7", "7.0", "-3", "1e1", "é*", "any other")
 SCALARS = (*TEXTS, 7, 7.0, -3, 10, True)
-OUTPUTS = ("M", "MN done", "", "7", 7)
+ENTRIES = '[{"q": "M", "n": 7}, {"q": "N", "n": 1.50}, "M"]'
+OUTPUTS = ("M", "MN done", "", "7", 7, '{"q": "M", "n": 7}', ENTRIES)
 IDS = ("e1", "e|1", "e<7c>1", "e<7c>1#2", "x" * 61, "x" * 62, "e2", "e3")
 CLOCK = tuple(f"2026-01-05T10:00:{s:06.3f}Z" for s in (0, 0.5, 1, 2, 30, 59))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from vigil_lang.engines.columns import ColumnIndex, Columns, Numbers
 from vigil_lang.diagnostics import TooCostly
+from vigil_lang.engines.columns import ColumnIndex, Columns, Numbers
 from vigil_lsp.recordings.limits import TooLong
 
 if TYPE_CHECKING:

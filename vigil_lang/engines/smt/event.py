@@ -16,7 +16,7 @@ from vigil_lang.engines.smt.strings import literal
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets
 from vigil_lang.semantics.regex import Unsupported
-from vigil_lang.semantics.text import Expression, Glob, glob_parts
+from vigil_lang.semantics.text import AnyOf, Expression, Glob, glob_parts
 from vigil_lang.trace.event import Event
 from vigil_lang.trace.values import number
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from vigil_lang.engines.smt.outcomes import Texts
+    from vigil_lang.semantics.text import Matcher
 
 MAX_ELEMENTS = 8
 """Elements an argument may need; every test is tried on every one of them."""
@@ -260,8 +261,9 @@ class _Event:
             return f"({self._opaque.setdefault(meaning, f'p{len(self._opaque)}')} {text})"
 
 
-def _texts_of(matcher: Glob | Expression) -> Texts:
+def _texts_of(matcher: Matcher) -> Texts:
     """What a pattern matches; a glob without a wildcard is one text, `*a*` says what is inside."""
+    assert not isinstance(matcher, AnyOf)  # `meeting` takes none
     if not isinstance(matcher, Glob):
         return matcher
     match glob_parts(matcher.pattern):

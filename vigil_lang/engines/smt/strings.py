@@ -14,7 +14,7 @@ from vigil_lang.semantics.text import AnyOf, Expression, Glob, glob_parts
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from vigil_lang.semantics.text import AnyOf, Matcher
+    from vigil_lang.semantics.text import Matcher
 
 __all__ = ["Unsupported", "literal", "regular"]
 
