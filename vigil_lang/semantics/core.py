@@ -307,7 +307,7 @@ def variables_of(theta: Theta | Condition) -> tuple[str, ...]:
 
 
 def to_json(requirement: Requirement) -> bytes:
-    """A requirement as JSON (spec 9.6): equal ones with equal spans give equal bytes."""
+    """A requirement as JSON (spec E): equal ones with equal spans give equal bytes."""
     return msgspec.json.encode(requirement, order="deterministic")
 
 
