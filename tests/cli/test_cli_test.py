@@ -170,6 +170,7 @@ def test_deep_values_are_refused(vigil: Vigil, project: Path) -> None:
 
 
 def test_json(vigil: Vigil, project: Path) -> None:
+    # spec RD.4-2
     (project / "a_test.vgl").write_text("use .rules\n\n" + BROKEN, encoding="utf-8")
     found: dict[str, Any] = json.loads(vigil("test", "--format", "json").out)
     assert found["schema"] == "vigil.test/1"
@@ -214,6 +215,7 @@ def test_the_screen_goes_to_a_file(vigil: Vigil, project: Path) -> None:
 
 
 def test_too_little_coverage_is_a_failure(vigil: Vigil) -> None:
+    # spec RD.4-1
     args = ("test", "-k", "first", "--coverage", "--fail-under")
     assert vigil(*args, "1").status == 0
     result = vigil(*args, "100")

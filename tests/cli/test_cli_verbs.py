@@ -58,6 +58,7 @@ def test_a_call_that_makes_no_sense_has_status_2(vigil: Vigil, args: list[str], 
 
 
 def test_a_fault_of_the_tool_is_one_message_and_status_3(vigil: Vigil, monkeypatch: pytest.MonkeyPatch) -> None:
+    # spec RC.4-1
     def fail(*_: object) -> None:
         raise ValueError("broken\x1b[31m")
 

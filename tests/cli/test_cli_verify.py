@@ -96,12 +96,14 @@ def is_verdict(found: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("args", [(DASHCAM, VIOLATING), (DASHCAM, REPAIRED), TOUR])
 def test_json_is_the_published_form(vigil: Vigil, args: tuple[str, str]) -> None:
+    # spec RC-1
     result = vigil("verify", *args, "--format", "json")
     is_verdict(json.loads(result.out))
     assert result.out.isprintable() or result.out.rstrip("\n").isprintable()
 
 
 def test_json_of_several_runs_is_a_line_each_in_order(vigil: Vigil) -> None:
+    # spec RC.1-1
     result = vigil("verify", DASHCAM, VIOLATING, REPAIRED, "--format", "json")
     verdicts = [json.loads(line) for line in result.out.splitlines()]
     assert [(v["trace"]["path"], v["verdict"]) for v in verdicts] == [(VIOLATING, "unsafe"), (REPAIRED, "safe")]
@@ -221,6 +223,7 @@ def test_a_policy_without_statements_is_not_safe(vigil: Vigil, write: Write) -> 
 
 
 def test_a_solver_that_disagrees_is_a_fault_of_the_tool(vigil: Vigil, monkeypatch: pytest.MonkeyPatch) -> None:
+    # spec RB.4-2
     def disagree(*_: object) -> None:
         raise SolverDisagrees("R3: the facts say 1 event offends, Z3 says sat")
 

@@ -50,6 +50,7 @@ def core_of(answer: str) -> list[str]:
 def test_a_compiled_statement_is_unsat_exactly_when_the_run_breaks_it(
     ask: Callable[[str], str], text: str, lines: list[Line]
 ) -> None:
+    # spec RB.2-1
     (statement,) = policy_of(text).statements
     trace = trace_of(lines)
     offending = by_denotation(statement.requirement, trace).events
@@ -72,6 +73,7 @@ def test_both_solvers_take_several_statements_in_one_file(text: str, lines: list
 @given(text=policies(), lines=runs())
 @FEWER
 def test_the_core_names_offending_events(text: str, lines: list[Line]) -> None:
+    # spec RB.4-1
     (statement,) = policy_of(text).statements
     for at, line in enumerate(lines):
         line["event"] = f"n{at}"

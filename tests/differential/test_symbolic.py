@@ -72,6 +72,7 @@ def pinned(script: str, statement: Statement, trace: Trace) -> str:
 def test_a_symbolic_run_pinned_to_a_recording_complies_exactly_when_the_recording_does(
     text: str, lines: list[Line]
 ) -> None:
+    # spec RB.5-2
     (statement,) = policy_of(text).statements
     trace = trace_of(lines)
     expected = "unsat" if by_denotation(statement.requirement, trace).events else "sat"
@@ -96,6 +97,7 @@ def test_a_question_of_ones_own() -> None:
 
 
 def test_a_script_that_would_be_huge_is_refused() -> None:
+    # spec RB.5-3
     (statement,) = policy_of("statement R: prec(a(f = x, g = y, h = z), b(f = x, g = y, h = z))").statements
     with pytest.raises(InputError, match="smaller --length"):
         export_symbolic([statement], 100)

@@ -120,6 +120,7 @@ def test_a_sentence_is_told_with_what_it_is_the_other_half_of(about: Clause, sai
 
 
 def test_the_json_is_what_its_schema_says_and_reads_back() -> None:
+    # spec RC.5-1
     found = to_json(REPORT)
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     jsonschema.validate(found, SCHEMA)
@@ -135,6 +136,7 @@ def test_the_schema_names_every_member_and_no_other() -> None:
 
 
 def test_the_json_has_every_clause_and_its_statement_as_written() -> None:
+    # spec RC.5-2
     found = to_json(REPORT)
     assert found["complete"] is False
     assert found["summary"] == {

@@ -47,6 +47,7 @@ def test_the_longer_prefix_decides(select: tuple[str, ...], ignore: tuple[str, .
 
 
 def test_house_style_and_the_inventory_of_extensions_are_off() -> None:
+    # spec RA.4-1
     assert not Selection().counts("VGL803")
     assert not Selection().counts("VGL501")
     assert Selection(("ALL",)).counts("VGL803")

@@ -27,6 +27,7 @@ def doubling(levels: int) -> str:
 
 
 def test_patterns_that_double() -> None:
+    # spec R2.1-2
     text = doubling(40) + "\n\nstatement S: abs(«p39»)\n\nstatement T: abs(p3)"
     policy = read(text.replace("«", "").replace("»", ""))
     assert [s.name for s in policy.statements] == ["T"]
