@@ -156,6 +156,7 @@ def test_the_verdict_goes_to_a_file(vigil: Vigil, tmp_path: Path) -> None:
 
 
 def test_names_that_the_run_does_not_know_are_shown_beside_the_verdict(vigil: Vigil, write: Write) -> None:
+    # spec R6-3
     policy = write("p.vgl", "statement A: abs(sample_vidoe(fps = 5))\n")
     result = vigil("verify", policy, REPAIRED)
     assert (result.status, result.err) == (0, "")

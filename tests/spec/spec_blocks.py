@@ -17,7 +17,7 @@ RULE = re.compile(r"\bR(?:\d+|[A-E])(?:\.\d+)?-\d+\b")
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: its info string as words, the rules it cites apart, and its text. `line` is the opening fence's."""
+    """A fenced block: its info string cut into words, and its text. `line` is that of the opening fence."""
 
     kind: str
     args: tuple[str, ...]

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from vigil_lang.cli.main import run as cli
 from vigil_lang.diagnostics import Source
 from vigil_lang.engines.smt.verify import verify
 from vigil_lang.runs import read_trace, read_traces
@@ -15,10 +14,7 @@ from vigil_lang.semantics import denotation
 from vigil_lang.semantics.policy import Policy, read_policy
 from vigil_lang.syntax import parse
 from vigil_lang.trace import Signature, Trace, merge, observe
-from vigil_lang.trace.signature_file import signature_from_json, signature_to_json
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from vigil_lang.trace.signature_file import signature_from_json
 
 
 def policy(text: str) -> Policy:
@@ -88,15 +84,9 @@ def test_annotations_change_no_meaning() -> None:
 
 def test_a_header_begins_another_run() -> None:
     """R5.3-4"""
-    lines = [
-        b'{"vigil_trace":1,"run":"r1"}\n',
-        b'{"action":"a"}\n',
-        b'{"vigil_trace":1,"run":"r2"}\n',
-        b'{"action":"b"}\n',
-    ]
-    found = [
-        [(event.id, event.action) for event in trace.events] for trace in read_traces(lines, "runs.jsonl", "vigil")
-    ]
+    lines = ['{"vigil_trace":1,"run":"r1"}', '{"action":"a"}', '{"vigil_trace":1,"run":"r2"}', '{"action":"b"}']
+    traces = read_traces([line.encode() + b"\n" for line in lines], "runs.jsonl", "vigil")
+    found = [[(event.id, event.action) for event in trace.events] for trace in traces]
     assert found == [[("e1", "a")], [("e1", "b")]]
 
 
@@ -125,20 +115,6 @@ def test_signatures_are_merged_by_union() -> None:
     assert mixed.origin == "declared"
     assert mixed.actions["pay"].args["sum"].values is None, "open in one is open in both"
     assert mixed.actions["ask"].args["q"].values is None, "what is observed only adds names"
-
-
-def test_a_signature_changes_no_verdict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """R6-3"""
-    files = {"p.vgl": 'statement S: abs(pay(to = "bob"))\n', "s.json": signature_to_json(DECLARED)}
-    files["run.jsonl"] = '{"action":"pay","args":{"to":"bob"}}\n'
-    for name, text in files.items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    found = []
-    for extra in ([], ["--signature", str(tmp_path / "s.json")]):
-        status = cli(["verify", str(tmp_path / "p.vgl"), str(tmp_path / "run.jsonl"), "--format", "json", *extra])
-        (statement,) = json.loads(capsys.readouterr().out)["statements"]
-        found.append((status, statement["verdict"], [offence["event"] for offence in statement["offending"]]))
-    assert found == 2 * [(1, "violated", ["e1"])]
 
 
 A, B, C = {"action": "a"}, {"action": "b"}, {"action": "c"}
