@@ -82,7 +82,7 @@ def obtain(
     task: Task,
     terms: Terms,
     told: Progress = SILENT,
-    delayed: Callable[[str, float], None] | None = None,
+    delayed: Callable[[str, float], None] = lambda *_: None,
 ) -> Obtained:
     """A draft: a stored one that is made of the same and still passes all checks, else a model's.
 
@@ -108,7 +108,7 @@ def obtain(
     return Obtained(made, "model", of, path)
 
 
-def _asked(task: Task, terms: Terms, told: Progress, delayed: Callable[[str, float], None] | None) -> Draft:
+def _asked(task: Task, terms: Terms, told: Progress, delayed: Callable[[str, float], None]) -> Draft:
     with Client(terms.settings, Budget.of(terms.limit, terms.settings), delayed=delayed) as client:
         asker = ModelAsker(client, terms.settings.max_tokens)
         return draft(task.clauses, task.vocabulary, task.signature, task.runs, asker, task.plan, told)

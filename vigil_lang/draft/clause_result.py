@@ -181,6 +181,19 @@ class Usage:
     seconds: float = 0.0
     estimated: bool = False
 
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            requests=self.requests + other.requests,
+            retries=self.retries + other.retries,
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cache_read_tokens=self.cache_read_tokens + other.cache_read_tokens,
+            cache_write_tokens=self.cache_write_tokens + other.cache_write_tokens,
+            cost=None if self.cost is None or other.cost is None else self.cost + other.cost,
+            seconds=self.seconds + other.seconds,
+            estimated=self.estimated or other.estimated,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Draft:

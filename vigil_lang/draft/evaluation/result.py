@@ -97,19 +97,7 @@ class Evaluation:
     @property
     def usage(self) -> Usage:
         """What all drafts took; the cost is None if that of some is unknown."""
-        every = [each.usage for each in self.policies]
-        costs = [usage.cost for usage in every if usage.requests]
-        return Usage(
-            requests=sum(usage.requests for usage in every),
-            retries=sum(usage.retries for usage in every),
-            input_tokens=sum(usage.input_tokens for usage in every),
-            output_tokens=sum(usage.output_tokens for usage in every),
-            cache_read_tokens=sum(usage.cache_read_tokens for usage in every),
-            cache_write_tokens=sum(usage.cache_write_tokens for usage in every),
-            cost=None if None in costs else sum(cost for cost in costs if cost is not None),
-            seconds=sum(usage.seconds for usage in every),
-            estimated=any(usage.estimated for usage in every),
-        )
+        return sum((each.usage for each in self.policies if each.usage.requests), Usage(cost=0.0))
 
     @property
     def counts(self) -> dict[Outcome, int]:
