@@ -18,6 +18,7 @@ from vigil_lang.draft.clause_result import PolicyDocument
 from vigil_lang.draft.drafting import SILENT, DraftPlan, Progress, draft, from_document
 from vigil_lang.draft.parallel_requests import ModelAsker
 from vigil_lang.draft.prompting import prompt
+from vigil_lang.engines.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -81,7 +82,7 @@ def made_of(task: Task, settings: ModelSettings) -> store.MadeOf:
 def obtain(
     task: Task,
     terms: Terms,
-    told: Progress = SILENT,
+    progress: Progress = SILENT,
     delayed: Callable[[str, float], None] = lambda *_: None,
 ) -> Obtained:
     """A draft: a stored one that is made of the same and still passes all checks, else a model's.
@@ -96,22 +97,22 @@ def obtain(
     found = store.load(of) if terms.stored and not terms.refresh else None
     if found is not None:
         document = PolicyDocument(found.stored.answers)
-        again = from_document(document, task.clauses, task.signature, task.runs, task.plan, told)
+        again = from_document(document, task.clauses, task.signature, task.runs, task.plan, progress)
         again = store.restored(again, found.stored)
         tried = store.tried(found.stored, task.plan.rounds, terms.settings.max_tokens)
         if terms.offline or (store.still_good(again, found.stored) and tried):
             return Obtained(again, "stored", of, found.path)
     if terms.offline:
         raise InputError([_nothing_stored(of, task)])
-    made = _asked(task, terms, told, delayed)
+    made = _asked(task, terms, progress, delayed)
     path = store.save(of, made, _texts(task.clauses), terms.settings.max_tokens) if terms.stored else None
     return Obtained(made, "model", of, path)
 
 
-def _asked(task: Task, terms: Terms, told: Progress, delayed: Callable[[str, float], None]) -> Draft:
+def _asked(task: Task, terms: Terms, progress: Progress, delayed: Callable[[str, float], None]) -> Draft:
     with Client(terms.settings, Budget.of(terms.limit, terms.settings), delayed=delayed) as client:
         asker = ModelAsker(client, terms.settings.max_tokens)
-        return draft(task.clauses, task.vocabulary, task.signature, task.runs, asker, task.plan, told)
+        return draft(task.clauses, task.vocabulary, task.signature, task.runs, asker, task.plan, progress)
 
 
 def _texts(clauses: Clauses) -> dict[str, bytes]:
@@ -132,11 +133,7 @@ def _nothing_stored(of: store.MadeOf, task: Task) -> Diagnostic:
         made = near.stored
         named = ", ".join(made.documents) or "some document"
         differs = of.differences(made.made_of)
-        said = f"the nearest one, of {named} on {made.made[:10]}, differs in {_listed(differs)}"
+        said = f"the nearest one, of {named} on {made.made[:10]}, differs in {listed(differs)}"
     source = Source(task.clauses.files[0] if task.clauses.files else "", "")
     help_text = f"{said}; without --offline the model is asked"
     return Diagnostic.of("VGL614", "no stored draft fits these clauses, runs and model", source, help=help_text)
-
-
-def _listed(parts: Sequence[str]) -> str:
-    return " and ".join([", ".join(parts[:-1]), parts[-1]] if parts[1:] else parts)

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from vigil_lang.draft.api.client import Reply
     from vigil_lang.draft.checks.statement_check import Checks
     from vigil_lang.draft.clause_result import Answer, Cause, Clause, Entry
+    from vigil_lang.draft.drafting import Progress
     from vigil_lang.draft.parallel_requests import Desk
-    from vigil_lang.draft.progress import Progress
     from vigil_lang.draft.prompting.vocabulary import Vocabulary
 
 _CUT: Final = frozenset({"max_tokens", "model_context_window_exceeded"})
@@ -81,7 +81,7 @@ class Work:
     rounds: int
     batch: int
     desk: Desk[Talk]
-    told: Progress
+    progress: Progress
     model: str | None = None
     settled: dict[str, Entry] = field(default_factory=dict)
     accepted: dict[str, Answer] = field(default_factory=dict)
@@ -116,10 +116,10 @@ class Work:
 
     def _hear(self) -> None:
         while self.desk.busy and not self._over:
-            self.told.waiting(len(self.clauses) - len(self.settled))
+            self.progress.waiting(len(self.clauses) - len(self.settled))
             talk, reply = self.desk.next()
             self._heard(talk, reply)
-            self.told.checked(len(self.settled), len(self.clauses))
+            self.progress.checked(len(self.settled), len(self.clauses))
 
     def _put(self, clauses: tuple[Clause, ...]) -> None:
         """Begin a conversation about clauses."""
@@ -128,7 +128,7 @@ class Work:
 
     def _send(self, talk: Talk) -> None:
         self._rounds[talk.round] += len(talk.clauses)
-        self.told.round(talk.round + 1, self._rounds[talk.round])
+        self.progress.round(talk.round + 1, self._rounds[talk.round])
         self.desk.put(talk, talk.messages)
 
     def _heard(self, talk: Talk, reply: Reply | BaseException) -> None:
@@ -164,10 +164,10 @@ class Work:
         else:
             self._halve(talk, "missing", _message(error))
 
-    def _halve(self, talk: Talk, cause: Cause, told: str) -> None:
+    def _halve(self, talk: Talk, cause: Cause, said: str) -> None:
         """Ask again about fewer clauses at a time; give up on a single one."""
         if talk.alone:
-            self._leave(talk.clauses[0], cause, told)
+            self._leave(talk.clauses[0], cause, said)
             return
         middle = len(talk.clauses) // 2
         self._put(talk.clauses[:middle])
@@ -230,9 +230,9 @@ class Work:
         self.settled[clause.id] = judgement.entry(clause, self._asked[clause.id])
         self.accepted[clause.id] = judgement.answer
 
-    def _leave(self, clause: Clause, cause: Cause, told: str = "") -> None:
+    def _leave(self, clause: Clause, cause: Cause, said: str = "") -> None:
         problems = self._findings.get(clause.id, ())
-        self.settled[clause.id] = left(clause, cause, self._asked[clause.id], problems, told)
+        self.settled[clause.id] = left(clause, cause, self._asked[clause.id], problems, said)
 
     def _remark(self, text: str) -> None:
         if len(self.problems) < MAX_REMARKS:

@@ -9,7 +9,7 @@ else is said of a clause in company is asked again in a conversation of its own.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from vigil_lang.draft.checks.acceptance import Accepted, judged, left, same_sentence
 from vigil_lang.draft.checks.across_clauses import named, remarks
@@ -17,7 +17,6 @@ from vigil_lang.draft.checks.statement_check import Checks
 from vigil_lang.draft.clause_result import Answer, Draft, PolicyDocument
 from vigil_lang.draft.conversations import MAX_REMARKS, Talk, Work, first_questions, question
 from vigil_lang.draft.parallel_requests import Desk
-from vigil_lang.draft.progress import SILENT, Progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -28,7 +27,32 @@ if TYPE_CHECKING:
     from vigil_lang.draft.prompting.vocabulary import Vocabulary
     from vigil_lang.trace import Signature, Trace
 
-__all__ = ["SILENT", "DraftPlan", "Progress", "draft", "from_document", "questions"]
+
+class Progress(Protocol):
+    """Hears how far a draft is. `received` may be called from any thread, the others from the one that drafts."""
+
+    def round(self, number: int, clauses: int, /) -> None:
+        """So many clauses have been asked about for the `number`-th time, from 1."""
+
+    def waiting(self, clauses: int, /) -> None:
+        """So many clauses have no answer yet."""
+
+    def received(self, characters: int, /) -> None:
+        """So many characters have come of all replies."""
+
+    def checked(self, done: int, total: int, /) -> None:
+        """So many clauses are settled."""
+
+
+class _Silent:
+    def checked(self, *_: int) -> None:
+        """Nothing."""
+
+    round = waiting = received = checked
+
+
+SILENT = _Silent()
+"""Tells nobody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +76,7 @@ def draft(
     runs: Sequence[Trace],
     asked: Asker,
     plan: DraftPlan = DraftPlan(),
-    told: Progress = SILENT,
+    progress: Progress = SILENT,
 ) -> Draft:
     """Ask for an answer for each clause and keep what passes the checks (section 4.1, Compile).
 
@@ -62,8 +86,8 @@ def draft(
         InputError: the model cannot be asked.
     """
     checks = Checks(signature, runs, plan.path)
-    with Desk[Talk](asked, max(1, plan.parallel), told.received) as desk:
-        work = Work(clauses.clauses, vocabulary, checks, plan.rounds, plan.batch, desk, told)
+    with Desk[Talk](asked, max(1, plan.parallel), progress.received) as desk:
+        work = Work(clauses.clauses, vocabulary, checks, plan.rounds, plan.batch, desk, progress)
         work.ask()
     found = _together(clauses, work.settled, work.accepted, checks)
     return replace(found, model=work.model, usage=asked.usage, problems=tuple(work.problems))
@@ -80,7 +104,7 @@ def from_document(
     signature: Signature | None,
     runs: Sequence[Trace],
     plan: DraftPlan = DraftPlan(),
-    told: Progress = SILENT,
+    progress: Progress = SILENT,
 ) -> Draft:
     """The same checks for answers from anywhere. An answer that repeats its clause's sentence is found by it.
 
@@ -98,7 +122,7 @@ def from_document(
             accepted[clause.id] = judgement.answer
         else:
             settled[clause.id] = left(clause, "rejected" if judgement else "missing", 0, judgement)
-        told.checked(done, len(clauses.clauses))
+        progress.checked(done, len(clauses.clauses))
     return replace(_together(clauses, settled, accepted, checks), problems=tuple(problems[:MAX_REMARKS]))
 
 

@@ -26,8 +26,8 @@ class Asker(Protocol):
         """What all requests took so far."""
         ...
 
-    def ask(self, messages: Sequence[Message], told: Callable[[int], None]) -> Reply:
-        """The next turn of a conversation; `told` gets how many characters there are.
+    def ask(self, messages: Sequence[Message], received: Callable[[int], None]) -> Reply:
+        """The next turn of a conversation; `received` gets how many characters there are.
 
         Raises:
             InputError: there is nobody to ask.
@@ -48,12 +48,12 @@ class ModelAsker:
         """What all requests took so far."""
         return self.client.usage
 
-    def ask(self, messages: Sequence[Message], told: Callable[[int], None]) -> Reply:
+    def ask(self, messages: Sequence[Message], received: Callable[[int], None]) -> Reply:
         """The model's next turn. Raises as `Client.ask` does."""
         from vigil_lang.draft import schema
         from vigil_lang.draft.prompting import prompt
 
-        return self.client.ask(prompt.system(), messages, schema.for_model(), self.max_tokens, told)
+        return self.client.ask(prompt.system(), messages, schema.for_model(), self.max_tokens, received)
 
 
 @dataclass
@@ -66,7 +66,7 @@ class Desk(Generic[Key]):
 
     asker: Asker
     threads: int
-    told: Callable[[int], None] = lambda _: None
+    received: Callable[[int], None] = lambda _: None
     """Gets how many characters have come of all replies; from any thread, one at a time."""
     _waiting: queue.SimpleQueue[tuple[Key, Sequence[Message]] | None] = field(default_factory=queue.SimpleQueue)
     _ready: queue.SimpleQueue[tuple[Key, Reply | BaseException]] = field(default_factory=queue.SimpleQueue)
@@ -126,15 +126,15 @@ class Desk(Generic[Key]):
     def _work(self, number: int) -> None:
         before = 0
 
-        def told(characters: int) -> None:
+        def received(characters: int) -> None:
             with self._lock:
                 self._heard[number] = before + characters
-                self.told(sum(self._heard.values()))
+                self.received(sum(self._heard.values()))
 
         while (question := self._waiting.get()) is not None:
             key, messages = question
             try:
-                reply: Reply | BaseException = self.asker.ask(messages, told)
+                reply: Reply | BaseException = self.asker.ask(messages, received)
             except BaseException as error:
                 reply = error
             before = self._heard.get(number, 0)

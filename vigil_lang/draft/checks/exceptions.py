@@ -6,9 +6,8 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from vigil_lang.documents.lexicon import NEGATION
-from vigil_lang.draft.checks.cases import field_of, taken_out
+from vigil_lang.draft.checks.cases import branches, field_of, says_nothing, taken_out
 from vigil_lang.draft.checks.mentions import mentions
-from vigil_lang.draft.checks.patterns import branches, says_nothing
 from vigil_lang.draft.checks.weakness import Weakness, listed
 from vigil_lang.semantics import core
 

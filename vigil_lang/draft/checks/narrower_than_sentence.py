@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from vigil_lang.draft.checks.cases import says_nothing
 from vigil_lang.draft.checks.mentions import mentions
-from vigil_lang.draft.checks.patterns import says_nothing
 from vigil_lang.draft.checks.topics import CARRIERS, all_words_of, kinds_of, speaks_of
 from vigil_lang.semantics import core
 from vigil_lang.semantics.text import Expression

@@ -12,20 +12,24 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from vigil_lang.analysis.counterexample import breaking
+from vigil_lang.analysis.entailment import valid
 from vigil_lang.base.collector import collector_paused
 from vigil_lang.config.select import Selection
 from vigil_lang.diagnostics import Source
 from vigil_lang.documents.constraints import constraints
 from vigil_lang.documents.library import Library
 from vigil_lang.draft.building import build
-from vigil_lang.draft.checks.falsifiable import breakable
 from vigil_lang.draft.checks.weakening import weaknesses
 from vigil_lang.draft.clause_result import Drafted, Fared
 from vigil_lang.engines.index import RunIndex
 from vigil_lang.engines.indexed import Judgement
 from vigil_lang.engines.smt.encode import Encoding
+from vigil_lang.engines.smt.event import meeting
+from vigil_lang.engines.smt.solve import evaluate
 from vigil_lang.lint.judging import judged
 from vigil_lang.lint.run import Plan, lint_policy
+from vigil_lang.semantics import core
 from vigil_lang.semantics.policy import read_policy
 from vigil_lang.syntax import parse
 from vigil_lang.syntax.print import to_text
@@ -65,6 +69,9 @@ _BY_ITSELF = Selection(
 _AGAINST_SENTENCE = Selection(select=("VGL701", "VGL702", "VGL703", "VGL704", "VGL707"))
 _UNBREAKABLE = "no run was found that breaks it: say what must not happen, in a simpler condition if need be"
 _WORD = re.compile(r"says `([^`]*)`")
+_FEW: Final = 3
+_LIMIT: Final = "(set-option :reproducible-resource-limit 200000)"
+"""Counted in Z3's steps, so that the answer does not depend on how busy the machine is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +180,36 @@ class Checks:
             sum(verdict.concerned for verdict in verdicts),
             sum(verdict.offending is not None for verdict in verdicts),
         )
+
+
+def breakable(requirement: core.Requirement, fared: Fared) -> bool:
+    """Whether a requirement says anything: a given run breaks it, a guessed one, or (if need be) a conceivable one.
+
+    In doubt it says nothing: a condition so involved that neither guesses nor the solver find an event for it is none
+    that a reviewer understands.
+    """
+    if fared.violated or breaking(_with_few(requirement)) is not None:
+        return True
+    if valid(requirement):
+        return False
+    theta = requirement.theta
+    wanted = core.conditions(theta.left if isinstance(theta, core.Implies) else theta)
+    return fared.exercised > 0 or all(_possible(holds.condition) for holds in wanted)
+
+
+def _with_few(requirement: core.Requirement) -> core.Requirement:
+    """A requirement with its count made small: if many events can pass it, few can pass the small one."""
+    match requirement.theta:
+        case core.Implies(left, core.Not(core.Repeated(count, body))) if count > _FEW:
+            theta = core.Implies(left, core.Not(core.Repeated(_FEW, body)))
+            return core.Requirement(theta, requirement.variables, requirement.trigger)
+        case _:
+            return requirement
+
+
+def _possible(condition: core.Condition) -> bool:
+    script = meeting([condition], lists=True)
+    return script is not None and evaluate([_LIMIT, *script, "(check-sat)"]) == "sat"
 
 
 def alike(one: Drafted, other: Drafted) -> bool:

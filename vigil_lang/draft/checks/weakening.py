@@ -21,6 +21,7 @@ from vigil_lang.draft.checks.scope import unasked_scope
 from vigil_lang.draft.checks.sentence_content import Said
 from vigil_lang.draft.checks.topics import speaks_of
 from vigil_lang.draft.checks.weakness import OUTCOME, Weakness, listed
+from vigil_lang.engines.wording import span_of
 from vigil_lang.semantics import core
 from vigil_lang.semantics.forms import FORMS
 
@@ -39,7 +40,6 @@ _SAME: Final = re.compile(
 )
 _AT_ONCE: Final = re.compile(r"\b(?:immediate\w*|right away|directly|at once|next|straight)\b", re.IGNORECASE)
 _SOON = 3
-_UNITS = ((86_400_000_000, "d"), (3_600_000_000, "h"), (60_000_000, "m"), (1_000_000, "s"), (1_000, "ms"))
 
 
 def weaknesses(statement: Statement, clause: Clause, signature: Signature | None) -> Iterator[Weakness]:
@@ -151,14 +151,10 @@ def _bounds(theta: core.Theta, said: Said) -> Iterator[Weakness]:
         case core.Implies(_, core.Later(_, core.Calls(count))):
             if not said.has_count(count, calls=True) and not (count <= _SOON and _AT_ONCE.search(said.text)):
                 yield Weakness(f"bound: the clause has no number {count}")
-        case core.Implies(_, core.Later(_, core.Within(microseconds))):
+        case core.Implies(_, core.Later(_, core.Within(microseconds) as bound)):
             if not said.has_time(microseconds):
-                yield Weakness(f"bound: the clause has no such time as {_duration(microseconds)}")
+                yield Weakness(f"bound: the clause has no such time as {span_of(bound)}")
         case core.Implies(_, core.Not(core.Repeated(count))) if not said.has_count(count):
             yield Weakness(f"bound: the clause has no number {count}")
         case core.Implies(_, core.Not(core.Repeated())) if forbids_outright(said.sentence) and not said.counts:
             yield Weakness("bound: the sentence forbids it altogether, and not only more often than it says")
-
-
-def _duration(microseconds: int) -> str:
-    return next(f"{microseconds // size}{unit}" for size, unit in _UNITS if microseconds % size == 0)

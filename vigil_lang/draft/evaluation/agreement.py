@@ -7,8 +7,8 @@ from itertools import islice, product
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from vigil_lang.analysis import canonical
-from vigil_lang.draft.evaluation.generated import RUNS, generated
-from vigil_lang.draft.evaluation.plausible import Plausible
+from vigil_lang.draft.evaluation.generated_runs import RUNS, generated
+from vigil_lang.draft.evaluation.plausible_events import Plausible
 from vigil_lang.engines.index import RunIndex
 from vigil_lang.semantics import core
 from vigil_lang.testing.distinguishing_runs import Telling, tell

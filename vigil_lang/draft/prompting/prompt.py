@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vigil_lang.draft.prompting.quoting import quoted, within
+from vigil_lang.draft.prompting.listing import quoted, within
 from vigil_lang.trace.vocabulary import vocabulary as kinds_and_roles
 
 if TYPE_CHECKING:

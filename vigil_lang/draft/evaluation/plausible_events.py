@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 
 from vigil_lang.abstraction.catalogue.load import program
 from vigil_lang.abstraction.tools import tool
-from vigil_lang.draft.evaluation.variations import keyed
 from vigil_lang.semantics import core
 from vigil_lang.trace.vocabulary import vocabulary
 
@@ -124,3 +123,13 @@ def _kinds_of(name: str, subcommands: Sequence[str]) -> tuple[str, ...]:
             break
         kinds = kinds if entry.kinds is None else entry.kinds
     return kinds
+
+
+def distinct(events: Iterable[Event]) -> list[Event]:
+    """Each event once, whatever its place in a run."""
+    return list({keyed(event): event for event in events}.values())
+
+
+def keyed(event: Event) -> object:
+    """What conditions see of an event."""
+    return (event.action, event.kinds, tuple(sorted(event.args.items())), event.status, event.output)

@@ -7,8 +7,8 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from vigil_lang.draft.evaluation.events import FILLER, Events
-from vigil_lang.draft.evaluation.variations import keyed, variations, with_another_value
+from vigil_lang.draft.evaluation.candidate_events import FILLER, Events, variations, with_another_value
+from vigil_lang.draft.evaluation.plausible_events import keyed
 from vigil_lang.semantics import core
 from vigil_lang.testing.distinguishing_runs import bounds, repetitions
 from vigil_lang.trace.event import Trace
