@@ -11,8 +11,7 @@ from vigil_lang.draft.evaluation.generated_runs import RUNS, generated
 from vigil_lang.draft.evaluation.plausible_events import Plausible
 from vigil_lang.engines.index import RunIndex
 from vigil_lang.semantics import core
-from vigil_lang.testing.distinguishing_runs import Telling, tell
-from vigil_lang.testing.expectations import answer
+from vigil_lang.testing.distinguishing_runs import Telling, offending, tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -65,13 +64,12 @@ def compare(gold: Sequence[Statement], other: Sequence[Statement], runs: Iterabl
 
 def judge(gold: Sequence[Statement], other: Sequence[Statement], index: RunIndex) -> Judged:
     """What both sets make of a run."""
-    return Judged(index.trace, offending(gold, index), offending(other, index))
+    return Judged(index.trace, _at_fault(gold, index), _at_fault(other, index))
 
 
-def offending(statements: Sequence[Statement], index: RunIndex) -> tuple[int, ...]:
+def _at_fault(statements: Sequence[Statement], index: RunIndex) -> tuple[int, ...]:
     """The events of a run that are at fault by some of the statements."""
-    found = (at for s in statements for at, _ in answer(s, index).offending)
-    return tuple(sorted(set(found)))
+    return tuple(sorted({at for s in statements for at in offending(s.requirement, index)}))
 
 
 def compared(judged: Sequence[Judged], proved: bool) -> Compared:

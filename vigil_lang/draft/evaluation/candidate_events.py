@@ -8,13 +8,13 @@ from itertools import combinations, islice, pairwise, product
 from typing import TYPE_CHECKING, Final
 
 from vigil_lang.analysis.witness import guess
-from vigil_lang.draft.evaluation.plausible_events import Plausible, distinct
-from vigil_lang.engines.functions import compiled
+from vigil_lang.draft.evaluation.plausible_events import Plausible
+from vigil_lang.engines.functions import compiled, conjuncts
 from vigil_lang.engines.smt.outcomes import texts_apart
 from vigil_lang.lint.judging import about
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets, texts
-from vigil_lang.testing.sample_events import matching, near_misses, samples, values_for
+from vigil_lang.testing.sample_events import FILLER, distinct, matching, near_misses, samples, values_for
 from vigil_lang.trace.event import Event
 from vigil_lang.trace.values import canonical
 from vigil_lang.trace.vocabulary import vocabulary
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 
     from vigil_lang.semantics.denotation import Binding
     from vigil_lang.trace.event import Status, Trace
-
-FILLER: Final = Event("e", "other", "e", status="ok")
-"""An event that no condition is likely to be about."""
 
 _CONDITIONS: Final = 24
 _PAIRS: Final = 32
@@ -92,7 +89,7 @@ class Events:
         by_side = [list(dict.fromkeys(c for r in side for c in _conditions(r))) for side in sides]
         pairs = [(c, d) for one in by_side for two in by_side if one is not two for c, d in product(one, two) if c != d]
         some = pairs if len(pairs) <= _PAIRS else chance.sample(pairs, _PAIRS)
-        missing = [(one, item) for one, two in some for item in _conjuncts(two) if item not in _conjuncts(one)]
+        missing = [(one, item) for one, two in some for item in conjuncts(two) if item not in conjuncts(one)]
         missing = missing if len(missing) <= _PAIRS else chance.sample(missing, _PAIRS)
         return [(one, core.AndC((one, core.NotC(two)))) for one, two in (*missing, *some)]
 
@@ -230,13 +227,6 @@ def _whole_numbers(recorded: Sequence[Trace]) -> frozenset[str]:
         for name, texts_of in event.args.items():
             whole[name] = whole.get(name, True) and all(re.fullmatch(r"-?[0-9]+", text) for text in texts_of)
     return frozenset(name for name, holds in whole.items() if holds)
-
-
-def _conjuncts(condition: core.Condition) -> list[core.Condition]:
-    """What a condition asks for at once, nested conjunctions taken apart."""
-    if isinstance(condition, core.AndC):
-        return [part for item in condition.items for part in _conjuncts(item)]
-    return [condition]
 
 
 def _conditions(requirement: core.Requirement) -> list[core.Condition]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from vigil_lang.abstraction.catalogue.load import program
 from vigil_lang.abstraction.tools import tool
 from vigil_lang.semantics import core
+from vigil_lang.testing.sample_events import content
 from vigil_lang.trace.vocabulary import vocabulary
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class Plausible:
 
     def event(self, event: Event) -> Event:
         """The event as a run would have it. What was recorded under a name says whether that is a program's."""
-        key = (keyed(event), event.id)
+        key = (content(event), event.id)
         if key not in self._known:
             self._known[key] = self._completed(event)
         return self._known[key]
@@ -123,13 +124,3 @@ def _kinds_of(name: str, subcommands: Sequence[str]) -> tuple[str, ...]:
             break
         kinds = kinds if entry.kinds is None else entry.kinds
     return kinds
-
-
-def distinct(events: Iterable[Event]) -> list[Event]:
-    """Each event once, whatever its place in a run."""
-    return list({keyed(event): event for event in events}.values())
-
-
-def keyed(event: Event) -> object:
-    """What conditions see of an event."""
-    return (event.action, event.kinds, tuple(sorted(event.args.items())), event.status, event.output)
