@@ -124,8 +124,8 @@ class PolicyDocument(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Fared:
-    """How a statement fared on the runs: how many there were, put it to the test, and break it."""
+class RunCounts:
+    """How many runs there were, how many of them test a statement, and how many break it."""
 
     runs: int = 0
     exercised: int = 0
@@ -138,7 +138,7 @@ class Drafted:
 
     requirement: Requirement
     statement: tree.Statement
-    fared: Fared = Fared()
+    run_counts: RunCounts = RunCounts()
     notes: tuple[str, ...] = ()
 
 

@@ -11,7 +11,7 @@ from vigil_lang.draft import document as documents
 from vigil_lang.draft.api.budget import Exhausted
 from vigil_lang.draft.api.client import Message
 from vigil_lang.draft.api.failures import Unanswered
-from vigil_lang.draft.checks.acceptance import Accepted, judged, left
+from vigil_lang.draft.checks.acceptance import Accepted, judged, unanswered
 from vigil_lang.draft.prompting import prompt
 
 if TYPE_CHECKING:
@@ -232,7 +232,7 @@ class Work:
 
     def _leave(self, clause: Clause, cause: Cause, said: str = "") -> None:
         problems = self._findings.get(clause.id, ())
-        self.settled[clause.id] = left(clause, cause, self._asked[clause.id], problems, said)
+        self.settled[clause.id] = unanswered(clause, cause, self._asked[clause.id], problems, said)
 
     def _remark(self, text: str) -> None:
         if len(self.problems) < MAX_REMARKS:

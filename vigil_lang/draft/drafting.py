@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
-from vigil_lang.draft.checks.acceptance import Accepted, judged, left, same_sentence
+from vigil_lang.draft.checks.acceptance import Accepted, judged, same_sentence, unanswered
 from vigil_lang.draft.checks.across_clauses import named, remarks
 from vigil_lang.draft.checks.statement_check import Checks
 from vigil_lang.draft.clause_result import Answer, Draft, PolicyDocument
@@ -121,7 +121,7 @@ def from_document(
             settled[clause.id] = judgement.entry(clause, 0)
             accepted[clause.id] = judgement.answer
         else:
-            settled[clause.id] = left(clause, "rejected" if judgement else "missing", 0, judgement)
+            settled[clause.id] = unanswered(clause, "rejected" if judgement else "missing", 0, judgement)
         progress.checked(done, len(clauses.clauses))
     return replace(_together(clauses, settled, accepted, checks), problems=tuple(problems[:MAX_REMARKS]))
 

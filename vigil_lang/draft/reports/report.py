@@ -13,7 +13,7 @@ from vigil_lang.syntax.print import to_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from vigil_lang.draft.clause_result import Cause, Clause, Draft, Drafted, Entry, Fared, Usage
+    from vigil_lang.draft.clause_result import Cause, Clause, Draft, Drafted, Entry, RunCounts, Usage
 
 SCHEMA = "vigil.draft/1"
 
@@ -91,21 +91,21 @@ def in_context(clause: Clause, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-def fared(found: Fared) -> str:
+def runs_text(counts: RunCounts) -> str:
     """`tested by 2 of 3 runs, broken by 1`; empty where there are no runs."""
-    if not found.runs:
+    if not counts.runs:
         return ""
-    if not found.exercised:
-        return "the run does not test it" if found.runs == 1 else f"none of {found.runs} runs tests it"
-    if found.runs == 1:
-        return "the run breaks it" if found.violated else "the run tests and keeps it"
-    kept = f", broken by {found.violated}" if found.violated else ", broken by none"
-    return f"tested by {found.exercised} of {found.runs} runs{kept}"
+    if not counts.exercised:
+        return "the run does not test it" if counts.runs == 1 else f"none of {counts.runs} runs tests it"
+    if counts.runs == 1:
+        return "the run breaks it" if counts.violated else "the run tests and keeps it"
+    kept = f", broken by {counts.violated}" if counts.violated else ", broken by none"
+    return f"tested by {counts.exercised} of {counts.runs} runs{kept}"
 
 
 def notes(drafted: Drafted) -> list[str]:
-    """Remarks on a statement, without what `fared` says in the same words."""
-    return [note for note in drafted.notes if note != fared(drafted.fared)]
+    """Remarks on a statement, without what `runs_text` says in the same words."""
+    return [note for note in drafted.notes if note != runs_text(drafted.run_counts)]
 
 
 def why(entry: Entry) -> str:
@@ -258,9 +258,9 @@ def _statements(statements: Sequence[Drafted]) -> list[dict[str, Any]]:
             "form": drafted.requirement.form,
             "text": form_text(drafted),
             "runs": {
-                "given": drafted.fared.runs,
-                "tested_by": drafted.fared.exercised,
-                "broken_by": drafted.fared.violated,
+                "given": drafted.run_counts.runs,
+                "tested_by": drafted.run_counts.exercised,
+                "broken_by": drafted.run_counts.violated,
             },
             "notes": list(drafted.notes),
         }
