@@ -1,4 +1,4 @@
-"""Answers for clauses, from wherever they may come: a PolicyDocument, a stored draft, or a model."""
+"""Drafts from stored answers or from a model."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What is to be drafted, and what the statements are held against."""
+    """What to draft, and what to check the statements against."""
 
     clauses: Clauses
     signature: Signature
@@ -45,7 +45,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """How a model may be asked: what it may cost in USD, and what use is made of stored drafts.
+    """How a model may be asked: its limit in USD, and which use is made of stored drafts.
 
     `offline` asks nobody; `stored` reads and writes stored drafts; `refresh` reads none.
     """
@@ -59,7 +59,7 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Obtained:
-    """A draft, whose answers it is made of, and the file they are kept in, if any."""
+    """A draft, the origin of its answers, and the file that keeps them, if any."""
 
     draft: Draft
     origin: Origin
@@ -85,7 +85,7 @@ def obtain(
     progress: Progress = SILENT,
     delayed: Callable[[str, float], None] = lambda *_: None,
 ) -> Obtained:
-    """A draft: a stored one that is made of the same and still passes all checks, else a model's.
+    """A draft: a stored one that has the same inputs and still passes all checks, else a model's.
 
     `delayed` is told why a request is made again, and in how many seconds.
 
@@ -116,7 +116,7 @@ def _asked(task: Task, terms: Terms, progress: Progress, delayed: Callable[[str,
 
 
 def _texts(clauses: Clauses) -> dict[str, bytes]:
-    """The documents by their names, so far as they can still be read."""
+    """The contents of the documents that can still be read, by name."""
     texts: dict[str, bytes] = {}
     for name, file in zip(clauses.documents, clauses.files, strict=True):
         with suppress(OSError, ValueError):
@@ -125,7 +125,7 @@ def _texts(clauses: Clauses) -> dict[str, bytes]:
 
 
 def _nothing_stored(of: store.MadeOf, task: Task) -> Diagnostic:
-    """That there is no stored draft that fits, and how the nearest one differs."""
+    """The error where no stored draft fits; it says how the nearest one differs."""
     near = store.nearest(of)
     if near is None:
         said = "nothing is stored at all"

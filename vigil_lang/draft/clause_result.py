@@ -1,4 +1,4 @@
-"""What drafting passes on: clauses of documents, answers in the intermediate form, and what became of each clause."""
+"""The data of drafting: clauses of documents, answers in the intermediate form, and the outcome of each clause."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Clause:
 
     @property
     def context(self) -> str:
-        """What a sentence is the other half of: the lead of its list, or the heading that makes it an obligation."""
+        """What completes the sentence: the lead of its list, or the heading that makes it an obligation."""
         if self.lead:
             return "" if self.text.startswith(self.lead) else self.lead
         word = self.word.lower()
@@ -166,9 +166,9 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What requests took. Tokens are counted, `seconds` are of waiting; `cost` is in USD, None if prices are unknown.
+    """What requests took: tokens, `seconds` of waiting, and `cost` in USD, None if prices are unknown.
 
-    `estimated` tokens were not told by the API (an attempt that broke off): the most they can have been.
+    With `estimated` the API did not say all counts (an attempt broke off), and they are upper bounds.
     """
 
     requests: int = 0

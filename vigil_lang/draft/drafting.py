@@ -29,19 +29,19 @@ if TYPE_CHECKING:
 
 
 class Progress(Protocol):
-    """Hears how far a draft is. `received` may be called from any thread, the others from the one that drafts."""
+    """Is notified of progress. `received` may be called from any thread, the others from the one that drafts."""
 
     def round(self, number: int, clauses: int, /) -> None:
-        """So many clauses have been asked about for the `number`-th time, from 1."""
+        """`clauses` clauses have been asked about in round `number`, counted from 1."""
 
     def waiting(self, clauses: int, /) -> None:
-        """So many clauses have no answer yet."""
+        """`clauses` clauses have no answer yet."""
 
     def received(self, characters: int, /) -> None:
-        """So many characters have come of all replies."""
+        """All replies together have `characters` characters so far."""
 
     def checked(self, done: int, total: int, /) -> None:
-        """So many clauses are settled."""
+        """`done` of `total` clauses are settled."""
 
 
 class _Silent:
@@ -52,7 +52,7 @@ class _Silent:
 
 
 SILENT = _Silent()
-"""Tells nobody."""
+"""Notifies nobody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def draft(
 
 
 def questions(clauses: Clauses, plan: DraftPlan = DraftPlan()) -> list[str]:
-    """What each conversation asks first, behind the vocabulary: just what `draft` sends."""
+    """The first question of each conversation, without the vocabulary before it, as `draft` sends it."""
     return [question(some) for some in first_questions(clauses.clauses, plan.batch)]
 
 
@@ -106,9 +106,9 @@ def from_document(
     plan: DraftPlan = DraftPlan(),
     progress: Progress = SILENT,
 ) -> Draft:
-    """The same checks for answers from anywhere. An answer that repeats its clause's sentence is found by it.
+    """Check answers of any origin as `draft` does. An answer that repeats its clause's sentence is matched by it.
 
-    So a document in which sentences came and went may be answered with other numbers than its clauses have now.
+    So answers still fit after an edit of the document has renumbered its clauses.
     """
     checks = Checks(signature, runs, plan.path)
     answers, problems = _assigned(document.answers, clauses.clauses)
@@ -127,7 +127,7 @@ def from_document(
 
 
 def _assigned(answers: Iterable[Answer], clauses: Sequence[Clause]) -> tuple[dict[str, Answer], list[str]]:
-    """Answers by the clause each is for, and what is wrong with the others."""
+    """The answers by clause, and what is wrong with those that fit none."""
     by_id = {clause.id: clause for clause in clauses}
     found: dict[str, Answer] = {}
     problems: list[str] = []

@@ -194,7 +194,8 @@ class Client:
                 reader.request_id = response.request_id
                 reader.content_type = response.headers.get("content-type", "of no type")
                 if self._settings.stream:
-                    reader.read_stream(anthropic.Stream.raw_events(response.http_response), silence, received)
+                    events = anthropic.Stream.raw_events(response.http_response)
+                    reader.read_stream((event.data for event in events), silence, received)
                 else:
                     reader.read_whole(response.read(), received)
         except anthropic.APIStatusError as error:

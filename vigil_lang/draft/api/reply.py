@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
 
 import msgspec
 
@@ -69,15 +69,6 @@ class _Count(msgspec.Struct):
     input_tokens: Tokens
 
 
-class ServerSent(Protocol):
-    """An event as it is sent, before it is decoded."""
-
-    @property
-    def data(self) -> str:
-        """Its data, in JSON."""
-        ...
-
-
 @dataclass(slots=True)
 class ReplyReader:
     """Collects a reply as it comes. `input_tokens` is None until the API says how many there were.
@@ -119,18 +110,16 @@ class ReplyReader:
             raise garbled(self.content_type, "it does not say why it stops")
         received(len(self.text))
 
-    def read_stream(self, events: Iterable[ServerSent], silence: float, received: Callable[[int], None]) -> None:
-        """Read a message as it comes; `received` gets the number of characters so far.
+    def read_stream(self, events: Iterable[str], silence: float, received: Callable[[int], None]) -> None:
+        """Read a message from the data of its events; `received` gets the number of characters so far.
 
         Raises:
             Failure: an event is none of the API's or reports an error, nothing but pings came for `silence` seconds,
                 or the stream ends before the message does.
         """
         characters, last = 0, time.monotonic()
-        for sent in events:
-            if not sent.data:
-                continue
-            event = self._decode(sent.data, _Event)
+        for data in filter(None, events):
+            event = self._decode(data, _Event)
             if event.type != "ping":
                 last = time.monotonic()
                 characters += self._event(event)

@@ -1,7 +1,7 @@
 """From the intermediate form to syntax: a drafted requirement becomes a statement's tree, never text pasted together.
 
-What is no statement is refused with a message for whoever drafted it. Names are not looked up here, and nothing is
-said about meaning: that is the checker's and the linter's part.
+What is no statement is refused with a message for whoever drafted it. Names are not resolved here and meaning is not
+judged: the checker and the linter do that.
 """
 
 from __future__ import annotations

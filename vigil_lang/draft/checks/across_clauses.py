@@ -1,4 +1,4 @@
-"""The statements of all clauses together: their names, and what is worth saying of one beside another."""
+"""The statements of all clauses together: their names, and how they relate."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from vigil_lang.semantics.lower import Statement
 
 _SELECTION = Selection(select=("VGL0", "VGL1", "VGL2", "VGL304", "VGL322"))
-"""What can be said only of several statements: none of it changes an entry."""
+"""Findings on several statements together; none of them changes an entry."""
 
 
 def named(entries: Sequence[Entry]) -> tuple[Entry, ...]:
@@ -83,7 +83,7 @@ def _shared(entries: Sequence[Entry]) -> Iterator[str]:
 
 
 def remarks(entries: Sequence[Entry], path: str) -> tuple[str, ...]:
-    """What there is to say of the statements together: which mean the same, follow from others, or go against them."""
+    """Remarks on the statements together: which mean the same, follow from others, or contradict them."""
     statements = {drafted.statement.name.text: drafted.statement for entry in entries for drafted in entry.statements}
     if not statements:
         return ()

@@ -20,7 +20,7 @@ Asked: TypeAlias = tuple[core.Test, bool]
 """A test that is to hold or to fail."""
 
 MAX_CASES: Final = 200
-"""Ways in which a condition may hold, beyond which nothing is said of it."""
+"""A condition that may hold in more ways is not examined."""
 
 _FEW_ACTIONS = 4
 
@@ -131,7 +131,7 @@ _TYPICAL: Final = (
     "tests/test_one.py", "~/.config/tool.toml", "https://example.org/a/b?c=d", "example.org", "--verbose", "-f",
     "Qx-7", "\n", "é", "file.read", "The quick brown fox jumps over the lazy dog.", "git status --short", "42 passed",
 )  # fmt: skip
-"""What values of arguments and outputs look like."""
+"""Typical values of arguments and outputs."""
 _SINGLE: Final = tuple(chr(code) for code in range(0x20, 0x7F))
 _SHARE: Final = 3
 

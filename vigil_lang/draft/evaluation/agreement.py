@@ -1,4 +1,4 @@
-"""Whether two sets of statements ask the same: the same verdicts and the same offending events on every run tried."""
+"""Whether two sets of statements agree: the same offending events on every run tried."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _EVENTS: Final = 1_200
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One run, and the indices of the events at fault: by the gold, and by what is held against it."""
+    """One run, and the indices of the events at fault by the gold and by the other set."""
 
     run: Trace
     gold: tuple[int, ...]
@@ -58,12 +58,12 @@ class Compared:
 
 
 def compare(gold: Sequence[Statement], other: Sequence[Statement], runs: Iterable[Trace]) -> Compared:
-    """Hold one set of statements against the gold on some runs."""
+    """Compare a set of statements with the gold on some runs."""
     return compared([judge(gold, other, RunIndex(run)) for run in runs], same_as_written(gold, other))
 
 
 def judge(gold: Sequence[Statement], other: Sequence[Statement], index: RunIndex) -> Judged:
-    """What both sets make of a run."""
+    """The events of a run at fault by each set."""
     return Judged(index.trace, _at_fault(gold, index), _at_fault(other, index))
 
 
@@ -73,7 +73,7 @@ def _at_fault(statements: Sequence[Statement], index: RunIndex) -> tuple[int, ..
 
 
 def compared(judged: Sequence[Judged], proved: bool) -> Compared:
-    """What the verdicts on some runs come to."""
+    """The comparison that the verdicts on some runs give."""
     differing = [each for each in judged if each.gold != each.other]
     strict = any(not set(each.other).issubset(each.gold) for each in differing)
     weak = any(not set(each.gold).issubset(each.other) for each in differing)

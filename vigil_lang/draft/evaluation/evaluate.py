@@ -1,4 +1,4 @@
-"""Drafts held against gold policies, clause by clause, by what they say of runs."""
+"""Drafts compared with gold policies, clause by clause, by their verdicts on runs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Clauses, by their entries in a draft, with the gold statements and the sentences that tie them together."""
+    """Entries of a draft, with the gold statements and the sentences that connect them."""
 
     entries: tuple[Entry, ...]
     statements: tuple[Statement, ...] = ()
@@ -77,7 +77,7 @@ def against(gold: Gold, draft: Draft, *, runs: int = RUNS) -> Evaluated:
 
 
 def _unit(gold: Gold, group: Group, shared: Sequence[RunIndex], count: int) -> Unit | None:
-    """What became of some clauses; None where neither side has a statement."""
+    """How the statements of some clauses compare; None where neither side has one."""
     drafted = _lowered(drafted for entry in group.entries for drafted in entry.statements)
     if not drafted and not group.statements:
         return None
@@ -102,7 +102,7 @@ def _tally(judged: Judged) -> Tally:
 
 
 def _lowered(drafted: Iterable[Drafted]) -> list[Statement]:
-    """The meaning of drafted statements, each by itself; what two clauses gave rise to counts once.
+    """The meaning of drafted statements, each lowered by itself; one that two clauses gave rise to counts once.
 
     Raises:
         InputError: one has none; drafting checks that it has.
@@ -178,7 +178,7 @@ def _places(gold: Gold, entries: Sequence[Entry]) -> dict[tuple[int, str], list[
 
 
 def _shortened(text: str) -> str:
-    """What stays of a sentence where a clause may have been cut."""
+    """The part of a sentence that is compared, since a long clause is cut."""
     return text[:1000]
 
 

@@ -46,7 +46,7 @@ def generated(
 
 
 class _Generator:
-    """Lines of events, each another way."""
+    """Makes lines of events in several ways."""
 
     def __init__(
         self, sides: Sequence[Sequence[core.Requirement]], recorded: Sequence[Trace], chance: random.Random

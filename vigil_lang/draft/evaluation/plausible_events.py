@@ -1,4 +1,4 @@
-"""Made-up events as runs have them: with the kinds that others imply, and with what every program's event carries."""
+"""Made-up events completed to what runs have: implied kinds, and the arguments of every program's event."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _PROGRAM: Final = "program"
 
 
 class Plausible:
-    """Turns events that were made to measure into such as abstraction gives (spec.md, 5.4).
+    """Completes made-up events to such as abstraction gives (spec.md, 5.4).
 
-    A policy may name a program, or say `process.run` with `program`; it may name a tool, or its kind. An event that
-    meets one of these meets the other in every run, so that it tells nobody apart.
+    A policy may name a program, or say `process.run` with `program`; it may name a tool, or its kind. In every run an
+    event that meets one of these meets the other, so that the two do not differ.
     """
 
     def __init__(self, conditions: Sequence[core.Condition], recorded: Iterable[Trace]) -> None:

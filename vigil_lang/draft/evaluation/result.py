@@ -1,4 +1,4 @@
-"""What an evaluation against gold policies comes to."""
+"""The result of an evaluation against gold policies."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from vigil_lang.draft.clause_result import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from vigil_lang.draft.clause_result import Clause
     from vigil_lang.draft.evaluation.agreement import Agreement, Compared
 
@@ -63,7 +61,7 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """One gold policy held against the draft of its documents.
+    """One gold policy compared with the draft of its documents.
 
     `runs` were tried for the violations that are counted: the same ones whatever is drafted. `agreed_on_none` counts
     the clauses that neither the gold nor the draft has a statement for.
@@ -92,7 +90,7 @@ class Evaluation:
     @property
     def tally(self) -> Tally:
         """The violations of all policies together."""
-        return total(self.units)
+        return sum((unit.tally for unit in self.units), Tally())
 
     @property
     def usage(self) -> Usage:
@@ -101,7 +99,7 @@ class Evaluation:
 
     @property
     def counts(self) -> dict[Outcome, int]:
-        """How many clauses came out how."""
+        """How many clauses have each outcome."""
         counted = Counter(unit.outcome for unit in self.units)
         return {outcome: counted[outcome] for outcome in OUTCOMES}
 
@@ -114,11 +112,6 @@ class Evaluation:
     def recall(self) -> float | None:
         """Of the clauses with gold statements, the share that agree; None where there are none."""
         return _share(self.counts["agree"], sum(bool(unit.gold) for unit in self.units))
-
-
-def total(units: Iterable[Unit]) -> Tally:
-    """The violations of some clauses together."""
-    return sum((unit.tally for unit in units), Tally())
 
 
 def _share(part: int, whole: int) -> float | None:

@@ -1,4 +1,4 @@
-"""Names with what they carry, as JSON of a bounded length: what is least useful to say is left out."""
+"""Names with their arguments as JSON of a bounded length: what is least useful is left out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a language model is told: the language in short, the vocabulary, clauses, and what was wrong with its answers.
+"""The prompt: the language in short, the vocabulary, clauses, and findings on the model's answers.
 
 The whole of it is text without a place for anybody else's: what comes from documents, recordings and earlier replies
 stands as JSON between marks that nothing in it can close (paper, appendix C; docs/draft-prompt.md).

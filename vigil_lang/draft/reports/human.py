@@ -1,4 +1,4 @@
-"""The report of a draft as a person reads it: what is in the policy, what is not, and why."""
+"""The report of a draft for the terminal: what is in the policy, what is not, and why."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a draft came to, for whoever reads it: the facts that all reports share, and the report as JSON."""
+"""The report of a draft: the facts that all renderings share, and the JSON."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SCHEMA = "vigil.draft/1"
 
 Origin: TypeAlias = Literal["model", "stored", "document"]
-"""Whose answers they are: the model's of this call, those stored of an earlier one, or those of a PolicyDocument."""
+"""Where the answers come from: a model asked now, one asked earlier, or a PolicyDocument."""
 
 Standing: TypeAlias = Literal["kept", "not_normative", "unsupported", "failed"]
 
@@ -32,12 +32,12 @@ FAILED: dict[Cause, str] = {
     "refused": "refused",
     "budget": "not asked: the budget was used up",
 }
-"""What is said of a clause that nobody answered for acceptably, by its cause."""
+"""What reports say of a clause without an acceptable answer, by its cause."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A draft with what is known around it.
+    """A draft and its circumstances.
 
     `policy` is the file the policy is for, None for standard output; one without statements is not written. `source`
     is the file of the answers where no model was asked. `runs` counts the given runs; `cut` says that the vocabulary
@@ -119,7 +119,7 @@ def why(entry: Entry) -> str:
 
 
 def remarks(report: Report) -> list[str]:
-    """What is to be said beside the clauses: what ended the draft, what the model did not see, what was not tried."""
+    """Remarks on the draft as a whole: what ended it, what the model did not see, what was not tried."""
     found = list(report.draft.notes)
     found += list(dict.fromkeys(e.reason for e in report.draft.entries if e.cause == "budget" and e.reason))[:1]
     if not report.statements and report.draft.entries:
@@ -155,7 +155,7 @@ def unknown_names(report: Report) -> bool:
 
 
 def spent(report: Report, shown: Callable[[str], str] = visible) -> list[str]:
-    """What it took, in parts: who answered, requests, tokens, cost and time; `shown` makes names harmless."""
+    """Who answered, requests, tokens, cost and time, a text for each; `shown` makes names harmless."""
     draft, usage = report.draft, report.draft.usage
     if report.origin == "document":
         return [f"answers of {shown(report.source or 'a document')}, no model asked"]
@@ -179,7 +179,7 @@ def tokens(usage: Usage) -> str:
 
 
 def cost(usage: Usage) -> str:
-    """`$0.0312`, `at most $0.0400` where the API did not tell all of it, or that prices are not known."""
+    """`$0.0312`; `at most $0.0400` where some counts are estimates; `cost unknown` without prices."""
     if usage.cost is None:
         return "cost unknown"
     shown = f"${usage.cost:.2f}" if usage.cost >= 1 else f"${usage.cost:.4f}"
