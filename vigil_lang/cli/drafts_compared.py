@@ -40,11 +40,11 @@ def show_evaluation(options: Options, project: Settings) -> int:
     with written(options.output or "-") as target:
         if options.format == "json":
             from vigil_lang.diagnostics.visible import safe_json
-            from vigil_lang.draft.evaluation.report import evaluation_json
+            from vigil_lang.draft.evaluation.evaluation_report import evaluation_json
 
             print(safe_json(evaluation_json(evaluation)), file=target)
         else:
-            from vigil_lang.draft.evaluation.report import print_evaluation
+            from vigil_lang.draft.evaluation.evaluation_report import print_evaluation
 
             print_evaluation(evaluation, console(target))
     return 0

@@ -58,6 +58,8 @@ class Form:
     """The role of what has to occur once the trigger has; none for a form that only forbids."""
     unmet: str = "every trigger is a violation"
     """What follows where that can never occur."""
+    settles: bool = False
+    """Whether what has to occur ends what the trigger began, so that the trigger itself, or a failure, may do it."""
 
     @property
     def roles(self) -> tuple[str, ...]:
@@ -68,6 +70,11 @@ class Form:
     def only_forbids(self) -> bool:
         """Whether it has a single condition, whose events are too many as they are."""
         return len(self.terms) == 1 and self.looks == "nowhere"
+
+    @property
+    def forbids_each(self) -> bool:
+        """Whether every event of its single condition is a violation, not only those beyond a count."""
+        return self.only_forbids and self.bound == "none"
 
 
 _ASKS = Term("trigger", "the event that asks for something", "trigger")
@@ -150,6 +157,7 @@ FORMS = _rows(
         offence="the run ended without {resolution}{where}",
         contrast="asks for what comes later",
         wanted="resolution",
+        settles=True,
         unmet="the last trigger is always a violation",
     ),
     Form(
@@ -168,6 +176,7 @@ FORMS = _rows(
         offence="{event}{forbidden} before anything met {resolver}{where}",
         contrast="forbids until something happens",
         wanted="resolver",
+        settles=True,
         unmet="whatever is forbidden stays so after a trigger",
     ),
     Form(

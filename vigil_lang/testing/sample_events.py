@@ -31,14 +31,26 @@ _AROUND: Final = (("a ", " b"), ("", "a"), ("a", ""), ("", " b"), ("a ", ""), ("
 _OTHERS: Final = ("other", "1", "another")
 _PLACES = re.compile(r"\\[bB]|[\\^$()]")
 
+FILLER: Final = Event("e", "other", "e", status="ok")
+"""An event that no condition is likely to be about."""
+
+
+def content(event: Event) -> object:
+    """What conditions see of an event: all but its place in a run."""
+    return event.action, event.kinds, tuple(sorted(event.args.items())), event.status, event.output
+
+
+def distinct(events: Iterable[Event]) -> list[Event]:
+    """Each event once, whatever its place in a run."""
+    return list({content(event): event for event in events}.values())
+
 
 def samples(condition: core.Condition, binding: Binding, wanted: bool = True) -> Iterator[Event]:
     """Events that meet a condition under a binding (or do not), each another way to; none where none is found."""
-    seen = set()
+    seen: set[object] = set()
     for case in _ways(condition, wanted, _numbered(core.tests(condition))):
         event = _event(case, binding)
-        shown = repr((event.action, event.kinds, event.args, event.status, event.output))
-        if shown not in seen and meets(condition, event, binding) == wanted:
+        if (shown := content(event)) not in seen and meets(condition, event, binding) == wanted:
             seen.add(shown)
             yield event
 

@@ -6,9 +6,8 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from vigil_lang.documents.lexicon import NEGATION
-from vigil_lang.draft.checks.cases import field_of, taken_out
+from vigil_lang.draft.checks.cases import branches, field_of, says_nothing, taken_out
 from vigil_lang.draft.checks.mentions import mentions
-from vigil_lang.draft.checks.patterns import branches, says_nothing
 from vigil_lang.draft.checks.weakness import Weakness, listed
 from vigil_lang.semantics import core
 
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
 
     from vigil_lang.draft.checks.cases import Asked
     from vigil_lang.draft.checks.sentence_content import Said, Wording
+    from vigil_lang.semantics.forms import Form
 
 _EXCEPTING: Final = re.compile(
     r"\b(?:unless|except\w*|other than|apart from|aside|outside|beyond|besides|save|barring|only|one|limited|others?|"
@@ -42,7 +42,7 @@ _LACKING: Final = re.compile(r"without|lack\w*|missing|un\w+|omit\w*|forget\w*|s
 _FLAG_VALUES: Final = frozenset({"true", "false"})
 
 
-def exceptions(role: str, ways: Sequence[Sequence[Asked]], form: str, said: Said) -> Iterator[Weakness]:
+def exceptions(role: str, ways: Sequence[Sequence[Asked]], form: Form, said: Said) -> Iterator[Weakness]:
     """What is wrong with tests that take events out for what they are."""
     out = {asked: taken for asked in _excepted(ways) if (taken := taken_out(*asked))}
     own, excepting = said.own, None
@@ -71,7 +71,7 @@ def exceptions(role: str, ways: Sequence[Sequence[Asked]], form: str, said: Said
             # What must always be there is asked for by forbidding the rest, and may go by other words.
             demands = not prohibits or (excepting is not None and _LACKING.fullmatch(excepting[0]) is not None)
             options = all(_is_option(one) for one, _ in out)
-            demanded = form == "abs" and role == "forbidden" and demands and (options if prohibits else len(out) == 1)
+            demanded = form.forbids_each and role != "scope" and demands and (options if prohibits else len(out) == 1)
             lacks = "except" if excepting else "name"
             told = f"{role}: it takes out {listed(unnamed)}, which the sentence does not {lacks}"
             yield Weakness(told if demanded else f"{told}; an exception must be in it", certain=not demanded)

@@ -49,4 +49,4 @@ def _is_asked_after(way: Sequence[Asked], said: Said, spoken: frozenset[str], si
         left = left_of(said.text_words, all_words_of(spoken, signature))
         again = outputs or any(speaks_of(left, name, signature) for name in actions)
         again = again and bool(flows or _ORDERED.search(said.text))
-    return again and not list(narrower(way, "resp", said.with_lead(), signature))
+    return again and not list(narrower(way, said.with_lead(), signature))

@@ -7,10 +7,10 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from vigil_lang.draft.evaluation.events import FILLER, Events
-from vigil_lang.draft.evaluation.variations import keyed, variations, with_another_value
+from vigil_lang.draft.evaluation.candidate_events import Events, variations, with_another_value
 from vigil_lang.semantics import core
-from vigil_lang.testing.distinguishing_runs import bounds, repetitions
+from vigil_lang.testing.distinguishing_runs import SECOND, bounds, repetitions
+from vigil_lang.testing.sample_events import FILLER, content
 from vigil_lang.trace.event import Trace
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ _WINDOW: Final = 24
 _STRETCH: Final = 400
 """Events of a run that a bound may ask for."""
 
-_SECOND: Final = 1_000_000
 _IN_VAIN: Final = 20
 """Lines that may be made for a run; where there are few, runs come again."""
 
@@ -47,7 +46,7 @@ def generated(
 
 
 class _Generator:
-    """Lines of events, each another way."""
+    """Makes lines of events in several ways."""
 
     def __init__(
         self, sides: Sequence[Sequence[core.Requirement]], recorded: Sequence[Trace], chance: random.Random
@@ -65,7 +64,7 @@ class _Generator:
         """Runs of one event, then longer ones, each once where there are that many."""
         seen: set[tuple[object, ...]] = set()
         for tried, (line, steps) in enumerate(self._lines(count // _SINGLE)):
-            key = tuple(keyed(event) for event in line)
+            key = tuple(content(event) for event in line)
             if key not in seen or tried > _IN_VAIN * count:
                 seen.add(key)
                 yield self._timed(line, steps)
@@ -142,7 +141,7 @@ class _Generator:
         for number, event in enumerate(line, 1):
             call += not events or not steps or self._chance.random() < 0.85
             if self._times:
-                moment += max(0, self._chance.choice([0, *self._times]) + self._chance.choice((-_SECOND, 0, _SECOND)))
+                moment += max(0, self._chance.choice([0, *self._times]) + self._chance.choice((-SECOND, 0, SECOND)))
             time = moment if self._times else None
             events.append(replace(event, id=f"e{number}", call=f"c{call}", time=time))
         return Trace(tuple(events))

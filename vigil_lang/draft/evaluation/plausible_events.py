@@ -1,4 +1,4 @@
-"""Made-up events as runs have them: with the kinds that others imply, and with what every program's event carries."""
+"""Made-up events completed to what runs have: implied kinds, and the arguments of every program's event."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from vigil_lang.abstraction.catalogue.load import program
 from vigil_lang.abstraction.tools import tool
-from vigil_lang.draft.evaluation.variations import keyed
 from vigil_lang.semantics import core
+from vigil_lang.testing.sample_events import content
 from vigil_lang.trace.vocabulary import vocabulary
 
 if TYPE_CHECKING:
@@ -29,10 +29,10 @@ _PROGRAM: Final = "program"
 
 
 class Plausible:
-    """Turns events that were made to measure into such as abstraction gives (spec.md, 5.4).
+    """Completes made-up events to such as abstraction gives (spec.md, 5.4).
 
-    A policy may name a program, or say `process.run` with `program`; it may name a tool, or its kind. An event that
-    meets one of these meets the other in every run, so that it tells nobody apart.
+    A policy may name a program, or say `process.run` with `program`; it may name a tool, or its kind. In every run an
+    event that meets one of these meets the other, so that the two do not differ.
     """
 
     def __init__(self, conditions: Sequence[core.Condition], recorded: Iterable[Trace]) -> None:
@@ -50,7 +50,7 @@ class Plausible:
 
     def event(self, event: Event) -> Event:
         """The event as a run would have it. What was recorded under a name says whether that is a program's."""
-        key = (keyed(event), event.id)
+        key = (content(event), event.id)
         if key not in self._known:
             self._known[key] = self._completed(event)
         return self._known[key]

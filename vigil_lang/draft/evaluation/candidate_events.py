@@ -1,32 +1,31 @@
-"""Events that conditions are about: some meet them, some just miss them, some were recorded."""
+"""Events to try conditions on: some meet them, some just miss them, some were recorded or differ a little."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
-from itertools import combinations, islice, product
+from dataclasses import dataclass, replace
+from itertools import combinations, islice, pairwise, product
 from typing import TYPE_CHECKING, Final
 
 from vigil_lang.analysis.witness import guess
-from vigil_lang.draft.evaluation.known import known_values
-from vigil_lang.draft.evaluation.plausible import Plausible
-from vigil_lang.draft.evaluation.variations import distinct, variations
-from vigil_lang.engines.functions import compiled
+from vigil_lang.draft.evaluation.plausible_events import Plausible
+from vigil_lang.engines.functions import compiled, conjuncts
+from vigil_lang.engines.smt.outcomes import texts_apart
 from vigil_lang.lint.judging import about
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets, texts
-from vigil_lang.testing.sample_events import near_misses, samples, values_for
+from vigil_lang.testing.sample_events import FILLER, distinct, matching, near_misses, samples, values_for
 from vigil_lang.trace.event import Event
+from vigil_lang.trace.values import canonical
+from vigil_lang.trace.vocabulary import vocabulary
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from decimal import Decimal
 
     from vigil_lang.semantics.denotation import Binding
-    from vigil_lang.trace.event import Trace
-
-FILLER: Final = Event("e", "other", "e", status="ok")
-"""An event that no condition is likely to be about."""
+    from vigil_lang.trace.event import Status, Trace
 
 _CONDITIONS: Final = 24
 _PAIRS: Final = 32
@@ -36,6 +35,16 @@ _WAYS: Final = 5
 _SEARCHED: Final = 1_000
 _TWICE: Final = 60
 _RECORDED: Final = 10
+_EACH: Final = 24
+"""Texts of one test."""
+
+_PATTERNS: Final = 8
+"""Patterns of one argument for which texts are sought that some match and others do not."""
+
+_OTHER: Final = "another"
+_ARGUMENTS: Final = 4
+_KNOWN: Final = 3
+_STATUSES: Final[dict[Status, Status]] = {"ok": "error", "error": "ok", "unknown": "ok"}
 
 
 class Events:
@@ -80,7 +89,7 @@ class Events:
         by_side = [list(dict.fromkeys(c for r in side for c in _conditions(r))) for side in sides]
         pairs = [(c, d) for one in by_side for two in by_side if one is not two for c, d in product(one, two) if c != d]
         some = pairs if len(pairs) <= _PAIRS else chance.sample(pairs, _PAIRS)
-        missing = [(one, item) for one, two in some for item in _conjuncts(two) if item not in _conjuncts(one)]
+        missing = [(one, item) for one, two in some for item in conjuncts(two) if item not in conjuncts(one)]
         missing = missing if len(missing) <= _PAIRS else chance.sample(missing, _PAIRS)
         return [(one, core.AndC((one, core.NotC(two)))) for one, two in (*missing, *some)]
 
@@ -220,12 +229,110 @@ def _whole_numbers(recorded: Sequence[Trace]) -> frozenset[str]:
     return frozenset(name for name, holds in whole.items() if holds)
 
 
-def _conjuncts(condition: core.Condition) -> list[core.Condition]:
-    """What a condition asks for at once, nested conjunctions taken apart."""
-    if isinstance(condition, core.AndC):
-        return [part for item in condition.items for part in _conjuncts(item)]
-    return [condition]
-
-
 def _conditions(requirement: core.Requirement) -> list[core.Condition]:
     return list(dict.fromkeys(holds.condition for holds in core.conditions(requirement.theta)))
+
+
+# --- values worth a try ---
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Values by argument, and those of outputs."""
+
+    arguments: Mapping[str, Sequence[str]]
+    outputs: Sequence[str]
+
+
+def known_values(tests: Iterable[core.Test], whole: Collection[str] = ()) -> Known:
+    """The values that some tests suggest; those of `whole` arguments are whole numbers where they are numbers."""
+    by_field: dict[tuple[str, bool], list[core.Test]] = {}
+    for test in tests:
+        if not isinstance(test, core.ActionIn | core.ActionMatches | core.StatusIs | core.Equals | core.Contains):
+            by_field.setdefault((test.field.name, test.field.output), []).append(test)
+    found = {field: _suggested(list(dict.fromkeys(own)), field[0] in whole) for field, own in by_field.items()}
+    arguments = {name: values for (name, output), values in found.items() if not output}
+    return Known(arguments, [value for (_, output), values in found.items() if output for value in values])
+
+
+def _suggested(tests: Sequence[core.Test], whole: bool) -> list[str]:
+    found: dict[str, None] = {}
+    patterns = tuple([test.matcher for test in tests if isinstance(test, core.Matches)])
+    if len(patterns) > 1:
+        found.update(dict.fromkeys(texts_apart(patterns[:_PATTERNS])))
+    for test in tests:
+        match test:
+            case core.In(_, values):
+                found.update(dict.fromkeys(sorted(values)[:_EACH]))
+            case core.Matches(_, matcher):
+                found.update(dict.fromkeys(matching(matcher)[:_EACH]))
+            case core.ContainsText(_, text):
+                found.update(dict.fromkeys((text, f"see {text}")))
+            case _:
+                pass
+    limits = sorted({test.number for test in tests if isinstance(test, core.Compares)})
+    return list(dict.fromkeys([*found, *map(canonical, _around(limits, whole))]))
+
+
+def _around(limits: Sequence[Decimal], whole: bool) -> Iterator[Decimal]:
+    """The limits, what lies beside each, and what lies between two; no fractions where all limits are `whole`."""
+    for limit in limits:
+        yield from (limit - 1, limit, limit + 1)
+    if not whole or any(limit % 1 for limit in limits):
+        yield from ((one + two) / 2 for one, two in pairwise(limits))
+
+
+# --- one difference ---
+
+
+def variations(event: Event, known: Known, chance: random.Random, *, every: bool = False) -> Iterator[Event]:
+    """The event without an argument, with another or a second value, with another output, with another status.
+
+    The values are a few of those that are `known`, or `every` one of them.
+    """
+    names = sorted(event.args, key=lambda name: (name not in known.arguments, chance.random()))
+    for name in names[:_ARGUMENTS]:
+        rest = {other: values for other, values in event.args.items() if other != name}
+        yield replace(event, args=rest)
+        if name not in vocabulary().roles:  # abstraction gives no role without a value
+            yield replace(event, args={**event.args, name: ()})
+        values = event.args[name]
+        suited = known.arguments.get(name, ())
+        for value in (*(suited if every else _some(suited, chance)), _OTHER):
+            # What a program does hangs on what it is told to do.
+            kinds = () if name == "subcommand" else event.kinds
+            yield replace(event, args={**event.args, name: (value,)}, kinds=kinds)
+            yield replace(event, args={**event.args, name: (*values, value)})
+            if len(values) > 1:
+                at = chance.randrange(len(values))
+                yield replace(event, args={**event.args, name: (*values[:at], value, *values[at + 1 :])})
+        if len(suited) > 1:
+            yield replace(event, args={**event.args, name: tuple(chance.sample(suited, 2))})
+    yield replace(event, status=_STATUSES[event.status])
+    for value in known.outputs if every else _some(known.outputs, chance):
+        yield replace(event, output=value)
+    if event.output is not None:
+        yield replace(event, output=None)
+    if event.kinds:
+        yield replace(event, kinds=())
+
+
+def _some(values: Sequence[str], chance: random.Random) -> Sequence[str]:
+    return chance.sample(values, min(_KNOWN, len(values)))
+
+
+def with_another_value(line: Sequence[Event], chance: random.Random) -> list[Event]:
+    """The events with one of their values changed a little, in all of them alike; as they are where there is none."""
+    values = sorted({value for event in line for texts in event.args.values() for value in texts if value})
+    if not values:
+        return list(line)
+    old = chance.choice(values)
+    new = chance.choice((f"{old}x", f"x{old}", old.swapcase(), old[1:], old[:-1]))
+    return [
+        replace(
+            event,
+            args={name: tuple(new if v == old else v for v in texts) for name, texts in event.args.items()},
+            output=event.output and event.output.replace(old, new),
+        )
+        for event in line
+    ]
