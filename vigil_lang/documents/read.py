@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Source, Span
 from vigil_lang.documents.blocks import Block, blocks
-from vigil_lang.documents.demanding import ALONE
 from vigil_lang.documents.document import Document, Sentence
 from vigil_lang.documents.inline import plain
-from vigil_lang.documents.split import split
+from vigil_lang.english.demanding import ALONE
+from vigil_lang.english.sentences import sentences as split
 
 if TYPE_CHECKING:
     from vigil_lang.documents.document import Kind

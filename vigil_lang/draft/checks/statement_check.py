@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Final
 from vigil_lang.base.collector import collector_paused
 from vigil_lang.config.select import Selection
 from vigil_lang.diagnostics import Source
-from vigil_lang.documents.constraints import constraints
 from vigil_lang.documents.library import Library
 from vigil_lang.draft.building import build
 from vigil_lang.draft.checks.falsifiable import breakable
@@ -24,6 +23,7 @@ from vigil_lang.draft.clause_result import Drafted, Fared
 from vigil_lang.engines.index import RunIndex
 from vigil_lang.engines.indexed import Judgement
 from vigil_lang.engines.smt.encode import Encoding
+from vigil_lang.english.constraints import constraints
 from vigil_lang.lint.judging import judged
 from vigil_lang.lint.run import Plan, lint_policy
 from vigil_lang.semantics.policy import read_policy
