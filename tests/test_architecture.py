@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1] / "vigil_lang"
 
 LAYERS = (
-    "__init__", "diagnostics", "base",
+    "__init__", "diagnostics", "base", "english",
     "trace", "syntax", "semantics", "verdict", "ingest", "abstraction", "runs",
     "signatures", "paths", "engines", "api", "documents", "config", "analysis", "report", "pygments", "testing", "lint",
     "draft", "cli", "action", "__main__",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from vigil_lang.documents.words import words
 from vigil_lang.draft.checks.statement_check import MAX_STATEMENTS, brief, with_help
 from vigil_lang.draft.clause_result import Entry
+from vigil_lang.english.words import words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -14,7 +14,7 @@ from vigil_lang.draft.building import build
 from vigil_lang.draft.building.compose import meanings
 from vigil_lang.draft.checks.sentence_content import share
 from vigil_lang.draft.checks.statement_check import brief
-from vigil_lang.draft.checks.topics import about
+from vigil_lang.english.words import content_words
 from vigil_lang.lint.run import Plan, lint_policy
 from vigil_lang.semantics import core
 from vigil_lang.semantics.forms import FORMS
@@ -61,8 +61,8 @@ def named(entries: Sequence[Entry]) -> tuple[Entry, ...]:
 
 
 def _rank(entry: Entry, number: int) -> tuple[bool, float, float]:
-    name = " ".join(about(entry.statements[number].statement.name.text))
-    text = " ".join(about(entry.clause.text))
+    name = " ".join(content_words(entry.statements[number].statement.name.text))
+    text = " ".join(content_words(entry.clause.text))
     return entry.clause.hostile is not None, -share(name, text), -share(text, name)
 
 

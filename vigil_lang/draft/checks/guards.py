@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from vigil_lang.draft.checks.cases import is_telling, looked_for, meets_most
 from vigil_lang.draft.checks.narrower_than_sentence import shown
 from vigil_lang.draft.checks.topics import CARRIERS, EVERYDAY, all_words_of, left_of, speaks_of
-from vigil_lang.draft.checks.weakness import FAILING, Weakness, listed
+from vigil_lang.draft.checks.weakness import Weakness, listed
+from vigil_lang.english.phrases import OUTCOME
 from vigil_lang.semantics import core
 
 if TYPE_CHECKING:
@@ -37,7 +38,8 @@ def widened(
         if not any(map(_says_what, tests)) and not any(said.names(text, signature) for text in looked):
             yield Weakness(f"{role}: nearly any event meets it; name the action that is asked for")
         for test, wanted in way:
-            if isinstance(test, core.StatusIs) and (test.status == "error") == wanted and not FAILING.search(said.text):
+            fails = isinstance(test, core.StatusIs) and (test.status == "error") == wanted
+            if fails and not OUTCOME["error"].search(said.text):
                 if wanted or not form.settles:
                     yield Weakness(f"{role}: what is asked for has to fail, and the clause says nothing of that")
             elif not wanted and (looked_for(test, True) or isinstance(test, core.ActionIn)):

@@ -17,7 +17,6 @@ from vigil_lang.analysis.entailment import valid
 from vigil_lang.base.collector import collector_paused
 from vigil_lang.config.select import Selection
 from vigil_lang.diagnostics import Source
-from vigil_lang.documents.constraints import constraints
 from vigil_lang.documents.library import Library
 from vigil_lang.draft.building import build
 from vigil_lang.draft.checks.weakening import weaknesses
@@ -27,6 +26,7 @@ from vigil_lang.engines.indexed import Judgement
 from vigil_lang.engines.smt.encode import Encoding
 from vigil_lang.engines.smt.event import meeting
 from vigil_lang.engines.smt.solve import evaluate
+from vigil_lang.english.constraints import constraints
 from vigil_lang.lint.judging import judged
 from vigil_lang.lint.run import Plan, lint_policy
 from vigil_lang.semantics import core

@@ -10,18 +10,18 @@ may be right and may be wrong, such as a value that the sentence does not name (
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from vigil_lang.draft.checks.cases import TooMany, cases, field_of, is_telling, looked_for, taken_out
-from vigil_lang.draft.checks.exceptions import exceptions, forbids_outright
+from vigil_lang.draft.checks.exceptions import exceptions
 from vigil_lang.draft.checks.guards import widened
 from vigil_lang.draft.checks.narrower_than_sentence import actions_of, impossible, narrower, unbound, widest
 from vigil_lang.draft.checks.scope import unasked_scope
 from vigil_lang.draft.checks.sentence_content import Said
 from vigil_lang.draft.checks.topics import speaks_of
-from vigil_lang.draft.checks.weakness import OUTCOME, Weakness, listed
+from vigil_lang.draft.checks.weakness import Weakness, listed
 from vigil_lang.engines.wording import span_of
+from vigil_lang.english.phrases import IMMEDIATELY, OUTCOME, SAME_THING, forbids_outright
 from vigil_lang.semantics import core
 from vigil_lang.semantics.forms import FORMS
 
@@ -34,11 +34,6 @@ if TYPE_CHECKING:
     from vigil_lang.semantics.lower import Statement
     from vigil_lang.trace import Signature
 
-_SAME: Final = re.compile(
-    r"\b(?:same|own|itself|themselves|equal\w*|identical|in place|onto|another|other|different\w*|overwrit\w*)\b",
-    re.IGNORECASE,
-)
-_AT_ONCE: Final = re.compile(r"\b(?:immediate\w*|right away|directly|at once|next|straight)\b", re.IGNORECASE)
 _SOON = 3
 
 
@@ -90,8 +85,8 @@ def _narrowed(
             case core.StatusIs(status) if not _may_look_at_status(role, form, status, wanted, said):
                 told = f"{role}: the clause says nothing of how a call ends; leave the status out, or say `not error`"
                 yield Weakness(told)
-            case core.Equals(_, variable) | core.Contains(_, variable) if not wanted and not _SAME.search(said.text):
-                yield Weakness(f"{role}: it takes out the object `{variable}`, and the clause takes out none")
+            case core.Equals(_, name) | core.Contains(_, name) if not (wanted or SAME_THING.search(said.text)):
+                yield Weakness(f"{role}: it takes out the object `{name}`, and the clause takes out none")
     if form.forbids_each and any(not _says_anything(way, said) for way in ways):
         yield Weakness(f"{role}: nearly any event meets it; name the action that is forbidden")
     for way in ways:
@@ -138,7 +133,7 @@ def _twice(role: str, way: Sequence[Asked], said: Said) -> Iterator[Weakness]:
         if wanted and isinstance(test, core.Equals):
             found.setdefault(test.variable, set()).add(test.field)
     for variable, fields in found.items():
-        if len(fields) > 1 and not _SAME.search(said.text):
+        if len(fields) > 1 and not SAME_THING.search(said.text):
             told = f"{role}: only events with `{variable}` in two places count, and the clause says nothing of that"
             yield Weakness(told)
 
@@ -149,7 +144,7 @@ def _twice(role: str, way: Sequence[Asked], said: Said) -> Iterator[Weakness]:
 def _bounds(theta: core.Theta, said: Said) -> Iterator[Weakness]:
     match theta:
         case core.Implies(_, core.Later(_, core.Calls(count))):
-            if not said.has_count(count, calls=True) and not (count <= _SOON and _AT_ONCE.search(said.text)):
+            if not said.has_count(count, calls=True) and not (count <= _SOON and IMMEDIATELY.search(said.text)):
                 yield Weakness(f"bound: the clause has no number {count}")
         case core.Implies(_, core.Later(_, core.Within(microseconds) as bound)):
             if not said.has_time(microseconds):

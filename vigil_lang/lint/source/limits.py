@@ -6,44 +6,20 @@ import re
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic
-from vigil_lang.documents.constraints import constraints
-from vigil_lang.documents.words import listed
-from vigil_lang.lint.source.reach import parts_of
-from vigil_lang.lint.source.stems import meet, related
+from vigil_lang.english.constraints import constraints
+from vigil_lang.english.stems import meet, related
+from vigil_lang.english.words import parts_of, word_lists
 from vigil_lang.semantics import core
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from vigil_lang.documents.constraints import Limit
+    from vigil_lang.english.constraints import Limit
     from vigil_lang.lint.source.reach import StatementReach
     from vigil_lang.lint.subject import Subject
 
-_MANY = listed(
-    "all array batch bulk count each entries ids items len length list many mass max min multi multiple n num number "
-    "several size total wholesale"
-)
-_SIZE = listed("big bytes huge kb large len length limit lines max mb oversized rows size")
-_FOREIGN = listed("external foreign internal outside party remote third trust trusted untrusted unknown")
-_WHERE = listed(
-    "address allowed allowlist approved authorized bcc cc cdn company destination dest domain email endpoint from host "
-    "hostname http https internal ip local localhost network origin peer public recipient recipients registry remote "
-    "server site source target to uri url urls www"
-)
-_ENVIRONMENT = listed("cluster context env environment live prod production profile stage staging")
-_BRANCH = listed("branch main master protected ref refs release remote trunk")
-_ACTED = listed("approve ask confirm consent human permission permit review user")
-_STATES = {
-    "existing": "already alter append cancel change delete edit exist modify move overwrite present remove rename stat "
-    "update",
-    "failed": "again code crash error exit fail repeat restart resubmit resume retry status",
-    "failing": "again code crash error exit fail repeat restart resubmit resume retry status",
-    "successful": "clean code exit ok pass status success",
-    "pending": "open pending state status wait",
-    "deprecated": "deprecated legacy old",
-    "unreviewed": "approve review",
-    "unapproved": "approve",
-}
+_COUNTERPARTS = word_lists("counterparts")
+_STATES = word_lists("states")
 _FILES = re.compile(
     r"(?:files?|documents?|scripts?|paths?|folders?|director(?:y|ies)|modules?|configs?|artifacts?|artefacts?)$"
 )
@@ -92,12 +68,12 @@ def _missing(limit: Limit, reach: StatementReach, sentence: str) -> str | None:
         narrow = _narrow(limit, reach, sentence)
         return f"{name} speaks of `{narrow}` alone" if narrow else None
     found = {
-        "many": lambda: counts or _has_one_of(_MANY, reach) or meet(_content(word)[:1], reach.words),
-        "amount": lambda: counts or _has_one_of(_MANY, reach),
-        "size": lambda: counts or _has_one_of(_SIZE, reach),
-        "party": lambda: bool(_FOREIGN & reach.words or _WHERE & reach.tested),
+        "many": lambda: counts or _has_one_of(_COUNTERPARTS["many"], reach) or meet(_content(word)[:1], reach.words),
+        "amount": lambda: counts or _has_one_of(_COUNTERPARTS["many"], reach),
+        "size": lambda: counts or _has_one_of(_COUNTERPARTS["size"], reach),
+        "party": lambda: bool(_COUNTERPARTS["foreign"] & reach.words or _COUNTERPARTS["destination"] & reach.tested),
         "place": lambda: (
-            bool((_BRANCH if _is_branch(word) else _ENVIRONMENT) & (reach.tested | _names(reach)))
+            bool(_COUNTERPARTS["branch" if _is_branch(word) else "environment"] & (reach.tested | _names(reach)))
             or meet(_content(word), reach.words)
         ),
         "state": lambda: _shows_state(word, reach),
@@ -158,8 +134,7 @@ def _shows_state(word: str, reach: StatementReach) -> bool:
             return True
     if word in ("failed", "failing", "successful") and whole.status:
         return True
-    known = _STATES.get(word, word.removeprefix("un")).split()
-    return meet([word, *known], reach.words) or any(k in reach.words for k in known)
+    return meet([word, *_STATES.get(word, (word.removeprefix("un"),))], reach.words)
 
 
 def _guards(word: str, reach: StatementReach) -> bool:
@@ -168,7 +143,8 @@ def _guards(word: str, reach: StatementReach) -> bool:
     acted = [
         part for part in _content(word) if part not in ("without", "user", "users", "explicit", "prior", "first", "any")
     ]
-    return bool(_ACTED & reach.words) or meet([*acted, *(_ACTED - {"user", "ask"})], reach.words)
+    known = _COUNTERPARTS["acted"]
+    return bool(known & reach.words) or meet([*acted, *(known - {"user", "ask"})], reach.words)
 
 
 def _narrow(limit: Limit, reach: StatementReach, sentence: str) -> str | None:

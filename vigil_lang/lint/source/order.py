@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Note, Span
-from vigil_lang.documents.constraints import constraints
-from vigil_lang.lint.source.stems import meet, stems
+from vigil_lang.english.constraints import constraints
+from vigil_lang.english.phrases import AT_A_TIME, EACH_TIME
+from vigil_lang.english.stems import meet
+from vigil_lang.english.words import distinctive_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from vigil_lang.documents.constraints import Temporal
+    from vigil_lang.english.constraints import Temporal
     from vigil_lang.lint.source.citations import Citation
     from vigil_lang.lint.source.reach import StatementReach
     from vigil_lang.lint.subject import Subject
-
-_EACH = re.compile(r"\b(?:each|every|any|whenever|immediately|right|directly)\b", re.IGNORECASE)
-_TOGETHER = re.compile(r"\b(?:at a time|at once|per (?:request|call|run)|in parallel|simultaneous)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +44,7 @@ def _mismatch(said: list[Temporal], reach: StatementReach, citation: Citation) -
     by_order = {word.order: word for word in reversed(said)}
     orders, form, whole = set(by_order), citation.statement.preset, reach.whole
     counts = form is None or form.bound == "calls" or whole.compared or (form.only_forbids and whole.earlier)
-    if "counted" in orders and not counts and not _TOGETHER.search(citation.text):
+    if "counted" in orders and not counts and not AT_A_TIME.search(citation.text):
         return _Mismatch(by_order["counted"], "a number of times is `atmost[n](…)`")
     if "bounded" in orders and form is not None and form.wanted and not whole.bounds:
         return _Mismatch(by_order["bounded"], "a limit on the time or the calls between two events is `bresp[…](…, …)`")
@@ -78,7 +76,7 @@ def _past(said: Temporal, reach: StatementReach) -> _Mismatch | None:
 def _future(said: Temporal, reach: StatementReach) -> _Mismatch | None:
     form, whole = reach.statement.preset, reach.whole
     if whole.earlier and not whole.later if form is None else form.looks == "back":
-        if _EACH.search(f"{said.word} {said.first}"):
+        if EACH_TIME.search(f"{said.word} {said.first}"):
             return _Mismatch(
                 said, "what must follow is the response of `resp(…, …)`", form=None if form is None else "resp"
             )
@@ -92,7 +90,7 @@ def _future(said: Temporal, reach: StatementReach) -> _Mismatch | None:
 
 def _is_carried(earlier: str, reach: StatementReach) -> bool:
     """Whether the event itself may show what should have come earlier: `release(validated = false)`."""
-    wanted = stems(earlier)
+    wanted = distinctive_words(earlier)
     return not wanted or meet(wanted, reach.words)
 
 
@@ -101,7 +99,7 @@ def _direction(first: str, second: str, reach: StatementReach) -> str:
     parts = reach.parts
     if len(parts) < 2:
         return ""
-    one, two = stems(first), stems(second)
+    one, two = distinctive_words(first), distinctive_words(second)
     one, two = one - two, two - one
     straight = (meet(one, parts[0]), meet(two, parts[1]))
     crossed = (meet(one, parts[1]), meet(two, parts[0]))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix
 from vigil_lang.documents.passages import quoted_words
+from vigil_lang.english.demanding import demands
 from vigil_lang.lint.source.citations import citations_of
 
 if TYPE_CHECKING:
@@ -22,8 +23,6 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
     weak = [s for s in subject.policy.statements if s.metadata.cites and _is_weak(s)]
     if not weak:
         return
-    from vigil_lang.documents.obligations import demands  # late: it has many long expressions
-
     enforced = {quoted_words(c.text) for c in subject.cited.citations if not _is_weak(c.statement)}
     for statement in weak:
         for citation in citations_of(statement):

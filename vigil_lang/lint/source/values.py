@@ -10,25 +10,23 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.abstraction.catalogue.load import program
 from vigil_lang.diagnostics import Diagnostic
-from vigil_lang.documents.constraints import constraints
-from vigil_lang.documents.lexicon import NEGATION
 from vigil_lang.documents.passages import quoted_words
-from vigil_lang.lint.source.reach import StatementReach, parts_of
+from vigil_lang.english.constraints import constraints
+from vigil_lang.english.patterns import NEGATION
+from vigil_lang.english.phrases import COUNTING, INSTEAD
+from vigil_lang.english.words import SECONDS, parts_of
 from vigil_lang.semantics import core
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from vigil_lang.documents.constraints import Number
+    from vigil_lang.english.constraints import Number
     from vigil_lang.lint.source.citations import Citation
+    from vigil_lang.lint.source.reach import StatementReach
     from vigil_lang.lint.subject import Subject
 
-_SECONDS = {"ms": "0.001", "s": "1", "m": "60", "h": "3600", "d": "86400", "w": "604800"}
-_TIME = re.compile(r"(?:ms|millisecond|s|sec|second|m|min|minute|h|hr|hour|d|day|week)s?")
 _BYTES = re.compile(r"([kmgt])(i?)b(?:ytes?)?$")
-_COUNTING = re.compile(r"(?:more|less|fewer) than|at least|at most|up to|over|exceed|above|below|within", re.IGNORECASE)
 _OFTEN = frozenset({"times", "time", "retries", "attempt", "attempts", "try", "tries"})
-_CLAUSE = re.compile(r"[;—–]| - |, (?=use |but |instead )")
 
 
 def find(subject: Subject) -> Iterator[Diagnostic]:
@@ -75,7 +73,7 @@ def _names(sentence: str, form: str) -> tuple[str, ...]:
     """The names a statement should hold: one that forbids holds what is forbidden, not what is to be done instead."""
     if form not in ("abs", "atmost"):
         return constraints(sentence).names
-    return tuple(n for part in _CLAUSE.split(sentence) if NEGATION.search(part) for n in constraints(part).names)
+    return tuple(n for part in INSTEAD.split(sentence) if NEGATION.search(part) for n in constraints(part).names)
 
 
 def _has_name(name: str, reach: StatementReach) -> bool:
@@ -92,7 +90,7 @@ def _has_number(number: Number, reach: StatementReach) -> bool:
     value = Decimal(number.value)
     if value in (0, 1):
         return True
-    counted = _COUNTING.match(number.word) is not None
+    counted = COUNTING.match(number.word) is not None
     whole = reach.whole
     if (counted or number.unit in _OFTEN) and not (whole.compared or whole.bounds or reach.numbers):
         return True  # VGL701 and VGL703 speak of what counts nothing at all
@@ -102,15 +100,9 @@ def _has_number(number: Number, reach: StatementReach) -> bool:
     spelled = number.word.split()[0].lower() if number.word[:1].isalpha() else number.value
     if spelled in reach.text and re.search(rf"(?<![\w.]){re.escape(spelled)}(?![\w.])", reach.text):
         return True
-    seconds = _SECONDS.get(_unit(number.unit))
+    seconds = SECONDS.get(number.unit)
     waits = [bound.microseconds for bound in whole.bounds if isinstance(bound, core.Within)]
-    return seconds is not None and value * Decimal(seconds) * 1_000_000 in waits
-
-
-def _unit(word: str) -> str:
-    """The first letter of a unit of time (`ms` for milliseconds), empty for another unit."""
-    found = _TIME.fullmatch(word)
-    return "" if found is None else "ms" if word in ("ms", "millisecond", "milliseconds") else word[0]
+    return seconds is not None and value * seconds * 1_000_000 in waits
 
 
 def _readings(value: Decimal, unit: str) -> set[Decimal]:
@@ -121,6 +113,6 @@ def _readings(value: Decimal, unit: str) -> set[Decimal]:
         found |= {value * 1000**power, value * 1024**power}
     elif unit in ("%", "percent"):
         found.add(value / 100)
-    elif (seconds := _SECONDS.get(_unit(unit))) is not None:
-        found |= {value * Decimal(seconds), value * Decimal(seconds) * 1000}
+    elif (seconds := SECONDS.get(unit)) is not None:
+        found |= {value * seconds, value * seconds * 1000}
     return {number.normalize() for number in found}

@@ -1,10 +1,14 @@
-"""The patterns by which a sentence demands something, and those by which it only seems to."""
+"""What a sentence demands: the patterns by which it does, and those by which it only seems to."""
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
-from vigil_lang.documents.imperatives import IMPERATIVES
+from vigil_lang.english.sentences import CODE, SPOKEN
+from vigil_lang.english.words import word_list
+
+_IMPERATIVES = word_list("imperatives")
 
 
 def _any(*patterns: str) -> re.Pattern[str]:
@@ -12,8 +16,8 @@ def _any(*patterns: str) -> re.Pattern[str]:
 
 
 # `work` begins as many descriptions (`Work items are …`) as instructions.
-_VERB = rf"(?:re-)?(?:(?:{'|'.join(sorted(IMPERATIVES))})\b|work (?=(?:only|in|inside|within|from|on|with)\b))"
-_DOING = rf"(?:{'|'.join(sorted({verb.removesuffix('e') for verb in IMPERATIVES}))})\w?ing\b"
+_VERB = rf"(?:re-)?(?:(?:{'|'.join(sorted(_IMPERATIVES))})\b|work (?=(?:only|in|inside|within|from|on|with)\b))"
+_DOING = rf"(?:{'|'.join(sorted({verb.removesuffix('e') for verb in _IMPERATIVES}))})\w?ing\b"
 _ACTS = (
     r"(?:(?:force[- ])?push(?:es)?|merges?|deploy(?:s|ments?)?|releases?|deletions?|uploads?|rebases?|installs|"
     r"installations?|migrations?)"
@@ -196,3 +200,57 @@ REASONS = _any(
 )
 BENEFIT = _any(r"ask|ensure|make|be sure|needs?|guarantee|check|verify|confirm")
 RESTRICTS = _any(r"^(?:no|only)\b|\b(?:should|only|may not)\b")
+
+_ORNAMENT = re.compile(r"^(?:[^\w`\"'“(\[<]|\d+[.)]\s)+")
+_LABEL = re.compile(r"^(?:step \d+|[\w/&' `-]{1,60}?(?:\([^)]{0,60}\))?)\s*(?::|[—–]| - )\s+", re.IGNORECASE)
+_CLAUSE = re.compile(r"(?:before|after|once|if|when)\b", re.IGNORECASE)
+
+
+@lru_cache(maxsize=4096)
+def demands(text: str) -> str | None:
+    """The word by which a sentence demands something; None where it only describes, asks or recommends."""
+    said = bare(text)
+    if not said or is_question(said) or ALONE.fullmatch(said):
+        return None
+    told = MERE.sub(lambda m: "~" * len(m.group()), said)
+    for pattern in STRONG:
+        if found := pattern.search(told):
+            return found.group().strip(" ,:;—–-(").lower() or None
+    start = _begin(told)
+    if REMEDY.match(told):
+        return None
+    found = ORDER.search(start) or ORDER.search(told)
+    for part in told.split(";")[1:]:  # `Remotes are a risk; validate them before use.`
+        found = found or ORDER.search(part.strip())
+    if found:
+        return " ".join(found.group().split()[:3]).lower()
+    if (callout := CALLOUT.match(told)) and INSTRUCTS.match(_begin(told[callout.end() :].lstrip())):
+        return callout.group().rstrip(":!—–- ").lower()
+    return None
+
+
+def instructs(text: str) -> bool:
+    """Whether a sentence tells somebody to do something (`Use …`, `Run …`), be it demanded or only advised."""
+    start = _begin(bare(text))
+    return INSTRUCTS.match(start) is not None
+
+
+def is_question(text: str) -> bool:
+    """Whether a sentence asks a question."""
+    return text.rstrip("*_)\"'”’ ").endswith("?")
+
+
+def bare(text: str) -> str:
+    """The sentence without code, quotations and ornaments."""
+    text = CODE.sub("`…`", text) if "`" in text else text
+    if '"' in text or "“" in text:
+        text = SPOKEN.sub("“…”", text)
+    return _ORNAMENT.sub("", text[:2000])
+
+
+def _begin(text: str) -> str:
+    """The sentence from where it speaks: without a label (`Step 2:`, `No randomness —`) before it."""
+    label = _LABEL.match(text)
+    if label and (label.end() < len(text)) and not _CLAUSE.match(text):
+        return text[label.end() :]
+    return text

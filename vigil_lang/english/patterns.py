@@ -5,25 +5,15 @@ from __future__ import annotations
 import re
 from typing import Literal, TypeAlias
 
+from vigil_lang.english.words import NUMBERS, SECONDS, word_list
+
 LimitKind: TypeAlias = Literal[
     "many", "size", "amount", "party", "place", "state", "except", "only", "without", "same", "every"
 ]
 Order: TypeAlias = Literal["past", "future", "bounded", "counted", "end"]
 
-_FROM_TWO = (
-    "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen "
-    "nineteen twenty"
-)
-COUNTED = {word: str(at) for at, word in enumerate(re.findall(r"\w+", _FROM_TWO), 2)} | {
-    "one": "1",
-    "once": "1",
-    "twice": "2",
-    "thirty": "30",
-    "sixty": "60",
-    "hundred": "100",
-}
-_COUNT = rf"(?:\d[\d,.]*|{'|'.join(COUNTED)})"
-TIME = r"ms|milliseconds?|secs?|seconds?|mins?|minutes?|hrs?|hours?|days?|weeks?|(?-i:[smhd])"
+_COUNT = rf"(?:\d[\d,.]*|{'|'.join(NUMBERS)})"
+TIME = "|".join(sorted((unit for unit in SECONDS if len(unit) > 1), reverse=True)) + "|(?-i:[smhd])"
 _OFTEN = r"times|retries|attempts|tries"
 ACTED = (
     r"confirm\w*|approv\w*|consent\w*|permission|authori[sz]\w*|asking|review\w*|notif\w*|sign-off|backup|backing up|"
@@ -110,18 +100,11 @@ _UNIT = (
     r"messages?|emails?|users?|recipients?|tokens?|characters?|commits?|pages?|requests?|dollars|usd|eur"
 )
 # A number after such a word is a name (`step 2`), or not meant exactly (`about 20`).
-_NAMED = "".join(
-    rf"(?<!\b{word} )"
-    for word in re.findall(
-        r"\w+",
-        "step steps section sections figure table chapter phase part appendix page rule line lines level tier option "
-        "about approximately around roughly some python version",
-    )
-)
+_NAMED = "".join(rf"(?<!\b{word} )" for word in sorted(word_list("no_amount_after")))
 NUMBER = re.compile(
     r"(?<![\w.,:/@#§~≈$-])(?:"
     rf"(?:(?P<more>{_MORE}) )?{_NAMED}(?P<digits>\d{{1,12}}(?:,\d{{3}}){{0,4}}(?:\.\d{{1,9}})?)"
-    rf"|(?:{_MORE}) (?P<word>{'|'.join(COUNTED)}))"
+    rf"|(?:{_MORE}) (?P<word>{'|'.join(NUMBERS)}))"
     rf"(?: ?-?(?P<unit>{_UNIT})(?![\w-])|(?![\w/:%-]|[.,]\d))",
     re.IGNORECASE,
 )

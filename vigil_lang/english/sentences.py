@@ -1,30 +1,31 @@
-"""Where sentences end."""
+"""Where sentences end, and what in them is no speech of their own."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from vigil_lang.documents.words import listed
+from vigil_lang.english.words import word_list
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_CODE = re.compile(r"`[^`]*`")
+CODE: Final = re.compile(r"`[^`]*`")
+SPOKEN: Final = re.compile(r"[“\"][^“”\"]{1,300}[”\"]")
+"""A text in double quotation marks."""
+
 _END = re.compile(r"(?:[.!?…]+[)\]\"'”’]*(?=\s+[^\sa-z&+/=|,;:)\]>–—→-])|[。！？]+)\s*")
 _LAST_WORD = re.compile(r"(?:[A-Za-z]\.)*[A-Za-z]+$")
-_ABBREVIATIONS = listed(
-    "e.g i.e eg ie vs cf viz approx ca resp incl excl mr mrs ms dr prof fig figs sec ch vol pp al inc ltd co"
-)
-_BEFORE_NUMBERS = listed("no nr ver art")
+_ABBREVIATIONS = word_list("abbreviations")
+_BEFORE_NUMBERS = word_list("abbreviations_before_numbers")
 _ASIDE = 400
 """Characters of an aside in parentheses that ends no sentence around it."""
 
 
-def split(text: str) -> Iterator[tuple[int, int]]:
+def sentences(text: str) -> Iterator[tuple[int, int]]:
     """The half-open ranges of a paragraph's sentences, white space around them left out."""
     # Code is opaque: `a. B` in it ends nothing.
-    masked = _CODE.sub(lambda m: "`" + "x" * (len(m.group()) - 2) + "`", text) if "`" in text else text
+    masked = CODE.sub(lambda m: "`" + "x" * (len(m.group()) - 2) + "`", text) if "`" in text else text
     start = 0
     for end in _END.finditer(masked):
         if end.group().startswith(".") and _is_abbreviation(masked, end.start(), masked[end.end() : end.end() + 1]):

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from vigil_lang.documents import lexicon
+from vigil_lang.english import patterns
+from vigil_lang.english.sentences import CODE, SPOKEN
+from vigil_lang.english.words import NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from vigil_lang.documents.lexicon import LimitKind, Order
+    from vigil_lang.english.patterns import LimitKind, Order
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ def constraints(sentence: str) -> Constraints:
     sentence = sentence[:2000]
     shown = _ASIDE.sub(" ", sentence) if "(" in sentence else sentence
     shown = _EXAMPLE.sub(" ", shown)
-    bare = _CODE.sub("`…`", shown) if "`" in shown else shown
+    bare = CODE.sub("`…`", shown) if "`" in shown else shown
     spoken = _QUOTED.sub(" ", bare)
     return Constraints(
         tuple(_limits(spoken)),
@@ -69,16 +71,15 @@ def constraints(sentence: str) -> Constraints:
     )
 
 
-_CODE = re.compile(r"`[^`]*`")
 _ASIDE = re.compile(r"\([^()]*\)")
 """What stands in parentheses explains; it limits nothing."""
 _EXAMPLE = re.compile(r"\b(?:such as|e\.g\.|for example|for instance)[^;:.]*", re.IGNORECASE)
-_QUOTED = re.compile(r"[“\"][^“”\"]{1,200}[”\"]|(?<!\w)['‘][^'‘’]{1,60}['’](?!\w)")
+_QUOTED = re.compile(rf"{SPOKEN.pattern}|(?<!\w)['‘][^'‘’]{{1,60}}['’](?!\w)")
 
 
 def _limits(text: str) -> Iterator[Limit]:
     seen: set[str] = set()
-    for kind, pattern in lexicon.LIMITS:
+    for kind, pattern in patterns.LIMITS:
         for found in pattern.finditer(text):
             word = found.group().strip()
             if word.lower() not in seen:
@@ -87,11 +88,11 @@ def _limits(text: str) -> Iterator[Limit]:
 
 
 def _numbers(text: str) -> Iterator[Number]:
-    for found in lexicon.NUMBER.finditer(text):
+    for found in patterns.NUMBER.finditer(text):
         word = found["digits"] or found["word"]
         if not found["unit"] and found["digits"] and not found["more"] and _THINGS.match(text, found.end()):
             continue  # `the 5 questions` says which, and limits nothing
-        value = lexicon.COUNTED.get(word.lower()) or word.replace(",", "")
+        value = str(NUMBERS.get(word.lower()) or word.replace(",", ""))
         yield Number(found.group().strip(), value.rstrip("."), (found["unit"] or "").lower())
 
 
@@ -102,36 +103,36 @@ _PLACEHOLDER = re.compile(r"<[^<>]*>|\{[^{}]*\}|\$\w+|\.\.\.|…")
 
 
 def _names(shown: str, sentence: str) -> Iterator[str]:
-    for found in _CODE.finditer(shown):
+    for found in CODE.finditer(shown):
         inner = _PLACEHOLDER.sub(" ", found.group().strip("` ")).strip()
         flags = [flag for flag in _FLAG.findall(inner) if len(flag) > 2]
         program = inner.split(" ")[0] if " " in inner else inner
         if program and not program.startswith("-") and any(map(str.isalnum, program)):
             yield program
         yield from flags
-    spoken = _CODE.sub(" ", shown)
+    spoken = CODE.sub(" ", shown)
     for found in _QUOTED.finditer(spoken):
         inner = found.group()[1:-1].strip()
-        if lexicon.VALUE.fullmatch(inner):
+        if patterns.VALUE.fullmatch(inner):
             yield inner
     if "." in spoken:
-        yield from (found.group() for found in lexicon.FILE.finditer(spoken))
+        yield from (found.group() for found in patterns.FILE.finditer(spoken))
     if _DIGIT.search(sentence):
-        yield from (found.group() for found in lexicon.VERSION.finditer(_CODE.sub(" ", sentence)))
+        yield from (found.group() for found in patterns.VERSION.finditer(CODE.sub(" ", sentence)))
     yield from _FLAG.findall(spoken) if "--" in spoken else ()
 
 
 def _temporal(text: str) -> Iterator[Temporal]:
-    if not lexicon.ORDER_WORD.search(text):
+    if not patterns.ORDER_WORD.search(text):
         return
     seen: set[Order] = set()
-    for order, pattern in lexicon.ORDERS:
+    for order, pattern in patterns.ORDERS:
         found = None if order in seen else pattern.search(text)
         if found is None:
             continue
         seen.add(order)
         groups = found.groupdict()
         first, then = (groups.get("first") or "").strip(), (groups.get("then") or "").strip()
-        if lexicon.NEGATION.search(first):  # `do not release before it is validated`: to validate comes first
+        if patterns.NEGATION.search(first):  # `do not release before it is validated`: to validate comes first
             first, then = then, first
         yield Temporal((groups.get("word") or found.group()).strip(" ,").lower(), order, first, then)
