@@ -15,8 +15,8 @@ from vigil_lang.lint.rules import (
     alike_variables,
     forbidden_resolver,
     implied,
-    restless_response,
     self_guard,
+    self_triggering_response,
     two_actions,
     unbreakable,
 )
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 RULES = (
     self_guard,
-    restless_response,
+    self_triggering_response,
     forbidden_resolver,
     unbreakable,
     two_actions,

@@ -112,8 +112,7 @@ def _found(rule: Rule, subject: Subject) -> Iterator[Diagnostic]:
     except Exception as error:
         if os.environ.get("VIGIL_DEBUG"):
             raise
-        name = rule.find.__module__.rpartition(".")[2]
-        message = f"the rule `{name}` failed: {type(error).__name__}: {error}"
+        message = f"the rule {rule.codes[0]} failed: {type(error).__name__}: {error}"
         help_text = "this is a fault in vigil; VIGIL_DEBUG=1 shows the traceback. The other rules were applied"
         yield Diagnostic.of("VGL902", message, subject.policy.module.source, help=help_text)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Note
-from vigil_lang.lint.rule import Rule
 from vigil_lang.semantics.mentions import first_mention
 
 if TYPE_CHECKING:
@@ -36,6 +35,3 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
                 fix=fix,
                 notes=(Note("the other one", first.source, first.span),),
             )
-
-
-RULE = Rule(("VGL325",), find, basic=True)

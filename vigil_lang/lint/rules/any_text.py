@@ -10,7 +10,6 @@ from vigil_lang.lint.deletion import without
 from vigil_lang.lint.expressions import read
 from vigil_lang.lint.literal_texts import field_text, glob_of
 from vigil_lang.lint.policy_parts import way_to
-from vigil_lang.lint.rule import Rule
 from vigil_lang.semantics.regex_places import matches_everything
 from vigil_lang.syntax import tree
 
@@ -84,6 +83,3 @@ def _named(use: Use) -> str | None:
                 if found is not None:
                     return next(group for group in found.groups() if group is not None)
     return None
-
-
-RULE = Rule(("VGL323",), find)

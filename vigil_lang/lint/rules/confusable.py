@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Note
 from vigil_lang.lint.literal_texts import texts, value
 from vigil_lang.lint.lookalikes import doubtful, outline, plain
-from vigil_lang.lint.rule import Rule
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
@@ -114,6 +113,3 @@ def _declared(module: Module) -> dict[str, Span]:
         if isinstance(item, tree.Let | tree.Param | tree.Pattern | tree.Statement):
             found.setdefault(item.name.text, item.name.span)
     return found
-
-
-RULE = Rule(("VGL708",), find)

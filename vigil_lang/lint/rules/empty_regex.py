@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic
 from vigil_lang.lint.expressions import expressions
-from vigil_lang.lint.rule import Rule
 from vigil_lang.semantics.regex_places import impasse, matches_nothing
 
 if TYPE_CHECKING:
@@ -43,6 +42,3 @@ def _help(place: Assertion | None, raw: str) -> str | None:
         return None
     written = raw[place.at : place.at + 2] if raw[place.at] == "\\" else raw[place.at]
     return f"where `{written}` stands {_ASKED[place.place]}"
-
-
-RULE = Rule(("VGL316",), find)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic
-from vigil_lang.lint.rule import Rule
 from vigil_lang.semantics import core
 from vigil_lang.semantics.forms import FORMS
 from vigil_lang.syntax import tree
@@ -90,6 +89,3 @@ def _finding(
         message = f"`{shown}` is a duration, and {which} a time"
         help_text = "an event without a time is within no duration of another; count calls instead: `[3]`"
     yield Diagnostic.of("VGL321", message, statement.source, written.span, help=help_text)
-
-
-RULE = Rule(("VGL321",), find)

@@ -14,7 +14,6 @@ from vigil_lang.analysis.implication import plainly_impossible
 from vigil_lang.analysis.tableau import within
 from vigil_lang.diagnostics import Diagnostic, Note
 from vigil_lang.lint.obligations import triggering
-from vigil_lang.lint.rule import Rule
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import satisfied
 from vigil_lang.semantics.metadata import LEVELS, REACTIONS
@@ -282,6 +281,3 @@ def _implied(one: Sides, other: Sides, known: Implications) -> bool:
         return False
     mutual = one.statement.form == other.statement.form and _conceivable(other, one, _hits(one))
     return not mutual or canonical.key(mine.theta) != canonical.key(theirs.theta)
-
-
-RULE = Rule(("VGL322",), find)

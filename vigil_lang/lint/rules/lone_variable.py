@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, nearest
-from vigil_lang.lint.rule import Rule
 from vigil_lang.semantics.meanings import Text
 from vigil_lang.semantics.mentions import first_mention
 from vigil_lang.semantics.terms import Failed
@@ -104,6 +103,3 @@ def _values(conditions: Conditions, policy: Policy) -> Iterator[str]:
                 yield name
         except Failed:
             continue
-
-
-RULE = Rule(("VGL301",), find, basic=True)

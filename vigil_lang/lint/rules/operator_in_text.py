@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix
 from vigil_lang.lint.literal_texts import element, field_text, is_free, texts, value
-from vigil_lang.lint.rule import Rule
 from vigil_lang.semantics.text import quote
 from vigil_lang.syntax import tree
 
@@ -154,6 +153,3 @@ def _size(operand: object) -> int:
     if not isinstance(operand, tree.SetUnion):
         return 1
     return sum(len(part.elements) if isinstance(part, tree.SetLiteral) else 2 for part in operand.parts)
-
-
-RULE = Rule(("VGL324",), find)

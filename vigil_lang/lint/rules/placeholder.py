@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Span, nearest
-from vigil_lang.lint.rule import Rule
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
@@ -44,6 +43,3 @@ def _unknown_placeholder(name: str, span: Span, statement: Statement) -> Diagnos
         help=f"it has {known}" if known else "it has no variables; only their values can be shown",
         fix=Fix(f"write `{{{near[0]}}}`", (Edit(span, near[0]),)) if near else None,
     )
-
-
-RULE = Rule(("VGL307",), find, basic=True)

@@ -8,7 +8,6 @@ from vigil_lang.analysis.reachability import matches_any
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Span
 from vigil_lang.lint.literal_texts import element, glob_of, is_free
 from vigil_lang.lint.paths import amiss
-from vigil_lang.lint.rule import Rule
 from vigil_lang.lint.rules.operator_in_text import holds_operator
 from vigil_lang.semantics.text import Glob, quote
 from vigil_lang.syntax import tree
@@ -79,6 +78,3 @@ def _is_unknown(use: Use, text: str, subject: Subject) -> bool:
     name = use.field.name
     known = [action.args[name].values for action in signature.actions.values() if name in action.args]
     return bool(known) and all(values is not None and text not in values for values in known)
-
-
-RULE = Rule(("VGL318",), find)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from vigil_lang.diagnostics import Diagnostic, Note
 from vigil_lang.lint.deletion import without
 from vigil_lang.lint.parts import ACTION, MAX_PARTS, Part, Reader, about, conjuncts, disjuncts, places
-from vigil_lang.lint.rule import Rule
 from vigil_lang.lint.rules.tautology import exhaustive
 from vigil_lang.semantics import core
 from vigil_lang.semantics.text import Glob
@@ -141,6 +140,3 @@ def _finding(part: Part, reasons: list[Part], subject: Subject, *, together: boo
         fix=without(source, part.parent, part.expr),
         notes=tuple(Note(why, source, reason.expr.span) for reason in reasons),
     )
-
-
-RULE = Rule(("VGL310",), find)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Note
 from vigil_lang.lint.obligations import implied, obligations
-from vigil_lang.lint.rule import Rule
 from vigil_lang.semantics import core
 
 if TYPE_CHECKING:
@@ -34,6 +33,3 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
                 help="name the event that has to come first; what may never happen is written `abs(…)`",
                 notes=(Note("the trigger", statement.source, trigger.span),),
             )
-
-
-RULE = Rule(("VGL311",), find)

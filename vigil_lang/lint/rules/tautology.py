@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Note, Span
 from vigil_lang.lint.parts import MAX_PARTS, Part, Reader, about, disjuncts
-from vigil_lang.lint.rule import Rule
 from vigil_lang.semantics import core
 from vigil_lang.semantics.text import Glob
 from vigil_lang.syntax import tree
@@ -157,6 +156,3 @@ def _with_and(expr: tree.Expr, parts: list[Part]) -> Fix | None:
     spans = [p.expr.span for p in parts]
     edits = [Edit(Span(a.end, b.start), " and ") for a, b in pairwise(spans)]
     return Fix("write `and`", tuple(edits))
-
-
-RULE = Rule(("VGL309",), find)

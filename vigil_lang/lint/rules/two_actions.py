@@ -7,7 +7,6 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Note, Span
-from vigil_lang.lint.rule import Rule
 from vigil_lang.semantics import core
 from vigil_lang.semantics.meanings import Argument, Scope, Variable
 from vigil_lang.semantics.terms import Failed
@@ -196,6 +195,3 @@ def _implication(one: Named, other: Named, statement: Statement) -> Diagnostic:
         fix=Fix("write `earlier`", edits),
         notes=(Note("the same event", statement.source, one.span),),
     )
-
-
-RULE = Rule(("VGL315",), find)

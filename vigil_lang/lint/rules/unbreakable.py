@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Note
 from vigil_lang.lint.obligations import implied, triggering
-from vigil_lang.lint.rule import Rule
 from vigil_lang.semantics import core
 
 if TYPE_CHECKING:
@@ -96,6 +95,3 @@ def _elsewhere(theta: core.Theta) -> bool:
             return True
         case _:
             return False
-
-
-RULE = Rule(("VGL314",), find)

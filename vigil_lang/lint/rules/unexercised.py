@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic
-from vigil_lang.lint.rule import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,6 +38,3 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
             statement.span,
             help="compare the names it uses with those of the runs, or add a run in which it matters",
         )
-
-
-RULE = Rule(("VGL332",), find)

@@ -7,7 +7,6 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, nearest
-from vigil_lang.lint.rule import Rule
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
@@ -99,6 +98,3 @@ def _named(item: Node) -> list[tree.Name]:
             case tree.Diamond() as diamond:
                 waiting.append(diamond.body)
     return found
-
-
-RULE = Rule(("VGL308",), find, basic=True)

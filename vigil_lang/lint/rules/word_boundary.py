@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Span
 from vigil_lang.lint.expressions import expressions, is_valid
-from vigil_lang.lint.rule import Rule
 from vigil_lang.semantics.regex import WORD, Assertion, Choice, One, Repeat, Sequence, complement, merged
 from vigil_lang.semantics.regex_places import matches_nothing, overlap
 
@@ -133,6 +132,3 @@ def _beside(node: Node, beyond: int, *, first: bool) -> int:
         case Repeat(body, least):
             inner = _beside(body, beyond, first=first)
             return inner if least else inner | beyond
-
-
-RULE = Rule(("VGL317",), find)

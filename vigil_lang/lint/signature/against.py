@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from vigil_lang.diagnostics import Severity
+    from vigil_lang.lint.subject import Subject
     from vigil_lang.semantics.conditions import Conditions
     from vigil_lang.semantics.meanings import Place
     from vigil_lang.semantics.modules import Module
-    from vigil_lang.semantics.policy import Policy
     from vigil_lang.trace import Signature
 
 Actions: TypeAlias = frozenset[str]
@@ -41,8 +41,11 @@ _SHOWN_ACTIONS = 3
 _PROGRAM = "program"
 
 
-def against(policy: Policy, signature: Signature, conditions: Conditions) -> Iterator[Diagnostic]:
+def find(subject: Subject) -> Iterator[Diagnostic]:
     """The findings of a policy's statements and patterns against a signature that has actions."""
+    policy, signature, conditions = subject.policy, subject.signature, subject.conditions
+    if signature is None or not signature.actions:
+        return
     known = Vocabulary(signature)
     occurrence = Occurrence(signature)
     for statement in policy.statements:

@@ -1,4 +1,4 @@
-"""A cited sentence that speaks of another order (`before`, `at most three times`) than the statement's form."""
+"""VGL703: a cited sentence that speaks of another order (`before`, `at most three times`) than the statement's form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers, versions and names of a cited sentence that nothing in the statement contains."""
+"""VGL702: numbers, versions and names of a cited sentence that nothing in the statement contains."""
 
 from __future__ import annotations
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Note
 from vigil_lang.lint.obligations import implied, obligations
-from vigil_lang.lint.rule import Rule
 from vigil_lang.semantics import core
 
 if TYPE_CHECKING:
@@ -31,6 +30,3 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
                 help="leave out of the trigger what counts as a response, or name another response",
                 notes=(Note("the trigger", statement.source, trigger.span),),
             )
-
-
-RULE = Rule(("VGL312",), find)

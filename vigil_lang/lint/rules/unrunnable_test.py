@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vigil_lang.lint.rule import Rule
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
@@ -26,6 +25,3 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
     subjects = Subjects(policy, subject.access)
     if not subjects.errors():  # what is wrong with a policy is said where it is checked itself
         yield from find_tests(policy, Fixtures(), subjects).findings
-
-
-RULE = Rule(("VGL610",), find, basic=True)
