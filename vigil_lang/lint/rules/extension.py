@@ -46,12 +46,13 @@ def uses(policy: Policy) -> list[Diagnostic]:
 
 def _in_statement(statement: Statement, policy: Policy) -> Iterator[Use]:
     form, after = statement.syntax.form, statement.syntax.after
-    if form.name == "atmost":
-        yield "`atmost`", form.span
+    preset = statement.preset
+    if preset is not None and preset.is_extension:
+        yield f"`{form.name}`", form.span
     if form.bound is not None and not form.bound.raw.isdigit():
         yield "a bound in time", form.bound.span
     for arg in form.args:
-        yield from _in_body(arg, policy.module) if form.name == "always" else _in_condition(arg, policy.module)
+        yield from _in_body(arg, policy.module) if preset is None else _in_condition(arg, policy.module)
     if after is not None:
         yield "`after`", after.span
         yield from _in_condition(after, policy.module)

@@ -16,14 +16,16 @@ from vigil_lang.diagnostics import Diagnostic, Note
 from vigil_lang.lint.obligations import triggering
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import satisfied
+from vigil_lang.semantics.forms import FORMS
 from vigil_lang.semantics.metadata import LEVELS, REACTIONS
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from vigil_lang.analysis.implication import Implications
     from vigil_lang.lint.subject import Subject
+    from vigil_lang.semantics.forms import Form
     from vigil_lang.semantics.lower import Statement
     from vigil_lang.trace import Trace
 
@@ -35,18 +37,6 @@ _MAX_LOOKS: Final = 20_000
 
 _MOST_KNOWN: Final = 20_000
 """Pairs of which it is remembered what was found."""
-
-_STRONGER: Final = {
-    "abs": ("abs",),
-    "prec": ("prec",),
-    "resp": ("resp", "bresp"),
-    "bresp": ("bresp",),
-    "rslv": ("rslv", "resp", "bresp"),
-    "until": ("until",),
-    "atmost": ("atmost",),
-    "always": ("prec", "resp", "bresp", "rslv", "until", "atmost"),
-}
-"""The forms that may say what a form says, besides `abs` and `always`, which may say anything."""
 
 
 class Sides(NamedTuple):
@@ -196,32 +186,39 @@ def _trigger(statement: Statement) -> core.Holds | None:
 
 def _pairs(sides: list[Sides]) -> Iterator[tuple[Sides, Sides]]:
     """Pairs of which the first may say what the second says: found by their forms and the actions they speak of."""
-    by_name: dict[tuple[str, str], dict[int, Sides]] = {}
-    by_form: dict[str, list[Sides]] = {}  # those that name no action
+    by_action: dict[tuple[str | None, str], dict[int, Sides]] = {}
+    by_form: dict[str | None, list[Sides]] = {}  # those that name no action
     for one in sides:
-        form = one.statement.form
+        form = one.statement.preset
+        name: str | None = form.name if form is not None else None
         if one.trigger is None or one.trigger.names is None:
-            by_form.setdefault(form, []).append(one)
+            by_form.setdefault(name, []).append(one)
         else:
-            for name in one.trigger.names:
-                by_name.setdefault((form, name), {})[id(one)] = one
+            for action in one.trigger.names:
+                by_action.setdefault((name, action), {})[id(one)] = one
     looks = 0
     for other in sides:
         if looks > _MAX_LOOKS:
             return
-        asked = other.statement.form
         hits = _hits(other)
-        for form in (*_STRONGER[asked], *(("abs", "always") if asked != "abs" else ("always",))):
-            found = {id(one): one for one in by_form.get(form, ())}
+        for name in _may_imply(other.statement.preset):
+            found = {id(one): one for one in by_form.get(name, ())}
             for hit in hits:
                 if hit.names:
-                    found.update(by_name.get((form, min(hit.names)), ()))
+                    found.update(by_action.get((name, min(hit.names)), ()))
                 elif hit.loose:
-                    found.update(one for (f, _), each in by_name.items() if f == form for one in each.items())
+                    found.update(one for (n, _), each in by_action.items() if n == name for one in each.items())
             looks += len(found)
             for one in found.values():
                 if one is not other and _conceivable(one, other, hits):
                     yield one, other
+
+
+def _may_imply(form: Form | None) -> Iterable[str | None]:
+    """The forms that may say what a form says, by name, the likeliest first; None for `always`."""
+    outright = [other.name for other in FORMS.values() if other.forbids_outright]
+    alike = [name for name in FORMS if name not in outright] if form is None else [form.name, *form.implied_by]
+    return dict.fromkeys((*alike, *outright, None))
 
 
 def _hits(sides: Sides) -> list[Facets]:
@@ -231,12 +228,12 @@ def _hits(sides: Sides) -> list[Facets]:
 
 def _conceivable(one: Sides, other: Sides, hits: list[Facets]) -> bool:
     """Whether the first may say what the second says, at a look."""
-    form, asked = one.statement.form, other.statement.form
+    form, asked = one.statement.preset, other.statement.preset
     if one.trigger is None:
-        return form == "always"
-    if one.scope is not None and asked != "always" and not _as_wide(other.scope, one.scope):
+        return form is None
+    if one.scope is not None and asked is not None and not _as_wide(other.scope, one.scope):
         return False
-    if form in ("abs", "always") or asked == "always":
+    if form is None or form.forbids_outright or asked is None:
         return any(conceivable(hit, one.trigger, renaming="right") for hit in hits)
     if other.trigger is None or not conceivable(other.trigger, one.trigger, renaming="right"):
         return False
@@ -269,6 +266,12 @@ def _as_severe(one: Statement, other: Statement) -> bool:
     ) <= REACTIONS.index(theirs.on_violation)
 
 
+def _may_be_valid(statement: Statement) -> bool:
+    """Whether a statement without a scope may be unbreakable though its conditions may hold and may fail."""
+    theta = statement.requirement.theta
+    return statement.preset is None or (isinstance(theta, core.Implies) and isinstance(theta.right, core.Or))
+
+
 def _implied(one: Sides, other: Sides, known: Implications) -> bool:
     mine, theirs = one.statement.requirement, other.statement.requirement
     if not entails(mine, theirs, known):
@@ -277,7 +280,7 @@ def _implied(one: Sides, other: Sides, known: Implications) -> bool:
     conditions = [h.condition for h in core.conditions(theirs.theta)]
     if any(known.impossible((c,)) for c in conditions):
         return False
-    if (other.scope is not None or other.statement.form in ("rslv", "always")) and valid(theirs, known):
+    if (other.scope is not None or _may_be_valid(other.statement)) and valid(theirs, known):
         return False
     mutual = one.statement.form == other.statement.form and _conceivable(other, one, _hits(one))
     return not mutual or canonical.key(mine.theta) != canonical.key(theirs.theta)

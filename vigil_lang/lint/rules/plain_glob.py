@@ -9,6 +9,7 @@ from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Span
 from vigil_lang.lint.literal_texts import element, glob_of, is_free
 from vigil_lang.lint.paths import amiss
 from vigil_lang.lint.rules.operator_in_text import holds_operator
+from vigil_lang.semantics.forms import FORMS
 from vigil_lang.semantics.text import Glob, quote
 from vigil_lang.syntax import tree
 
@@ -67,9 +68,7 @@ def _is_unknown(use: Use, text: str, subject: Subject) -> bool:
     signature, item = subject.signature, use.item
     if signature is None or not signature.actions:
         return False
-    if signature.origin != "declared" and (
-        isinstance(item, tree.Pattern) or item.form.name in ("abs", "until", "always")
-    ):
+    if signature.origin != "declared" and (isinstance(item, tree.Pattern) or _may_forbid(item)):
         return False  # what runs do not show is no mistake where it is forbidden
     if use.field is None:
         return not matches_any(Glob(text), signature.names())
@@ -78,3 +77,8 @@ def _is_unknown(use: Use, text: str, subject: Subject) -> bool:
     name = use.field.name
     known = [action.args[name].values for action in signature.actions.values() if name in action.args]
     return bool(known) and all(values is not None and text not in values for values in known)
+
+
+def _may_forbid(statement: tree.Statement) -> bool:
+    form = FORMS.get(statement.form.name)
+    return form is None or "forbidden" in form.roles

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Note, Span
 from vigil_lang.documents.constraints import constraints
 from vigil_lang.lint.source.stems import meet, stems
+from vigil_lang.semantics.forms import FORMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -134,7 +135,7 @@ def _fix(found: _Mismatch, citation: Citation, reach: StatementReach) -> Fix | N
         return None
     name = found.form or form.name
     said = found.said
-    wanted = (said.then, said.first) if name == "prec" else (said.first, said.then)
+    wanted = (said.then, said.first) if FORMS[name].looks == "back" else (said.first, said.then)
     direction = _direction(*wanted, reach)
     if not direction:
         return None
