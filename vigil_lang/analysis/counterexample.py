@@ -19,7 +19,7 @@ _MOST: Final = 20
 """Events of the longest run that is tried."""
 
 
-def breaking(requirement: core.Requirement, avoiding: core.Condition | None = None) -> Trace | None:
+def counterexample(requirement: core.Requirement, avoiding: core.Condition | None = None) -> Trace | None:
     """A run of a few guessed events that breaks a requirement, if one is found.
 
     The trigger is chosen so that it does not meet the condition to avoid, where there is one.

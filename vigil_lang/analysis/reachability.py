@@ -34,7 +34,7 @@ _EITHER, _NEVER = Can(True, True), Can(False, True)
 
 
 @dataclass(frozen=True)
-class Occurrence:
+class Reachability:
     """What the events of a signature can be; what has been asked is remembered."""
 
     signature: Signature

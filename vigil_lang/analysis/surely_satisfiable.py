@@ -20,7 +20,7 @@ _TRIED = ("", "a", "0", " ")
 _MARKS = re.compile(r"\\b|[\\^$()]")
 
 
-def asks_little(condition: core.Condition) -> bool:
+def surely_satisfiable(condition: core.Condition) -> bool:
     """Whether every field is asked for one value at most, and that can be had. If so, some event meets the condition.
 
     The event has no list-valued arguments. A variable that is compared with a field of which a value is asked has

@@ -27,7 +27,7 @@ _DIRECTION = re.compile(r"earlier\b|later\b|◇[⁻⁺+-]")
 
 
 @dataclass(frozen=True, slots=True)
-class Reformed:
+class FormMutation:
     """One edit of a statement with the requirement that comes of it."""
 
     edits: tuple[Edit, ...]
@@ -44,28 +44,28 @@ class _Body:
     theta: core.Theta
 
 
-def reformed(statement: Statement) -> Iterator[Reformed]:
+def form_mutations(statement: Statement) -> Iterator[FormMutation]:
     """The statement in other forms, with its conditions as they are."""
     form, requirement = statement.syntax.form, statement.requirement
     preset = statement.preset
     if preset is None:
         for body in _temporal(statement.source, form.args[0], requirement.theta):
             trigger = body.theta.left if isinstance(body.theta, core.Implies) else None
-            yield _reformed(body, trigger)
+            yield _form_mutation(body, trigger)
         return
     for body in (*_other_form(statement, preset), *_other_bound(form, requirement.theta)):
-        yield _reformed(body, requirement.trigger)
+        yield _form_mutation(body, requirement.trigger)
     after, trigger = statement.syntax.after, requirement.trigger
     if after is not None and isinstance(trigger, core.And):
         edit = Edit(Span(form.span.end, after.span.end), "")
         missing = f"no test has a trigger that no `{_short(after)}` comes before"
         body = _Body(edit, "drops the scope", missing, _unscoped(requirement.theta, trigger))
-        yield _reformed(body, trigger.items[0])
+        yield _form_mutation(body, trigger.items[0])
 
 
-def _reformed(body: _Body, trigger: core.Theta | None) -> Reformed:
+def _form_mutation(body: _Body, trigger: core.Theta | None) -> FormMutation:
     requirement = core.Requirement(body.theta, core.variables_of(body.theta), trigger)
-    return Reformed((body.edit,), body.told, body.missing, requirement)
+    return FormMutation((body.edit,), body.told, body.missing, requirement)
 
 
 # --- preset forms ------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Subjects:
+class PoliciesUnderTest:
     """The policies under test in one file, read anew for other values of their params."""
 
     own: Policy

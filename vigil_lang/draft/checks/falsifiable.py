@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from vigil_lang.analysis.counterexample import breaking
+from vigil_lang.analysis.counterexample import counterexample
 from vigil_lang.analysis.entailment import valid
 from vigil_lang.engines.smt.event import meeting
 from vigil_lang.engines.smt.solve import evaluate
@@ -24,7 +24,7 @@ def breakable(requirement: core.Requirement, fared: Fared) -> bool:
     In doubt it says nothing: a condition so involved that neither guesses nor the solver find an event for it is none
     that a reviewer understands.
     """
-    if fared.violated or breaking(_with_few(requirement)) is not None:
+    if fared.violated or counterexample(_with_few(requirement)) is not None:
         return True
     if valid(requirement):
         return False

@@ -49,14 +49,14 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
 def _texts(subject: Subject) -> Iterator[tuple[str, Span, tree.String | None]]:
     """(text, where it stands, the string it is): all that events are held against."""
     module = subject.policy.module
-    for use in subject.written.uses:
+    for use in subject.parts.uses:
         if use.field is not None:
             yield use.field.name, use.field.span, None
         if isinstance(use.operand, tree.Regex):
             yield _CLASS.sub(" ", use.operand.raw), use.operand.span, None
         for string in texts(use.operand):
             yield value(string) or "", string.span, string
-    for _, has in subject.written.has:
+    for _, has in subject.parts.has:
         yield has.field.name, has.field.span, None
     for declared in module.own.values():
         if isinstance(declared, tree.Let | tree.Param):

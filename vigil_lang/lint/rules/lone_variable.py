@@ -48,7 +48,7 @@ def _is_text(variable: str, reads: core.Reads, subject: Subject) -> bool:
         known = (action.args.get(reads.name) for action in subject.signature.actions.values())
         if any(argument is not None and variable in (argument.values or ()) for argument in known):
             return True
-    uses = (u.operand for u in subject.written.uses if u.field is not None and u.field.name == reads.name)
+    uses = (u.operand for u in subject.parts.uses if u.field is not None and u.field.name == reads.name)
     return any(variable in _texts(operand) for operand in uses)
 
 

@@ -52,7 +52,7 @@ class Held(NamedTuple):
 def find(subject: Subject) -> Iterator[Diagnostic]:
     """The texts of equalities, sets and globs that hold an operator."""
     module = subject.policy.module
-    for use in subject.written.uses:
+    for use in subject.parts.uses:
         if type(use.operand) is tree.Regex or use.operator == "contains":
             continue
         for string in texts(use.operand):

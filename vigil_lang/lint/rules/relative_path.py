@@ -30,7 +30,7 @@ _START = re.compile(r"(?:~[^/]*/|\.{1,2}/)+")
 def find(subject: Subject) -> Iterator[Diagnostic]:
     """The texts and expressions that miss the paths they are held against."""
     source = subject.policy.module.source
-    for use in subject.written.uses:
+    for use in subject.parts.uses:
         if use.field is None or use.field.name not in _NAMES or use.operator == "contains":
             continue
         if isinstance(use.operand, tree.Regex):

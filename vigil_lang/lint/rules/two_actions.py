@@ -39,7 +39,7 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
     Kinds of the vocabulary have a dot; without a signature, other names with a dot are taken for kinds, too.
     """
     module = subject.policy.module
-    for item, expr, _ in subject.written.conjunctions:
+    for item, expr, _ in subject.parts.conjunctions:
         if _several(expr):
             parts = list(islice(_named(expr, _scope(item, module), subject), _MAX_PARTS))
             clash = next(((a, b) for n, b in enumerate(parts) for a in parts[:n] if _clash(a, b, subject)), None)

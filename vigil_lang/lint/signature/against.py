@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from vigil_lang.analysis.outside_signature import may_be_derived
-from vigil_lang.analysis.reachability import Occurrence, matches_any
+from vigil_lang.analysis.reachability import Reachability, matches_any
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, nearest
 from vigil_lang.lint.signature.domains import Domain, test_findings
 from vigil_lang.lint.signature.joins import Use, joins
@@ -47,7 +47,7 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
     if signature is None or not signature.actions:
         return
     known = Vocabulary(signature)
-    occurrence = Occurrence(signature)
+    reachability = Reachability(signature)
     for statement in policy.statements:
         conditions.start()
         uses: list[Use] = []
@@ -55,7 +55,7 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
             reading = Reading(policy.module, known, conditions, part.role != "forbidden", uses)
             yield from reading.findings(part.expr, Scope(policy.module))
         yield from joins(uses, signature)
-        if (finding := vacuous(statement, occurrence)) is not None:
+        if (finding := vacuous(statement, reachability)) is not None:
             yield finding
     for pattern in policy.module.own.values():
         if isinstance(pattern, tree.Pattern):

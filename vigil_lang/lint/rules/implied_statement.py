@@ -7,9 +7,9 @@ from itertools import count, islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from vigil_lang.analysis import canonical
-from vigil_lang.analysis.counterexample import breaking
+from vigil_lang.analysis.counterexample import counterexample
 from vigil_lang.analysis.entailment import entails, valid
-from vigil_lang.analysis.field_constraints import Facets, conceivable
+from vigil_lang.analysis.field_constraints import FieldConstraints, may_imply
 from vigil_lang.analysis.implication import plainly_impossible
 from vigil_lang.analysis.tableau import within
 from vigil_lang.diagnostics import Diagnostic, Note
@@ -43,10 +43,10 @@ class Sides(NamedTuple):
     """What a statement looks at: its trigger (None where it has no plain one), what else may not occur, its guard."""
 
     statement: Statement
-    trigger: Facets | None
-    others: list[Facets]
-    guard: Facets | None
-    scope: Facets | None
+    trigger: FieldConstraints | None
+    others: list[FieldConstraints]
+    guard: FieldConstraints | None
+    scope: FieldConstraints | None
 
 
 def find(subject: Subject) -> Iterator[Diagnostic]:
@@ -140,7 +140,7 @@ class _Comparison:
 
     def _told_apart(self, one: Sides, other: Sides) -> bool:
         if id(other) not in self._runs:
-            self._runs[id(other)] = breaking(other.statement.requirement)
+            self._runs[id(other)] = counterexample(other.statement.requirement)
         return _told_apart(one, other, self._runs[id(other)])
 
 
@@ -152,25 +152,25 @@ def _told_apart(one: Sides, other: Sides, run: Trace | None) -> bool:
     mine, theirs = _trigger(one.statement), _trigger(other.statement)
     if mine is None or (theirs is not None and plainly_impossible((theirs.condition, core.NotC(mine.condition)))):
         return False
-    run = breaking(other.statement.requirement, mine.condition)
+    run = counterexample(other.statement.requirement, mine.condition)
     return run is not None and satisfied(requirement, run)
 
 
 def _sides(statement: Statement, known: Implications) -> Sides:
     theta, trigger = statement.requirement.theta, _trigger(statement)
-    others: list[Facets] = []
+    others: list[FieldConstraints] = []
     guard = scope = None
     for holds in core.conditions(theta):
         role = holds.role
         if holds is trigger:
             continue
         if role == "scope":
-            scope = known.facets(holds.condition)
+            scope = known.constraints(holds.condition)
         elif role in ("guard", "response", "resolver"):
-            guard = known.facets(holds.condition)
+            guard = known.constraints(holds.condition)
         elif role in ("forbidden", "condition"):
-            others.append(known.facets(holds.condition))
-    return Sides(statement, None if trigger is None else known.facets(trigger.condition), others, guard, scope)
+            others.append(known.constraints(holds.condition))
+    return Sides(statement, None if trigger is None else known.constraints(trigger.condition), others, guard, scope)
 
 
 def _trigger(statement: Statement) -> core.Holds | None:
@@ -221,12 +221,12 @@ def _may_imply(form: Form | None) -> Iterable[str | None]:
     return dict.fromkeys((*alike, *outright, None))
 
 
-def _hits(sides: Sides) -> list[Facets]:
+def _hits(sides: Sides) -> list[FieldConstraints]:
     """What a statement is put to the test or broken by."""
     return [hit for hit in (sides.trigger, *sides.others) if hit is not None]
 
 
-def _conceivable(one: Sides, other: Sides, hits: list[Facets]) -> bool:
+def _conceivable(one: Sides, other: Sides, hits: list[FieldConstraints]) -> bool:
     """Whether the first may say what the second says, at a look."""
     form, asked = one.statement.preset, other.statement.preset
     if one.trigger is None:
@@ -234,17 +234,17 @@ def _conceivable(one: Sides, other: Sides, hits: list[Facets]) -> bool:
     if one.scope is not None and asked is not None and not _as_wide(other.scope, one.scope):
         return False
     if form is None or form.forbids_outright or asked is None:
-        return any(conceivable(hit, one.trigger, renaming="right") for hit in hits)
-    if other.trigger is None or not conceivable(other.trigger, one.trigger, renaming="right"):
+        return any(may_imply(hit, one.trigger, renaming="right") for hit in hits)
+    if other.trigger is None or not may_imply(other.trigger, one.trigger, renaming="right"):
         return False
-    if one.guard is not None and other.guard is not None and not conceivable(one.guard, other.guard, renaming="left"):
+    if one.guard is not None and other.guard is not None and not may_imply(one.guard, other.guard, renaming="left"):
         return False
     return _as_tight(one.statement.requirement.theta, other.statement.requirement.theta)
 
 
-def _as_wide(narrow: Facets | None, wide: Facets) -> bool:
+def _as_wide(narrow: FieldConstraints | None, wide: FieldConstraints) -> bool:
     """Whether what comes after one event may come after another, as far as a look can tell."""
-    return narrow is not None and conceivable(narrow, wide, renaming="right")
+    return narrow is not None and may_imply(narrow, wide, renaming="right")
 
 
 def _as_tight(one: core.Theta, other: core.Theta) -> bool:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def find(subject: Subject) -> Iterator[Diagnostic]:
     """The globs that are equalities in disguise; what another rule says of one is not said twice."""
     module = subject.policy.module
-    for use in subject.written.uses:
+    for use in subject.parts.uses:
         if use.operator not in ("~", "!~") or type(use.operand) is tree.Regex:
             continue
         text = glob_of(use, module)
