@@ -73,7 +73,7 @@ class Work:
         effort = self._effort
         effort.taken += steps
         if effort.taken > effort.most:
-            help_text = "judge by fewer statements at a time (`--statement`), or by some that join fewer values"
+            help_text = "judge fewer statements at a time (`--statement`), or some that join fewer values"
             raise self._refusal(f"it takes more than {effort.most:,} steps", help_text)
 
     def make(self, parts: int) -> None:
@@ -96,7 +96,7 @@ class Work:
             raise self._no_room()
 
     def _no_room(self) -> TooCostly:
-        help_text = "a statement with fewer variables, or with values in their place, has fewer"
+        help_text = "use fewer variables, or values in their place"
         return self._refusal("the values of its variables can be combined in too many ways", help_text)
 
     def _refusal(self, why: str, help_text: str) -> TooCostly:

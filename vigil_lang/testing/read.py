@@ -157,7 +157,7 @@ class _Reader:
                 values: list[object] = []
                 for part in parts:
                     if isinstance(part, tree.Name):
-                        self.faults.add(f"`{part.text}` is no value: write the values out", part.span)
+                        self.faults.add(f"`{part.text}` is not a value: write the values out", part.span)
                         return None
                     values += [self._literal(e) for e in part.elements]
                 return None if None in values else values

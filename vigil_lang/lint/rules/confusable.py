@@ -85,7 +85,7 @@ def _finding(word: str, why: str, span: Span, source: Source, string: tree.Strin
     if string is not None and "\\u" not in string.raw and plain(string.raw).isascii():
         written = f'"{plain(string.raw)}"'
         fix = Fix(f"write `{written}`", (Edit(span, written),))
-    help_text = f"it reads as `{plain(word)}`: write that, if it is meant" if plain(word).isascii() else None
+    help_text = f"it reads as `{plain(word)}`: write that if you mean it" if plain(word).isascii() else None
     return Diagnostic.of("VGL708", f"`{word}` {why}", source, span, help=help_text, fix=fix)
 
 
@@ -103,7 +103,7 @@ def _alike(subject: Subject) -> Iterator[Diagnostic]:
         other, note = first.setdefault(outline(name), (name, Note("declared here", module.source, span)))
         if other != name:
             message = f"`{name}` looks like `{other}`"
-            help_text = "give one of them another name: who reads the policy takes them for the same"
+            help_text = "rename one of them: a reader cannot tell them apart"
             yield Diagnostic.of("VGL708", message, module.source, span, help=help_text, notes=(note,))
 
 

@@ -55,10 +55,10 @@ def _finding(use: Use, text: str, subject: Subject, *, free: bool) -> Diagnostic
             fix = Fix(f"write `{written}`", (Edit(span, f" {written}"),), safe=True)
     return Diagnostic.of(
         "VGL318",
-        f"a glob without a wildcard: {name} must be just `{text}`",
+        f"a glob without a wildcard: {name} must be exactly `{text}`",
         module.source,
         use.operand.span,
-        help=f"write `{starred}` for a text that holds it" + ("" if use.through else f", or `{written}`"),
+        help=f"write `{starred}` for a text that contains it" + ("" if use.through else f", or `{written}`"),
         fix=fix,
     )
 

@@ -64,10 +64,10 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
                 written = _written(use, held, module)
                 yield Diagnostic.of(
                     "VGL324",
-                    f"{name} is held against the very text `{text}`: nothing reads the operator in it",
+                    f"{name} is compared with the literal text `{text}`: the operator in it has no effect",
                     module.source,
                     string.span,
-                    help=f"write `{written}`" if written else "a test stands outside of strings",
+                    help=f"write `{written}`" if written else "write the operator outside the string",
                     fix=_fix(use, string, held, module),
                 )
 

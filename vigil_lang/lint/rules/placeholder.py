@@ -37,7 +37,7 @@ def _unknown_placeholder(name: str, span: Span, statement: Statement) -> Diagnos
     known = ", ".join(f"`{{{x}}}`" for x in variables)
     return Diagnostic.of(
         "VGL307",
-        f"the message speaks of `{{{name}}}`, and `{statement.name}` has no such variable",
+        f"the message uses `{{{name}}}`, but `{statement.name}` has no such variable",
         statement.source,
         span,
         help=f"it has {known}" if known else "it has no variables; only their values can be shown",

@@ -125,10 +125,10 @@ def _finding(part: Part, reasons: list[Part], subject: Subject, *, together: boo
     source = subject.policy.module.source
     several = "these" if len(reasons) > 1 else "this"
     if together:
-        message = "this changes nothing: it holds wherever the rest does"
+        message = "this condition is redundant: the rest implies it"
         why = f"wherever {several} hold" if len(reasons) > 1 else "wherever this holds"
     else:
-        message = "this alternative changes nothing: another holds wherever it does"
+        message = "this alternative is redundant: it implies another"
         why = f"one of {several} holds, too" if len(reasons) > 1 else "this holds, too"
     assert part.parent is not None
     return Diagnostic.of(

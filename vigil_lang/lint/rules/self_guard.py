@@ -30,6 +30,6 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
                 f"{what}, so the first one always breaks `{statement.name}`",
                 statement.source,
                 guard.span,
-                help="name the event that has to come first; what may never happen is written `abs(…)`",
+                help="name the event that must come first; to forbid an event write `abs(…)`",
                 notes=(Note("the trigger", statement.source, trigger.span),),
             )

@@ -27,6 +27,6 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
                 f"{what}, so the last one always breaks `{statement.name}`",
                 statement.source,
                 response.span,
-                help="leave out of the trigger what counts as a response, or name another response",
+                help="exclude responses from the trigger, or name another response",
                 notes=(Note("the trigger", statement.source, trigger.span),),
             )

@@ -139,7 +139,7 @@ def _conjunction(one: Named, other: Named, subject: Subject) -> Diagnostic:
         f"one event cannot be both {_shown(one.names)} and {_shown(other.names)}",
         source,
         other.span,
-        help="write `or` if either will do; what comes before or after is the business of `prec`, `resp` and `always`",
+        help="write `or` if either will do; for an event before or after it use `prec`, `resp` or `always`",
         notes=(Note("together with this", source, one.span),),
     )
 

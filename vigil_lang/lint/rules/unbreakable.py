@@ -57,7 +57,7 @@ def _guarded(statement: Statement, subject: Subject) -> Iterator[Diagnostic]:
                     f"what `{statement.name}` applies after is a guard already, so no run can break it",
                     statement.source,
                     guard.span,
-                    help="name a guard that need not have come before",
+                    help="name a guard that the scope does not imply",
                     notes=(Note("it applies after this", statement.source, scope.span),),
                 )
 
@@ -72,7 +72,7 @@ def _valid(statement: Statement, subject: Subject) -> Iterator[Diagnostic]:
     if any(known.impossible((c,)) or known.impossible((core.NotC(c),)) for c in conditions):
         return
     message = f"no run can break `{statement.name}`: what it asks for follows from the rest"
-    help_text = "ask for something that the events it speaks of need not be, or leave it out"
+    help_text = "ask for something that does not follow from the rest, or leave the statement out"
     yield Diagnostic.of("VGL314", message, statement.source, statement.span, help=help_text)
 
 

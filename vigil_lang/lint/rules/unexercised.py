@@ -33,12 +33,12 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
             and told.code == "VGL408"
         ):
             continue
-        what = "its trigger never occurs" if statement.requirement.trigger is not None else "none has what it is about"
+        what = "its trigger never occurs" if statement.requirement.trigger is not None else "no event concerns it"
         which = f"none of the {len(runs)} runs puts" if len(runs) > 1 else "the run does not put"
         yield Diagnostic.of(
             "VGL332",
             f"{which} `{statement.name}` to the test: {what}",
             statement.source,
             statement.span,
-            help="compare the names it uses with those of the runs, or add a run in which it matters",
+            help="compare its names with those of the runs, or add a run that puts it to the test",
         )

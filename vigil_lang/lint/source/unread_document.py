@@ -28,5 +28,5 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
                 citation.statement.source,
                 citation.file_span,
                 severity="info" if document.reason == "absent" else None,
-                help="whether it still has the sentences cited from it is not known",
+                help="the sentences cited from it cannot be checked",
             )
