@@ -1,4 +1,4 @@
-"""What a conjunction asks for, field by field: a cheap look that tells most conditions apart without a solver."""
+"""What a conjunction asks of each field: a cheap comparison that settles most questions without a solver."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Whether one condition implies another: every event and binding that meets the one meets the other.
 
-Most questions are settled by a look: a guessed event meets the one and not the other, or each conjunct of the one is
+Most questions need no solver: a guessed event meets the one and not the other, or each conjunct of the one is
 plainly implied by one of the other. Only what is left is put to Z3.
 """
 
@@ -47,7 +47,7 @@ class Implications:
         return self.impossible((left, core.NotC(right)))
 
     def suspected(self, left: core.Condition, right: core.Condition) -> bool:
-        """`implies`, with a cheap look first that tells most pairs apart; only a certain answer is a yes."""
+        """`implies`, after a cheap comparison that rules out most pairs; True only where it is certain."""
         return may_imply(self.constraints(left), self.constraints(right)) and self.implies(left, right) is True
 
     def constraints(self, condition: core.Condition) -> FieldConstraints:

@@ -1,7 +1,7 @@
 """What can occur within a signature: for a condition, whether some event of Σ may meet it and whether some may not.
 
-Tests are taken one at a time, so a condition that is called possible may still be impossible; one that is called
-impossible is.
+Tests are taken one at a time, so a condition called possible may still be impossible; one called impossible
+certainly is.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Conditions that ask so little of an event that some event is sure to meet them: most, told without guessing one."""
+"""Conditions that some event is sure to meet, recognised without guessing the event; most conditions are such."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ _CHARACTERS_A_STEP: Final = 4_000
 
 
 class ManyBindings(Exception):
-    """The lists of an event can be combined in so many ways that values alike should be found first."""
+    """An event's lists combine in so many ways that equivalent values must be merged first."""
 
 
 class Occurrences:

@@ -1,4 +1,4 @@
-"""What a policy's own patterns and statements are made of, gathered in one walk that the rules share."""
+"""The tests, calls and connectives of a policy's text, gathered in one walk that the rules share."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def _walk(found: PolicyParts, item: Item, start: tuple[tree.Expr, ...], module: 
 
 
 def _handed_on(item: Item, apply: tree.Apply, module: Module, declared: object, known: ParameterTests) -> Iterator[Use]:
-    """The literals that a pattern is given, each against what the pattern holds it against."""
+    """The literal arguments of a pattern, each with the test that the pattern makes of it."""
     if not isinstance(declared, tree.Pattern) or len(declared.params) != len(apply.args or ()):
         return
     for param, arg in zip(declared.params, apply.args or (), strict=True):
@@ -172,7 +172,7 @@ def _handed_on(item: Item, apply: tree.Apply, module: Module, declared: object, 
 
 @dataclass(slots=True)
 class ParameterTests:
-    """What patterns do with what they are given; each pattern is looked at once."""
+    """The tests that patterns make of their parameters; each pattern is read once."""
 
     _known: dict[tuple[Module, str], dict[str, list[Asked]]] = field(default_factory=dict)
 

@@ -1,4 +1,4 @@
-"""The regular expressions of a policy as trees, for the rules that look into them."""
+"""The regular expressions of a policy as syntax trees."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a rule looks at: one policy, and all that is known beside it."""
+"""The input of a rule: one policy with its signature, runs and documents."""
 
 from __future__ import annotations
 

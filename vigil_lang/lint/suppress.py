@@ -1,4 +1,4 @@
-"""`// vigil: ignore[VGL301] reason`: findings that an author answers for where they stand.
+"""`// vigil: ignore[VGL301] reason`: findings that a comment suppresses.
 
 A comment behind code speaks of its line, one on a line of its own of the item below it, and `ignore-file` of the
 whole file.

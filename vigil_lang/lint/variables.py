@@ -1,4 +1,4 @@
-"""What the variables of statements join, and which of them join nothing.
+"""Which tests the variables of statements join, and which variables join nothing.
 
 A statement holds for all values of its variables. One that stands only where events are forbidden or where they
 trigger something may be any value there.

@@ -76,7 +76,7 @@ class Form:
 
     @property
     def only_forbids(self) -> bool:
-        """Whether it has a single condition, whose events are too many as they are."""
+        """Whether it only limits how often its one condition may occur."""
         return len(self.terms) == 1 and self.looks == "nowhere"
 
     @property

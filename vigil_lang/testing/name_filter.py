@@ -1,4 +1,4 @@
-"""Which tests to run, by parts of their names: `mask and not slow`."""
+"""Selection of tests by parts of their names: `mask and not slow`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A statement under watch: what runs make of it, of its conditions and of their parts."""
+"""What runs show of a statement, of its conditions and of their parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""VGL325: two variables that differ by a slip, each on a side of its own: most often they were meant to be one."""
+"""VGL325: two variables that differ by a typing error and join nothing: most likely one was meant."""
 
 from __future__ import annotations
 

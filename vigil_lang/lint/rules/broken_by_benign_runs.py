@@ -1,4 +1,4 @@
-"""VGL331: statements that runs break in which nothing is wrong."""
+"""VGL331: statements that benign runs break."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""VGL302: conditions that no event can meet, traced back to the conjuncts at fault in the source."""
+"""VGL302: conditions that no event can meet, with the conjuncts at fault."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""VGL322: statements that another one of the policy says already, and more."""
+"""VGL322: statements that another statement of the policy implies."""
 
 from __future__ import annotations
 

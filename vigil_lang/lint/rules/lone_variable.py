@@ -1,4 +1,4 @@
-"""VGL301: variables that one test alone mentions: they join nothing, so most often a text was meant."""
+"""VGL301: variables that only one test mentions: they join nothing, so most likely a text was meant."""
 
 from __future__ import annotations
 

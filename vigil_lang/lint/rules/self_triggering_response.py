@@ -1,4 +1,4 @@
-"""VGL312: responses that are triggers again: each asks for a further one, and a run ends."""
+"""VGL312: responses that are triggers themselves: the last one has no response after it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""VGL308: names that look like a kind of the vocabulary (`file.wirte`) and are none, where actions are named."""
+"""VGL308: action names that look like a kind of the vocabulary (`file.wirte`) but are not one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""VGL408 and VGL409: statements that a signature makes say nothing, or block always."""
+"""VGL408 and VGL409: statements that are vacuous, or always violated, within a signature."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""VGL703: a cited sentence that speaks of another order (`before`, `at most three times`) than the statement's form."""
+"""VGL703: a cited sentence with another temporal order (`before`, `at most three times`) than the statement's form."""
 
 from __future__ import annotations
 
