@@ -73,7 +73,7 @@ def _as_body(place: Place, item: tree.Statement) -> str | None:
         return None if text is None else operator + text
 
     def put_between(items: tuple[core.Theta, ...], operator: str, binds: int, tight: int) -> str | None:
-        texts = [text for item in items if (text := put(item, binds + 1)) is not None]
+        texts = [text for item in items if (text := put(item, min(binds + 1, AND))) is not None]
         joined = f" {operator} ".join(texts)
         return None if len(texts) < len(items) else f"({joined})" if binds < tight else joined
 
