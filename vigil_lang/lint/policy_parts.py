@@ -54,7 +54,7 @@ class PolicyParts:
     conjunctions: list[Connective] = field(default_factory=list)
     disjunctions: list[Connective] = field(default_factory=list)
     looked_at: dict[tuple[Module, str], frozenset[str]] = field(default_factory=dict)
-    """What patterns look at, as far as that has been asked (`parts.about`)."""
+    """What patterns look at, as far as that has been asked (`connectives.about`)."""
     paths: dict[tuple[int, str | None], bool] = field(default_factory=dict)
     """Whether what a test holds a text against is a path, as far as that has been asked (`paths`)."""
     absolute: dict[tuple[int, str, str], list[str]] = field(default_factory=dict)
