@@ -47,6 +47,8 @@ def judge(texts: list[str], recorded: list[list[Line]], counts: Counter[str], so
         assert by_denotation(requirement, trace) == expected
         assert by_index(requirement, trace) == expected
         counts["cases"] += 1
+        if counts["cases"] % 1_000 == 0:
+            print(f"{counts['cases']:,} cases agree", flush=True)
         if counts["cases"] % solver_every == 0:
             assert by_solver(requirement, trace, statement.name) == expected
             counts["solver cases"] += 1
