@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint types bench fmt fuzz rule vscode clean
+.PHONY: demo test lint types bench fmt fuzz differential rule vscode clean
 
 demo: $(READY)
 	@"$(BIN)/vigil" demo
@@ -36,6 +36,9 @@ fmt: $(READY)
 
 fuzz: $(READY)
 	"$(BIN)/python" tests/fuzz_parser.py --count 1000000
+
+differential: $(READY)
+	"$(BIN)/python" -m tests.differential.long_run --count 100000
 
 $(READY): pyproject.toml
 	"$(PYTHON)" -c 'import sys; sys.exit("vigil needs Python 3.11 or newer; set PYTHON=…" if sys.version_info < (3, 11) else 0)'

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from vigil_lang.semantics.forms import FORMS
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -78,3 +80,41 @@ def test_nobody_imports_the_server() -> None:
     assert not [
         path for path in FILES for module in imported(path) if module.startswith("vigil_lsp") and layer(path) != "cli"
     ]
+
+
+FORM_NAMES = {*FORMS, "always"}
+OTHER_WORDS = {
+    "vigil_lang/abstraction/shell/structure.py: until": "the shell's loop",
+    "vigil_lang/cli/output.py: always": "colours, always",
+    "lsp/vigil_lsp/completing/keywords.py: always": "what the editor says of the one form that has no row",
+}
+KNOWING_FORMS = ("syntax", "semantics/forms.py", "semantics/lower.py", "draft")
+
+
+def compared(path: Path) -> Iterator[str]:
+    """The texts that a file compares with something, matches, or looks up in a set or a table of its own."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        match node:
+            case ast.Compare():
+                parts: list[ast.expr] = [node.left, *node.comparators]
+            case ast.MatchValue(value):
+                parts = [value]
+            case ast.Dict(keys):
+                parts = [key for key in keys if key is not None]
+            case _:
+                continue
+        for part in parts:
+            yield from (n.value for n in ast.walk(part) if isinstance(n, ast.Constant) and isinstance(n.value, str))
+
+
+def test_no_file_after_lowering_knows_a_form_by_its_name() -> None:
+    """What tells forms apart is in their table, `semantics/forms.py`, so that a new form is a row there."""
+    server = ROOT.parent / "lsp" / "vigil_lsp"
+    files = [path for path in FILES if not path.relative_to(ROOT).as_posix().startswith(KNOWING_FORMS)]
+    knowing = {
+        f"{path.relative_to(ROOT.parent)}: {name}"
+        for path in (*files, *server.rglob("*.py"))
+        for name in compared(path)
+        if name in FORM_NAMES
+    }
+    assert knowing == set(OTHER_WORDS)

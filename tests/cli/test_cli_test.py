@@ -257,7 +257,7 @@ def test_mutants_are_not_tried_where_tests_fail(vigil: Vigil) -> None:
 def test_a_file_of_tests_is_no_policy(vigil: Vigil, args: tuple[str, ...]) -> None:
     result = vigil(*args)
     assert (result.status, result.out) == (2, "")
-    assert "a file of tests is no policy to judge runs by" in result.err
+    assert "a test file is not a policy to judge runs by" in result.err
     assert "`vigil test rules_test.vgl` runs its tests" in result.err
 
 

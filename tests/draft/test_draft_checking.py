@@ -9,7 +9,7 @@ from draft_requirements import any_of, arg, called, clause, hostile_requirements
 from hypothesis import HealthCheck, given, settings
 
 from vigil_lang import Event, Trace
-from vigil_lang.analysis.counterexample import breaking
+from vigil_lang.analysis.counterexample import counterexample
 from vigil_lang.diagnostics import Source
 from vigil_lang.draft.checks.acceptance import Accepted, judged
 from vigil_lang.draft.checks.statement_check import MAX_PROBLEMS, MAX_STATEMENTS, Checks
@@ -233,7 +233,9 @@ def test_what_passes_reads_back_and_can_be_broken(requirement: Requirement) -> N
             source = Source("policy.vgl", to_text(one.statement) + "\n")
             assert parse(source).file.items == (one.statement,)
             (lowered,) = read_policy(source).statements
-            assert one.run_counts.violated or one.run_counts.exercised or breaking(lowered.requirement) is not None
+            assert (
+                one.run_counts.violated or one.run_counts.exercised or counterexample(lowered.requirement) is not None
+            )
 
 
 def test_a_requirement_without_any_test_says_nothing() -> None:

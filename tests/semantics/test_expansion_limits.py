@@ -61,7 +61,7 @@ def test_a_chain_of_declarations() -> None:
     chain = "\n".join(f"let a{n} = a{n + 1}" for n in range(500))
     found = said(f"{chain}\nlet a500 = {{x}}\n\nstatement S: abs(f in a0)")
     assert found
-    assert set(found) == {f"VGL203 more than {MAX_CHAIN} declarations stand for each other in a row"}
+    assert set(found) == {f"VGL203 more than {MAX_CHAIN} declarations refer to each other in a chain"}
 
 
 def test_a_chain_that_is_declared_in_order_is_no_trouble() -> None:

@@ -92,7 +92,7 @@ def _check(
     linted = lint(policy_source(path), Plan(Selection((ALL,)), values, signature, basic=True))
     if not core:
         return linted.policy, list(linted.findings)
-    from vigil_lang.semantics.extensions import uses
+    from vigil_lang.lint.rules.extension import uses
 
     found = [*linted.findings, *uses(linted.policy)]
     return linted.policy, sorted(found, key=lambda f: (f.source.path != path, f.source.path, f.span.start))

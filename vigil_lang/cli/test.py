@@ -62,11 +62,11 @@ def command(
 
     Exit status: 0 every test passed, 1 some failed, too little is covered or a mutant survived, 2 a test is not valid.
     """
-    from vigil_lang.testing.name_filter import chooser
+    from vigil_lang.testing.name_filter import name_filter
     from vigil_lang.testing.session import FileResult, collect
 
     try:
-        fits = chooser(wanted)
+        fits = name_filter(wanted)
     except ValueError as error:
         raise click.UsageError(f"-k: {error}.") from error
     project = settings_of(config, isolated=isolated)

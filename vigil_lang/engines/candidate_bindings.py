@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from vigil_lang.engines.effort import Work
-    from vigil_lang.engines.equivalent_values import Alike
+    from vigil_lang.engines.equivalent_values import EquivalentValues
     from vigil_lang.engines.index import Key, Occurrences
     from vigil_lang.trace import Trace
 
@@ -39,7 +39,7 @@ class Candidates:
         trace: Trace,
         occurrences: Callable[[core.Holds], Occurrences],
         work: Work,
-        alike: Alike | None = None,
+        alike: EquivalentValues | None = None,
     ) -> None:
         self._work = work
         self._alike = alike

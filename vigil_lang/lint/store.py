@@ -1,4 +1,4 @@
-"""What linting a file came to, kept until the file, what it rests on, or the linter changes."""
+"""A cache of lint results, valid until the file, its dependencies or the linter changes."""
 
 from __future__ import annotations
 

@@ -44,6 +44,8 @@ class Form:
     looks: Literal["nowhere", "back", "ahead"]
     """Where it looks for what its trigger needs; `nowhere` where events are forbidden or counted."""
     lower: Lower
+    formula: str
+    """The same in the paper's notation (Table VI)."""
     summary: str
     """What it asks for, in a sentence."""
     short: str
@@ -60,6 +62,14 @@ class Form:
     """What follows where that can never occur."""
     settles: bool = False
     """Whether what has to occur ends what the trigger began, so that the trigger itself, or a failure, may do it."""
+    implied_by: tuple[FormName, ...] = ()
+    """The other forms of the same order that may say more than it does."""
+    mistaken_for: FormName | None = None
+    """The form that a slip would make of it, with the same conditions and without a bound."""
+    telling: str = ""
+    """Which runs tell the two apart."""
+    is_extension: bool = False
+    """Whether the paper does not have it."""
 
     @property
     def roles(self) -> tuple[str, ...]:
@@ -68,12 +78,12 @@ class Form:
 
     @property
     def only_forbids(self) -> bool:
-        """Whether it has a single condition, whose events are too many as they are."""
+        """Whether it only limits how often its one condition may occur."""
         return len(self.terms) == 1 and self.looks == "nowhere"
 
     @property
-    def forbids_each(self) -> bool:
-        """Whether every event of its single condition is a violation, not only those beyond a count."""
+    def forbids_outright(self) -> bool:
+        """Whether no event may meet its condition at all, not only those beyond a count."""
         return self.only_forbids and self.bound == "none"
 
 
@@ -94,12 +104,15 @@ FORMS = _rows(
         bound="none",
         looks="back",
         lower=lambda triggered, _, others, __: core.Implies(triggered, core.Earlier(others[0])),
+        formula="prec(ψ, ψ′) = □ (ψ ⇒ ◇⁻ψ′)",
         summary="Whenever the trigger happens, the guard must have happened before.",
         short="something must have happened before",
         sentence="Whenever {trigger} happens{scope}, {guard} must have happened before.",
         offence="nothing earlier met {guard}{where}",
         contrast="asks for what comes earlier",
         wanted="guard",
+        mistaken_for="resp",
+        telling="has {guard} only after the trigger, or only before it",
     ),
     Form(
         name="abs",
@@ -107,6 +120,7 @@ FORMS = _rows(
         bound="none",
         looks="nowhere",
         lower=lambda triggered, *_: core.Not(triggered),
+        formula="abs(ψ) = □ ¬ψ",
         summary="It must never happen.",
         short="must never happen",
         sentence="{forbidden} must never happen{scope}.",
@@ -119,12 +133,16 @@ FORMS = _rows(
         bound="none",
         looks="ahead",
         lower=lambda triggered, _, others, __: core.Implies(triggered, core.Later(others[0])),
+        formula="resp(ψ, ψ′) = □ (ψ ⇒ ◇⁺ψ′)",
         summary="Whenever the trigger happens, the response must happen later.",
         short="something must happen later",
         sentence="Whenever {trigger} happens{scope}, {response} must happen later.",
         offence="nothing later met {response}{where}",
         contrast="asks for what comes later",
         wanted="response",
+        implied_by=("bresp",),
+        mistaken_for="prec",
+        telling="has {response} only before the trigger, or only after it",
     ),
     Form(
         name="bresp",
@@ -132,12 +150,15 @@ FORMS = _rows(
         bound="calls or time",
         looks="ahead",
         lower=lambda triggered, _, others, bound: core.Implies(triggered, core.Later(others[0], bound)),
+        formula="bresp[ℓ](ψ, ψ′) = □ (ψ ⇒ ◇⁺≤ℓ ψ′)",
         summary="Whenever the trigger happens, the response must happen within so many calls, or so much time.",
         short="something must happen soon",
         sentence="Whenever {trigger} happens{scope}, {response} must happen within {bound}.",
         offence="nothing within {bound} met {response}{where}",
         contrast="asks for what comes later",
         wanted="response",
+        mistaken_for="resp",
+        telling="has {response} later than the bound allows",
     ),
     Form(
         name="rslv",
@@ -151,6 +172,7 @@ FORMS = _rows(
         lower=lambda triggered, trigger, others, _: core.Implies(
             triggered, core.Or((others[0], core.Later(core.Or((others[0], trigger)))))
         ),
+        formula="rslv(ψ, ψ′) = □ (ψ ⇒ ψ′ ∨ ◇⁺(ψ′ ∨ ψ))",
         summary="After the trigger the run must not end before it is resolved.",
         short="must be resolved before the run ends",
         sentence="Whenever {trigger} happens{scope}, the run must not end before {resolution} happens.",
@@ -159,6 +181,9 @@ FORMS = _rows(
         wanted="resolution",
         settles=True,
         unmet="the last trigger is always a violation",
+        implied_by=("resp", "bresp"),
+        mistaken_for="resp",
+        telling="has the trigger resolved at once, or come again instead of a resolution",
     ),
     Form(
         name="until",
@@ -170,6 +195,7 @@ FORMS = _rows(
         bound="none",
         looks="nowhere",
         lower=lambda triggered, _, others, __: core.Implies(triggered, core.Clear(others[0], others[1])),
+        formula="until(ψ, ψ′, ψb) = □ (ψ ⇒ clear(ψ′, ψb))",
         summary="After the trigger something is forbidden until the resolver has happened.",
         short="forbidden until something has happened",
         sentence="After {trigger}{scope}, {forbidden} must not happen until {resolver} has.",
@@ -187,11 +213,13 @@ FORMS = _rows(
         lower=lambda triggered, _, __, bound: core.Implies(
             triggered, core.Not(core.Repeated(bound.count if isinstance(bound, core.Calls) else 0, triggered))
         ),
+        formula="atmost[n](ψ) = □ (ψ ⇒ ¬repeated(n, ψ))",
         summary="It may happen in so many calls, and in no more.",
         short="must not happen more often",
         sentence="{trigger} may happen in at most {bound}{scope}.",
         offence="more than {bound} met {trigger}{where}",
         contrast="counts",
+        is_extension=True,
     ),
 )
 """The forms over conditions, the likeliest first. `always` has a temporal body instead, which is its own meaning."""

@@ -73,7 +73,7 @@ def check_elsewhere(file: tree.File, report: Callable[[Diagnostic], None]) -> No
     for found in (file.annotations, *others):
         for note in _known(found, file.source, report):
             if note.name.text != "source":
-                message = f"`@{note.name.text}` speaks of a statement and has no effect here"
+                message = f"`@{note.name.text}` describes a statement and has no effect here"
                 report(Diagnostic.of("VGL211", message, file.source, note.span))
 
 

@@ -1,4 +1,4 @@
-"""Events made to measure: of a kind that meets a condition, or just misses it, with values a person can read."""
+"""Invented events that meet a condition or just miss it, with readable values."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def distinct(events: Iterable[Event]) -> list[Event]:
 
 
 def samples(condition: core.Condition, binding: Binding, wanted: bool = True) -> Iterator[Event]:
-    """Events that meet a condition under a binding (or do not), each another way to; none where none is found."""
+    """Different events that meet a condition under a binding (or do not); none if none is found."""
     seen: set[object] = set()
     for case in _ways(condition, wanted, _numbered(core.tests(condition))):
         event = _event(case, binding)
@@ -109,7 +109,7 @@ def _numbered(tests: list[core.Test]) -> dict[int, int]:
 
 
 def _event(case: list[Asked], binding: Binding) -> Event:
-    """A guess: the caller sees whether it is right."""
+    """A guess; the caller must check it."""
     status: Status = "ok"
     asked: dict[core.Reads, list[Asked]] = {}
     for test, wanted in case:

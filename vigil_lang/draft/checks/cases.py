@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from vigil_lang.analysis.reachability import Occurrence
+from vigil_lang.analysis.reachability import Reachability
 from vigil_lang.semantics import core, regex
 from vigil_lang.semantics.regex_reader import read
 from vigil_lang.semantics.text import Glob, glob_parts, predicate
@@ -77,7 +77,7 @@ def meets_most(way: Sequence[Asked], signature: Signature | None) -> bool:
     """Whether a case that names actions can be met by more than half of those that a signature has."""
     if signature is None or len(signature.actions) < _FEW_ACTIONS:
         return False
-    occurrence = Occurrence(signature)
+    occurrence = Reachability(signature)
     whole = core.AndC(tuple(test if wanted else core.NotC(test) for test, wanted in way))
     met = sum(occurrence.condition(whole, name, action).hold for name, action in signature.actions.items())
     return 2 * met > len(signature.actions)

@@ -51,7 +51,9 @@ def exceptions(role: str, ways: Sequence[Sequence[Asked]], form: Form, said: Sai
             # What must always be there is asked for by forbidding the rest, and may go by other words.
             demands = not prohibited or (excepts is not None and LACKING.fullmatch(excepts[0]) is not None)
             options = all(_is_option(one) for one, _ in out)
-            demanded = form.forbids_each and role != "scope" and demands and (options if prohibited else len(out) == 1)
+            demanded = (
+                form.forbids_outright and role != "scope" and demands and (options if prohibited else len(out) == 1)
+            )
             lacks = "except" if excepts else "name"
             told = f"{role}: it takes out {listed(unnamed)}, which the sentence does not {lacks}"
             yield Weakness(told if demanded else f"{told}; an exception must be in it", certain=not demanded)

@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from vigil_lang.analysis.counterexample import breaking
+from vigil_lang.analysis.counterexample import counterexample
 from vigil_lang.analysis.entailment import valid
 from vigil_lang.base.collector import collector_paused
 from vigil_lang.config.select import Selection
@@ -188,7 +188,7 @@ def breakable(requirement: core.Requirement, counts: RunCounts) -> bool:
     In doubt it says nothing: a condition so involved that neither guesses nor the solver find an event for it is none
     that a reviewer understands.
     """
-    if counts.violated or breaking(_with_few(requirement)) is not None:
+    if counts.violated or counterexample(_with_few(requirement)) is not None:
         return True
     if valid(requirement):
         return False

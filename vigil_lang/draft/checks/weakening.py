@@ -87,7 +87,7 @@ def _narrowed(
                 yield Weakness(told)
             case core.Equals(_, name) | core.Contains(_, name) if not (wanted or SAME_THING.search(said.text)):
                 yield Weakness(f"{role}: it takes out the object `{name}`, and the clause takes out none")
-    if form.forbids_each and any(not _says_anything(way, said) for way in ways):
+    if form.forbids_outright and any(not _says_anything(way, said) for way in ways):
         yield Weakness(f"{role}: nearly any event meets it; name the action that is forbidden")
     for way in ways:
         if (kinds := impossible(way, signature)) is not None:

@@ -1,4 +1,4 @@
-"""What a statement says, as far as a word of its sentence can have a counterpart there."""
+"""The words of a statement, in which the words of its cited sentence may have a counterpart."""
 
 from __future__ import annotations
 

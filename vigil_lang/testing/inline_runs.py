@@ -127,7 +127,7 @@ class _Reader:
                 if not named:
                     return [self._value(e) for e in elements if not isinstance(e, tree.Argument)]
                 if len(named) < len(elements):
-                    self.faults.add("a list and an object at once: either each element has a name or none", value.span)
+                    self.faults.add("either every element has a name or none has", value.span)
                 return self._args(tuple(named))
 
     def _number(self, raw: str, span: Span) -> int | Decimal:
@@ -168,7 +168,7 @@ class _Reader:
         action, args, time = self._name(item.action), self._args(item.args), self._time(item)
         status, output = self._ending(item)
         for kind in item.kinds:
-            self.faults.add("the kinds of a call are found out: `run { … }` takes events as they are", kind.span)
+            self.faults.add("the kinds of a call are derived: to give them, write events in `run { … }`", kind.span)
         if action in _ROLES:
             if args.keys() != {"text"} or not isinstance(args["text"], str):
                 self.faults.add(f'a message has a text and nothing else: `{action}(text = "…")`', item.span)

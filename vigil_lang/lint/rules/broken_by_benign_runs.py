@@ -1,11 +1,10 @@
-"""VGL331: statements that runs break in which nothing is wrong."""
+"""VGL331: statements that benign runs break."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic
-from vigil_lang.lint.rule import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,6 +35,3 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
             statement.span,
             help=f"see {shown}{more}",
         )
-
-
-RULE = Rule(("VGL331",), find)

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix
 from vigil_lang.lint.deletion import without
-from vigil_lang.lint.expressions import read
 from vigil_lang.lint.literal_texts import field_text, glob_of
 from vigil_lang.lint.policy_parts import way_to
-from vigil_lang.lint.rule import Rule
+from vigil_lang.lint.regexes import read
 from vigil_lang.semantics.regex_places import matches_everything
 from vigil_lang.syntax import tree
 
@@ -25,7 +24,7 @@ _NAMED = re.compile(r"`([^`\s][^`]{0,60})`|\"([^\"\s][^\"]{0,60})\"|“([^”]{1
 
 def find(subject: Subject) -> Iterator[Diagnostic]:
     """The patterns that take anything. `!~` with one never holds, which is VGL302."""
-    for use in subject.written.uses:
+    for use in subject.parts.uses:
         if use.operator == "~" and (how := matches_all(use, subject)):
             yield _finding(use, how, subject)
 
@@ -84,6 +83,3 @@ def _named(use: Use) -> str | None:
                 if found is not None:
                     return next(group for group in found.groups() if group is not None)
     return None
-
-
-RULE = Rule(("VGL323",), find)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vigil_lang.lint.rule import Rule
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
@@ -20,12 +19,9 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
     if not any(isinstance(item, tree.TestCase) for item in policy.module.file.items):
         return
     from vigil_lang.testing.fixtures import Fixtures
-    from vigil_lang.testing.policies_under_test import Subjects
+    from vigil_lang.testing.policies_under_test import PoliciesUnderTest
     from vigil_lang.testing.read import find_tests
 
-    subjects = Subjects(policy, subject.access)
+    subjects = PoliciesUnderTest(policy, subject.access)
     if not subjects.errors():  # what is wrong with a policy is said where it is checked itself
         yield from find_tests(policy, Fixtures(), subjects).findings
-
-
-RULE = Rule(("VGL610",), find, basic=True)

@@ -1,4 +1,4 @@
-"""Words that limit a cited sentence (`bulk`, `external`, `unless`) and have no counterpart in the statement."""
+"""VGL701: words that limit a cited sentence (`bulk`, `external`, `unless`) and have no counterpart in the statement."""
 
 from __future__ import annotations
 

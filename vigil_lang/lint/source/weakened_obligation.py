@@ -1,4 +1,4 @@
-"""Annotations that let a violation pass where the cited sentence says `must`."""
+"""VGL707: annotations that let a violation pass where the cited sentence says `must`."""
 
 from __future__ import annotations
 

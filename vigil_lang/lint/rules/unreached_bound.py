@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic
-from vigil_lang.lint.rule import Rule
 from vigil_lang.semantics import core
 from vigil_lang.semantics.forms import FORMS
 from vigil_lang.syntax import tree
@@ -81,15 +80,12 @@ def _finding(
         most = f"the longest run has {calls}" if len(runs) > 1 else f"the run has {calls}"
         message = f"`{shown}` is never reached: {most}"
         counts = statement.preset is not None and statement.preset.only_forbids
-        without = "it can never be broken" if counts else "it says no more than without a bound"
+        without = "it can never be broken" if counts else "the bound makes no difference"
         help_text = f"on these runs {without}"
     else:
         if any(event.time is not None for run in runs for event in run.events):
             return
         which = "no event of the runs has" if len(runs) > 1 else "no event of the run has"
         message = f"`{shown}` is a duration, and {which} a time"
-        help_text = "an event without a time is within no duration of another; count calls instead: `[3]`"
+        help_text = "a duration needs events that have times; count calls instead: `[3]`"
     yield Diagnostic.of("VGL321", message, statement.source, written.span, help=help_text)
-
-
-RULE = Rule(("VGL321",), find)

@@ -8,8 +8,8 @@ from vigil_lang.analysis.reachability import matches_any
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Span
 from vigil_lang.lint.literal_texts import element, glob_of, is_free
 from vigil_lang.lint.paths import amiss
-from vigil_lang.lint.rule import Rule
 from vigil_lang.lint.rules.operator_in_text import holds_operator
+from vigil_lang.semantics.forms import FORMS
 from vigil_lang.semantics.text import Glob, quote
 from vigil_lang.syntax import tree
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def find(subject: Subject) -> Iterator[Diagnostic]:
     """The globs that are equalities in disguise; what another rule says of one is not said twice."""
     module = subject.policy.module
-    for use in subject.written.uses:
+    for use in subject.parts.uses:
         if use.operator not in ("~", "!~") or type(use.operand) is tree.Regex:
             continue
         text = glob_of(use, module)
@@ -55,10 +55,10 @@ def _finding(use: Use, text: str, subject: Subject, *, free: bool) -> Diagnostic
             fix = Fix(f"write `{written}`", (Edit(span, f" {written}"),), safe=True)
     return Diagnostic.of(
         "VGL318",
-        f"a glob without a wildcard: {name} must be just `{text}`",
+        f"a glob without a wildcard: {name} must be exactly `{text}`",
         module.source,
         use.operand.span,
-        help=f"write `{starred}` for a text that holds it" + ("" if use.through else f", or `{written}`"),
+        help=f"write `{starred}` for a text that contains it" + ("" if use.through else f", or `{written}`"),
         fix=fix,
     )
 
@@ -68,9 +68,7 @@ def _is_unknown(use: Use, text: str, subject: Subject) -> bool:
     signature, item = subject.signature, use.item
     if signature is None or not signature.actions:
         return False
-    if signature.origin != "declared" and (
-        isinstance(item, tree.Pattern) or item.form.name in ("abs", "until", "always")
-    ):
+    if signature.origin != "declared" and (isinstance(item, tree.Pattern) or _may_forbid(item)):
         return False  # what runs do not show is no mistake where it is forbidden
     if use.field is None:
         return not matches_any(Glob(text), signature.names())
@@ -81,4 +79,6 @@ def _is_unknown(use: Use, text: str, subject: Subject) -> bool:
     return bool(known) and all(values is not None and text not in values for values in known)
 
 
-RULE = Rule(("VGL318",), find)
+def _may_forbid(statement: tree.Statement) -> bool:
+    form = FORMS.get(statement.form.name)
+    return form is None or "forbidden" in form.roles

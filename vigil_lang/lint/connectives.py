@@ -1,4 +1,4 @@
-"""The parts that a conjunction or disjunction is written as, and what each means."""
+"""The operands of conjunctions and disjunctions as written, and what each means."""
 
 from __future__ import annotations
 

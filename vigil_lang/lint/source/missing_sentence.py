@@ -1,4 +1,4 @@
-"""Citations of a sentence that the document does not hold."""
+"""VGL704: citations of a sentence that the document does not contain."""
 
 from __future__ import annotations
 

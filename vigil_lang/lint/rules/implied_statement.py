@@ -1,4 +1,4 @@
-"""VGL322: statements that another one of the policy says already, and more."""
+"""VGL322: statements that another statement of the policy implies."""
 
 from __future__ import annotations
 
@@ -7,24 +7,25 @@ from itertools import count, islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from vigil_lang.analysis import canonical
-from vigil_lang.analysis.counterexample import breaking
+from vigil_lang.analysis.counterexample import counterexample
 from vigil_lang.analysis.entailment import entails, valid
-from vigil_lang.analysis.field_constraints import Facets, conceivable
+from vigil_lang.analysis.field_constraints import FieldConstraints, may_imply
 from vigil_lang.analysis.implication import plainly_impossible
 from vigil_lang.analysis.tableau import within
 from vigil_lang.diagnostics import Diagnostic, Note
 from vigil_lang.lint.obligations import triggering
-from vigil_lang.lint.rule import Rule
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import satisfied
+from vigil_lang.semantics.forms import FORMS
 from vigil_lang.semantics.metadata import LEVELS, REACTIONS
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from vigil_lang.analysis.implication import Implications
     from vigil_lang.lint.subject import Subject
+    from vigil_lang.semantics.forms import Form
     from vigil_lang.semantics.lower import Statement
     from vigil_lang.trace import Trace
 
@@ -37,27 +38,15 @@ _MAX_LOOKS: Final = 20_000
 _MOST_KNOWN: Final = 20_000
 """Pairs of which it is remembered what was found."""
 
-_STRONGER: Final = {
-    "abs": ("abs",),
-    "prec": ("prec",),
-    "resp": ("resp", "bresp"),
-    "bresp": ("bresp",),
-    "rslv": ("rslv", "resp", "bresp"),
-    "until": ("until",),
-    "atmost": ("atmost",),
-    "always": ("prec", "resp", "bresp", "rslv", "until", "atmost"),
-}
-"""The forms that may say what a form says, besides `abs` and `always`, which may say anything."""
-
 
 class Sides(NamedTuple):
     """What a statement looks at: its trigger (None where it has no plain one), what else may not occur, its guard."""
 
     statement: Statement
-    trigger: Facets | None
-    others: list[Facets]
-    guard: Facets | None
-    scope: Facets | None
+    trigger: FieldConstraints | None
+    others: list[FieldConstraints]
+    guard: FieldConstraints | None
+    scope: FieldConstraints | None
 
 
 def find(subject: Subject) -> Iterator[Diagnostic]:
@@ -151,7 +140,7 @@ class _Comparison:
 
     def _told_apart(self, one: Sides, other: Sides) -> bool:
         if id(other) not in self._runs:
-            self._runs[id(other)] = breaking(other.statement.requirement)
+            self._runs[id(other)] = counterexample(other.statement.requirement)
         return _told_apart(one, other, self._runs[id(other)])
 
 
@@ -163,25 +152,25 @@ def _told_apart(one: Sides, other: Sides, run: Trace | None) -> bool:
     mine, theirs = _trigger(one.statement), _trigger(other.statement)
     if mine is None or (theirs is not None and plainly_impossible((theirs.condition, core.NotC(mine.condition)))):
         return False
-    run = breaking(other.statement.requirement, mine.condition)
+    run = counterexample(other.statement.requirement, mine.condition)
     return run is not None and satisfied(requirement, run)
 
 
 def _sides(statement: Statement, known: Implications) -> Sides:
     theta, trigger = statement.requirement.theta, _trigger(statement)
-    others: list[Facets] = []
+    others: list[FieldConstraints] = []
     guard = scope = None
     for holds in core.conditions(theta):
         role = holds.role
         if holds is trigger:
             continue
         if role == "scope":
-            scope = known.facets(holds.condition)
+            scope = known.constraints(holds.condition)
         elif role in ("guard", "response", "resolver"):
-            guard = known.facets(holds.condition)
+            guard = known.constraints(holds.condition)
         elif role in ("forbidden", "condition"):
-            others.append(known.facets(holds.condition))
-    return Sides(statement, None if trigger is None else known.facets(trigger.condition), others, guard, scope)
+            others.append(known.constraints(holds.condition))
+    return Sides(statement, None if trigger is None else known.constraints(trigger.condition), others, guard, scope)
 
 
 def _trigger(statement: Statement) -> core.Holds | None:
@@ -197,58 +186,65 @@ def _trigger(statement: Statement) -> core.Holds | None:
 
 def _pairs(sides: list[Sides]) -> Iterator[tuple[Sides, Sides]]:
     """Pairs of which the first may say what the second says: found by their forms and the actions they speak of."""
-    by_name: dict[tuple[str, str], dict[int, Sides]] = {}
-    by_form: dict[str, list[Sides]] = {}  # those that name no action
+    by_action: dict[tuple[str | None, str], dict[int, Sides]] = {}
+    by_form: dict[str | None, list[Sides]] = {}  # those that name no action
     for one in sides:
-        form = one.statement.form
+        form = one.statement.preset
+        name: str | None = form.name if form is not None else None
         if one.trigger is None or one.trigger.names is None:
-            by_form.setdefault(form, []).append(one)
+            by_form.setdefault(name, []).append(one)
         else:
-            for name in one.trigger.names:
-                by_name.setdefault((form, name), {})[id(one)] = one
+            for action in one.trigger.names:
+                by_action.setdefault((name, action), {})[id(one)] = one
     looks = 0
     for other in sides:
         if looks > _MAX_LOOKS:
             return
-        asked = other.statement.form
         hits = _hits(other)
-        for form in (*_STRONGER[asked], *(("abs", "always") if asked != "abs" else ("always",))):
-            found = {id(one): one for one in by_form.get(form, ())}
+        for name in _may_imply(other.statement.preset):
+            found = {id(one): one for one in by_form.get(name, ())}
             for hit in hits:
                 if hit.names:
-                    found.update(by_name.get((form, min(hit.names)), ()))
+                    found.update(by_action.get((name, min(hit.names)), ()))
                 elif hit.loose:
-                    found.update(one for (f, _), each in by_name.items() if f == form for one in each.items())
+                    found.update(one for (n, _), each in by_action.items() if n == name for one in each.items())
             looks += len(found)
             for one in found.values():
                 if one is not other and _conceivable(one, other, hits):
                     yield one, other
 
 
-def _hits(sides: Sides) -> list[Facets]:
+def _may_imply(form: Form | None) -> Iterable[str | None]:
+    """The forms that may say what a form says, by name, the likeliest first; None for `always`."""
+    outright = [other.name for other in FORMS.values() if other.forbids_outright]
+    alike = [name for name in FORMS if name not in outright] if form is None else [form.name, *form.implied_by]
+    return dict.fromkeys((*alike, *outright, None))
+
+
+def _hits(sides: Sides) -> list[FieldConstraints]:
     """What a statement is put to the test or broken by."""
     return [hit for hit in (sides.trigger, *sides.others) if hit is not None]
 
 
-def _conceivable(one: Sides, other: Sides, hits: list[Facets]) -> bool:
+def _conceivable(one: Sides, other: Sides, hits: list[FieldConstraints]) -> bool:
     """Whether the first may say what the second says, at a look."""
-    form, asked = one.statement.form, other.statement.form
+    form, asked = one.statement.preset, other.statement.preset
     if one.trigger is None:
-        return form == "always"
-    if one.scope is not None and asked != "always" and not _as_wide(other.scope, one.scope):
+        return form is None
+    if one.scope is not None and asked is not None and not _as_wide(other.scope, one.scope):
         return False
-    if form in ("abs", "always") or asked == "always":
-        return any(conceivable(hit, one.trigger, renaming="right") for hit in hits)
-    if other.trigger is None or not conceivable(other.trigger, one.trigger, renaming="right"):
+    if form is None or form.forbids_outright or asked is None:
+        return any(may_imply(hit, one.trigger, renaming="right") for hit in hits)
+    if other.trigger is None or not may_imply(other.trigger, one.trigger, renaming="right"):
         return False
-    if one.guard is not None and other.guard is not None and not conceivable(one.guard, other.guard, renaming="left"):
+    if one.guard is not None and other.guard is not None and not may_imply(one.guard, other.guard, renaming="left"):
         return False
     return _as_tight(one.statement.requirement.theta, other.statement.requirement.theta)
 
 
-def _as_wide(narrow: Facets | None, wide: Facets) -> bool:
+def _as_wide(narrow: FieldConstraints | None, wide: FieldConstraints) -> bool:
     """Whether what comes after one event may come after another, as far as a look can tell."""
-    return narrow is not None and conceivable(narrow, wide, renaming="right")
+    return narrow is not None and may_imply(narrow, wide, renaming="right")
 
 
 def _as_tight(one: core.Theta, other: core.Theta) -> bool:
@@ -270,6 +266,12 @@ def _as_severe(one: Statement, other: Statement) -> bool:
     ) <= REACTIONS.index(theirs.on_violation)
 
 
+def _may_be_valid(statement: Statement) -> bool:
+    """Whether a statement without a scope may be unbreakable though its conditions may hold and may fail."""
+    theta = statement.requirement.theta
+    return statement.preset is None or (isinstance(theta, core.Implies) and isinstance(theta.right, core.Or))
+
+
 def _implied(one: Sides, other: Sides, known: Implications) -> bool:
     mine, theirs = one.statement.requirement, other.statement.requirement
     if not entails(mine, theirs, known):
@@ -278,10 +280,7 @@ def _implied(one: Sides, other: Sides, known: Implications) -> bool:
     conditions = [h.condition for h in core.conditions(theirs.theta)]
     if any(known.impossible((c,)) for c in conditions):
         return False
-    if (other.scope is not None or other.statement.form in ("rslv", "always")) and valid(theirs, known):
+    if (other.scope is not None or _may_be_valid(other.statement)) and valid(theirs, known):
         return False
     mutual = one.statement.form == other.statement.form and _conceivable(other, one, _hits(one))
     return not mutual or canonical.key(mine.theta) != canonical.key(theirs.theta)
-
-
-RULE = Rule(("VGL322",), find)

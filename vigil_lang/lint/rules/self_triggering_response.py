@@ -1,4 +1,4 @@
-"""VGL312: responses that are triggers again: each asks for a further one, and a run ends."""
+"""VGL312: responses that are triggers themselves: the last one has no response after it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Note
 from vigil_lang.lint.obligations import implied, obligations
-from vigil_lang.lint.rule import Rule
 from vigil_lang.semantics import core
 
 if TYPE_CHECKING:
@@ -28,9 +27,6 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
                 f"{what}, so the last one always breaks `{statement.name}`",
                 statement.source,
                 response.span,
-                help="leave out of the trigger what counts as a response, or name another response",
+                help="exclude responses from the trigger, or name another response",
                 notes=(Note("the trigger", statement.source, trigger.span),),
             )
-
-
-RULE = Rule(("VGL312",), find)

@@ -1,4 +1,4 @@
-"""The regular expressions of a policy as trees, for the rules that look into them."""
+"""The regular expressions of a policy as syntax trees."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from vigil_lang.semantics.regex import Node
 
 
-def expressions(subject: Subject) -> Iterator[tuple[Use, tree.Regex, Node]]:
+def regexes(subject: Subject) -> Iterator[tuple[Use, tree.Regex, Node]]:
     """Every regular expression that can be read, with where it is used."""
-    for use in subject.written.uses:
+    for use in subject.parts.uses:
         if type(use.operand) is tree.Regex and (node := read(use.operand.raw, use.operand.ignore_case)) is not None:
             yield use, use.operand, node
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from vigil_lang.abstraction.bounded_output import bounded
 from vigil_lang.diagnostics import Source
 from vigil_lang.engines.smt.verify import verify
-from vigil_lang.semantics.observation import rests_on_cut
 from vigil_lang.semantics.policy import read_policy
+from vigil_lang.semantics.truncated_output import rests_on_cut
 from vigil_lang.trace import Event, Trace
 
 CUT = {"truncated": 100}

@@ -1,4 +1,4 @@
-"""A cited sentence that speaks of another order (`before`, `at most three times`) than the statement's form."""
+"""VGL703: a cited sentence with another temporal order (`before`, `at most three times`) than the statement's form."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from vigil_lang.english.constraints import constraints
 from vigil_lang.english.phrases import AT_A_TIME, EACH_TIME
 from vigil_lang.english.stems import meet
 from vigil_lang.english.words import distinctive_words
+from vigil_lang.semantics.forms import FORMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -132,7 +133,7 @@ def _fix(found: _Mismatch, citation: Citation, reach: StatementReach) -> Fix | N
         return None
     name = found.form or form.name
     said = found.said
-    wanted = (said.then, said.first) if name == "prec" else (said.first, said.then)
+    wanted = (said.then, said.first) if FORMS[name].looks == "back" else (said.first, said.then)
     direction = _direction(*wanted, reach)
     if not direction:
         return None

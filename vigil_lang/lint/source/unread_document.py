@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic
 from vigil_lang.documents.library import Unreadable
-from vigil_lang.lint.rule import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,15 +15,12 @@ if TYPE_CHECKING:
 
 def find(subject: Subject) -> Iterator[Diagnostic]:
     """Each unreadable document once. One that is not there may well be elsewhere: that is worth a remark, no more."""
-    policy = subject.policy
-    if not any(statement.metadata.cites for statement in policy.statements):
-        return
     seen: set[str] = set()
     for citation in subject.cited.citations:
         if citation.file in seen:
             continue
         seen.add(citation.file)
-        document = subject.documents.cited(policy.path, citation.file)
+        document = subject.documents.cited(subject.policy.path, citation.file)
         if isinstance(document, Unreadable) and document.reason != "elsewhere":
             yield Diagnostic.of(
                 "VGL705",
@@ -32,8 +28,5 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
                 citation.statement.source,
                 citation.file_span,
                 severity="info" if document.reason == "absent" else None,
-                help="whether it still has the sentences cited from it is not known",
+                help="the sentences cited from it cannot be checked",
             )
-
-
-RULE = Rule(("VGL705",), find)

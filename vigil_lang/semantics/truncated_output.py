@@ -1,4 +1,4 @@
-"""Which events a statement may judge by a text that was cut: their output was long, and a part of it is not known."""
+"""Events whose output was truncated, so that a statement may judge them by an incomplete text."""
 
 from __future__ import annotations
 

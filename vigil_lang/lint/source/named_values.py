@@ -1,4 +1,4 @@
-"""Numbers, versions and names of a cited sentence that nothing in the statement contains."""
+"""VGL702: numbers, versions and names of a cited sentence that nothing in the statement contains."""
 
 from __future__ import annotations
 
@@ -48,8 +48,10 @@ def _asked(sentence: str) -> bool:
 
 
 def _find(citation: Citation, reach: StatementReach, others: list[StatementReach]) -> Iterator[Diagnostic]:
+    preset = citation.statement.preset
+    only_forbids = preset is not None and preset.only_forbids
     # What one of several statements about a sentence holds, the others need not hold as well.
-    names = dict.fromkeys(n for s in citation.sentences for n in _names(s, citation.statement.form))
+    names = dict.fromkeys(n for s in citation.sentences for n in _names(s, only_forbids=only_forbids))
     if missing := [name for name in names if not any(_has_name(name, r) for r in (reach, *others))]:
         yield _finding(citation, missing, "contains it" if len(missing) == 1 else "contains them")
     for number in dict.fromkeys(n for s in citation.sentences for n in constraints(s).numbers):
@@ -69,9 +71,9 @@ def _finding(citation: Citation, words: list[str], lacks: str) -> Diagnostic:
 
 
 @lru_cache(maxsize=4096)
-def _names(sentence: str, form: str) -> tuple[str, ...]:
+def _names(sentence: str, *, only_forbids: bool) -> tuple[str, ...]:
     """The names a statement should hold: one that forbids holds what is forbidden, not what is to be done instead."""
-    if form not in ("abs", "atmost"):
+    if not only_forbids:
         return constraints(sentence).names
     return tuple(n for part in INSTEAD.split(sentence) if NEGATION.search(part) for n in constraints(part).names)
 

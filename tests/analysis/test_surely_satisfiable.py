@@ -9,7 +9,7 @@ from hypothesis import given, settings
 
 from tests.strategies import core as strategies
 from vigil_lang.analysis.satisfiable import _core
-from vigil_lang.analysis.surely_satisfiable import asks_little
+from vigil_lang.analysis.surely_satisfiable import surely_satisfiable
 from vigil_lang.semantics import core
 from vigil_lang.semantics.text import Expression, Glob
 
@@ -20,7 +20,7 @@ A = core.In(F, frozenset({"a"}))
 @settings(max_examples=300, deadline=None, database=None)
 @given(strategies.conditions(("x", "y")))
 def test_the_solver_finds_nothing_against_it(condition: core.Condition) -> None:
-    if asks_little(condition):
+    if surely_satisfiable(condition):
         assert not isinstance(_core([condition], lists=False), tuple)
 
 
@@ -38,7 +38,7 @@ LITTLE = [
 
 @pytest.mark.parametrize("condition", LITTLE, ids=range(len(LITTLE)))
 def test_little(condition: core.Condition) -> None:
-    assert asks_little(condition)
+    assert surely_satisfiable(condition)
     assert not isinstance(_core([condition], lists=False), tuple)
 
 
@@ -61,5 +61,5 @@ IMPOSSIBLE = [
 
 @pytest.mark.parametrize("condition", IMPOSSIBLE, ids=range(len(IMPOSSIBLE)))
 def test_what_cannot_be_met(condition: core.Condition) -> None:
-    assert not asks_little(condition)
+    assert not surely_satisfiable(condition)
     assert isinstance(_core([condition], lists=False), tuple)
