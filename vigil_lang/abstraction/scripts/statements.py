@@ -153,9 +153,9 @@ def _delete(run: Run, node: Delete, scope: Scope) -> None:
 
 
 def _assign(run: Run, node: Assign, scope: Scope) -> None:
-    names = tuple(n for target in node.targets for n in _names(target))
     inner = node.value.value if isinstance(node.value, Await) else node.value
     if isinstance(inner, Call):
+        names = tuple(n for target in node.targets for n in _names(target))
         value = expressions.call(run, inner, scope, names, awaited=inner is not node.value)
     else:
         value = expressions.evaluate(run, node.value, scope)
