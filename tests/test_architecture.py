@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,14 +33,60 @@ def layer(path: Path) -> str:
     return first.removesuffix(".py")
 
 
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def imported(path: Path) -> Iterator[str]:
     """The modules that a file imports, at once or later, also where only types need them."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree(path)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
             whole = node.module == "vigil_lang"
             yield from (f"{node.module}.{alias.name}" if whole else node.module for alias in node.names)
+
+
+CIRCLES = {
+    frozenset({"vigil_lang.syntax.memory", "vigil_lang.syntax.parse"}),  # types only: a memory keeps what parsing read
+    frozenset({"vigil_lang.report.content", "vigil_lang.report.junit"}),  # types only: a report keeps JUnit's suites
+}
+"""The modules that may import each other, and why."""
+
+
+def dotted(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT.parent).with_suffix("").parts).removesuffix(".__init__")
+
+
+def import_graph() -> dict[str, set[str]]:
+    """Each module with those it imports, at once or later, also where only types need them."""
+    modules = {dotted(path): path for path in FILES}
+    graph: dict[str, set[str]] = {}
+    for name, path in modules.items():
+        found: set[str] = set()
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.Import):
+                found.update(alias.name for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                wanted = ((f"{node.module}.{alias.name}", node.module) for alias in node.names)
+                found.update(inner if inner in modules else outer for inner, outer in wanted)
+        graph[name] = found & modules.keys()
+    return graph
+
+
+def circles(graph: dict[str, set[str]]) -> set[frozenset[str]]:
+    """The strongly connected components of more than one module."""
+    reached: dict[str, set[str]] = {}
+    for start in graph:
+        waiting = [start]
+        seen = reached[start] = set()
+        while waiting:
+            new = graph[waiting.pop()] - seen
+            seen |= new
+            waiting += new
+    found = {frozenset(n for n in reached[name] if name in reached[n]) | {name} for name in graph}
+    return {each for each in found if len(each) > 1}
 
 
 def test_every_package_has_its_place() -> None:
@@ -58,6 +105,10 @@ def test_imports_point_one_way(name: str) -> None:
         if module.startswith("vigil_lang.") and module.split(".")[1] in LAYERS and module.split(".")[1] not in below
     ]
     assert wrong == []
+
+
+def test_modules_do_not_import_each_other_in_a_circle() -> None:
+    assert circles(import_graph()) == CIRCLES
 
 
 def test_only_the_smt_engine_knows_the_solver() -> None:

@@ -5,23 +5,22 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from vigil_lang.abstraction.scripts import calls, expressions, modules, targets
+from vigil_lang.abstraction.scripts import calls, expressions, modules
+from vigil_lang.abstraction.scripts.bindings import bind
 from vigil_lang.abstraction.scripts.site import Arguments, Site
-from vigil_lang.abstraction.scripts.state import MAX_DEPTH, MAX_TURNS
+from vigil_lang.abstraction.scripts.state import BREAK, CONTINUE, EXIT, FAIL, MAX_DEPTH, NEXT, RAISE, RETURN
 from vigil_lang.abstraction.scripts.tree import (
     Assign,
     Attr,
     Augment,
     Await,
     Binary,
-    Body,
     Call,
     ClassDef,
     Const,
     Define,
     Delete,
     Do,
-    Expr,
     If,
     Import,
     Jump,
@@ -31,16 +30,16 @@ from vigil_lang.abstraction.scripts.tree import (
     Outer,
     Raise,
     Return,
-    Stmt,
     Sum,
     Try,
     With,
+    fails,
     plain,
 )
 from vigil_lang.abstraction.scripts.values import (
+    MAX_TURNS,
     UNKNOWN,
     Class,
-    Env,
     Function,
     Mapping,
     Object,
@@ -48,18 +47,19 @@ from vigil_lang.abstraction.scripts.values import (
     Scope,
     Sequence,
     Thing,
-    Value,
     anything,
     element,
+    items_of,
     join,
+    member,
     opaque,
 )
 
 if TYPE_CHECKING:
     from vigil_lang.abstraction.scripts.state import Run
+    from vigil_lang.abstraction.scripts.tree import Body, Expr, Stmt
+    from vigil_lang.abstraction.scripts.values import Env, Value
 
-NEXT, RETURN, BREAK, CONTINUE, EXIT, FAIL, RAISE = 1, 2, 4, 8, 16, 32, 64
-"""Ways a block can end: it goes on, leaves the function or the loop, ends the script well or not, raises something."""
 
 _LEAVES = RETURN | BREAK | CONTINUE | EXIT
 
@@ -106,7 +106,7 @@ def statement(run: Run, node: Stmt, scope: Scope) -> int:
         case Augment():
             sign = node.op
             value = Sum((node.target, node.value)) if sign == "+" else Binary(sign, node.target, node.value)
-            targets.assign(run, node.target, expressions.evaluate(run, value, scope), scope)
+            expressions.assign(run, node.target, expressions.evaluate(run, value, scope), scope)
         case If():
             return _branches(run, node, scope)
         case Loop():
@@ -153,14 +153,14 @@ def _delete(run: Run, node: Delete, scope: Scope) -> None:
 
 
 def _assign(run: Run, node: Assign, scope: Scope) -> None:
-    names = tuple(n for target in node.targets for n in _names(target))
     inner = node.value.value if isinstance(node.value, Await) else node.value
     if isinstance(inner, Call):
-        value = calls.call(run, inner, scope, names, awaited=inner is not node.value)
+        names = tuple(n for target in node.targets for n in _names(target))
+        value = expressions.call(run, inner, scope, names, awaited=inner is not node.value)
     else:
         value = expressions.evaluate(run, node.value, scope)
     for target in node.targets:
-        targets.assign(run, target, value, scope)
+        expressions.assign(run, target, value, scope)
 
 
 def _names(target: Expr) -> tuple[str, ...]:
@@ -239,7 +239,7 @@ def _loop(run: Run, node: Loop, scope: Scope) -> int:
     over = expressions.evaluate(run, node.over, scope) if node.over else None
     leaves = run.leaves
     if node.over and node.target:
-        known = expressions.items_of(over, keys=node.keys)
+        known = items_of(over, keys=node.keys)
         if known is not None and len(known) <= min(MAX_TURNS, run.turns):
             return leaves | _turns(run, node, known, scope)
     test = None if node.over else run.decided(expressions.evaluate(run, node.test, scope)) if node.test else True
@@ -249,7 +249,7 @@ def _loop(run: Run, node: Loop, scope: Scope) -> int:
     run.spend(len(before) // 16)
     scope.names = _forget(before, node.bound)
     if node.target:
-        targets.assign(run, node.target, element(over) if not node.keys else UNKNOWN, scope)
+        expressions.assign(run, node.target, element(over) if not node.keys else UNKNOWN, scope)
     elif node.test:
         test = run.decided(expressions.evaluate(run, node.test, scope))
     run.certain = outer and (node.once or test is True)
@@ -271,10 +271,10 @@ def _later_turns(run: Run, node: Loop, over: Value, scope: Scope) -> None:
     for _ in range(_MOST_PASSES):
         changes = run.changes
         before = scope.names
-        with calls.aside(run):
+        with run.aside():
             scope.names = _forget(before, node.bound)
             if node.target:
-                targets.assign(run, node.target, UNKNOWN if node.keys else element(over), scope)
+                expressions.assign(run, node.target, UNKNOWN if node.keys else element(over), scope)
             elif node.test:
                 expressions.evaluate(run, node.test, scope)
             block(run, node.body, scope)
@@ -295,7 +295,7 @@ def _turns(run: Run, node: Loop, items: list[Value], scope: Scope) -> int:
     run.turns -= len(items)
     for item in items:
         run.spend()
-        targets.assign(run, node.target or Const(None), item, scope)
+        expressions.assign(run, node.target or Const(None), item, scope)
         run.certain = outer and not ends & (BREAK | RETURN | EXIT)
         flow = block(run, node.body, scope)
         ends |= flow
@@ -346,23 +346,14 @@ def _try(run: Run, node: Try, scope: Scope) -> int:
     return flow
 
 
-def fails(body: Body) -> bool:
-    """Whether a handler surely ends the script, so that what it handles happened in no script that ends well."""
-    match body[-1] if body else None:
-        case Raise():
-            return True
-        case Do(value=Call(func=Attr() as func, args=args)) if plain(func) in ("sys.exit", "process.exit"):
-            return bool(args) and not (isinstance(args[0], Const) and args[0].value in (0, None))
-        case _:
-            return False
-
-
 def _with(run: Run, node: With, scope: Scope) -> int:
     outer = run.certain
     opened: list[Value] = []
     for context, target in node.items:
         value = (
-            expressions.evaluate(run, context, scope) if target is None else calls.named(run, context, target, scope)
+            expressions.evaluate(run, context, scope)
+            if target is None
+            else expressions.named(run, context, target, scope)
         )
         if isinstance(value, Thing) and value.name == "contextlib.suppress()":
             run.certain = False
@@ -372,7 +363,7 @@ def _with(run: Run, node: With, scope: Scope) -> int:
         if isinstance(value, Sequence):  # a generator that is made a context
             value = element(value)
         if target is not None:
-            targets.assign(run, target, value, scope)
+            expressions.assign(run, target, value, scope)
     leaves = run.leaves
     flow = block(run, node.body, scope)
     run.certain = outer
@@ -400,7 +391,7 @@ def _define(run: Run, node: Define, scope: Scope) -> None:
         function.how = function.how or how
         if not how:
             value = _decorated(run, decorator, value, function, scope)
-    targets.assign(run, Name(node.function.name), value, scope)
+    bind(run, node.function.name, value, scope)
 
 
 def _decorated(run: Run, decorator: Expr, value: Value, function: Function, scope: Scope) -> Value:
@@ -409,15 +400,15 @@ def _decorated(run: Run, decorator: Expr, value: Value, function: Function, scop
     given = Arguments([(Opaque(), value)])
     match expressions.owner(run, decorator, scope):
         case Function() as own:
-            return calls.invoke(run, own, given.positional, given)
+            return run.invoke(own, given.positional, given)
         case Ref(name=name) if run.library.only_computes(run.library.canonical(name)):
             pass
         case Thing(name=name, holds=()) if name and run.library.only_computes(name):
             pass
         case other:
-            with calls.aside(run):
-                calls.apply(run, other, given, site)
-            calls.again(run, function)
+            with run.aside():
+                run.apply(other, given, site)
+            run.look_again(function)
             return value
     run.loose.setdefault(id(function.node), function)
     return value
@@ -430,26 +421,26 @@ def _class(run: Run, node: ClassDef, scope: Scope) -> None:
     block(run, node.body, inner)
     made = Class(node.name, inner.names, bases)
     foreign = not all(isinstance(base, Class) or _is_plain(base) for base in bases) or bool(extra)
-    for name, member in inner.names.items():
-        if isinstance(member, Function):
-            member.scope = scope
-            member.name = f"{node.name}.{member.node.name}"
-            run.methods.setdefault(name, []).append(member)
+    for name, each in inner.names.items():
+        if isinstance(each, Function):
+            each.scope = scope
+            each.name = f"{node.name}.{each.node.name}"
+            run.methods.setdefault(name, []).append(each)
             special = (name.startswith(("__", "[")) and name != "__init__") or name in _CALLED_UNSEEN
-            if foreign or special or member.how == "property" or member.node.accessor:
-                run.loose.setdefault(id(member.node), replace(member, this=Object(made)))
+            if foreign or special or each.how == "property" or each.node.accessor:
+                run.loose.setdefault(id(each.node), replace(each, this=Object(made)))
     value: Value = made
     for each in extra:
         if isinstance(each, Function):
-            value = calls.invoke(run, each, [(Opaque(), value)])
+            value = run.invoke(each, [(Opaque(), value)])
         elif not (isinstance(each, Ref) and run.library.only_computes(run.library.canonical(each.name))):
-            with calls.aside(run):
-                calls.apply(run, each, Arguments([(Opaque(), made)]), Site(scope, run.line))
+            with run.aside():
+                run.apply(each, Arguments([(Opaque(), made)]), Site(scope, run.line))
     for base in bases:
-        hook = expressions.member(base, "__init_subclass__") if isinstance(base, Class) else None
+        hook = member(base, "__init_subclass__") if isinstance(base, Class) else None
         if isinstance(hook, Function):
-            calls.invoke(run, replace(hook, this=made), [])
-    targets.assign(run, Name(node.name), value, scope)
+            run.invoke(replace(hook, this=made), [])
+    bind(run, node.name, value, scope)
 
 
 _CALLED_UNSEEN = frozenset({"toString", "valueOf", "toJSON", "then", "next", "return"})
