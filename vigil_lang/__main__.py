@@ -9,7 +9,7 @@ import sys
 def main() -> None:
     """Run the command line and exit with its status."""
     if sys.argv[1:] in (["--version"], ["-V"]):
-        from vigil_lang import __version__
+        from vigil_lang.version import __version__
 
         print(f"vigil {__version__}")
         return

@@ -42,8 +42,8 @@ def files(folder: str, configuration: str, *named: str) -> list[str]:
     Raises:
         InputError: the configuration cannot be used.
     """
-    from vigil_lang.config import load
-    from vigil_lang.paths import TESTS, policy_paths
+    from vigil_lang.project import load
+    from vigil_lang.project.paths import TESTS, policy_paths
 
     settings = load(Path(), Path(configuration) if configuration else None).settings
     try:

@@ -15,7 +15,7 @@ from vigil_lang.cli.output import console, give_up, output_options, show_errors
 from vigil_lang.cli.paths import complete
 from vigil_lang.cli.run_options import options_of, run_options
 from vigil_lang.diagnostics import InputError
-from vigil_lang.paths import trace_paths
+from vigil_lang.project.paths import trace_paths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -13,7 +13,7 @@ from vigil_lang.cli.paths import complete
 from vigil_lang.cli.settings import config_option, settings_of
 from vigil_lang.cli.signature_options import against_options, once, traces, vocabulary
 from vigil_lang.diagnostics import InputError
-from vigil_lang.paths import policy_paths
+from vigil_lang.project.paths import policy_paths
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -85,8 +85,8 @@ def command(
 def _check(
     path: str, values: Mapping[str, object], signature: Signature | None, *, core: bool
 ) -> tuple[Policy, list[Diagnostic]]:
-    from vigil_lang.config.select import ALL, Selection
     from vigil_lang.lint.run import Plan, lint
+    from vigil_lang.project.selection import ALL, Selection
     from vigil_lang.semantics.policy import policy_source
 
     linted = lint(policy_source(path), Plan(Selection((ALL,)), values, signature, basic=True))

@@ -23,15 +23,15 @@ from vigil_lang.cli.output import console, for_log, output_options, written
 from vigil_lang.cli.paths import complete
 from vigil_lang.cli.settings import config_option, settings_of
 from vigil_lang.cli.signature_options import against_options, traces, vocabulary
-from vigil_lang.paths import trace_paths
+from vigil_lang.project.paths import trace_paths
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from vigil_lang.config import Settings
     from vigil_lang.draft.answer_sources import Task, Terms
     from vigil_lang.draft.clauses import Clauses
     from vigil_lang.draft.reports.report import Report
+    from vigil_lang.project import Settings
 
 _CLEAN, _FINDINGS = 0, 1
 

@@ -15,12 +15,12 @@ from vigil_lang.diagnostics import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from vigil_lang.config import Settings
-    from vigil_lang.config.settings import Effort
     from vigil_lang.draft.answer_sources import Obtained, Task, Terms
     from vigil_lang.draft.clause_result import PolicyDocument
     from vigil_lang.draft.drafting import DraftPlan
     from vigil_lang.draft.reports.report import Report
+    from vigil_lang.project import Settings
+    from vigil_lang.project.settings import Effort
 
 EFFORTS = ("low", "medium", "high", "xhigh", "max")
 

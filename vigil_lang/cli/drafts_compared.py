@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from vigil_lang.cli.drafts_options import Options
-    from vigil_lang.config import Settings
     from vigil_lang.draft.answer_sources import Task
     from vigil_lang.draft.clause_result import Draft
     from vigil_lang.draft.evaluation.gold import Gold
+    from vigil_lang.project import Settings
 
 
 def show_evaluation(options: Options, project: Settings) -> int:

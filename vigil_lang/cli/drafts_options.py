@@ -12,8 +12,8 @@ from vigil_lang.cli.drafts import terms_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from vigil_lang.config import Settings
     from vigil_lang.draft.answer_sources import Terms
+    from vigil_lang.project import Settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from vigil_lang.cli.difference import difference
 from vigil_lang.cli.paths import complete
 from vigil_lang.cli.settings import config_option, settings_of
 from vigil_lang.diagnostics import Diagnostic, InputError
-from vigil_lang.paths import policy_paths
+from vigil_lang.project.paths import policy_paths
 
 if TYPE_CHECKING:
     from vigil_lang.syntax.leaves import Spelling

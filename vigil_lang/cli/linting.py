@@ -11,18 +11,18 @@ from vigil_lang.cli.levels import levels_from
 from vigil_lang.cli.params import check_settings, read_params
 from vigil_lang.cli.signature_options import once, traces, vocabulary
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
-from vigil_lang.paths import policy_paths, trace_paths
+from vigil_lang.project.paths import policy_paths, trace_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from vigil_lang.cli.output import Format
-    from vigil_lang.config import Settings
-    from vigil_lang.config.select import Selection
     from vigil_lang.documents.coverage import Coverage
     from vigil_lang.lint.batch import Result
     from vigil_lang.lint.run import Plan
     from vigil_lang.lint.store import Store
+    from vigil_lang.project import Settings
+    from vigil_lang.project.selection import Selection
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ class Linting:
         return self._plan
 
     def _selection(self) -> Selection:
-        from vigil_lang.config.select import Selection
+        from vigil_lang.project.selection import Selection
 
         lint, options = self._settings.lint, self.options
         chosen, further = _codes(options.select), _codes(options.extend_select)
@@ -240,8 +240,8 @@ def _codes(given: Iterable[str]) -> tuple[str, ...]:
     Raises:
         click.UsageError: there is no such code.
     """
-    from vigil_lang.config.select import is_selector
     from vigil_lang.diagnostics import CODES, nearest
+    from vigil_lang.project.selection import is_selector
 
     codes = tuple(part.strip().upper() for text in given for part in text.split(","))
     for code in codes:

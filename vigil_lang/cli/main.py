@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from vigil_lang import __version__
 from vigil_lang.base.inputs import remembered
+from vigil_lang.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

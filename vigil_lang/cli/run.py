@@ -27,7 +27,7 @@ from vigil_lang.cli.settings import config_option, settings_of
 from vigil_lang.cli.verdict_session import Strictness, conclude, judge_all, strictness_options
 from vigil_lang.cli.verdicts import Writer
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
-from vigil_lang.paths import trace_paths
+from vigil_lang.project.paths import trace_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

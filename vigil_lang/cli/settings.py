@@ -14,7 +14,7 @@ from vigil_lang.diagnostics import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from vigil_lang.config import Settings
+    from vigil_lang.project import Settings
 
 
 def config_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -38,10 +38,10 @@ def settings_of(config: str | None, *, isolated: bool) -> Settings:
     if isolated:
         if config is not None:
             raise click.UsageError("--isolated goes without --config.")
-        from vigil_lang.config import Settings
+        from vigil_lang.project import Settings
 
         return Settings()
-    from vigil_lang.config import load
+    from vigil_lang.project import load
 
     loaded = load(Path(), Path(config) if config is not None else None)
     if loaded.broken:

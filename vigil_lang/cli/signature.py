@@ -12,7 +12,7 @@ from vigil_lang.base.outputs import write_text
 from vigil_lang.cli.output import Format, console, output_options
 from vigil_lang.cli.paths import complete
 from vigil_lang.cli.run_options import allow_empty_option, options_of
-from vigil_lang.paths import trace_paths
+from vigil_lang.project.paths import trace_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

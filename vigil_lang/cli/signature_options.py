@@ -9,7 +9,7 @@ import click
 from vigil_lang.base.files import real_path
 from vigil_lang.cli.paths import complete
 from vigil_lang.cli.run_options import allow_empty_option, options_of
-from vigil_lang.paths import trace_paths
+from vigil_lang.project.paths import trace_paths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -15,7 +15,7 @@ from vigil_lang.cli.paths import complete
 from vigil_lang.cli.settings import config_option, settings_of
 from vigil_lang.diagnostics import Diagnostic, Source
 from vigil_lang.diagnostics.visible import safe_json
-from vigil_lang.paths import test_paths
+from vigil_lang.project.paths import test_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

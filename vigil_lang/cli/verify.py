@@ -17,7 +17,7 @@ from vigil_lang.cli.settings import config_option, settings_of
 from vigil_lang.cli.verdict_session import Strictness, conclude, judge_all, strictness_options
 from vigil_lang.cli.verdicts import Writer
 from vigil_lang.diagnostics import InputError, nearest
-from vigil_lang.paths import split
+from vigil_lang.project.paths import split
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from vigil_lang.base.collector import collector_paused
-from vigil_lang.config.select import Selection
 from vigil_lang.diagnostics import Source
 from vigil_lang.documents.constraints import constraints
 from vigil_lang.documents.library import Library
@@ -26,6 +25,7 @@ from vigil_lang.engines.indexed import Judgement
 from vigil_lang.engines.smt.encode import Encoding
 from vigil_lang.lint.judging import judged
 from vigil_lang.lint.run import Plan, lint_policy
+from vigil_lang.project.selection import Selection
 from vigil_lang.semantics.policy import read_policy
 from vigil_lang.syntax import parse
 from vigil_lang.syntax.print import to_text

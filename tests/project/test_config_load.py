@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from vigil_lang.config import Settings, load
-from vigil_lang.config.select import DEFAULT
+from vigil_lang.project import Settings, load
+from vigil_lang.project.selection import DEFAULT
 
 
 def put(folder: Path, name: str, text: str) -> Path:
