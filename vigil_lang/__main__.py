@@ -14,6 +14,7 @@ def main() -> None:
         print(f"vigil {__version__}")
         return
     from vigil_lang.base.processes import import_path
+    from vigil_lang.cli.exit_codes import BROKEN_TOOL
 
     sys.path[:] = import_path()
     try:
@@ -24,7 +25,7 @@ def main() -> None:
         if "VIGIL_DEBUG" in os.environ:
             raise
         print(f"vigil: internal error: {type(error).__name__}: {error!a}", file=sys.stderr)
-        status = 3
+        status = BROKEN_TOOL
     sys.exit(status)
 
 

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from vigil_lang.cli.exit_codes import BAD_INPUT, CLEAN
 from vigil_lang.diagnostics import InputError
 
 if TYPE_CHECKING:
@@ -66,9 +67,9 @@ def main() -> int:
         from vigil_lang.cli.output import show_errors
 
         show_errors(error.diagnostics)
-        return 2
+        return BAD_INPUT
     print("\n".join(lines))
-    return 0
+    return CLEAN
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from vigil_lang.cli.paths import complete
+from vigil_lang.cli.options import complete
 from vigil_lang.diagnostics import InputError
 from vigil_lang.project.paths import policy_paths, split, trace_paths
 

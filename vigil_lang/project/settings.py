@@ -17,7 +17,7 @@ from vigil_lang.project.selection import DEFAULT, Selection
 
 Effort: TypeAlias = Literal["low", "medium", "high", "xhigh", "max"]
 EFFORTS: tuple[Effort, ...] = get_args(Effort)
-FailLevel: TypeAlias = Literal["error", "warning", "info", "never"]
+FailLevel: TypeAlias = Literal[Severity, "never"]
 FAIL_LEVELS: tuple[FailLevel, ...] = get_args(FailLevel)
 
 # `noun` is what findings call a value, `check` names what `validate` looks at beside its type.

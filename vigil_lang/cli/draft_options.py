@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from vigil_lang.cli.drafts import terms_of
+from vigil_lang.cli.draft_common import terms_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -75,7 +75,7 @@ def refuse_contradictions(options: Options) -> None:
     }
     chosen = [mode for mode, given in modes.items() if given]
     if len(chosen) > 1 and chosen != ["--eval", "--from-json"]:
-        raise click.UsageError(f"{chosen[0]} and {chosen[1]} are different things: choose one.")
+        raise click.UsageError(f"{chosen[0]} and {chosen[1]} cannot be used together: choose one.")
     needs_documents = not (options.cached or options.eval_dir is not None)
     if needs_documents and not options.specs:
         raise click.UsageError("There is no document to draft from: vigil draft SKILL.md --trace run.jsonl")

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from vigil_lang.cli.levels import levels_from
+from vigil_lang.cli.options import levels_from
+from vigil_lang.cli.output import each_once
 from vigil_lang.cli.params import check_settings, read_params
-from vigil_lang.cli.signature_options import once, traces, vocabulary
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
 from vigil_lang.project.paths import policy_paths, trace_paths
+from vigil_lang.project.recordings import traces, vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -152,8 +153,8 @@ class Linting:
         mended = sum(self._mend(path) for path in paths) if self.options.fix else 0
         results = lint_files(paths, self.plan, self._store(), self.options.jobs)
         uncited, figures = self._uncited(results)
-        found = once((*self.refused, *(f for result in results for f in result.findings), *uncited))
-        ignored = once(f for result in results for f in result.suppressed)
+        found = each_once((*self.refused, *(f for result in results for f in result.findings), *uncited))
+        ignored = each_once(f for result in results for f in result.suppressed)
         unreadable = bool(self.refused) or any(result.unreadable for result in results)
         if self._baseline is None:
             return Outcome(found, paths, unreadable, ignored, mended=mended, coverage=figures)
