@@ -43,7 +43,7 @@ def files(folder: str, configuration: str, *named: str) -> list[str]:
     Raises:
         InputError: the configuration cannot be used.
     """
-    from vigil_lang.project import load
+    from vigil_lang.project.configuration import load
     from vigil_lang.project.paths import TESTS, policy_paths
 
     settings = load(Path(), Path(configuration) if configuration else None).settings

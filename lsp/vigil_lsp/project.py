@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 from vigil_lang.base.files import is_file, leads_out, project_root, real_path
 from vigil_lang.documents.library import Library
 from vigil_lang.lint.run import Plan
-from vigil_lang.project import load
+from vigil_lang.project.configuration import load
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from vigil_lang.project import Loaded, Settings
+    from vigil_lang.project.configuration import Loaded
+    from vigil_lang.project.settings import Settings
     from vigil_lang.semantics.modules import Access
     from vigil_lang.trace import Signature
 

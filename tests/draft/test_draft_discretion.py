@@ -17,7 +17,7 @@ from vigil_lang.diagnostics import InputError
 from vigil_lang.draft.api.client import Client, Message
 from vigil_lang.draft.api.discretion import DiscreetLogs, Secrets, secrets
 from vigil_lang.draft.api.models import ModelSettings
-from vigil_lang.project import Draft
+from vigil_lang.project.settings import Draft
 
 if TYPE_CHECKING:
     from messages_api import MessagesAPI
@@ -29,7 +29,7 @@ import sys
 from vigil_lang.diagnostics import InputError
 from vigil_lang.draft.api.client import Client, Message
 from vigil_lang.draft.api.models import ModelSettings
-from vigil_lang.project import Draft
+from vigil_lang.project.settings import Draft
 schema = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
 for stream in (True, False):
     with Client(ModelSettings("claude-test", stream=stream, retries=1, timeout=2),

@@ -11,7 +11,7 @@ import pytest
 from vigil_lang.diagnostics import InputError
 from vigil_lang.draft.api.models import Prices, default_model, known_prices, model_settings
 from vigil_lang.draft.clause_result import Usage
-from vigil_lang.project import load
+from vigil_lang.project.configuration import load
 from vigil_lang.project.settings import Draft
 
 ROOT = Path(__file__).parents[2]

@@ -9,7 +9,8 @@ import pytest
 
 from vigil_lang.cli.params import read_params
 from vigil_lang.diagnostics import InputError, apply_edits
-from vigil_lang.project import Settings, load
+from vigil_lang.project.configuration import load
+from vigil_lang.project.settings import Settings
 
 
 def marked(text: str) -> tuple[str, str]:

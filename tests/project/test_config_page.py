@@ -66,7 +66,7 @@ def test_the_example_does_what_it_shows(
 
 
 def test_the_same_settings_may_stand_in_pyproject(tmp_path: Path) -> None:
-    from vigil_lang.project import load
+    from vigil_lang.project.configuration import load
 
     (own,) = (block.text for block in blocks(PAGE) if block.args == ("as", "vigil.toml"))
     (tmp_path / "vigil.toml").write_text(own, encoding="utf-8")

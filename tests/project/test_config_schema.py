@@ -19,8 +19,9 @@ from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
 from vigil_lang.diagnostics import CODES
-from vigil_lang.project import Settings, load
+from vigil_lang.project.configuration import load
 from vigil_lang.project.schema import schema, schema_text
+from vigil_lang.project.settings import Settings
 
 STORED = Path(__file__).parents[2] / "docs" / "vigil.schema.json"
 

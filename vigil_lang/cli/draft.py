@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from vigil_lang.draft.answer_sources import Task, Terms
     from vigil_lang.draft.clauses import Clauses
     from vigil_lang.draft.reports.report import Report
-    from vigil_lang.project import Settings
+    from vigil_lang.project.settings import Settings
 
 
 @click.command("draft")

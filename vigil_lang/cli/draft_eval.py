@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from vigil_lang.draft.answer_sources import Task
     from vigil_lang.draft.clause_result import Draft
     from vigil_lang.draft.evaluation.gold import Gold
-    from vigil_lang.project import Settings
+    from vigil_lang.project.settings import Settings
 
 
 def show_evaluation(options: Options, project: Settings) -> int:

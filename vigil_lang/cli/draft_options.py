@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from vigil_lang.draft.answer_sources import Terms
-    from vigil_lang.project import Settings
+    from vigil_lang.project.settings import Settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

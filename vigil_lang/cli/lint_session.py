@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from vigil_lang.lint.batch import Result
     from vigil_lang.lint.run import Plan
     from vigil_lang.lint.store import Store
-    from vigil_lang.project import Settings
     from vigil_lang.project.selection import Selection
+    from vigil_lang.project.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)

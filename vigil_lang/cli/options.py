@@ -9,7 +9,7 @@ import click
 
 from vigil_lang.cli.output import show_errors
 from vigil_lang.diagnostics import SEVERITIES, InputError
-from vigil_lang.project import FAIL_LEVELS, Settings, load
+from vigil_lang.diagnostics.codes import FAIL_LEVELS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from vigil_lang.abstraction.catalogue import Program
     from vigil_lang.abstraction.run import Options
     from vigil_lang.cli.output import Format
+    from vigil_lang.project.settings import Settings
 
 
 def complete(ctx: Context, param: Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
@@ -55,7 +56,11 @@ def settings_of(config: str | None, *, isolated: bool) -> Settings:
     if isolated:
         if config is not None:
             raise click.UsageError("--isolated ignores every configuration: it cannot be used with --config.")
+        from vigil_lang.project.settings import Settings
+
         return Settings()
+    from vigil_lang.project.configuration import load
+
     loaded = load(Path(), Path(config) if config is not None else None)
     if loaded.broken:
         raise InputError(loaded.findings)

@@ -7,6 +7,8 @@ from typing import Literal, TypeAlias, get_args
 
 Severity: TypeAlias = Literal["error", "warning", "info"]
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
+FailLevel: TypeAlias = Literal[Severity, "never"]
+FAIL_LEVELS: tuple[FailLevel, ...] = get_args(FailLevel)
 
 
 @dataclass(frozen=True, slots=True)

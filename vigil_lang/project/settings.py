@@ -13,12 +13,11 @@ from msgspec import Meta, Struct, field
 
 from vigil_lang.base.globs import matches, seen_from
 from vigil_lang.diagnostics import Severity
+from vigil_lang.diagnostics.codes import FailLevel
 from vigil_lang.project.selection import DEFAULT, Selection
 
 Effort: TypeAlias = Literal["low", "medium", "high", "xhigh", "max"]
 EFFORTS: tuple[Effort, ...] = get_args(Effort)
-FailLevel: TypeAlias = Literal[Severity, "never"]
-FAIL_LEVELS: tuple[FailLevel, ...] = get_args(FailLevel)
 
 # `noun` is what findings call a value, `check` names what `validate` looks at beside its type.
 Code: TypeAlias = Annotated[

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from vigil_lang.diagnostics import Diagnostic, Edit, Span
-    from vigil_lang.project import Settings
+    from vigil_lang.project.settings import Settings
     from vigil_lang.semantics.modules import Access
     from vigil_lang.syntax.scan import Token
     from vigil_lsp.mentions import Mention

@@ -23,7 +23,7 @@ from vigil_lang.syntax.scan import tokens
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from vigil_lang.project import Settings
+    from vigil_lang.project.settings import Settings
 
 _COMMENT = re.compile(r"//[ \t]*runs[ \t]*:")
 _PATTERN = re.compile(r"[^\s,]+")
