@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1] / "vigil_lang"
 
 LAYERS = (
-    "__init__", "diagnostics", "base", "english",
+    "__init__", "version", "diagnostics", "base", "english",
     "trace", "syntax", "semantics", "verdict", "ingest", "abstraction", "runs",
-    "signatures", "paths", "engines", "api", "documents", "config", "analysis", "report", "pygments", "testing", "lint",
+    "signatures", "project", "engines", "api", "documents", "analysis", "report", "pygments", "testing", "lint",
     "draft", "cli", "action", "__main__",
 )  # fmt: skip
 """The packages and modules, each below those that may import it."""

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 from cli_support import FIXTURES, VIOLATING
 
-from vigil_lang import __version__
 from vigil_lang.cli.main import VERBS
 from vigil_lang.diagnostics import CODES
 from vigil_lang.trace.signature_file import signature_from_json
+from vigil_lang.version import __version__
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -26,13 +26,13 @@ REPORT = Report(draft(), "skill", "out/policy.vgl", runs=3)
 
 def screen(report: Report, width: int, *, colour: bool = False) -> str:
     """What a terminal of this width gets."""
-    from vigil_lang.cli.screen import Screen
+    from rich.console import Console
 
     target = StringIO()
     system: Any = "standard" if colour else None
     print_report(
         report,
-        Screen(file=target, width=width, force_terminal=colour, color_system=system, soft_wrap=True, markup=False),
+        Console(file=target, width=width, force_terminal=colour, color_system=system, soft_wrap=True, markup=False),
     )
     return target.getvalue()
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from vigil_lang.config.select import INVENTORY, Selection
 from vigil_lang.diagnostics import CODES, Diagnostic, Span
 from vigil_lang.documents.library import Library
 from vigil_lang.lint.registry import all_rules, basic_rules
 from vigil_lang.lint.subject import Subject
 from vigil_lang.lint.suppress import suppressed
+from vigil_lang.project.selection import INVENTORY, Selection
 from vigil_lang.semantics.modules import FROM_DISK, is_shipped
 from vigil_lang.semantics.policy import read_policy
 

@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from vigil_lang.config.select import is_selector
 from vigil_lang.diagnostics import CODES, Diagnostic, Edit, Fix, Span
+from vigil_lang.project.selection import is_selector
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

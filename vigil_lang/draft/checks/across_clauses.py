@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace as changed
 
 from vigil_lang.analysis.implication import Implications
-from vigil_lang.config.select import Selection
 from vigil_lang.diagnostics import Source
 from vigil_lang.draft.building import build
 from vigil_lang.draft.building.compose import meanings
@@ -16,6 +15,7 @@ from vigil_lang.draft.checks.sentence_content import share
 from vigil_lang.draft.checks.statement_check import brief
 from vigil_lang.english.words import content_words
 from vigil_lang.lint.run import Plan, lint_policy
+from vigil_lang.project.selection import Selection
 from vigil_lang.semantics import core
 from vigil_lang.semantics.forms import FORMS
 from vigil_lang.semantics.policy import read_policy

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Final
 from vigil_lang.analysis.counterexample import counterexample
 from vigil_lang.analysis.entailment import valid
 from vigil_lang.base.collector import collector_paused
-from vigil_lang.config.select import Selection
 from vigil_lang.diagnostics import Source
 from vigil_lang.documents.library import Library
 from vigil_lang.draft.building import build
@@ -29,6 +28,7 @@ from vigil_lang.engines.smt.solve import evaluate
 from vigil_lang.english.constraints import constraints
 from vigil_lang.lint.judging import judged
 from vigil_lang.lint.run import Plan, lint_policy
+from vigil_lang.project.selection import Selection
 from vigil_lang.semantics import core
 from vigil_lang.semantics.policy import read_policy
 from vigil_lang.syntax import parse

@@ -12,12 +12,12 @@ from vigil_lang.analysis.entailment import entails, valid
 from vigil_lang.analysis.field_constraints import FieldConstraints, may_imply
 from vigil_lang.analysis.implication import plainly_impossible
 from vigil_lang.analysis.tableau import within
-from vigil_lang.diagnostics import Diagnostic, Note
+from vigil_lang.diagnostics import SEVERITIES, Diagnostic, Note
 from vigil_lang.lint.obligations import triggering
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import satisfied
 from vigil_lang.semantics.forms import FORMS
-from vigil_lang.semantics.metadata import LEVELS, REACTIONS
+from vigil_lang.semantics.metadata import REACTIONS
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
@@ -261,7 +261,7 @@ def _as_tight(one: core.Theta, other: core.Theta) -> bool:
 def _as_severe(one: Statement, other: Statement) -> bool:
     """Whether breaking the first has no milder consequences than breaking the second."""
     mine, theirs = one.metadata, other.metadata
-    return LEVELS.index(mine.severity) <= LEVELS.index(theirs.severity) and REACTIONS.index(
+    return SEVERITIES.index(mine.severity) <= SEVERITIES.index(theirs.severity) and REACTIONS.index(
         mine.on_violation
     ) <= REACTIONS.index(theirs.on_violation)
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from vigil_lang.base.outputs import check_outputs
-from vigil_lang.cli.drafts import answers_in, drafted, plan_of
+from vigil_lang.cli.draft_common import answers_in, drafted, plan_of
+from vigil_lang.cli.exit_codes import CLEAN
 from vigil_lang.cli.output import console, written
 from vigil_lang.draft.evaluation.evaluate import evaluate
 from vigil_lang.draft.evaluation.gold import stored
@@ -17,11 +18,11 @@ from vigil_lang.draft.evaluation.gold import stored
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from vigil_lang.cli.drafts_options import Options
-    from vigil_lang.config import Settings
+    from vigil_lang.cli.draft_options import Options
     from vigil_lang.draft.answer_sources import Task
     from vigil_lang.draft.clause_result import Draft
     from vigil_lang.draft.evaluation.gold import Gold
+    from vigil_lang.project.settings import Settings
 
 
 def show_evaluation(options: Options, project: Settings) -> int:
@@ -47,7 +48,7 @@ def show_evaluation(options: Options, project: Settings) -> int:
             from vigil_lang.draft.evaluation.evaluation_report import print_evaluation
 
             print_evaluation(evaluation, console(target))
-    return 0
+    return CLEAN
 
 
 def _from_answers(options: Options, project: Settings, folder: str) -> Callable[[Gold], Draft | None]:
@@ -83,10 +84,10 @@ def _asked(options: Options, project: Settings) -> Callable[[Gold], Draft | None
 
 def _task(gold: Gold, options: Options, project: Settings, *, limited: bool = False) -> Task:
     """What is to be drafted in place of a gold policy: its documents, in the vocabulary of the runs beside it."""
-    from vigil_lang.cli.signature_options import vocabulary
     from vigil_lang.draft.answer_sources import Task
     from vigil_lang.draft.clauses import read_clauses
     from vigil_lang.draft.prompting import vocabulary as names
+    from vigil_lang.project.recordings import vocabulary
     from vigil_lang.trace import observe
 
     signature = vocabulary(options.signatures, gold.runs) or observe(())

@@ -25,7 +25,9 @@ _ALWAYS = {"VGL403", "VGL404"}
 _OF_MANY = {"VGL407", "VGL408", "VGL409"}
 
 
-def print_doubts(policies: Sequence[Policy], runs: Sequence[str], signature: Signature, console: Console) -> None:
+def print_vocabulary_findings(
+    policies: Sequence[Policy], runs: Sequence[str], signature: Signature, console: Console
+) -> None:
     """Names that are nearly those of the runs, and the like: the usual reason why a rule that should bite holds."""
     groups: dict[tuple[str, str], list[Diagnostic]] = {}
     telling = _ALWAYS | _OF_MANY if len(runs) > 1 else _ALWAYS

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from vigil_lang.cli.params import read_params
-from vigil_lang.config import Settings, load
 from vigil_lang.diagnostics import InputError, apply_edits
+from vigil_lang.project.configuration import load
+from vigil_lang.project.settings import Settings
 
 
 def marked(text: str) -> tuple[str, str]:
@@ -19,7 +20,7 @@ def marked(text: str) -> tuple[str, str]:
 
 # The one finding of each: its place between ‹ and ›, then its message and help.
 A_CODE = "a code is `VGL` and three digits, a prefix the beginning of some"
-A_PARAM = "a param is a text, a number, a truth value or a list of them"
+A_PARAM = "is a text, a number, a truth value or a list of these"
 UNKNOWN = [
     ('‹fail-levl› = "error"', "there is no setting `fail-levl`", "did you mean `fail-level`?"),
     ("lint.‹inline_ignores› = 1", "there is no setting `lint.inline_ignores`", "did you mean `inline-ignores`?"),
@@ -39,13 +40,13 @@ UNKNOWN = [
     (
         "[draft]\n‹base-url› = 'https://elsewhere.example'",
         "there is no setting `draft.base-url`",
-        "no configuration says whom to ask and with which key: ANTHROPIC_BASE_URL, ANTHROPIC_API_KEY do",
+        "address and key are set by the environment: ANTHROPIC_BASE_URL, ANTHROPIC_API_KEY",
     ),
     ("[test]\n‹zzz› = 1", "there is no setting `test.zzz`", "there is `paths`, `fail-under`"),
 ]
 INVALID = [
-    ('runs = ‹"runs/"›', "`runs` is a list of paths, not text", None),
-    ("runs = [\n  'a', # one\n  ‹3›,\n]", "`runs` is a list of paths, and a number is none", None),
+    ('runs = ‹"runs/"›', '`runs` is a list of paths, not `"runs/"`', None),
+    ("runs = [\n  'a', # one\n  ‹3›,\n]", "an item of `runs` is a path, not `3`", None),
     ('runs = ["""\na""", ‹""›]', "a path cannot be empty", None),
     ('runs = [‹"a\\u0000b"›]', "a path cannot hold a NUL character", None),
     (
@@ -55,27 +56,31 @@ INVALID = [
     ),
     (
         "fail-level = ‹'warn'›",
-        "`fail-level` is one of `error`, `warning`, `info`, `never`, not `warn`",
+        "`fail-level` is one of `error`, `warning`, `info`, `never`, not `'warn'`",
         "did you mean `warning`?",
     ),
     (
         "fmt.spelling = ‹1979-05-27 07:32:00› # when",
-        "`fmt.spelling` is one of `ascii`, `unicode`, `keep`, not a date or time",
+        "`fmt.spelling` is one of `ascii`, `unicode`, `keep`, not `1979-05-27 07:32:00`",
         None,
     ),
     ("‹lint› = 3", "`lint` is a table: write `[lint]`", None),
     ("[[‹lint›]]\nselect = []", "`lint` is a table: write `[lint]`", None),
-    ('[lint]\nselect = ["VGL3", ‹"vgl3"›]', "`vgl3` is no code, and no code begins so", "did you mean `VGL3`?"),
-    ('[lint]\nselect = [‹"VGL30l"›]', "`VGL30l` is no code, and no code begins so", A_CODE),
-    ('lint = {ignore = [‹"E501"›]}', "`E501` is no code, and no code begins so", A_CODE),
-    ('lint.severity.‹VGL999› = "info"', "`VGL999` is no code, and no code begins so", A_CODE),
+    (
+        '[lint]\nselect = ["VGL3", ‹"vgl3"›]',
+        "`vgl3` is neither a code nor the beginning of one",
+        "did you mean `VGL3`?",
+    ),
+    ('[lint]\nselect = [‹"VGL30l"›]', "`VGL30l` is neither a code nor the beginning of one", A_CODE),
+    ('lint = {ignore = [‹"E501"›]}', "`E501` is neither a code nor the beginning of one", A_CODE),
+    ('lint.severity.‹VGL999› = "info"', "`VGL999` is neither a code nor the beginning of one", A_CODE),
     (
         '[lint.severity]\n"VGL301" = ‹"eror"›',
-        "a level is one of `error`, `warning`, `info`, not `eror`",
+        '`lint.severity.VGL301` is one of `error`, `warning`, `info`, not `"eror"`',
         "did you mean `error`?",
     ),
-    ("[lint.severity]\nVGL301 = ‹2›", "a level is one of `error`, `warning`, `info`, not a number", None),
-    ('[lint.per-file-ignores]\n"a" = [‹"VGL77"›]', "`VGL77` is no code, and no code begins so", A_CODE),
+    ("[lint.severity]\nVGL301 = ‹2›", "`lint.severity.VGL301` is one of `error`, `warning`, `info`, not `2`", None),
+    ('[lint.per-file-ignores]\n"a" = [‹"VGL77"›]', "`VGL77` is neither a code nor the beginning of one", A_CODE),
     (
         '[lint]\nper-file-ignores = {‹"../b"› = ["VGL7"]}',
         "the glob `../b` leads out of the folder of the configuration, where it matches nothing",
@@ -90,12 +95,12 @@ INVALID = [
         "`lint.benign-threshold` is a share from 0 to 1, not `5`",
         "5 percent is 0.05",
     ),
-    ("lint.benign-threshold = ‹nan›", "`lint.benign-threshold` is a share from 0 to 1, not `NaN`", None),
+    ("lint.benign-threshold = ‹nan›", "`lint.benign-threshold` is a share from 0 to 1, not `nan`", None),
     ("lint.benign-threshold = ‹true›", "`lint.benign-threshold` is a share from 0 to 1, not `true`", None),
-    ("lint.obligations = ‹'yes'›", "`lint.obligations` is `true` or `false`, not text", None),
+    ("lint.obligations = ‹'yes'›", "`lint.obligations` is `true` or `false`, not `'yes'`", None),
     ("test.fail-under = ‹-0.5›", "`test.fail-under` is a number from 0 to 100, not `-0.5`", None),
-    ("params.rate = ‹inf›", f"{A_PARAM}, not `Infinity`", None),
-    ("params = {a = ‹{b = 1}›}", f"{A_PARAM}, not a table", None),
+    ("params.rate = ‹inf›", f"`params.rate` {A_PARAM}, not `inf`", None),
+    ("params = {a = ‹{b = 1}›}", f"`params.a` {A_PARAM}, not a table", None),
     (
         "runs = [] ‹x›",
         "the configuration is no valid TOML: expected newline or end of document after a statement",

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
-import click
-
-from vigil_lang.cli.linked_policies import judge
-from vigil_lang.cli.output import console, show_errors
+from vigil_lang.cli.output import ToolFault, console, show_errors
 from vigil_lang.cli.progress import steps
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from vigil_lang.cli.verdicts import Writer
+    from vigil_lang.cli.verdict_writer import Writer
+    from vigil_lang.engines.effort import Effort
     from vigil_lang.semantics.policy import Policy
     from vigil_lang.trace import Signature, Trace
     from vigil_lang.verdict import Verdict
@@ -35,14 +33,41 @@ class Strictness:
     """Whether `strict` lets pass a run without events, and a recording that was hardly understood."""
 
 
-def strictness_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds `--strict` and `--fail-on-vacuous`."""
-    command = click.option(
-        "--fail-on-vacuous", is_flag=True, help="Exit with 1 where a run puts no statement to the test."
-    )(command)
-    return click.option("--strict", is_flag=True, help="Exit with 1 where a run was not wholly seen or understood.")(
-        command
-    )
+def load_policies(paths: Iterable[str], values: Mapping[str, object] | None = None) -> list[Policy]:
+    """The policies of several arguments.
+
+    Raises:
+        InputError: with what is wrong in any of them, not only in the first.
+    """
+    from vigil_lang.semantics.policy import load_policy
+
+    policies: list[Policy] = []
+    wrong: list[Diagnostic] = []
+    for path in paths:
+        try:
+            policies.append(load_policy(path, values))
+        except InputError as error:
+            wrong += error.diagnostics
+    if wrong:
+        raise InputError(wrong)
+    return policies
+
+
+def judge(policies: Sequence[Policy], trace: Trace, effort: Effort | None = None) -> Verdict:
+    """A run judged by policies; runs of one recording share an `effort`.
+
+    Raises:
+        InputError: VGL003, that would take more than the size of the run warrants.
+        ToolFault: VGL901, the solver did not confirm the verdict.
+    """
+    from vigil_lang.engines.smt.solve import SolverDisagrees
+    from vigil_lang.engines.smt.verify import verify
+
+    try:
+        return verify(policies, trace, effort)
+    except SolverDisagrees as error:
+        message = f"the solver did not confirm the verdict: {error}"
+        raise ToolFault(Diagnostic.of("VGL901", message, Source(trace.run.path, ""))) from error
 
 
 @dataclass(slots=True)
@@ -194,6 +219,6 @@ def conclude(tally: Tally, policies: Sequence[Policy], runs: Sequence[str], targ
             screen.print()
         screen.print(totals(tally.safe, tally.unsafe, tally.broken, vacuous=tally.vacuous, unseen=tally.unseen))
     if tally.signature is not None:
-        from vigil_lang.cli.doubts import print_doubts
+        from vigil_lang.cli.vocabulary_findings import print_vocabulary_findings
 
-        print_doubts(policies, runs, tally.signature, screen)
+        print_vocabulary_findings(policies, runs, tally.signature, screen)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -44,12 +43,9 @@ class Selection:
         return [self._levelled(f) for f in kept]
 
     def _ignored_in(self, path: str) -> tuple[str, ...]:
-        from vigil_lang.config.globs import matches
+        from vigil_lang.base.globs import matches, seen_from
 
-        try:
-            relative = os.path.relpath(path, self.folder).replace(os.sep, "/")
-        except ValueError:  # another drive
-            relative = path
+        relative = seen_from(self.folder, path)
         return tuple(code for pattern, codes in self.per_file.items() if matches(relative, pattern) for code in codes)
 
     def _levelled(self, finding: Diagnostic) -> Diagnostic:

@@ -7,9 +7,9 @@ import tomllib
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from vigil_lang.config.positions import MAX_DEPTH, NoTomlError, Place, TooDeepError, locate
 from vigil_lang.diagnostics import Diagnostic, InputError, Span
 from vigil_lang.diagnostics.diagnostic import NOWHERE
+from vigil_lang.project.positions import MAX_DEPTH, NoTomlError, Place, TooDeepError, locate
 
 if TYPE_CHECKING:
     from vigil_lang.diagnostics import Source

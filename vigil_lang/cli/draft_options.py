@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from vigil_lang.cli.drafts import terms_of
+from vigil_lang.cli.draft_common import terms_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from vigil_lang.config import Settings
     from vigil_lang.draft.answer_sources import Terms
+    from vigil_lang.project.settings import Settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +75,7 @@ def refuse_contradictions(options: Options) -> None:
     }
     chosen = [mode for mode, given in modes.items() if given]
     if len(chosen) > 1 and chosen != ["--eval", "--from-json"]:
-        raise click.UsageError(f"{chosen[0]} and {chosen[1]} are different things: choose one.")
+        raise click.UsageError(f"{chosen[0]} and {chosen[1]} cannot be used together: choose one.")
     needs_documents = not (options.cached or options.eval_dir is not None)
     if needs_documents and not options.specs:
         raise click.UsageError("There is no document to draft from: vigil draft SKILL.md --trace run.jsonl")

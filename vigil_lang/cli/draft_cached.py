@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.text import Text
 
+from vigil_lang.cli.exit_codes import CLEAN
 from vigil_lang.cli.output import console
 from vigil_lang.diagnostics.visible import safe_json, shown_path, visible
 from vigil_lang.draft.store import every
@@ -26,7 +27,7 @@ def show_stored(format: str) -> int:  # noqa: A002 - the option's name
     found = every()
     if format == "json":
         click.echo(safe_json({"schema": _SCHEMA, "drafts": [_object(one) for one in found]}))
-        return 0
+        return CLEAN
     screen = console()
     if not found:
         screen.print(Text("no answers are stored"))
@@ -35,7 +36,7 @@ def show_stored(format: str) -> int:  # noqa: A002 - the option's name
             screen.print(Text())
         for line in _lines(one, screen.width):
             screen.print(line)
-    return 0
+    return CLEAN
 
 
 def _lines(one: Found, width: int) -> Iterator[Text]:

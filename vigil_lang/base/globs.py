@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
 from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def matches(path: str, pattern: str) -> bool:
@@ -17,6 +23,13 @@ def matches(path: str, pattern: str) -> bool:
     if len(wanted) == 1 and not pattern.startswith(("/", "./")):
         wanted.insert(0, "**")
     return _fits([part for part in path.split("/") if part not in ("", ".")], wanted)
+
+
+def seen_from(folder: str | Path, path: str) -> str:
+    """A file's path as globs of a folder speak of it: from that folder, with forward slashes."""
+    with suppress(ValueError):  # another drive
+        path = os.path.relpath(path, folder)
+    return path.replace("\\", "/") if os.sep == "\\" else path
 
 
 def _fits(names: list[str], wanted: list[str]) -> bool:

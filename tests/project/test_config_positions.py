@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vigil_lang.config.positions import NoTomlError, Place, TooDeepError, locate
+from vigil_lang.project.positions import NoTomlError, Place, TooDeepError, locate
 
 DOCUMENTS = [
     "",

@@ -7,22 +7,23 @@ from typing import TYPE_CHECKING
 
 import click
 
-from vigil_lang.cli.levels import levels_from
+from vigil_lang.cli.options import levels_from
+from vigil_lang.cli.output import each_once
 from vigil_lang.cli.params import check_settings, read_params
-from vigil_lang.cli.signature_options import once, traces, vocabulary
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
-from vigil_lang.paths import policy_paths, trace_paths
+from vigil_lang.project.paths import policy_paths, trace_paths
+from vigil_lang.project.recordings import traces, vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from vigil_lang.cli.output import Format
-    from vigil_lang.config import Settings
-    from vigil_lang.config.select import Selection
     from vigil_lang.documents.coverage import Coverage
     from vigil_lang.lint.batch import Result
     from vigil_lang.lint.run import Plan
     from vigil_lang.lint.store import Store
+    from vigil_lang.project.selection import Selection
+    from vigil_lang.project.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +129,7 @@ class Linting:
         return self._plan
 
     def _selection(self) -> Selection:
-        from vigil_lang.config.select import Selection
+        from vigil_lang.project.selection import Selection
 
         lint, options = self._settings.lint, self.options
         chosen, further = _codes(options.select), _codes(options.extend_select)
@@ -152,8 +153,8 @@ class Linting:
         mended = sum(self._mend(path) for path in paths) if self.options.fix else 0
         results = lint_files(paths, self.plan, self._store(), self.options.jobs)
         uncited, figures = self._uncited(results)
-        found = once((*self.refused, *(f for result in results for f in result.findings), *uncited))
-        ignored = once(f for result in results for f in result.suppressed)
+        found = each_once((*self.refused, *(f for result in results for f in result.findings), *uncited))
+        ignored = each_once(f for result in results for f in result.suppressed)
         unreadable = bool(self.refused) or any(result.unreadable for result in results)
         if self._baseline is None:
             return Outcome(found, paths, unreadable, ignored, mended=mended, coverage=figures)
@@ -240,8 +241,8 @@ def _codes(given: Iterable[str]) -> tuple[str, ...]:
     Raises:
         click.UsageError: there is no such code.
     """
-    from vigil_lang.config.select import is_selector
     from vigil_lang.diagnostics import CODES, nearest
+    from vigil_lang.project.selection import is_selector
 
     codes = tuple(part.strip().upper() for text in given for part in text.split(","))
     for code in codes:

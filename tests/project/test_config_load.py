@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from vigil_lang.config import Settings, load
-from vigil_lang.config.select import DEFAULT
+from vigil_lang.project.configuration import load
+from vigil_lang.project.selection import DEFAULT
+from vigil_lang.project.settings import Settings
 
 
 def put(folder: Path, name: str, text: str) -> Path:

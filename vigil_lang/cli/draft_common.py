@@ -11,18 +11,16 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from vigil_lang.diagnostics import InputError
+from vigil_lang.project.settings import EFFORTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from vigil_lang.config import Settings
-    from vigil_lang.config.settings import Effort
     from vigil_lang.draft.answer_sources import Obtained, Task, Terms
     from vigil_lang.draft.clause_result import PolicyDocument
     from vigil_lang.draft.drafting import DraftPlan
     from vigil_lang.draft.reports.report import Report
-
-EFFORTS = ("low", "medium", "high", "xhigh", "max")
+    from vigil_lang.project.settings import Effort, Settings
 
 _NAMED = 80
 # Files whose name says what they are and not what they are about: the folder does.
@@ -73,7 +71,7 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
             ),
             click.option(
                 "--max-cost", type=_Dollars(0, min_open=True), metavar="USD",
-                help="Ask no further where it could cost more than that.",
+                help="Stop asking before the cost can exceed this.",
             ),
             click.option(
                 "--base-url", callback=_address, metavar="URL", help="Where the Messages API is; ANTHROPIC_BASE_URL."
@@ -134,7 +132,7 @@ def plan_of(
 
 def drafted(task: Task, terms: Terms) -> Obtained:
     """A draft, with its progress on standard error where a person watches. Raises as `obtain` does."""
-    from vigil_lang.cli.spinner import waiting
+    from vigil_lang.cli.progress import waiting
     from vigil_lang.draft.answer_sources import obtain
 
     with waiting(terms.settings.model, len(task.clauses.clauses)) as told:
@@ -165,7 +163,7 @@ def policy_name(wanted: str | None, output: str | None, specs: Sequence[str]) ->
     if wanted is not None:
         name = compose.policy_name(wanted)
         if name != wanted:
-            raise click.UsageError(f"--name: '{wanted}' is no name for a policy; '{name}' is one.")
+            raise click.UsageError(f"--name: '{wanted}' cannot be the name of a policy; '{name}' can.")
         return name
     document = Path(specs[0]).absolute()
     stems = [] if output is None or output == "-" else [Path(output).stem]

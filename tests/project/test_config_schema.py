@@ -1,11 +1,10 @@
 """docs/vigil.schema.json is made of the table of settings, is a valid schema, and allows what is read.
 
-After a change of the table: ``VIGIL_UPDATE=1 pytest tests/config``.
+After a change of the table: ``VIGIL_UPDATE=1 pytest tests/project``.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 import tomllib
@@ -14,14 +13,15 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from config_support import SETTINGS, in_toml
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
-from vigil_lang.config import Settings, load
-from vigil_lang.config.schema import schema, schema_text
-from vigil_lang.config.table import KEYS, SECTIONS
 from vigil_lang.diagnostics import CODES
+from vigil_lang.project.configuration import load
+from vigil_lang.project.schema import schema, schema_text
+from vigil_lang.project.settings import Settings
 
 STORED = Path(__file__).parents[2] / "docs" / "vigil.schema.json"
 
@@ -36,22 +36,18 @@ def test_it_is_a_schema_in_draft_07() -> None:
     Draft7Validator.check_schema(json.loads(STORED.read_text(encoding="utf-8")))
 
 
-def test_the_table_has_every_setting_and_no_other() -> None:
-    inner = {section: getattr(Settings(), section) for section in SECTIONS}
-    names = {f.name for f in dataclasses.fields(Settings)} - {*SECTIONS, "folder"}
-    for section, holder in inner.items():
-        names |= {f"{section}.{f.name}" for f in dataclasses.fields(holder)}
-    assert {key.name.replace("-", "_") for key in KEYS} == names
-
-
-@pytest.mark.parametrize("key", KEYS, ids=lambda key: key.name)
-def test_an_example_is_allowed_and_is_no_default(key: Any, tmp_path: Path) -> None:
-    text = f"{key.name} = {key.example}\n"
+@pytest.mark.parametrize(("name", "about"), SETTINGS.items(), ids=SETTINGS)
+def test_an_example_is_allowed_and_is_no_default(name: str, about: dict[str, Any], tmp_path: Path) -> None:
+    text = f"{name} = {in_toml(about['examples'][0])}\n"
     (tmp_path / "vigil.toml").write_text(text, encoding="utf-8")
     loaded = load(tmp_path)
     assert loaded.findings == ()
     assert loaded.settings != Settings(folder=tmp_path)
     Draft7Validator(schema()).validate(tomllib.loads(text))
+
+
+def test_every_setting_is_described() -> None:
+    assert all(about["description"] and len(about["examples"]) == 1 for about in SETTINGS.values())
 
 
 WRONG = [
@@ -108,13 +104,7 @@ anything = st.recursive(
 )
 
 
-def in_toml(value: Any) -> str:
-    if isinstance(value, dict):
-        return "{" + ", ".join(f'"{name}" = {in_toml(inner)}' for name, inner in value.items()) + "}"
-    return f"[{', '.join(map(in_toml, value))}]" if isinstance(value, list) else json.dumps(value)
-
-
-@given(st.dictionaries(st.sampled_from([*(key.name for key in KEYS), "lint.x", "y"]), anything, max_size=2))
+@given(st.dictionaries(st.sampled_from([*SETTINGS, "lint.x", "y"]), anything, max_size=2))
 def test_they_agree_on_any_values(settings: dict[str, Any]) -> None:
     text = "".join(f"{name} = {in_toml(value)}\n" for name, value in settings.items())
     with TemporaryDirectory() as folder:

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vigil_lang.base.files import is_file, lies_in, read_source, real_path
-from vigil_lang.config.settings import Settings
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
+from vigil_lang.project.settings import Settings
 
 if TYPE_CHECKING:
-    from vigil_lang.config.positions import Place
+    from vigil_lang.project.positions import Place
 
 OWN, SHARED = "vigil.toml", "pyproject.toml"
 _TABLE = ("tool", "vigil")
@@ -57,8 +57,8 @@ def load(start: Path, explicit: Path | None = None) -> Loaded:
 def _load(path: Path, shown: str, start: Path) -> Loaded | None:
     """What a file sets; None for a pyproject.toml that has nothing for us."""
     # Late: without a configuration nothing of this costs start-up time.
-    from vigil_lang.config.read import read_settings
-    from vigil_lang.config.toml import MAX_BYTES, read_toml
+    from vigil_lang.project.toml import MAX_BYTES, read_toml
+    from vigil_lang.project.validate import validate
 
     try:
         source = Source(shown, read_source(str(path), MAX_BYTES).text)
@@ -75,7 +75,7 @@ def _load(path: Path, shown: str, start: Path) -> Loaded | None:
     except InputError as error:
         return Loaded(Settings(folder=path.parent), Path(shown), error.diagnostics)
     base = _seen(path, start)[: -len(path.name)]
-    settings, findings = read_settings(data, place, source, path.parent, base)
+    settings, findings = validate(data, place, source, path.parent, base)
     return Loaded(settings, Path(shown), tuple(findings))
 
 

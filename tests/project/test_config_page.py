@@ -1,6 +1,6 @@
 """docs/configuration.md has every setting as the table has it, and its example does what it shows.
 
-After a change of the table: ``VIGIL_UPDATE=1 pytest tests/config``.
+After a change of the table: ``VIGIL_UPDATE=1 pytest tests/project``.
 """
 
 from __future__ import annotations
@@ -12,41 +12,40 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from config_support import in_toml, properties
 from spec_blocks import blocks
 
 from vigil_lang.base.resources import resource
 from vigil_lang.cli.main import run
-from vigil_lang.config.schema import default
-from vigil_lang.config.table import KEYS, SECTIONS
+from vigil_lang.project.validate import tables
 
 if TYPE_CHECKING:
     import pytest
 
 PAGE = Path(__file__).parents[2] / "docs" / "configuration.md"
-MADE = re.compile(r"(?<=<!-- made from vigil_lang/config/table.py -->\n).*?(?=<!-- end -->)", re.DOTALL)
+MADE = re.compile(r"(?<=<!-- made from vigil_lang/project/settings.py -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
 
-def tables() -> str:
+def written() -> str:
     parts = []
-    for section in ("", *SECTIONS):
-        parts += [f"\n## `[{section}]`\n\n{SECTIONS[section]}\n"] if section else ["\n## At the top\n"]
+    for name, table in tables().items():
+        parts += [f"\n## `[{name}]`\n\n{table.__doc__}\n"] if name else ["\n## At the top\n"]
         parts.append("\n| setting | | by default | for example |\n|---|---|---|---|\n")
-        for key in KEYS:
-            if key.parts[0] == section:
-                value = default(key)
-                usual = "" if value in (None, [], {}) else f"`{json.dumps(value)}`"
-                parts.append(f"| `{key.parts[1]}` | {key.doc} | {usual} | `{key.example}` |\n")
+        for setting, about in properties(name).items():
+            usual = "" if about["default"] in (None, (), {}) else f"`{json.dumps(about['default'])}`"
+            row = (f"`{setting}`", about["description"], usual, f"`{in_toml(about['examples'][0])}`")
+            parts.append(f"| {' | '.join(row)} |\n")
     return "".join(parts) + "\n"
 
 
 def test_the_page_has_every_setting() -> None:
     text = PAGE.read_text(encoding="utf-8")
     if os.environ.get("VIGIL_UPDATE"):
-        PAGE.write_text(MADE.sub(lambda _: tables(), text), encoding="utf-8")
+        PAGE.write_text(MADE.sub(lambda _: written(), text), encoding="utf-8")
         text = PAGE.read_text(encoding="utf-8")
     found = MADE.search(text)
     assert found is not None
-    assert found[0] == tables()
+    assert found[0] == written()
 
 
 def test_the_example_does_what_it_shows(
@@ -67,7 +66,7 @@ def test_the_example_does_what_it_shows(
 
 
 def test_the_same_settings_may_stand_in_pyproject(tmp_path: Path) -> None:
-    from vigil_lang.config import load
+    from vigil_lang.project.configuration import load
 
     (own,) = (block.text for block in blocks(PAGE) if block.args == ("as", "vigil.toml"))
     (tmp_path / "vigil.toml").write_text(own, encoding="utf-8")
