@@ -1,22 +1,32 @@
-"""What all tests share: what is measured for coverage, which doubles the time that tests take.
+"""What all tests share: which of them are slow, and which are measured for coverage, which doubles the time they take.
+
+Slow are tests that start many processes, build or install something, drive editors, or try generated cases: those of
+the folders `SLOW`, those that Hypothesis runs, and those marked `slow`. `make quick` leaves them out.
 
 Each line must be reached by a test that says what it does; what only a generated case reaches does not count. Tests of
-the language server look at it from outside, through its messages, and are not measured either.
+the language server look at it from outside, through its messages, and are not measured either. Nor are the tests that
+compare engines, or that drive editors: what they reach, others say.
 """
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import is_hypothesis_test
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-SERVER = Path(__file__).parent / "lsp"
+HERE = Path(__file__).parent
+SLOW = {"ci", "differential", "editors", "lsp", "packaging", "security"}
+UNMEASURED = {"lsp"}
+QUICK = "not slow"
+"""The expression of `pytest -m` under which slow folders are not even imported."""
 MEASURED = "COVERAGE_PROCESS_CONFIG"
 """What tells processes that tests start to be measured, too."""
 
@@ -27,11 +37,32 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-@pytest.hookimpl(trylast=True)
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave slow folders alone where slow tests are not wanted."""
+    quick = config.getoption("markexpr") == QUICK
+    return (quick and collection_path.parent == HERE and collection_path.name in SLOW) or None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Collect without the garbage collector: thousands of tests are made, and none is garbage, now or later."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
-    """Mark the tests that are not measured."""
+    """Mark the tests that are slow, before `-m` selects, and those that are not measured."""
+    folders = {path: path.relative_to(HERE).parts[0] for path in {item.path for item in items}}
     for item in items:
-        if item.get_closest_marker("hypothesis") or SERVER in item.path.parents:
+        folder, generated = folders[item.path], is_hypothesis_test(getattr(item, "obj", None))
+        if generated or folder in SLOW:
+            item.add_marker(pytest.mark.slow)
+        if generated or folder in UNMEASURED:
             item.add_marker(pytest.mark.no_cover)
 
 

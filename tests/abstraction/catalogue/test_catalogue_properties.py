@@ -14,7 +14,7 @@ _ODD = (
 )
 _TEXTS = st.one_of(st.text(max_size=8), st.sampled_from(_ODD.split()))
 _WORDS = st.builds(Word, _TEXTS, st.booleans() | st.just(True), st.booleans(), st.booleans())
-_HEADS = st.one_of(st.sampled_from(names()).map(Word), _WORDS)
+_HEADS = st.one_of(st.deferred(lambda: st.sampled_from(names())).map(Word), _WORDS)
 _CWD = st.sampled_from([None, "/repo", "~", "."])
 
 
