@@ -4,8 +4,8 @@ Slow are tests that start many processes, build or install something, drive edit
 the folders `SLOW`, those that Hypothesis runs, and those marked `slow`. `make quick` leaves them out.
 
 Each line must be reached by a test that says what it does; what only a generated case reaches does not count. Tests of
-the language server look at it from outside, through its messages, and are not measured either. Nor are the tests that
-compare engines, or that drive editors: what they reach, others say.
+the language server, of editors and of the installed copy look from outside, and those that compare engines do so on runs
+made at random: they are not measured either.
 """
 
 from __future__ import annotations
@@ -17,18 +17,30 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import is_hypothesis_test
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 HERE = Path(__file__).parent
 SLOW = {"ci", "differential", "editors", "lsp", "packaging", "security"}
-UNMEASURED = {"lsp"}
+UNMEASURED = {"differential", "editors", "lsp", "packaging"}
 QUICK = "not slow"
 """The expression of `pytest -m` under which slow folders are not even imported."""
 MEASURED = "COVERAGE_PROCESS_CONFIG"
 """What tells processes that tests start to be measured, too."""
+
+
+# Whichever tests run together, each tries as many cases as it does alone, and however busy the machine is.
+settings.register_profile(
+    "vigil",
+    max_examples=int(os.environ.get("VIGIL_CASES", "100")),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
+    database=None,
+    print_blob=True,
+)
+settings.load_profile("vigil")
 
 
 def pytest_configure() -> None:
