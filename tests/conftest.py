@@ -4,7 +4,7 @@ Slow are tests that start many processes, build or install something, drive edit
 the folders `SLOW`, those that Hypothesis runs, and those marked `slow`. `make quick` leaves them out.
 
 Each line must be reached by a test that says what it does; what only a generated case reaches does not count. Tests of
-the language server, of editors and of the installed copy look from outside, and those that compare engines do so on runs
+the language server, of editors and of the installed copy look from outside, and those that compare engines look at runs
 made at random: they are not measured either.
 """
 
