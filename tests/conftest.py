@@ -1,7 +1,7 @@
 """What all tests share: which of them are slow, and which are measured for coverage, which doubles the time they take.
 
-Slow are tests that start many processes, build or install something, drive editors, or try generated cases: those of
-the folders `SLOW`, those that Hypothesis runs, and those marked `slow`. `make quick` leaves them out.
+Slow are tests that start many processes, build or install something, drive editors, try generated cases or inputs as
+large as they may be: those of `SLOW`, those that Hypothesis runs, and those marked `slow`. `make quick` leaves them out.
 
 Each line must be reached by a test that says what it does; what only a generated case reaches does not count. Tests of
 the language server, of editors and of the installed copy look from outside, and those that compare engines look at runs
@@ -23,10 +23,30 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 HERE = Path(__file__).parent
-SLOW = {"ci", "differential", "editors", "lsp", "packaging", "security"}
+SLOW = {
+    "abstraction/scripts/test_scripts_limits.py",
+    "abstraction/shell/test_shell_limits.py",
+    "abstraction/test_abstraction_hostile.py",
+    "ci",
+    "cli/test_cli_limits.py",
+    "cli/test_cli_lsp.py",
+    "cli/test_cli_process.py",
+    "differential",
+    "draft",
+    "editors",
+    "grammar/test_tree_sitter_cli.py",
+    "ingest/test_ingest_properties.py",
+    "lint/test_fixes_are_sound.py",
+    "lint/test_new_rule.py",
+    "lsp",
+    "packaging",
+    "security",
+    "syntax/test_limits.py",
+}
+"""Folders and modules whose tests are slow."""
 UNMEASURED = {"differential", "editors", "lsp", "packaging"}
 QUICK = "not slow"
-"""The expression of `pytest -m` under which slow folders are not even imported."""
+"""The expression of `pytest -m` under which what is in `SLOW` is not even imported."""
 MEASURED = "COVERAGE_PROCESS_CONFIG"
 """What tells processes that tests start to be measured, too."""
 
@@ -50,9 +70,8 @@ def pytest_configure() -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave slow folders alone where slow tests are not wanted."""
-    quick = config.getoption("markexpr") == QUICK
-    return (quick and collection_path.parent == HERE and collection_path.name in SLOW) or None
+    """Leave alone what is slow where slow tests are not wanted."""
+    return (config.getoption("markexpr") == QUICK and _under(collection_path, SLOW)) or None
 
 
 @pytest.hookimpl(wrapper=True)
@@ -69,13 +88,19 @@ def pytest_collection() -> Iterator[None]:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
     """Mark the tests that are slow, before `-m` selects, and those that are not measured."""
-    folders = {path: path.relative_to(HERE).parts[0] for path in {item.path for item in items}}
+    paths = {item.path for item in items}
+    slow, unmeasured = ({path for path in paths if _under(path, names)} for names in (SLOW, UNMEASURED))
     for item in items:
-        folder, generated = folders[item.path], is_hypothesis_test(getattr(item, "obj", None))
-        if generated or folder in SLOW:
+        generated = is_hypothesis_test(getattr(item, "obj", None))
+        if generated or item.path in slow:
             item.add_marker(pytest.mark.slow)
-        if generated or folder in UNMEASURED:
+        if generated or item.path in unmeasured:
             item.add_marker(pytest.mark.no_cover)
+
+
+def _under(path: Path, names: set[str]) -> bool:
+    """Whether a path is one of those that are named from here, or lies in one."""
+    return any(place.relative_to(HERE).as_posix() in names for place in (path, *path.parents) if HERE in place.parents)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -48,6 +49,7 @@ def test_no_words() -> None:
     assert read_command((), "/repo").step.kinds == ("process.run",)
 
 
+@pytest.mark.slow
 def test_long_commands_are_read_in_time() -> None:
     many = tuple(Word(f"-{n % 7}{n}=" if n % 3 else f"a{n}/b.c") for n in range(50_000))
     for name in ("cp", "git", "no-such-program", "find", "bash", "xargs", "python"):
