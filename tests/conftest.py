@@ -1,7 +1,7 @@
 """What all tests share: which of them are slow, and which are measured for coverage, which doubles the time they take.
 
 Slow are tests that start many processes, build or install something, drive editors, try generated cases or inputs as
-large as they may be: those of `SLOW`, those that Hypothesis runs, and those marked `slow`. `make quick` leaves them out.
+large as can be: those of `SLOW`, those that Hypothesis runs, and those marked `slow`. `make quick` leaves them out.
 
 Each line must be reached by a test that says what it does; what only a generated case reaches does not count. Tests of
 the language server, of editors and of the installed copy look from outside, and those that compare engines look at runs
