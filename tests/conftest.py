@@ -24,9 +24,12 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 SLOW = {
+    "abstraction/catalogue/test_catalogue_files.py",
     "abstraction/scripts/test_scripts_limits.py",
+    "abstraction/scripts/test_scripts_unseen.py",
     "abstraction/shell/test_shell_limits.py",
     "abstraction/test_abstraction_hostile.py",
+    "abstraction/test_unseen_commands.py",
     "ci",
     "cli/test_cli_limits.py",
     "cli/test_cli_lsp.py",
@@ -42,6 +45,7 @@ SLOW = {
     "packaging",
     "security",
     "syntax/test_limits.py",
+    "syntax/test_memory.py",
 }
 """Folders and modules whose tests are slow."""
 UNMEASURED = {"differential", "editors", "lsp", "packaging"}
