@@ -9,6 +9,7 @@ import cvc5
 import pytest
 from hypothesis import given, settings
 
+from tests.differential.cases import CASES
 from tests.differential.engines import by_denotation
 from tests.strategies.policies import policies, policy_of
 from tests.strategies.runs import runs, trace_of
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from tests.strategies.runs import Line
 
-FEWER = settings(max_examples=max(50, settings().max_examples // 2))
+FEWER = settings(max_examples=max(50, CASES // 2))
 
 
 def z3_answer(script: str) -> str:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.differential.cases import CASES
 from tests.differential.engines import by_denotation
 from tests.differential.test_smtlib import cvc5_answer
 from tests.strategies.policies import policies, policy_of
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from vigil_lang.semantics.lower import Statement
     from vigil_lang.trace import Trace
 
-FEWER = settings(max_examples=max(20, settings().max_examples // 10))
+FEWER = settings(max_examples=max(20, CASES // 10))
 TEXTS = ("M", "MN", "N", "", "7", "-3", "other")
 
 

@@ -209,6 +209,7 @@ def test_a_signature_says_which_actions_go_together() -> None:
     assert not list(two_actions.find(Subject(policy, signature)))
 
 
+@pytest.mark.slow
 def test_many_statements_about_one_action_are_soon_looked_through() -> None:
     import time
 

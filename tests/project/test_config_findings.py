@@ -192,9 +192,9 @@ HOSTILE = {
 @pytest.mark.parametrize("raw", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_files_end_in_one_finding_soon(raw: bytes, tmp_path: Path) -> None:
     (tmp_path / "vigil.toml").write_bytes(raw)
-    begun = time.perf_counter()
+    begun = time.process_time()
     loaded = load(tmp_path)
-    assert time.perf_counter() - begun < 5
+    assert time.process_time() - begun < 5
     assert len(loaded.findings) == (0 if raw == b"" else 1)
     assert loaded.settings == Settings(folder=tmp_path)
     for found in loaded.findings:
@@ -205,9 +205,9 @@ def test_hostile_files_end_in_one_finding_soon(raw: bytes, tmp_path: Path) -> No
 def test_of_very_many_findings_the_first_are_told(tmp_path: Path) -> None:
     keys = "".join(f"runz{number} = 1\n" for number in range(40_000))
     (tmp_path / "vigil.toml").write_text(f'{keys}fail-level = "fatal"\n', encoding="utf-8")
-    begun = time.perf_counter()
+    begun = time.process_time()
     findings = load(tmp_path).findings
-    assert time.perf_counter() - begun < 10
+    assert time.process_time() - begun < 10
     assert len(findings) == 51
     assert findings[-1].message == "39,951 more findings are not shown"
     assert any(found.code == "VGL005" for found in findings)
