@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from vigil_lang.diagnostics import InputError
 from vigil_lang.draft import document as documents
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from vigil_lang.draft.api.client import Reply
     from vigil_lang.draft.checks.statement_check import Checks
     from vigil_lang.draft.clause_result import Answer, Cause, Clause, Entry
-    from vigil_lang.draft.drafting import Progress
     from vigil_lang.draft.parallel_requests import Desk
     from vigil_lang.draft.prompting.vocabulary import Vocabulary
 
@@ -34,6 +33,22 @@ MAX_FAILURES: Final = 5
 
 MAX_HEADING: Final = 120
 """Characters of a heading that the model gets; a longer one is prose rather than a heading."""
+
+
+class Progress(Protocol):
+    """Is notified of progress. `received` may be called from any thread, the others from the one that drafts."""
+
+    def round(self, number: int, clauses: int, /) -> None:
+        """`clauses` clauses have been asked about in round `number`, counted from 1."""
+
+    def waiting(self, clauses: int, /) -> None:
+        """`clauses` clauses have no answer yet."""
+
+    def received(self, characters: int, /) -> None:
+        """All replies together have `characters` characters so far."""
+
+    def checked(self, done: int, total: int, /) -> None:
+        """`done` of `total` clauses are settled."""
 
 
 def first_questions(clauses: Sequence[Clause], batch: int) -> Iterator[tuple[Clause, ...]]:

@@ -9,13 +9,13 @@ else is said of a clause in company is asked again in a conversation of its own.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from vigil_lang.draft.checks.acceptance import Accepted, judged, same_sentence, unanswered
 from vigil_lang.draft.checks.across_clauses import named, remarks
 from vigil_lang.draft.checks.statement_check import Checks
 from vigil_lang.draft.clause_result import Answer, Draft, PolicyDocument
-from vigil_lang.draft.conversations import MAX_REMARKS, Talk, Work, first_questions, question
+from vigil_lang.draft.conversations import MAX_REMARKS, Progress, Talk, Work, first_questions, question
 from vigil_lang.draft.parallel_requests import Desk
 
 if TYPE_CHECKING:
@@ -26,22 +26,6 @@ if TYPE_CHECKING:
     from vigil_lang.draft.parallel_requests import Asker
     from vigil_lang.draft.prompting.vocabulary import Vocabulary
     from vigil_lang.trace import Signature, Trace
-
-
-class Progress(Protocol):
-    """Is notified of progress. `received` may be called from any thread, the others from the one that drafts."""
-
-    def round(self, number: int, clauses: int, /) -> None:
-        """`clauses` clauses have been asked about in round `number`, counted from 1."""
-
-    def waiting(self, clauses: int, /) -> None:
-        """`clauses` clauses have no answer yet."""
-
-    def received(self, characters: int, /) -> None:
-        """All replies together have `characters` characters so far."""
-
-    def checked(self, done: int, total: int, /) -> None:
-        """`done` of `total` clauses are settled."""
 
 
 class _Silent:
