@@ -1,24 +1,76 @@
-"""What all tests share: what is measured for coverage, which doubles the time that tests take.
+"""What all tests share: which of them are slow, and which are measured for coverage, which doubles the time they take.
+
+Slow are tests that start many processes, build or install something, drive editors, try generated cases or inputs as
+large as can be: those of `SLOW`, those that Hypothesis runs, and those marked `slow`. `make quick` leaves them out.
 
 Each line must be reached by a test that says what it does; what only a generated case reaches does not count. Tests of
-the language server look at it from outside, through its messages, and are not measured either.
+the language server, of editors and of the installed copy look from outside, and those that compare engines look at runs
+made at random: they are not measured either.
 """
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-SERVER = Path(__file__).parent / "lsp"
+HERE = Path(__file__).parent
+SLOW = {
+    "abstraction/catalogue/test_catalogue_files.py",
+    "abstraction/scripts/test_scripts_limits.py",
+    "abstraction/scripts/test_scripts_unseen.py",
+    "abstraction/shell/test_shell_limits.py",
+    "abstraction/test_abstraction_hostile.py",
+    "abstraction/test_unseen_commands.py",
+    "ci",
+    "cli/test_cli_limits.py",
+    "cli/test_cli_lsp.py",
+    "cli/test_cli_outputs.py",
+    "cli/test_cli_process.py",
+    "differential",
+    "draft",
+    "editors",
+    "examples/test_examples_skills.py",
+    "grammar/test_tree_sitter.py",
+    "grammar/test_tree_sitter_cli.py",
+    "ingest/test_ingest_properties.py",
+    "lint/test_fixes_are_sound.py",
+    "lint/test_new_rule.py",
+    "lsp",
+    "packaging",
+    "report/test_report_verbs.py",
+    "security",
+    "semantics/test_automaton.py",
+    "semantics/test_fixes.py",
+    "syntax/test_limits.py",
+    "syntax/test_memory.py",
+}
+"""Folders and modules whose tests are slow."""
+UNMEASURED = {"differential", "editors", "lsp", "packaging"}
+QUICK = "not slow"
+"""The expression of `pytest -m` under which what is in `SLOW` is not even imported."""
 MEASURED = "COVERAGE_PROCESS_CONFIG"
 """What tells processes that tests start to be measured, too."""
+
+
+# Whichever tests run together, each tries as many cases as it does alone, and however busy the machine is.
+settings.register_profile(
+    "vigil",
+    max_examples=int(os.environ.get("VIGIL_CASES", "100")),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
+    database=None,
+    print_blob=True,
+)
+settings.load_profile("vigil")
 
 
 def pytest_configure() -> None:
@@ -27,12 +79,38 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-@pytest.hookimpl(trylast=True)
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave alone what is slow where slow tests are not wanted."""
+    return (config.getoption("markexpr") == QUICK and _under(collection_path, SLOW)) or None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Collect without the garbage collector: thousands of tests are made, and none is garbage, now or later."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
-    """Mark the tests that are not measured."""
+    """Mark the tests that are slow, before `-m` selects, and those that are not measured."""
+    paths = {item.path for item in items}
+    slow, unmeasured = ({path for path in paths if _under(path, names)} for names in (SLOW, UNMEASURED))
     for item in items:
-        if item.get_closest_marker("hypothesis") or SERVER in item.path.parents:
+        generated = is_hypothesis_test(getattr(item, "obj", None))
+        if generated or item.path in slow:
+            item.add_marker(pytest.mark.slow)
+        if generated or item.path in unmeasured:
             item.add_marker(pytest.mark.no_cover)
+
+
+def _under(path: Path, names: set[str]) -> bool:
+    """Whether a path is one of those that are named from here, or lies in one."""
+    return any(place.relative_to(HERE).as_posix() in names for place in (path, *path.parents) if HERE in place.parents)
 
 
 @pytest.hookimpl(optionalhook=True)

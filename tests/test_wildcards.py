@@ -12,7 +12,7 @@ import pytest
 from vigil_lang.base import wildcards
 from vigil_lang.base.wildcards import matching
 from vigil_lang.diagnostics import InputError
-from vigil_lang.paths import trace_paths
+from vigil_lang.project.paths import trace_paths
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,8 +16,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-__version__ = "0.1.0"
-
 if TYPE_CHECKING:
     from vigil_lang.abstraction.run import Options as Options
     from vigil_lang.api import Call as Call
@@ -38,6 +36,7 @@ if TYPE_CHECKING:
     from vigil_lang.trace import Signature as Signature
     from vigil_lang.trace import Trace as Trace
     from vigil_lang.verdict import Verdict as Verdict
+    from vigil_lang.version import __version__ as __version__
 
 _HOME = {
     "Call": "vigil_lang.api",
@@ -50,6 +49,7 @@ _HOME = {
     "Signature": "vigil_lang.trace",
     "Trace": "vigil_lang.trace",
     "Verdict": "vigil_lang.verdict",
+    "__version__": "vigil_lang.version",
     "abstract": "vigil_lang.api",
     "load_policy": "vigil_lang.api",
     "load_signature": "vigil_lang.signatures",
@@ -61,7 +61,7 @@ _HOME = {
     "verify": "vigil_lang.api",
 }
 
-__all__ = ["__version__", *sorted(_HOME)]
+__all__ = sorted(_HOME)
 
 
 def __getattr__(name: str) -> object:

@@ -9,11 +9,12 @@ import sys
 def main() -> None:
     """Run the command line and exit with its status."""
     if sys.argv[1:] in (["--version"], ["-V"]):
-        from vigil_lang import __version__
+        from vigil_lang.version import __version__
 
         print(f"vigil {__version__}")
         return
     from vigil_lang.base.processes import import_path
+    from vigil_lang.cli.exit_codes import BROKEN_TOOL
 
     sys.path[:] = import_path()
     try:
@@ -24,7 +25,7 @@ def main() -> None:
         if "VIGIL_DEBUG" in os.environ:
             raise
         print(f"vigil: internal error: {type(error).__name__}: {error!a}", file=sys.stderr)
-        status = 3
+        status = BROKEN_TOOL
     sys.exit(status)
 
 

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from vigil_lang.cli.exit_codes import BAD_INPUT, CLEAN
 from vigil_lang.diagnostics import InputError
 
 if TYPE_CHECKING:
@@ -42,8 +43,8 @@ def files(folder: str, configuration: str, *named: str) -> list[str]:
     Raises:
         InputError: the configuration cannot be used.
     """
-    from vigil_lang.config import load
-    from vigil_lang.paths import TESTS, policy_paths
+    from vigil_lang.project.configuration import load
+    from vigil_lang.project.paths import TESTS, policy_paths
 
     settings = load(Path(), Path(configuration) if configuration else None).settings
     try:
@@ -66,9 +67,9 @@ def main() -> int:
         from vigil_lang.cli.output import show_errors
 
         show_errors(error.diagnostics)
-        return 2
+        return BAD_INPUT
     print("\n".join(lines))
-    return 0
+    return CLEAN
 
 
 if __name__ == "__main__":

@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vigil_lang.base.files import is_file, leads_out, project_root, real_path
-from vigil_lang.config import load
-from vigil_lang.config.select import Selection
 from vigil_lang.documents.library import Library
 from vigil_lang.lint.run import Plan
+from vigil_lang.project.configuration import load
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from vigil_lang.config import Loaded, Settings
+    from vigil_lang.project.configuration import Loaded
+    from vigil_lang.project.settings import Settings
     from vigil_lang.semantics.modules import Access
     from vigil_lang.trace import Signature
 
@@ -62,11 +62,9 @@ class Project:
     def plan(self) -> Plan:
         """What its policies are linted by, without a signature or runs."""
         settings = self.settings
-        lint = settings.lint
-        selection = Selection(
-            (*lint.select, *lint.extend_select), lint.ignore, lint.per_file_ignores, lint.severity, str(settings.folder)
+        return Plan(
+            settings.selection, settings.params, inline_ignores=settings.lint.inline_ignores, documents=Library()
         )
-        return Plan(selection, settings.params, inline_ignores=lint.inline_ignores, documents=Library())
 
     def plan_with(self, signature: Signature | None, access: Access) -> Plan:
         """What its policies are linted by, with Σ where that is known, and documents as they are open."""

@@ -15,6 +15,7 @@ from vigil_lang.base.files import real_path
 from vigil_lang.diagnostics import Diagnostic, Edit, Source, Span
 from vigil_lang.diagnostics.diagnostic import apply_edits
 from vigil_lang.semantics import core
+from vigil_lang.semantics.forms import FORMS
 from vigil_lang.semantics.metadata import PLACEHOLDER
 from vigil_lang.semantics.modules import MAX_BYTES, is_shipped
 from vigil_lang.semantics.policy import load_module
@@ -34,9 +35,8 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*")
 RESERVED = frozenset({
-    "policy", "use", "let", "param", "pattern", "statement", "test", "after", "abs", "prec", "resp", "rslv", "bresp",
-    "until", "atmost", "always", "earlier", "later", "not", "and", "or", "implies", "in", "has", "contains", "action",
-    "status", "output", "true", "false",
+    *FORMS, "policy", "use", "let", "param", "pattern", "statement", "test", "after", "always", "earlier", "later",
+    "not", "and", "or", "implies", "in", "has", "contains", "action", "status", "output", "true", "false",
 })  # fmt: skip
 """Words that nothing should be called, whether or not the grammar could tell them apart everywhere."""
 

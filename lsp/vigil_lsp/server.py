@@ -15,9 +15,9 @@ from pygls.capabilities import get_capability
 from pygls.exceptions import JsonRpcException, JsonRpcInternalError
 from pygls.lsp.server import LanguageServer
 
-from vigil_lang import __version__
 from vigil_lang.diagnostics import InputError
 from vigil_lang.semantics.modules import MAX_BYTES
+from vigil_lang.version import __version__
 from vigil_lsp import features
 from vigil_lsp.diagnosis import Diagnosis
 from vigil_lsp.evidence import Evidence

@@ -1,4 +1,4 @@
-"""What the operators of the language mean, in a sentence or two of Markdown (spec.md, section 7.1)."""
+"""What the operators of the language mean, in a sentence or two of Markdown (spec.md, 7.1)."""
 
 from __future__ import annotations
 

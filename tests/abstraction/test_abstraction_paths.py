@@ -39,6 +39,7 @@ from vigil_lang.trace.unseen import is_wholly_seen
     ],
 )
 def test_resolve(path: str, cwd: str | None, expected: str | None) -> None:
+    # spec R5.4-5
     assert resolve(path, cwd) == expected
 
 

@@ -75,6 +75,7 @@ def lasting(event: Event) -> tuple[Any, ...]:
 @settings(deadline=None)
 @given(recordings(), st.data())
 def test_events_depend_only_on_what_came_before_their_call(records: list[Record], data: st.DataObject) -> None:
+    # spec R5.4-1
     """Appending records changes earlier events in their status and output alone, or takes out those never executed."""
     cut = data.draw(st.integers(0, len(records)))
     before = {event.id: event for event in abstracted(records[:cut])}

@@ -32,11 +32,13 @@ def test_a_call_is_followed_by_its_steps() -> None:
 
 
 def test_kinds_bring_what_they_imply() -> None:
+    # spec R5.4-2
     (call,) = abstracted([Call("t", "Edit", {"file_path": "/repo/a.py", "old_string": "a", "new_string": "b"})])
     assert call.kinds == ("file.edit", "file.write")
 
 
 def test_a_role_stands_over_an_argument_of_its_name() -> None:
+    # spec R5.4-2
     (call,) = abstracted([Call("t", "Grep", {"pattern": "x", "path": "src"})])
     assert call.args["path"] == ("/repo/src",)
 
@@ -119,6 +121,7 @@ def test_a_program_called_by_a_path_is_tied_to_its_file() -> None:
 
 
 def test_an_unknown_tool_keeps_what_it_has() -> None:
+    # spec R5.4-3
     (call,) = abstracted([Call("t", "frobnicate", {"path": "a", "n": 3, "deep": {"x": [1, 2]}})])
     assert call.kinds == ()
     assert call.args == {"path": ("a",), "n": ("3",), "deep.x": ("1", "2")}
@@ -242,6 +245,7 @@ def test_a_directory_that_the_recording_states_is_taken() -> None:
 
 
 def test_success_is_told_only_where_it_follows() -> None:
+    # spec R5.4-8
     events = abstracted([bash("t", "make | tail -3; ls || true; grep x f"), ok("t")])
     assert statuses(events) == {
         "e1": "ok", "e1.1": "unknown", "e1.2": "unknown", "e1.3": "unknown", "e1.4": "unknown", "e1.5": "ok",
@@ -277,6 +281,7 @@ def test_words_in_the_command_prove_nothing() -> None:
 
 
 def test_a_step_has_the_output_that_only_it_can_have_written() -> None:
+    # spec R5.4-9
     lone = abstracted([bash("t", "cd src && ls"), ok("t", "a.py")])
     assert [event.output for event in lone] == ["a.py", None, "a.py"]
     two = abstracted([bash("t", "ls; pwd"), ok("t", "a.py\n/repo")])
@@ -288,12 +293,14 @@ def test_a_step_has_the_output_that_only_it_can_have_written() -> None:
 
 
 def test_a_long_output_is_cut_and_says_so() -> None:
+    # spec R5.4-9
     events = abstracted([bash("t", "ls"), ok("t", "x" * 5000)], Options(kept=300))
     assert len(events[0].output or "") == 300
     assert events[0].extra["truncated"] == 5000 - (300 - len("\n[… 5000 characters, cut …]\n"))
 
 
 def test_a_call_that_never_ran_is_no_event_and_keeps_its_number() -> None:
+    # spec R5.1-1
     events = abstracted([bash("1", "cd src"), Result("1", executed=False), bash("2", "cat a"), ok("2")])
     assert shown(events, "path") == [("e2", "Bash", "-"), ("e2.1", "cat", "/repo/a")]
 
@@ -382,6 +389,7 @@ def test_inferred_steps_can_be_left_out() -> None:
 
 
 def test_messages_are_events_but_no_calls() -> None:
+    # spec R5.4-10
     records = [said("user", "hi"), bash("1", "ls"), ok("1"), said("agent", "done"), bash("2", "ls")]
     events = abstracted(records)
     assert shown(events, "text")[0] == ("m1", "user.message", "hi")

@@ -56,6 +56,7 @@ def test_a_refused_call_leaves_no_trace_in_the_shell(line: str) -> None:
 
 
 def test_a_failed_call_leaves_what_it_may_have_changed_unknown() -> None:
+    # spec R5.4-7
     records = [bash("1", "A=/a; B=/b", SHELL), ok("1"), bash("2", "A=/c; false; A=/a", SHELL), error("2")]
     assert deleted([*records, bash("3", "rm $B", SHELL)]) == ["/b"]
     assert deleted([*records, bash("3", "rm $A", SHELL)]) == ["?"]
@@ -113,6 +114,7 @@ sed -i s/a/b/ a.sh; rm *.sh; mv x a.sh; echo ls > $F; patch < p; ln -sf x a.sh; 
 
 @pytest.mark.parametrize("line", re.split("[;\n] *", _CHANGES.strip()))
 def test_after_what_may_have_changed_it_an_old_text_is_not_known(line: str) -> None:
+    # spec R5.4-7
     before = [write("1", "/repo/a.sh", "ls"), ok("1")]
     assert not is_last_marked([*before, bash("2", "bash /repo/a.sh")])
     assert is_last_marked([*before, bash("2", line), ok("2"), bash("3", "bash /repo/a.sh")])
@@ -144,6 +146,7 @@ def test_a_program_that_the_run_has_put_in_place_is_another_one() -> None:
 
 
 def test_a_read_of_several_files_that_failed_may_have_shown_one() -> None:
+    # spec R5.4-8
     for line in ("cat ~/.ssh/id_rsa /nope", "grep -r x ~/.ssh", "cat ~/.ssh/*", "head ~/.ssh/id_rsa nope"):
         events = abstracted([bash("1", line), error("1", "cat: /nope: No such file or directory", exit_code=1)])
         assert [e.status for e in events if "secret.read" in e.kinds and "process.run" in e.kinds] == ["unknown"], line
@@ -160,6 +163,7 @@ def test_a_read_of_several_files_that_failed_may_have_shown_one() -> None:
     ],
 )
 def test_a_secret_was_not_read_where_all_that_is_shown_is_why(line: str, output: str) -> None:
+    # spec R5.4-8
     events = abstracted([bash("1", line), error("1", output, exit_code=1)])
     assert {e.status for e in events if "secret.read" in e.kinds} == {"error"}
 

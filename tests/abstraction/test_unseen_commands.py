@@ -43,6 +43,7 @@ def is_told(events: list[Event]) -> bool:
 
 
 def test_every_way_is_seen_or_marked() -> None:
+    # spec R5.4-6
     runs = [(line, abstracted([bash("1", line)])) for line in listed("unseen_ways.txt")]
     assert [line for line, events in runs if not is_told(events) and is_wholly_seen(events[0])] == []
     assert len(runs) > 1000
@@ -55,6 +56,7 @@ def test_ordinary_commands_are_not_marked() -> None:
 
 
 def test_a_call_is_marked_where_any_of_its_steps_is() -> None:
+    # spec R5.4-6
     for line in (
         "ls; ./x",
         "f() { ./x; }; f",

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.strategies.core import conditions
-from vigil_lang.analysis.field_constraints import conceivable, facets, tells
+from vigil_lang.analysis.field_constraints import field_constraints, field_test_implies, may_imply
 from vigil_lang.analysis.implication import Implications, implies, plainly_impossible
 from vigil_lang.analysis.satisfiable import contradiction
 from vigil_lang.analysis.witness import obviously_satisfiable
@@ -114,7 +114,7 @@ def test_what_is_plain_needs_no_solver_and_is_true(pair: tuple[core.Condition, c
 @given(pairs)
 def test_what_is_called_inconceivable_is_not_implied(pair: tuple[core.Condition, core.Condition]) -> None:
     left, right = pair
-    if not conceivable(facets(left), facets(right)) and implies(left, right) is True:
+    if not may_imply(field_constraints(left), field_constraints(right)) and implies(left, right) is True:
         # The look takes it that tests of the one can be met, and that those of the other can be missed.
         empty = Implications().impossible((left,)) is True
         assert empty or any(_odd(t) for t in (*core.tests(left), *core.tests(right)))
@@ -132,7 +132,7 @@ SHORT = ["".join(letters) for size in range(5) for letters in product("abc", rep
 @settings(max_examples=1000, deadline=None, database=None)
 @given(globs, globs, st.booleans())
 def test_a_glob_within_another_matches_no_other_text(one: Glob, other: Glob, negated: bool) -> None:
-    answer = tells(core.Matches(F, one, negated), core.Matches(F, other, negated))
+    answer = field_test_implies(core.Matches(F, one, negated), core.Matches(F, other, negated))
     narrow, wide = map(predicate, (other, one) if negated else (one, other))
     outside = any(narrow(text) and not wide(text) for text in SHORT)
     assert not (answer is True and outside)
@@ -180,7 +180,7 @@ NOT_IMPLIED = [
 @pytest.mark.parametrize(("left", "right"), IMPLIED)
 def test_implied(left: str, right: str) -> None:
     assert implies(condition(left), condition(right)) is True
-    assert conceivable(facets(condition(left)), facets(condition(right)))
+    assert may_imply(field_constraints(condition(left)), field_constraints(condition(right)))
 
 
 @pytest.mark.parametrize(("left", "right"), NOT_IMPLIED)

@@ -16,8 +16,8 @@ from package_index import copy_project, need_package_index
 from published_schemas import assert_valid
 
 from tests.security.planted import has_run, plant
-from vigil_lang import __version__
 from vigil_lang.lint.batch import WORTH_A_PROCESS
+from vigil_lang.version import __version__
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the steps are run by bash")
 

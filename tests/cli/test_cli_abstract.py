@@ -14,7 +14,7 @@ import pytest
 from cli_support import DASHCAM, FIXTURES, REPAIRED, ROOT, VIOLATING
 from rich.text import Text
 
-from vigil_lang.cli.abstraction_listing import lines
+from vigil_lang.cli.abstract_listing import lines
 from vigil_lang.trace import Event, Run
 
 if TYPE_CHECKING:

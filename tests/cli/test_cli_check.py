@@ -60,6 +60,7 @@ def test_a_standard_module_is_checked_by_its_name(vigil: Vigil) -> None:
 
 
 def test_a_file_that_does_not_parse_is_a_finding(vigil: Vigil, write: Write) -> None:
+    # spec RC.4-3
     result = vigil("check", write("a.vgl", "statement A: abs("), DASHCAM)
     assert (result.status, result.err) == (1, "")
     assert "error[VGL101]" in result.out
@@ -67,6 +68,7 @@ def test_a_file_that_does_not_parse_is_a_finding(vigil: Vigil, write: Write) -> 
 
 @pytest.mark.parametrize(("level", "status"), [("error", 0), ("warning", 1), ("info", 1), ("never", 0)])
 def test_the_fail_level_decides_on_the_status(vigil: Vigil, write: Write, level: str, status: int) -> None:
+    # spec RC.4-1
     result = vigil("check", write("a.vgl", WARNS), "--fail-level", level)
     assert "VGL301" in result.out
     assert result.status == status

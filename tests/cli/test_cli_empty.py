@@ -228,6 +228,7 @@ def test_a_verdict_says_how_many_calls_are_not_wholly_seen(statement: str, vigil
 
 
 def test_strict_is_no_verdict_but_a_demand(vigil: Vigil, write: Write) -> None:
+    # spec RC.4-2
     args = ("verify", write("p.vgl", POLICY), write("r.jsonl", UNSEEN), "--config", write("vigil.toml", ""))
     for form in ("human", "json", "sarif", "junit"):
         assert vigil(*args, "--format", form).status == 0

@@ -282,7 +282,7 @@ def test_watching_lints_again_when_a_file_changes(place: Path) -> None:
             assert "VGL101" in process.stdout.readline()
             assert process.stdout.readline().startswith("watching")
             process.send_signal(signal.SIGINT)
-            assert process.wait(timeout=10) == 1
+            assert process.wait(timeout=60) == 1
         finally:
             process.kill()
 

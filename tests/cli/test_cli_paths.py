@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from vigil_lang.cli.paths import complete
+from vigil_lang.cli.options import complete
 from vigil_lang.diagnostics import InputError
-from vigil_lang.paths import policy_paths, split, trace_paths
+from vigil_lang.project.paths import policy_paths, split, trace_paths
 
 if TYPE_CHECKING:
     from pathlib import Path

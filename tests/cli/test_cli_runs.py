@@ -133,7 +133,7 @@ def test_a_folder_that_cannot_be_entered_says_so(
     for args in (["verify", rules, tmp_path], ["abstract", tmp_path]):
         result = vigil(*args)
         assert (result.status, result.out) == (2, "")
-        assert "permission denied" in result.err
+        assert "permission denied" in " ".join(result.err.split())
 
 
 # --- several runs in one recording -------------------------------------------------------------------------

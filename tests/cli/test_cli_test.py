@@ -170,6 +170,7 @@ def test_deep_values_are_refused(vigil: Vigil, project: Path) -> None:
 
 
 def test_json(vigil: Vigil, project: Path) -> None:
+    # spec RD.4-2
     (project / "a_test.vgl").write_text("use .rules\n\n" + BROKEN, encoding="utf-8")
     found: dict[str, Any] = json.loads(vigil("test", "--format", "json").out)
     assert found["schema"] == "vigil.test/1"
@@ -214,6 +215,7 @@ def test_the_screen_goes_to_a_file(vigil: Vigil, project: Path) -> None:
 
 
 def test_too_little_coverage_is_a_failure(vigil: Vigil) -> None:
+    # spec RD.4-1
     args = ("test", "-k", "first", "--coverage", "--fail-under")
     assert vigil(*args, "1").status == 0
     result = vigil(*args, "100")
@@ -255,7 +257,7 @@ def test_mutants_are_not_tried_where_tests_fail(vigil: Vigil) -> None:
 def test_a_file_of_tests_is_no_policy(vigil: Vigil, args: tuple[str, ...]) -> None:
     result = vigil(*args)
     assert (result.status, result.out) == (2, "")
-    assert "a file of tests is no policy to judge runs by" in result.err
+    assert "a test file is not a policy to judge runs by" in result.err
     assert "`vigil test rules_test.vgl` runs its tests" in result.err
 
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 from cli_support import FIXTURES, VIOLATING
 
-from vigil_lang import __version__
 from vigil_lang.cli.main import VERBS
 from vigil_lang.diagnostics import CODES
 from vigil_lang.trace.signature_file import signature_from_json
+from vigil_lang.version import __version__
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,6 +58,7 @@ def test_a_call_that_makes_no_sense_has_status_2(vigil: Vigil, args: list[str], 
 
 
 def test_a_fault_of_the_tool_is_one_message_and_status_3(vigil: Vigil, monkeypatch: pytest.MonkeyPatch) -> None:
+    # spec RC.4-1
     def fail(*_: object) -> None:
         raise ValueError("broken\x1b[31m")
 

@@ -96,12 +96,14 @@ def is_verdict(found: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("args", [(DASHCAM, VIOLATING), (DASHCAM, REPAIRED), TOUR])
 def test_json_is_the_published_form(vigil: Vigil, args: tuple[str, str]) -> None:
+    # spec RC-1
     result = vigil("verify", *args, "--format", "json")
     is_verdict(json.loads(result.out))
     assert result.out.isprintable() or result.out.rstrip("\n").isprintable()
 
 
 def test_json_of_several_runs_is_a_line_each_in_order(vigil: Vigil) -> None:
+    # spec RC.1-1
     result = vigil("verify", DASHCAM, VIOLATING, REPAIRED, "--format", "json")
     verdicts = [json.loads(line) for line in result.out.splitlines()]
     assert [(v["trace"]["path"], v["verdict"]) for v in verdicts] == [(VIOLATING, "unsafe"), (REPAIRED, "safe")]
@@ -154,6 +156,7 @@ def test_the_verdict_goes_to_a_file(vigil: Vigil, tmp_path: Path) -> None:
 
 
 def test_names_that_the_run_does_not_know_are_shown_beside_the_verdict(vigil: Vigil, write: Write) -> None:
+    # spec R6-3
     policy = write("p.vgl", "statement A: abs(sample_vidoe(fps = 5))\n")
     result = vigil("verify", policy, REPAIRED)
     assert (result.status, result.err) == (0, "")
@@ -221,6 +224,7 @@ def test_a_policy_without_statements_is_not_safe(vigil: Vigil, write: Write) -> 
 
 
 def test_a_solver_that_disagrees_is_a_fault_of_the_tool(vigil: Vigil, monkeypatch: pytest.MonkeyPatch) -> None:
+    # spec RB.4-2
     def disagree(*_: object) -> None:
         raise SolverDisagrees("R3: the facts say 1 event offends, Z3 says sat")
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 
+from tests.differential.cases import many
 from tests.differential.engines import by_denotation, by_index, by_solver, encoded
 from tests.differential.oracle import Oracle
 from tests.strategies.core import requirements
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from vigil_lang.semantics.core import Requirement
 
 
+@many
 @given(policies(), runs())
 def test_the_denotation_says_what_the_definition_says(text: str, lines: list[Line]) -> None:
     policy, trace = policy_of(text), trace_of(lines)
@@ -30,6 +32,7 @@ def test_the_denotation_says_what_the_definition_says(text: str, lines: list[Lin
     assert oracle.exercised(statement.syntax, requirement.variables) == denotation.exercised(requirement, trace)
 
 
+@many
 @given(policies(), runs())
 def test_the_solver_agrees_with_the_denotation_on_policies(text: str, lines: list[Line]) -> None:
     (statement,) = policy_of(text).statements
@@ -38,18 +41,21 @@ def test_the_solver_agrees_with_the_denotation_on_policies(text: str, lines: lis
     assert by_solver(statement.requirement, trace, statement.name) == expected
 
 
+@many
 @given(requirements(), runs(max_size=8))
 def test_the_solver_agrees_with_the_denotation_on_requirements(requirement: Requirement, lines: list[Line]) -> None:
     trace = trace_of(lines)
     assert by_solver(requirement, trace) == by_denotation(requirement, trace)
 
 
+@many
 @given(requirements(), runs(max_size=8))
 def test_the_index_agrees_with_the_denotation_on_requirements(requirement: Requirement, lines: list[Line]) -> None:
     trace = trace_of(lines)
     assert by_index(requirement, trace) == by_denotation(requirement, trace)
 
 
+@many
 @given(policies(), runs())
 def test_the_index_agrees_with_the_denotation_on_policies(text: str, lines: list[Line]) -> None:
     (statement,) = policy_of(text).statements
@@ -57,6 +63,7 @@ def test_the_index_agrees_with_the_denotation_on_policies(text: str, lines: list
     assert by_index(statement.requirement, trace) == by_denotation(statement.requirement, trace)
 
 
+@many
 @given(requirements(), runs(max_size=6))
 def test_what_the_facts_do_not_bear_out_is_never_confirmed(requirement: Requirement, lines: list[Line]) -> None:
     """Z3 has its say: whatever other events are said to offend, it does not confirm them."""

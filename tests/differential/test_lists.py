@@ -48,7 +48,7 @@ def always_alike(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("always_alike")
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(policies(), runs())
 def test_values_alike_stand_for_each_other(text: str, lines: list[Line]) -> None:
     (statement,) = policy_of(text).statements

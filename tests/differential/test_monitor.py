@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 @settings(max_examples=50, deadline=None)
 @given(restricted_requirements(), runs(max_size=5))
 def test_a_monitor_says_of_every_prefix_what_the_denotation_says(requirement: Requirement, lines: list[Line]) -> None:
+    # spec R7.11-3, R7.11-4
     assume(looks_back_only(requirement.theta))
     trace = trace_of(lines)
     monitor: Monitor = ToyMonitor(Rule("S", requirement))

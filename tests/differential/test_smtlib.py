@@ -9,6 +9,7 @@ import cvc5
 import pytest
 from hypothesis import given, settings
 
+from tests.differential.cases import CASES
 from tests.differential.engines import by_denotation
 from tests.strategies.policies import policies, policy_of
 from tests.strategies.runs import runs, trace_of
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from tests.strategies.runs import Line
 
-FEWER = settings(max_examples=max(50, settings().max_examples // 2))
+FEWER = settings(max_examples=max(50, CASES // 2))
 
 
 def z3_answer(script: str) -> str:
@@ -50,6 +51,7 @@ def core_of(answer: str) -> list[str]:
 def test_a_compiled_statement_is_unsat_exactly_when_the_run_breaks_it(
     ask: Callable[[str], str], text: str, lines: list[Line]
 ) -> None:
+    # spec RB.2-1
     (statement,) = policy_of(text).statements
     trace = trace_of(lines)
     offending = by_denotation(statement.requirement, trace).events
@@ -72,6 +74,7 @@ def test_both_solvers_take_several_statements_in_one_file(text: str, lines: list
 @given(text=policies(), lines=runs())
 @FEWER
 def test_the_core_names_offending_events(text: str, lines: list[Line]) -> None:
+    # spec RB.4-1
     (statement,) = policy_of(text).statements
     for at, line in enumerate(lines):
         line["event"] = f"n{at}"

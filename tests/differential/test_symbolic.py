@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.differential.cases import CASES
 from tests.differential.engines import by_denotation
 from tests.differential.test_smtlib import cvc5_answer
 from tests.strategies.policies import policies, policy_of
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from vigil_lang.semantics.lower import Statement
     from vigil_lang.trace import Trace
 
-FEWER = settings(max_examples=max(20, settings().max_examples // 10))
+FEWER = settings(max_examples=max(20, CASES // 10))
 TEXTS = ("M", "MN", "N", "", "7", "-3", "other")
 
 
@@ -72,6 +73,7 @@ def pinned(script: str, statement: Statement, trace: Trace) -> str:
 def test_a_symbolic_run_pinned_to_a_recording_complies_exactly_when_the_recording_does(
     text: str, lines: list[Line]
 ) -> None:
+    # spec RB.5-2
     (statement,) = policy_of(text).statements
     trace = trace_of(lines)
     expected = "unsat" if by_denotation(statement.requirement, trace).events else "sat"
@@ -96,6 +98,7 @@ def test_a_question_of_ones_own() -> None:
 
 
 def test_a_script_that_would_be_huge_is_refused() -> None:
+    # spec RB.5-3
     (statement,) = policy_of("statement R: prec(a(f = x, g = y, h = z), b(f = x, g = y, h = z))").statements
     with pytest.raises(InputError, match="smaller --length"):
         export_symbolic([statement], 100)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from vigil_lang.documents.constraints import constraints
+from vigil_lang.english.constraints import constraints
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from vigil_lang.diagnostics import Source
-from vigil_lang.documents.obligations import demands, instructs, obligations
+from vigil_lang.documents.obligations import obligations
 from vigil_lang.documents.read import read_document
+from vigil_lang.english.demanding import demands, instructs
 
 MARKS = tomllib.loads((Path(__file__).parent / "marks.toml").read_text(encoding="utf-8"))
 

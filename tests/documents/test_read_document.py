@@ -148,10 +148,19 @@ HOSTILE = {
     "words": "never do not before " * 50_000,
     "asides": "x (a. ) A. " * 50_000 + "(A. " * 50_000,
     "one long word": "a" * 1_000_000,
+    "lists in quotes": ("- > " * 30 + "a\n") * 1000,
+    "marks of lists": "- " * 100_000 + "a",
+    "lazy lines": ("> " * 20 + "a\n" + "b\n") * 2000,
+    "references": "[a]:\n" * 20_000,
+    "headings in lists": "- # a\n" * 10_000,
+    "rows without cells": "|a|b|\n|-|-|\n" + "|\n" * 20_000,
+    "underlined": "a\n" * 20_000 + "===\n",
+    "open fences": "- ```\n  x\n" * 10_000 + "`" * 100_000 + "<!--",
     "nothing": "\0\u202e\ud7ff" * 100_000,
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_documents_are_read_in_linear_time(text: str) -> None:
     started = time.process_time()
@@ -159,6 +168,12 @@ def test_hostile_documents_are_read_in_linear_time(text: str) -> None:
     obligations(document)
     assert document.words
     assert time.process_time() - started < 10
+
+
+def test_what_is_nested_too_deep_is_read_as_text() -> None:
+    text = "- " * 100 + "Never push.\n\n" + "> " * 100 + "Always ask.\n\nGo on.\n"
+    assert [s for s in sentences_of(text) if not s.startswith(("- ", ">"))] == ["Go on."]
+    assert sum("Never push." in s or "Always ask." in s for s in sentences_of(text)) == 2
 
 
 def test_lines_of_a_plain_text_may_stand_by_themselves() -> None:

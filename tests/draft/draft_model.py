@@ -185,5 +185,5 @@ def by_sentence(found: Draft) -> dict[str, Entry]:
 
 def said(entry: Entry) -> tuple[object, ...]:
     """All that an entry says but for where its clause stands among the others."""
-    written = tuple((to_text(one.statement), one.fared, one.notes, one.requirement) for one in entry.statements)
+    written = tuple((to_text(one.statement), one.run_counts, one.notes, one.requirement) for one in entry.statements)
     return entry.clause.text, entry.outcome, written, entry.reason, entry.cause, entry.problems, entry.rounds

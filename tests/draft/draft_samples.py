@@ -13,9 +13,9 @@ from vigil_lang.draft.clause_result import (
     Draft,
     Drafted,
     Entry,
-    Fared,
     PolicyDocument,
     Requirement,
+    RunCounts,
     Test,
     Usage,
 )
@@ -25,7 +25,7 @@ from vigil_lang.syntax.parse import parse
 HOSTILE = "\x1b[31m</td><script>alert(1)</script> @admin [a](http://evil.example) | `x` ``y`` \u202e\n# big\n"
 
 
-_NO_RUNS = Fared()
+_NO_RUNS = RunCounts()
 
 
 def clause(number: int, text: str, **more: Any) -> Clause:
@@ -39,17 +39,17 @@ def requirement(name: str, says: str = "It is so.") -> Requirement:
     return Requirement(name, says, "abs", trigger)
 
 
-def drafted(text: str, fared: Fared = _NO_RUNS, *notes: str) -> Drafted:
+def drafted(text: str, counts: RunCounts = _NO_RUNS, *notes: str) -> Drafted:
     """A statement from its text."""
     (item,) = parse(Source("policy.vgl", f"{text}\n")).file.items
     assert isinstance(item, tree.Statement)
-    return Drafted(requirement(item.name.text), item, fared, notes)
+    return Drafted(requirement(item.name.text), item, counts, notes)
 
 
 def draft() -> Draft:
     """Three clauses kept with two statements, and one of each other kind."""
-    backup = drafted("statement backed_up: prec(file.write(path = x), file.copy(source = x))", Fared(3, 2, 1))
-    push = drafted("statement no_force_push: abs(vcs.push(force = true)) after start()", Fared(3), "implied by `R`")
+    backup = drafted("statement backed_up: prec(file.write(path = x), file.copy(source = x))", RunCounts(3, 2, 1))
+    push = drafted("statement no_force_push: abs(vcs.push(force = true)) after start()", RunCounts(3), "implied by `R`")
     return Draft(
         (
             Entry(clause(1, "You must back a file up before you change it."), "kept", (backup,), rounds=1),

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from vigil_lang.diagnostics import Source
 from vigil_lang.draft.evaluation.agreement import compare, judge, same_as_written, trials
-from vigil_lang.draft.evaluation.generated import generated
+from vigil_lang.draft.evaluation.generated_runs import generated
 from vigil_lang.draft.evaluation.gold import Gold, find
-from vigil_lang.draft.evaluation.plausible import Plausible
+from vigil_lang.draft.evaluation.plausible_events import Plausible
 from vigil_lang.engines.index import RunIndex
 from vigil_lang.semantics import core
 from vigil_lang.semantics.lower import Statement

@@ -30,7 +30,7 @@ class Clerk:
     def usage(self) -> Usage:
         return Usage(len(self.asked))
 
-    def ask(self, messages: Sequence[Message], told: Callable[[int], None]) -> Reply:
+    def ask(self, messages: Sequence[Message], received: Callable[[int], None]) -> Reply:
         text = messages[0].text
         with self._lock:
             self.asked.append(text)
@@ -41,7 +41,7 @@ class Clerk:
                 self.go.wait(10)
             if text == "raise":
                 raise KeyError(text)
-            told(len(text))
+            received(len(text))
             time.sleep(0.01)
             return Reply(text, "end_turn", Usage(1), "m")
         finally:
@@ -96,13 +96,13 @@ def test_what_waits_is_dropped_when_the_desk_is_closed() -> None:
 
 
 def test_characters_are_counted_over_all_replies() -> None:
-    told: list[int] = []
-    with Desk[int](Clerk(), 2, told.append) as desk:
+    received: list[int] = []
+    with Desk[int](Clerk(), 2, received.append) as desk:
         for number in range(6):
             desk.put(number, [Message("user", "four")])
         for _ in range(6):
             desk.next()
-    assert told == [4 * n for n in range(1, 7)]
+    assert received == [4 * n for n in range(1, 7)]
 
 
 def test_whoever_gives_up_waits_for_no_reply() -> None:
@@ -112,7 +112,7 @@ def test_whoever_gives_up_waits_for_no_reply() -> None:
         from vigil_lang.draft.parallel_requests import Desk
         class Hangs:
             usage = None
-            def ask(self, messages, told):
+            def ask(self, messages, received):
                 time.sleep(60)
         with Desk(Hangs(), 2) as desk:
             desk.put(1, [])

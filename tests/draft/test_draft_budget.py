@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from messages_api import Breaks, Fails, Raw, Says
 
-from vigil_lang.config.settings import Draft
 from vigil_lang.diagnostics import InputError
 from vigil_lang.draft.api.budget import LEAST, Budget, Exhausted
 from vigil_lang.draft.api.client import Client, Message
 from vigil_lang.draft.api.models import ModelSettings, Prices, model_settings
+from vigil_lang.project.settings import Draft
 
 if TYPE_CHECKING:
     from messages_api import MessagesAPI

@@ -9,7 +9,7 @@ from draft_requirements import any_of, arg, called, clause, hostile_requirements
 from hypothesis import HealthCheck, given, settings
 
 from vigil_lang import Event, Trace
-from vigil_lang.analysis.counterexample import breaking
+from vigil_lang.analysis.counterexample import counterexample
 from vigil_lang.diagnostics import Source
 from vigil_lang.draft.checks.acceptance import Accepted, judged
 from vigil_lang.draft.checks.statement_check import MAX_PROBLEMS, MAX_STATEMENTS, Checks
@@ -61,9 +61,9 @@ def check(
 
 def test_a_statement_is_judged_on_the_runs() -> None:
     (one,) = check("Run the tests before you deploy.", before("deploy", "test.run")).drafted
-    assert (one.fared.runs, one.fared.exercised, one.fared.violated) == (3, 2, 1)
+    assert (one.run_counts.runs, one.run_counts.exercised, one.run_counts.violated) == (3, 2, 1)
     (one,) = check("Run the tests before you deploy.", before("deploy", "test.run"), runs=()).drafted
-    assert (one.fared.runs, one.fared.exercised, one.fared.violated) == (0, 0, 0)
+    assert (one.run_counts.runs, one.run_counts.exercised, one.run_counts.violated) == (0, 0, 0)
     (one,) = check(NO_DEPLOYMENT, never("deploy"), runs=(RUN, BAD)).drafted
     assert one.notes == ("every run breaks it",)
 
@@ -99,7 +99,7 @@ def test_a_variable_that_nothing_binds_is_refused_with_how_to_bind_it() -> None:
 
 def test_kinds_need_not_have_been_seen_nor_values() -> None:
     (one,) = check("Never delete files.", never("file.delete")).drafted
-    assert one.fared.exercised == 0
+    assert one.run_counts.exercised == 0
     (one,) = check("Never deploy to `stage`.", never("deploy", arg("env", "is", "stage"))).drafted
     assert one.statement.name.text == "never_so"
     assert check("Ask the user before you deploy.", before("deploy", "user.ask")).drafted
@@ -233,7 +233,9 @@ def test_what_passes_reads_back_and_can_be_broken(requirement: Requirement) -> N
             source = Source("policy.vgl", to_text(one.statement) + "\n")
             assert parse(source).file.items == (one.statement,)
             (lowered,) = read_policy(source).statements
-            assert one.fared.violated or one.fared.exercised or breaking(lowered.requirement) is not None
+            assert (
+                one.run_counts.violated or one.run_counts.exercised or counterexample(lowered.requirement) is not None
+            )
 
 
 def test_a_requirement_without_any_test_says_nothing() -> None:

@@ -173,7 +173,7 @@ def test_a_file_that_is_there_is_not_replaced_and_no_model_asked(
         (("--skeleton", "--show-prompt"), "choose one"),
         (("--cached",), "goes without documents"),
         (("--eval", "."), "goes without documents"),
-        (("--name", "a b"), "'a-b' is one"),
+        (("--name", "a b"), "'a-b' can"),
         (("--skeleton", "--report", "r"), "makes no report"),
         (("--show-prompt", "--format", "markdown"), "goes without --format markdown"),
         (("--report", "-"), "cannot both go to standard output"),
@@ -203,10 +203,10 @@ def test_a_call_at_fault_is_told_of_before_a_model_is_asked(
     assert sorted(path.name for path in project.iterdir()) == ["SKILL.md", "bad.jsonl", "good.jsonl", "vigil.toml"]
 
 
-def test_without_runs_or_tools_there_is_nothing_to_speak_of(vigil: Vigil) -> None:
+def test_without_runs_or_tools_no_actions_are_known(vigil: Vigil) -> None:
     result = vigil("draft", "SKILL.md", "--offline")
     assert result.status == 2
-    assert "--trace RUN gives those of recorded runs" in result.err
+    assert "--trace RUN reads them from recorded runs" in result.err
 
 
 def test_without_a_document_or_an_obligation_there_is_nothing_to_draft(project: Path, vigil: Vigil) -> None:

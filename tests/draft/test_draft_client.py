@@ -167,4 +167,4 @@ def test_one_module_alone_knows_the_sdk() -> None:
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             if any(name.split(".")[0] in ("anthropic", "httpx2") for name in names):
                 importing.add(path.relative_to(PACKAGE).as_posix())
-    assert importing == {"draft/api/connection.py"}
+    assert importing == {"draft/api/client.py"}

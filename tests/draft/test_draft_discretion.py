@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 import pytest
 from messages_api import KEY, Breaks, Fails, Raw, Says
 
-from vigil_lang.config.table import KEYS
 from vigil_lang.diagnostics import InputError
 from vigil_lang.draft.api.client import Client, Message
 from vigil_lang.draft.api.discretion import DiscreetLogs, Secrets, secrets
 from vigil_lang.draft.api.models import ModelSettings
+from vigil_lang.project.settings import Draft
 
 if TYPE_CHECKING:
     from messages_api import MessagesAPI
@@ -29,6 +29,7 @@ import sys
 from vigil_lang.diagnostics import InputError
 from vigil_lang.draft.api.client import Client, Message
 from vigil_lang.draft.api.models import ModelSettings
+from vigil_lang.project.settings import Draft
 schema = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
 for stream in (True, False):
     with Client(ModelSettings("claude-test", stream=stream, retries=1, timeout=2),
@@ -157,5 +158,5 @@ def test_logs_are_left_as_they_were() -> None:
 
 def test_neither_a_key_nor_an_address_is_a_setting() -> None:
     """A configuration may come with the document that is not trusted, and would say where the key is sent."""
-    names = " ".join(key.name for key in KEYS if key.name.startswith("draft."))
+    names = " ".join(Draft.__struct_encode_fields__)
     assert not any(word in names for word in ("key", "token ", "url", "host", "header", "proxy"))

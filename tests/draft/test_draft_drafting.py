@@ -64,8 +64,8 @@ def test_each_clause_is_asked_about_alone_and_answered_for(messages_api: Message
     assert (found.model, found.usage.requests, found.problems, found.notes) == ("claude-test", 5, (), ())
     assert found.others == 0
     delete, tests = (entry.statements[0] for entry in found.entries[:2])
-    assert (delete.fared.runs, delete.fared.exercised, delete.fared.violated) == (2, 2, 1)
-    assert (tests.fared.runs, tests.fared.exercised, tests.fared.violated) == (2, 2, 1)
+    assert (delete.run_counts.runs, delete.run_counts.exercised, delete.run_counts.violated) == (2, 2, 1)
+    assert (tests.run_counts.runs, tests.run_counts.exercised, tests.run_counts.violated) == (2, 2, 1)
     assert to_text(tests.statement).splitlines() == [
         "/// A package is published only after the tests.",
         '@source("SKILL.md", "Always run the tests before you publish a package.")',

@@ -16,8 +16,8 @@ from vigil_lang.draft.clauses import read_clauses
 from vigil_lang.draft.document import read_document
 from vigil_lang.draft.drafting import DraftPlan, from_document
 from vigil_lang.draft.evaluation.evaluate import against, evaluate
+from vigil_lang.draft.evaluation.evaluation_report import evaluation_json, print_evaluation
 from vigil_lang.draft.evaluation.gold import Gold, find, stored
-from vigil_lang.draft.evaluation.report import evaluation_json, print_evaluation
 from vigil_lang.draft.evaluation.result import Evaluated, Evaluation, Tally
 from vigil_lang.syntax import tree
 from vigil_lang.syntax.parse import parse

@@ -30,8 +30,8 @@ from vigil_lang import Event, Trace
 from vigil_lang.diagnostics import Source
 from vigil_lang.draft.building.compose import policy
 from vigil_lang.draft.clause_result import Condition, Requirement
-from vigil_lang.draft.hostile import addresses_model
 from vigil_lang.draft.prompting.vocabulary import describe
+from vigil_lang.english.injection import addresses_model
 from vigil_lang.semantics.policy import read_policy
 from vigil_lang.trace import observe
 

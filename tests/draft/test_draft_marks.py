@@ -12,7 +12,7 @@ import pytest
 from vigil_lang.diagnostics import Source
 from vigil_lang.documents.obligations import obligations
 from vigil_lang.documents.read import read_document
-from vigil_lang.documents.words import words
+from vigil_lang.english.words import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

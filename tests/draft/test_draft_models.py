@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from vigil_lang.config import load
-from vigil_lang.config.settings import Draft
 from vigil_lang.diagnostics import InputError
 from vigil_lang.draft.api.models import Prices, default_model, known_prices, model_settings
 from vigil_lang.draft.clause_result import Usage
+from vigil_lang.project.configuration import load
+from vigil_lang.project.settings import Draft
 
 ROOT = Path(__file__).parents[2]
 TABLE = ROOT / "vigil_lang" / "draft" / "api" / "models.toml"
@@ -87,17 +87,17 @@ def test_half_a_price_is_none(draft: Draft) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("model = 'two words'", "`draft.model` is a name without spaces, not `two words`"),
-        ("model = ''", "`draft.model` is a name without spaces, not ``"),
+        ("model = 'two words'", "`draft.model` is a name without spaces, not `'two words'`"),
+        ("model = ''", "`draft.model` is a name without spaces, not `''`"),
         ("max-tokens = 100", "`draft.max-tokens` is a whole number from 1,024 to 128,000, not `100`"),
         ("max-tokens = 2000.5", "`draft.max-tokens` is a whole number from 1,024 to 128,000, not `2000.5`"),
         ("max-cost = -1", "`draft.max-cost` is a number from 0 to 1,000,000, not `-1`"),
-        ("max-cost = inf", "`draft.max-cost` is a number from 0 to 1,000,000, not `Infinity`"),
-        ("max-cost = nan", "`draft.max-cost` is a number from 0 to 1,000,000, not `NaN`"),
+        ("max-cost = inf", "`draft.max-cost` is a number from 0 to 1,000,000, not `inf`"),
+        ("max-cost = nan", "`draft.max-cost` is a number from 0 to 1,000,000, not `nan`"),
         ("timeout = 0", "`draft.timeout` is a number from 0.1 to 3,600, not `0`"),
-        ("retries = true", "`draft.retries` is a whole number, not "),
+        ("retries = true", "`draft.retries` is a whole number from 0 to 20, not `true`"),
         ("rounds = 11", "`draft.rounds` is a whole number from 0 to 10, not `11`"),
-        ("effort = 'huge'", "`draft.effort` is one of `low`, `medium`, `high`, `xhigh`, `max`, not `huge`"),
+        ("effort = 'huge'", "`draft.effort` is one of `low`, `medium`, `high`, `xhigh`, `max`, not `'huge'`"),
     ],
 )
 def test_a_setting_that_is_not_valid_is_told(line: str, message: str, tmp_path: Path) -> None:

@@ -16,7 +16,6 @@ from jsonschema import Draft202012Validator
 
 from vigil_lang import Event, Trace, verify
 from vigil_lang.diagnostics import Source
-from vigil_lang.documents.obligations import demands
 from vigil_lang.draft.building import build
 from vigil_lang.draft.checks.statement_check import Checks
 from vigil_lang.draft.clause_result import Answer, AnswerOutcome, Clause, Condition, FormName, Requirement, TestName
@@ -25,6 +24,7 @@ from vigil_lang.draft.document import decode
 from vigil_lang.draft.prompting import prompt
 from vigil_lang.draft.prompting.vocabulary import Vocabulary, describe
 from vigil_lang.draft.schema import for_model
+from vigil_lang.english.demanding import demands
 from vigil_lang.runs import read_trace
 from vigil_lang.semantics.policy import read_policy
 from vigil_lang.syntax import parse

@@ -14,10 +14,10 @@ import pytest
 from draft_samples import HOSTILE, clause, draft, drafted
 from markdown_it import MarkdownIt
 
-from vigil_lang.draft.clause_result import Clause, Draft, Entry, Fared, Usage
+from vigil_lang.draft.clause_result import Clause, Draft, Entry, RunCounts, Usage
 from vigil_lang.draft.reports.human import print_report
 from vigil_lang.draft.reports.markdown import MAX_CHARS, to_markdown
-from vigil_lang.draft.reports.report import Report, cost, fared, headline, spent, to_json, why
+from vigil_lang.draft.reports.report import Report, cost, headline, runs_text, spent, to_json, why
 from vigil_lang.report.markdown import cell
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "draft-report.schema.json").read_text(encoding="utf-8"))
@@ -26,13 +26,13 @@ REPORT = Report(draft(), "skill", "out/policy.vgl", runs=3)
 
 def screen(report: Report, width: int, *, colour: bool = False) -> str:
     """What a terminal of this width gets."""
-    from vigil_lang.cli.screen import Screen
+    from rich.console import Console
 
     target = StringIO()
     system: Any = "standard" if colour else None
     print_report(
         report,
-        Screen(file=target, width=width, force_terminal=colour, color_system=system, soft_wrap=True, markup=False),
+        Console(file=target, width=width, force_terminal=colour, color_system=system, soft_wrap=True, markup=False),
     )
     return target.getvalue()
 
@@ -50,17 +50,17 @@ def test_the_headline_counts_each_clause_once_and_each_statement_once() -> None:
 @pytest.mark.parametrize(
     ("found", "said"),
     [
-        (Fared(), ""),
-        (Fared(1), "the run does not test it"),
-        (Fared(1, 1), "the run tests and keeps it"),
-        (Fared(1, 1, 1), "the run breaks it"),
-        (Fared(4), "none of 4 runs tests it"),
-        (Fared(4, 3), "tested by 3 of 4 runs, broken by none"),
-        (Fared(4, 3, 2), "tested by 3 of 4 runs, broken by 2"),
+        (RunCounts(), ""),
+        (RunCounts(1), "the run does not test it"),
+        (RunCounts(1, 1), "the run tests and keeps it"),
+        (RunCounts(1, 1, 1), "the run breaks it"),
+        (RunCounts(4), "none of 4 runs tests it"),
+        (RunCounts(4, 3), "tested by 3 of 4 runs, broken by none"),
+        (RunCounts(4, 3, 2), "tested by 3 of 4 runs, broken by 2"),
     ],
 )
-def test_how_a_statement_fared_is_told_in_words(found: Fared, said: str) -> None:
-    assert fared(found) == said
+def test_how_a_statement_fared_is_told_in_words(found: RunCounts, said: str) -> None:
+    assert runs_text(found) == said
 
 
 @pytest.mark.parametrize(
@@ -120,6 +120,7 @@ def test_a_sentence_is_told_with_what_it_is_the_other_half_of(about: Clause, sai
 
 
 def test_the_json_is_what_its_schema_says_and_reads_back() -> None:
+    # spec RC.5-1
     found = to_json(REPORT)
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     jsonschema.validate(found, SCHEMA)
@@ -135,6 +136,7 @@ def test_the_schema_names_every_member_and_no_other() -> None:
 
 
 def test_the_json_has_every_clause_and_its_statement_as_written() -> None:
+    # spec RC.5-2
     found = to_json(REPORT)
     assert found["complete"] is False
     assert found["summary"] == {

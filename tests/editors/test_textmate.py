@@ -18,8 +18,9 @@ from vigil_lang.syntax.terminals import UNKNOWN
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from lark.lexer import TerminalDef
+
 GRAMMAR = json.loads((ROOT / "grammar" / "vigil.tmLanguage.json").read_text(encoding="utf-8"))
-LARK = Lark((ROOT / "grammar" / "vigil.lark").read_text(encoding="utf-8"), parser="lalr", start=["header", "item"])
 FENCE = re.compile(r"^```vgl[^\n]*\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 NAMES = [
@@ -162,12 +163,19 @@ def expressions(rule: object) -> Iterator[str]:
                 yield from expressions(part)
 
 
-def test_its_words_and_symbols_are_those_of_the_grammar() -> None:
-    assert words(expressions(GRAMMAR)) == words(t.pattern.value for t in LARK.terminals)
+@pytest.fixture(scope="module")
+def terminals() -> list[TerminalDef]:
+    """The terminals of the parser's grammar."""
+    text = (ROOT / "grammar" / "vigil.lark").read_text(encoding="utf-8")
+    return Lark(text, parser="lalr", start=["header", "item"]).terminals
 
 
-def test_every_terminal_has_its_scopes() -> None:
-    assert {t.name for t in LARK.terminals} - {"COMMENT", "SPACE"} == set(SCOPES)
+def test_its_words_and_symbols_are_those_of_the_grammar(terminals: list[TerminalDef]) -> None:
+    assert words(expressions(GRAMMAR)) == words(t.pattern.value for t in terminals)
+
+
+def test_every_terminal_has_its_scopes(terminals: list[TerminalDef]) -> None:
+    assert {t.name for t in terminals} - {"COMMENT", "SPACE"} == set(SCOPES)
 
 
 def scopes_of(texts: list[str]) -> list[dict[int, list[str]]]:

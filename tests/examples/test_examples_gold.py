@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from vigil_lang.config.select import Selection
 from vigil_lang.diagnostics import Source
 from vigil_lang.documents.library import Library
 from vigil_lang.draft.evaluation.gold import find
 from vigil_lang.engines.smt.verify import verify
 from vigil_lang.lint.run import Plan, lint_policy
+from vigil_lang.project.selection import Selection
 from vigil_lang.runs import load_trace
 from vigil_lang.semantics.policy import Policy, load_policy
 from vigil_lang.syntax.format import format_text

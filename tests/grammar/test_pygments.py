@@ -13,7 +13,7 @@ from pygments.token import Error
 from rich.console import Console
 
 from tests import fuzz_parser
-from vigil_lang.cli.pages import Page
+from vigil_lang.cli.markdown import Page
 from vigil_lang.pygments import TERMINALS, VigilLexer
 from vigil_lang.syntax.grammar import tables_of
 

@@ -80,6 +80,7 @@ def test_flatten(args: dict[str, object], flat: dict[str, tuple[str, ...]]) -> N
 
 
 def test_flatten_limits_depth_and_names() -> None:
+    # spec R5.2-3
     deep: object = 1
     for _ in range(101):
         deep = {"k": deep}

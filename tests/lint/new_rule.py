@@ -18,7 +18,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic
-from vigil_lang.lint.rule import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,9 +31,6 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
         if statement.name == "wrong":
             message = "`wrong` is no name for a statement"
             yield Diagnostic.of("{code}", message, statement.source, statement.span)
-
-
-RULE = Rule(("{code}",), find)
 '''
 
 CASES = """# {code}
@@ -93,8 +89,8 @@ def scaffold(root: Path, code: str, name: str, summary: str) -> list[Path]:
     rows = [m for m in re.finditer(r'^    \("(VGL[0-9]{3})", .*\n', table, re.MULTILINE) if m[1] < code]
     at = rows[-1].end()
     codes.write_text(f'{table[:at]}    ("{code}", "warning", "{summary}"),\n{table[at:]}', encoding="utf-8")
-    end = list_of_rules.index("\n)", list_of_rules.index("_FURTHER = ("))
-    registry.write_text(f'{list_of_rules[:end]}\n    "{name}",{list_of_rules[end:]}', encoding="utf-8")
+    end = list_of_rules.index("\n}", list_of_rules.index("_FURTHER = {"))
+    registry.write_text(f'{list_of_rules[:end]}\n    "{code}": "rules.{name}",{list_of_rules[end:]}', encoding="utf-8")
     for path, text in ((rule, RULE), (cases, CASES), (page, PAGE)):
         path.write_text(text.format(code=code, summary=summary), encoding="utf-8")
     return [rule, cases, page, codes, registry]

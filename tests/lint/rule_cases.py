@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from vigil_lang.config.select import DEFAULT, Selection
 from vigil_lang.diagnostics import Source
 from vigil_lang.lint.run import Plan
+from vigil_lang.project.selection import DEFAULT, Selection
 from vigil_lang.runs import read_trace
 from vigil_lang.signatures import read_signature
 from vigil_lang.trace import observe

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from vigil_lang.diagnostics import Source
+from vigil_lang.english.stems import meet, related
 from vigil_lang.lint.run import Plan, lint
-from vigil_lang.lint.source.stems import meet, related
 from vigil_lang.lint.subject import Subject
 from vigil_lang.semantics.policy import read_policy
 

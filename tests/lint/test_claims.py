@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from vigil_lang.diagnostics import Source
-from vigil_lang.lint import parts
+from vigil_lang.lint import connectives
 from vigil_lang.lint.run import Plan, lint
 from vigil_lang.semantics import core
 from vigil_lang.trace.signature import Action, Argument, Signature
@@ -36,9 +36,9 @@ def test_no_question_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
         asked.append(len(core.tests(condition)))
         return True
 
-    monkeypatch.setattr(parts, "obviously_satisfiable", recorded)
+    monkeypatch.setattr(connectives, "obviously_satisfiable", recorded)
     lint(Source("policy.vgl", TOWER), Plan())
-    assert max(asked) <= parts.MAX_TESTS
+    assert max(asked) <= connectives.MAX_TESTS
 
 
 PUSH = r"statement S: abs(Bash(command ~ /\bgit push\b.*\bmain\b/ and not command ~ /\bgit push\b/))"

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vigil_lang.diagnostics import Source, apply_edits
-from vigil_lang.lint.rules import any_text, plain_glob, redundant, tautology
+from vigil_lang.lint.rules import glob_without_wildcard, matches_anything, redundant, tautology
 from vigil_lang.lint.subject import Subject
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets
@@ -43,7 +43,7 @@ def test_a_safe_fix_changes_no_meaning(parts: tuple[list[str], str]) -> None:
     body = f"go({joined.join(tests)})" if joined == ", " else joined.join(tests)
     text = f"statement S: abs({body})\n"
     policy = _read(text)
-    for rule in (redundant, plain_glob, any_text):
+    for rule in (redundant, glob_without_wildcard, matches_anything):
         for finding in rule.find(Subject(policy)):
             if finding.fix is not None:
                 after = _read(apply_edits(text, finding.fix.edits))

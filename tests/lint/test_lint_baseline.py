@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from vigil_lang.config.select import Selection
 from vigil_lang.diagnostics import Diagnostic, InputError, Source, Span
 from vigil_lang.lint.baseline import compare, update
 from vigil_lang.lint.run import Plan, lint
+from vigil_lang.project.selection import Selection
 
 LONE = "statement R0: abs(deploy(env = production))\n"
 OTHER = "statement R1: abs(rollback(env = production))\n"

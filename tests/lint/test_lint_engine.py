@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from vigil_lang.config.select import DEFAULT, Selection
 from vigil_lang.diagnostics import Diagnostic, Source
 from vigil_lang.lint import registry
 from vigil_lang.lint.fixing import mend
 from vigil_lang.lint.rule import Rule
 from vigil_lang.lint.run import Plan, Stopped, lint, lint_policy
+from vigil_lang.project.selection import DEFAULT, Selection
 from vigil_lang.semantics.policy import read_policy
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ def test_the_longer_prefix_decides(select: tuple[str, ...], ignore: tuple[str, .
 
 
 def test_house_style_and_the_inventory_of_extensions_are_off() -> None:
+    # spec RA.4-1
     assert not Selection().counts("VGL803")
     assert not Selection().counts("VGL501")
     assert Selection(("ALL",)).counts("VGL803")

@@ -15,10 +15,10 @@ from pygls.exceptions import JsonRpcException
 from written import Project, shared
 
 from tests.strategies import policies, runs
-from vigil_lang.config import load
 from vigil_lang.diagnostics import Edit, Source, Span, apply_edits
 from vigil_lang.documents.library import Library
 from vigil_lang.lint.run import Plan, lint
+from vigil_lang.project.configuration import load
 from vigil_lang.semantics.denotation import exercised, violations
 from vigil_lang.semantics.policy import read_policy
 from vigil_lang.syntax import tree

@@ -16,9 +16,8 @@ import pytest
 
 from tests.security.planted import has_run, plant
 from vigil_lang.base.processes import command
-from vigil_lang.config import Settings
-from vigil_lang.config.settings import Lint
 from vigil_lang.diagnostics import Diagnostic, Source, Span
+from vigil_lang.project.settings import Lint, Settings
 from vigil_lang.runs import read_trace
 from vigil_lang.semantics import core
 from vigil_lang.syntax import parse

@@ -30,6 +30,7 @@ def marks(found: list[Diagnostic]) -> list[str]:
 
 
 def test_moved_and_indented_lines_keep_their_fingerprints() -> None:
+    # spec RC.3-3
     before = "\n".join(LINES)
     after = "// a new comment\n\n  " + "\n\n\t".join(LINES) + "  \n"
     assert marks(at(before, "p(", "q(")) == marks(at(after, "p(", "q("))
@@ -72,6 +73,7 @@ def test_no_two_findings_share_a_fingerprint(found: list[Diagnostic]) -> None:
 
 
 def test_paths_start_at_the_root_of_the_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # spec RC.3-2
     (tmp_path / ".git").mkdir()
     (tmp_path / "sub/deep").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "sub")

@@ -14,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from report_support import POLICY, RUN, SOURCE, diagnostics, findings, is_valid, json_of, span_of, unhurried
 
-from vigil_lang import __version__
 from vigil_lang.diagnostics import CODES, Diagnostic, Edit, Fix, Source, apply_edits
 from vigil_lang.report import sarif
 from vigil_lang.report.content import Place, Step, Suppression
 from vigil_lang.report.findings import Suppressed, findings_report
+from vigil_lang.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

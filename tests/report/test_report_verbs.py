@@ -67,6 +67,7 @@ def test_a_format_changes_no_status(vigil: Vigil, write: Write, format: str) -> 
 
 
 def test_sarif_fails_nothing_unless_asked(vigil: Vigil, write: Write) -> None:
+    # spec RC.4-2
     broken = write("a.vgl", BROKEN)
     for args in (["check", broken], ["verify", POLICY, RUN]):
         quiet = vigil(*args, "--format", "sarif")
@@ -85,6 +86,7 @@ def test_the_fail_level_of_verify_is_that_of_the_statements(vigil: Vigil, write:
 
 
 def test_json_lines_is_a_finding_a_line(vigil: Vigil, write: Write) -> None:
+    # spec RC.2-2
     policy = write("a.vgl", "statement A: abs(p(x = y))\nstatement A: abs(q())\n")
     objects = [json.loads(line) for line in vigil("check", policy, "--format", "json-lines").out.splitlines()]
     whole = json.loads(vigil("check", policy, "--format", "json").out)
@@ -96,6 +98,7 @@ def test_json_lines_is_a_finding_a_line(vigil: Vigil, write: Write) -> None:
 
 
 def test_a_broken_run_has_a_place_in_each_format(vigil: Vigil, write: Write) -> None:
+    # spec RC.3-1
     broken = write("r.jsonl", '{"action":"a"}\n{oops\n')
     args = ["verify", POLICY, RUN, broken, "--format"]
     run = sarif_run(vigil(*args, "sarif").out)
@@ -199,6 +202,7 @@ def test_a_run_that_is_given_twice_has_results_of_its_own(vigil: Vigil) -> None:
 
 
 def test_two_policies_of_one_name_have_rules_of_their_own(vigil: Vigil, write: Write) -> None:
+    # spec RC.3-1
     one, two = (write(f"{folder}/p.vgl", "statement A: abs(ship())\n") for folder in "ab")
     run = sarif_run(vigil("verify", one, two, RUN, "--format", "sarif").out)
     ids = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
@@ -255,6 +259,7 @@ def test_nothing_that_is_written_acts_on_its_reader(
     format: str,  # noqa: A002
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    # spec RC.3-4
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     out = vigil("verify", *hostile, "--format", format).out
     assert all(visible(line) == line for line in out.split("\n"))

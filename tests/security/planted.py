@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-_NAMES = {*sys.stdlib_module_names, *packages_distributions(), "sitecustomize", "usercustomize", "setup"}
 _LIBRARY = """\
 #include <stdio.h>
 __attribute__((constructor)) static void begin(void) {
@@ -25,7 +24,8 @@ __attribute__((constructor)) static void begin(void) {
 def plant(checkout: Path) -> Path:
     """Fill a checkout; the file, outside of it, in which each thing that is run leaves its name."""
     told = checkout.parent / f"{checkout.name} has run.txt"
-    for name in sorted(_NAMES):
+    names = {*sys.stdlib_module_names, *packages_distributions(), "sitecustomize", "usercustomize", "setup"}
+    for name in sorted(names):
         if name.isidentifier():
             _write(checkout / f"{name}.py", name, told)
     for package in ("vigil_lang", "vigil_lsp", "multiprocessing", "json", "pip", "venv", "z3"):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from vigil_lang.abstraction.tools import tool
 from vigil_lang.analysis.implication import Implications
 from vigil_lang.diagnostics import Source
-from vigil_lang.lint.rules import implied
+from vigil_lang.lint.rules import implied_statement
 from vigil_lang.semantics.policy import read_policy
 from vigil_lang.semantics.text import Glob, predicate
 
@@ -126,17 +126,17 @@ def test_many_names_do_not_fill_the_memory() -> None:
 TEXT = 'statement one: abs(a())\nstatement two: abs(a(x = "1"))\nstatement three: abs(b())\n'
 
 
-def sides() -> list[implied.Sides]:
+def sides() -> list[implied_statement.Sides]:
     known = Implications()
-    return [implied._sides(statement, known) for statement in read_policy(Source("p.vgl", TEXT)).statements]
+    return [implied_statement._sides(statement, known) for statement in read_policy(Source("p.vgl", TEXT)).statements]
 
 
 def test_a_comparison_is_right_although_a_newer_one_has_begun(monkeypatch: pytest.MonkeyPatch) -> None:
     one, two, three = sides()
-    older = implied._Comparison(Implications())
+    older = implied_statement._Comparison(Implications())
     assert not older.implied(two, one)
-    monkeypatch.setattr(implied, "_MOST_KNOWN", 0)  # whatever is remembered is too much
-    newer = implied._Comparison(Implications())
+    monkeypatch.setattr(implied_statement, "_MOST_KNOWN", 0)  # whatever is remembered is too much
+    newer = implied_statement._Comparison(Implications())
     assert not newer.implied(three, one)
     assert not newer.implied(one, three)
     assert older.implied(one, two)
@@ -145,13 +145,13 @@ def test_a_comparison_is_right_although_a_newer_one_has_begun(monkeypatch: pytes
 
 
 def test_threads_that_compare_at_once_agree(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(implied, "_MOST_KNOWN", 1)
+    monkeypatch.setattr(implied_statement, "_MOST_KNOWN", 1)
     wrong: list[tuple[int, int]] = []
 
     def compare() -> None:
         own = sides()
         for _ in range(50):
-            comparison = implied._Comparison(Implications())
+            comparison = implied_statement._Comparison(Implications())
             for at, first in enumerate(own):
                 for to, second in enumerate(own):
                     if at != to and comparison.implied(first, second) != ((at, to) == (0, 1)):

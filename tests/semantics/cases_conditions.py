@@ -487,20 +487,20 @@ CASES = [
     Case(
         "VGL307",
         '@message("`{«y»}` was not validated")\nstatement S: prec(a(f = x), b(f = x))',
-        "the message speaks of `{y}`, and `S` has no such variable",
+        "the message uses `{y}`, but `S` has no such variable",
         help="it has `{x}`",
         fixed='@message("`{x}` was not validated")\nstatement S: prec(a(f = x), b(f = x))',
     ),
     Case(
         "VGL307",
         '@message("\\u{7b}{«event»}")\nstatement S: abs(a())',
-        "the message speaks of `{event}`, and `S` has no such variable",
+        "the message uses `{event}`, but `S` has no such variable",
         help="it has no variables; only their values can be shown",
     ),
     Case(
         "VGL307",
         '@message("{«artefact»}")\nstatement S: prec(a(f = artifact, g = other), b(f = artifact, g = other))',
-        "the message speaks of `{artefact}`, and `S` has no such variable",
+        "the message uses `{artefact}`, but `S` has no such variable",
         help="it has `{artifact}`, `{other}`",
         fixed='@message("{artifact}")\nstatement S: prec(a(f = artifact, g = other), b(f = artifact, g = other))',
     ),

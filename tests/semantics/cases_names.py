@@ -379,12 +379,12 @@ CASES = [
     Case(
         "VGL211",
         "«@severity(info)»\npattern p = a()\n\nstatement S: abs(p)",
-        "`@severity` speaks of a statement and has no effect here",
+        "`@severity` describes a statement and has no effect here",
     ),
     Case(
         "VGL211",
         '«@message("x")»\npolicy p\n\nstatement S: abs(a())',
-        "`@message` speaks of a statement and has no effect here",
+        "`@message` describes a statement and has no effect here",
     ),
     Case(
         "VGL212",

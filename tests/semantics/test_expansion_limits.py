@@ -15,9 +15,9 @@ from vigil_lang.trace import Event, Trace, observe
 
 def said(text: str) -> list[str]:
     """The findings, found within seconds."""
-    started = time.perf_counter()
+    started = time.process_time()
     found = [f"{f.code} {f.message}" for f in findings(read(text))]
-    assert time.perf_counter() - started < 20
+    assert time.process_time() - started < 20
     return found
 
 
@@ -27,6 +27,7 @@ def doubling(levels: int) -> str:
 
 
 def test_patterns_that_double() -> None:
+    # spec R2.1-2
     text = doubling(40) + "\n\nstatement S: abs(«p39»)\n\nstatement T: abs(p3)"
     policy = read(text.replace("«", "").replace("»", ""))
     assert [s.name for s in policy.statements] == ["T"]
@@ -60,7 +61,7 @@ def test_a_chain_of_declarations() -> None:
     chain = "\n".join(f"let a{n} = a{n + 1}" for n in range(500))
     found = said(f"{chain}\nlet a500 = {{x}}\n\nstatement S: abs(f in a0)")
     assert found
-    assert set(found) == {f"VGL203 more than {MAX_CHAIN} declarations stand for each other in a row"}
+    assert set(found) == {f"VGL203 more than {MAX_CHAIN} declarations refer to each other in a chain"}
 
 
 def test_a_chain_that_is_declared_in_order_is_no_trouble() -> None:

@@ -8,7 +8,7 @@ import pytest
 from semantics_support import read
 
 from vigil_lang.diagnostics import Source
-from vigil_lang.semantics.extensions import uses
+from vigil_lang.lint.rules.extension import uses
 from vigil_lang.semantics.policy import read_policy
 
 if TYPE_CHECKING:

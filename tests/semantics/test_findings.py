@@ -22,11 +22,13 @@ if TYPE_CHECKING:
 
 @pytest.mark.parametrize("case", [*NAMES, *CONDITIONS, *SIGNATURE], ids=str)
 def test_finding(case: Case, tmp_path: Path) -> None:
+    # spec RA.2-3
     check(case, tmp_path)
 
 
 @pytest.mark.parametrize(("signature", "form"), QUIET, ids=lambda part: part if isinstance(part, str) else "")
 def test_no_finding(signature: Signature, form: str) -> None:
+    # spec RA.2-4
     assert codes(f"statement S: {form}", signature) == []
 
 

@@ -42,6 +42,7 @@ def test_a_sibling_and_a_module_below(tmp_path: Path) -> None:
 
 
 def test_what_a_module_imports_stays_its_own(tmp_path: Path) -> None:
+    # spec R4.6-2
     policy = stored(
         tmp_path, main="use .one\n\nstatement S: abs(q)", one="use .two\n\npattern p = q", two="pattern q = a()"
     )
@@ -49,6 +50,7 @@ def test_what_a_module_imports_stays_its_own(tmp_path: Path) -> None:
 
 
 def test_names_mean_what_they_mean_where_they_are_written(tmp_path: Path) -> None:
+    # spec R4.3-2
     policy = stored(
         tmp_path,
         main="use .one: p\n\nlet NAMES = {b}\n\nstatement S: prec(p, action in NAMES)",
@@ -60,6 +62,7 @@ def test_names_mean_what_they_mean_where_they_are_written(tmp_path: Path) -> Non
 
 
 def test_statements_are_not_imported(tmp_path: Path) -> None:
+    # spec R4.6-2
     policy = stored(tmp_path, main="use .one: S\n\nstatement T: abs(a())", one="statement S: abs(a())")
     assert said(policy) == ["VGL201 `.one` declares no `S`"]
 
@@ -120,6 +123,7 @@ def test_a_module_that_is_no_text(tmp_path: Path) -> None:
 
 
 def test_standard_modules_are_found_by_name() -> None:
+    # spec R4.6-4
     assert "std.files" in standard_modules()
     policy = read_policy(Source("<stdin>", 'use std.files: writes\n\nstatement S: abs(writes("a"))'))
     assert said(policy) == []

@@ -47,6 +47,7 @@ def prefixes(lines: list[Line]) -> Iterator[list[Line]]:
 
 @given(restricted_requirements(), runs(max_size=7))
 def test_a_verdict_on_the_past_stays_as_the_run_goes_on(requirement: core.Requirement, lines: list[Line]) -> None:
+    # spec R7.11-2
     """Of what looks back only: the events at fault in a prefix, with their bindings, are those of the whole run."""
     if looks_ahead(requirement.theta):
         return
@@ -57,6 +58,7 @@ def test_a_verdict_on_the_past_stays_as_the_run_goes_on(requirement: core.Requir
 
 @given(restricted_requirements(), runs(max_size=6))
 def test_no_violation_is_of_a_value_that_nobody_gave(requirement: core.Requirement, lines: list[Line]) -> None:
+    # spec R7.11-2
     trace = trace_of(lines)
     for at in range(len(trace)):
         for binding in bindings(requirement, trace):
@@ -101,12 +103,14 @@ RSLV = st.builds(
 
 @given(restricted_requirements(UNTIL), runs(max_size=6))
 def test_an_interval_that_was_broken_stays_broken(requirement: core.Requirement, lines: list[Line]) -> None:
+    # spec R7.11-2
     for shorter, longer in pairwise(map(trace_of, prefixes(lines))):
         assert broken(requirement, shorter) <= broken(requirement, longer)
 
 
 @given(restricted_requirements(RESP | BRESP | RSLV), runs(max_size=6))
 def test_an_obligation_that_was_met_stays_met(requirement: core.Requirement, lines: list[Line]) -> None:
+    # spec R7.11-2
     for shorter, longer in pairwise(map(trace_of, prefixes(lines))):
         late = {found for found in broken(requirement, longer) if found[0] < len(shorter)}
         assert late <= broken(requirement, shorter)

@@ -88,6 +88,7 @@ SIGNATURE = {
 def test_questions_about_every_run_of_two_events(
     form: str, question: str, answer: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    # spec RB.5-1
     (tmp_path / "sig.json").write_text(json.dumps(SIGNATURE), encoding="utf-8")
     (tmp_path / "p.vgl").write_text(f"statement S: {form}\n", encoding="utf-8")
     command = ["compile", str(tmp_path / "p.vgl"), "--length", "2", "--signature", str(tmp_path / "sig.json")]

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 _FENCE = re.compile(r"^```(?P<info>[^\n`]+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 _HEADING = re.compile(r"^##+ .*$", re.MULTILINE)
+RULE = re.compile(r"\bR(?:\d+|[A-E])(?:\.\d+)?-\d+\b")
+"""The number of a rule of spec.md: its section and its place in it."""
 
 
 @dataclass(frozen=True)
@@ -23,13 +25,15 @@ class Block:
     line: int
     before: tuple[Block, ...] = ()
     """The earlier blocks of the same section."""
+    rules: tuple[str, ...] = ()
+    """The rules of spec.md that the block tests."""
 
     def last(self, kind: str) -> Block:
         """The nearest block of a kind before this one."""
         return next(block for block in reversed(self.before) if block.kind == kind)
 
     def __str__(self) -> str:
-        return "-".join([str(self.line), self.kind, *self.args])
+        return "-".join([str(self.line), self.kind, *self.args, *self.rules])
 
 
 def blocks(page: Path) -> list[Block]:
@@ -43,9 +47,11 @@ def blocks(page: Path) -> list[Block]:
         here = sum(start < fence.start() for start in headings)
         if here != section:
             section, before = here, ()
-        kind, *args = fence["info"].split()
+        kind, *words = fence["info"].split()
+        args = tuple(word for word in words if not RULE.fullmatch(word))
+        rules = tuple(word for word in words if RULE.fullmatch(word))
         line = text.count("\n", 0, fence.start()) + 1
-        block = Block(kind, tuple(args), fence["text"], line, before)
+        block = Block(kind, args, fence["text"], line, before, rules)
         before = (*before, block)
         found.append(block)
     return found

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from vigil_lang.config.select import ALL, Selection
 from vigil_lang.diagnostics import InputError, Source
 from vigil_lang.diagnostics.render import findings_json
 from vigil_lang.engines.interface import Rule
@@ -20,6 +19,7 @@ from vigil_lang.engines.smt.solve import evaluate
 from vigil_lang.engines.smt.symbolic import export_symbolic
 from vigil_lang.engines.smt.verify import verify
 from vigil_lang.lint.run import Plan, lint
+from vigil_lang.project.selection import ALL, Selection
 from vigil_lang.runs import read_trace
 from vigil_lang.semantics import core, denotation
 from vigil_lang.semantics.policy import Policy, read_policy

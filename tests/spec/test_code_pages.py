@@ -137,6 +137,7 @@ def _replayed(text: str) -> str:
     return re.sub(r"\n\n(?=\$ |\Z)", "\n", shown)
 
 
+@pytest.mark.slow
 def test_each_code_is_reported_somewhere() -> None:
     """A literal that a call is given; sets of codes only choose among what others report."""
     reported: set[str] = set()

@@ -24,6 +24,11 @@ from vigil_lang.trace import signature, values
 SPEC = Path(__file__).parents[2] / "spec.md"
 TEXT = SPEC.read_text(encoding="utf-8")
 BLOCKS = blocks(SPEC)
+HEADINGS = [
+    (len(marks), title, re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-"))
+    for marks, title in re.findall(r"^(##+) (.*)$", TEXT, re.MULTILINE)
+]
+"""Depth, title and anchor of each section."""
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=str)
@@ -96,19 +101,24 @@ def test_the_refused_characters_are_those_listed() -> None:
 
 
 def test_links_lead_somewhere() -> None:
-    headings = re.findall(r"^#+ (.*)$", TEXT, re.MULTILINE)
-    anchors = {re.sub(r"[^\w\- ]", "", h.lower()).replace(" ", "-") for h in headings}
-    assert set(re.findall(r"\]\(#([^)]*)\)", TEXT)) <= anchors
+    assert set(re.findall(r"\]\(#([^)]*)\)", TEXT)) <= {anchor for _, _, anchor in HEADINGS}
 
 
-def test_sections_are_numbered_without_gaps() -> None:
-    numbers = re.findall(r"^##+ (\d+(?:\.\d+)?) ", TEXT, re.MULTILINE)
+def test_the_contents_list_has_every_section() -> None:
+    contents = TEXT[: TEXT.index("\n## ")]
+    listed = re.findall(r"^( *)- \[(.*)\]\(#(.*)\)$", contents, re.MULTILINE)
+    assert listed == [(" " * (2 * depth - 4), title, anchor) for depth, title, anchor in HEADINGS]
+
+
+def test_sections_and_annexes_are_numbered_without_gaps() -> None:
     expected: list[str] = []
-    for number in numbers:
-        chapter, _, section = number.partition(".")
-        last = expected[-1] if expected else "0"
-        if not section:
-            assert int(chapter) == int(last.partition(".")[0]) + 1
+    chapters = iter([*map(str, range(1, 10)), *"ABCDE"])
+    for depth, _, _ in HEADINGS:
+        if depth == 2:
+            chapter, section = next(chapters), 0
+            expected.append(chapter)
         else:
-            assert (chapter, int(section)) == (last.partition(".")[0], int(last.partition(".")[2] or 0) + 1)
-        expected.append(number)
+            section += 1
+            expected.append(f"{chapter}.{section}")
+    assert [title.partition(" ")[0] for _, title, _ in HEADINGS] == expected
+    assert next(chapters, None) is None

@@ -61,6 +61,7 @@ def _in_file() -> dict[str, set[str]]:
 
 
 def test_every_production_has_the_symbols_of_its_rule() -> None:
+    # spec R3.1-1
     text, file = _in_text(), _in_file()
     assert set(text) - _ONLY_IN_TEXT == set(file)
     assert {name: sorted(text[name]) for name in file} == {name: sorted(file[name]) for name in file}

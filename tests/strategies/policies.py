@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from hypothesis import strategies as st
 
 from vigil_lang.diagnostics import Source
+from vigil_lang.semantics.forms import FORMS
 from vigil_lang.semantics.policy import read_policy
 
 if TYPE_CHECKING:
@@ -134,9 +135,9 @@ def statements(draw: st.DrawFn) -> str:
     count = draw(st.sampled_from((0, 1, 1, 1, 1, 2, 2, 2, 3)))
     variables = VARIABLES[:count]
     name = draw(st.sampled_from(NAMES))
-    form = draw(st.sampled_from(("abs", "prec", "resp", "rslv", "bresp", "until", "atmost", "always", "always")))
+    form = draw(st.sampled_from((*FORMS, "always", "always")))
     bound = {"bresp": f"[{draw(st.sampled_from(BOUNDS))}]", "atmost": f"[{draw(st.sampled_from('12'))}]"}.get(form, "")
-    arity = {"abs": 1, "always": 1, "atmost": 1, "until": 3}.get(form, 2)
+    arity = len(FORMS[form].roles) if form in FORMS else 1
     # Each condition sees some of the variables: those only in the trigger or only in the guard come up by themselves.
     first, *others = (
         draw(bodies(variables) if form == "always" else patterns(variables) | conditions(variables))

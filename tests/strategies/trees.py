@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from vigil_lang.diagnostics import Source
+from vigil_lang.semantics.forms import FORMS
 from vigil_lang.syntax import tree
 
 WORDS = ("a", "b.c", "afl-fuzz", "_x1", "text", "error", "prec", "ok", "number", "in", "and", "has", "true")
@@ -67,7 +68,7 @@ def _larger(inner: st.SearchStrategy[tree.Expr]) -> st.SearchStrategy[tree.Expr]
 
 expressions = st.recursive(atoms, _larger, max_leaves=8)
 
-_FORMS = {"abs": 1, "prec": 2, "resp": 2, "rslv": 2, "bresp": 2, "until": 3, "atmost": 1, "always": 1}
+_FORMS = {**{form.name: len(form.roles) for form in FORMS.values()}, "always": 1}
 
 
 @st.composite

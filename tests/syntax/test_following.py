@@ -67,6 +67,7 @@ def test_parts_are_what_rules_have_made_so_far() -> None:
 
 
 def test_header_begins_with_policy() -> None:
+    # spec R3.4-3
     assert following([], "header").accepted == {"AT", "POLICY"}
     assert following(tokens("policy p"), "header").accepted == {"$END"}
 

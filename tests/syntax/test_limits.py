@@ -20,6 +20,7 @@ HIDDEN += ["\ufeff", "\ufff9", "\U000e0041", "\ud800", "\r"]
 
 @pytest.mark.parametrize("char", HIDDEN, ids=[f"U+{ord(char):04X}" for char in HIDDEN])
 def test_characters_that_hide_text_are_errors_wherever_they_stand(char: str) -> None:
+    # spec R2.2-1
     message = f"the character U+{ord(char):04X} can hide or reorder text"
     assert findings(f'let A = "{char}"') == [f"VGL109 1:10-11 {message}"]
     assert findings(f"// a {char} b\nlet A = {{a}}") == [f"VGL109 1:6-7 {message}"]
@@ -79,6 +80,7 @@ def test_an_item_has_a_largest_size() -> None:
 
 
 def test_a_file_has_a_largest_size() -> None:
+    # spec R2.1-2
     assert not findings("// " + "x" * (MAX_CHARACTERS - 3))
     found = only("x" * (MAX_CHARACTERS + 1))
     assert (found.code, found.message) == ("VGL003", "the file has more than 2,000,000 characters")

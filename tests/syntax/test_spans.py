@@ -108,6 +108,7 @@ def test_the_span_of_each_node() -> None:
 
 
 def test_documentation_and_comments() -> None:
+    # spec R2.3-2
     file = parse(source(TEXT)).file
     assert file.doc == "About the file."
     assert [item.doc for item in file.items] == [None, None, None, "Doc of p.", None]
@@ -122,6 +123,7 @@ def test_without_a_policy_line_documentation_set_off_by_an_empty_line_is_the_fil
 
 
 def test_a_byte_order_mark_and_windows_line_ends_change_nothing() -> None:
+    # spec R2.1-1
     plain = parse(source(TEXT))
     windows = parse(source("\ufeff" + TEXT.replace("\n", "\r\n")))
     assert not windows.diagnostics

@@ -10,7 +10,7 @@ from vigil_lang.diagnostics import Source
 from vigil_lang.runs import read_trace
 from vigil_lang.syntax import parse, tree
 from vigil_lang.syntax.print import to_text
-from vigil_lang.testing.inline import written_run
+from vigil_lang.testing.inline_runs import written_run
 from vigil_lang.testing.test_errors import Faults
 from vigil_lang.trace import Event, Trace
 

@@ -176,7 +176,7 @@ def test_a_value_is_of_the_type_of_every_param_of_its_name(project: Path) -> Non
         ('set limit = 3 set limit = 4 run {} expect R1 vacuous', ("limit", "`limit` is set twice", None)),
         ('set limit = "3" run {} expect R1 vacuous', ('"3"', "param `limit` is a number, not a text", None)),
         ('set limit = {3} run {} expect R1 vacuous', ("{3}", "param `limit` is a number, not a set", None)),
-        ('set limit = limit run {} expect R1 vacuous', ("limit", "`limit` is no value: write the values out", None)),
+        ('set limit = limit run {} expect R1 vacuous', ("limit", "`limit` is not a value: write the values out", None)),
         ("run { a: x() a: x() } expect R1 vacuous", ("a", "two events are called `a`", None)),
         ("run { e2: x() x() } expect R1 vacuous", ("x", "two events are called `e2`", None)),
         ("run { x(a = 1, a = 2) } expect R1 vacuous", ("a", "the argument `a` is given twice", None)),

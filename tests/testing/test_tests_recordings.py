@@ -53,6 +53,7 @@ def said(project: Path, name: str) -> tuple[str, str | None]:
 
 
 def test_one_run_of_several(project: Path) -> None:
+    # spec RD.2-1
     record(project / "runs.jsonl", ("monday", GOOD), ("tuesday", BAD))
     assert [ran(project, f"runs.jsonl#{name}") for name in ("monday", "tuesday")] == ["good", "bad"]
     advice = 'name one of them: `run "runs.jsonl#monday"`'
@@ -94,6 +95,7 @@ def test_names_may_hold_the_mark_between_them(project: Path) -> None:
 
 @pytest.mark.parametrize("text", ["", '{"vigil_trace":1,"run":"monday"}\n'])
 def test_a_recording_without_events_is_no_run_to_test_by(project: Path, text: str) -> None:
+    # spec RD.2-1
     (project / "empty.jsonl").write_text(text, encoding="utf-8")
     assert said(project, "empty.jsonl") == ("`empty.jsonl` holds no events", "a run without events is `run { }`")
 

@@ -9,7 +9,7 @@ from click import UsageError
 from click.testing import CliRunner
 
 from vigil_lang.cli.test import command
-from vigil_lang.testing.name_filter import chooser
+from vigil_lang.testing.name_filter import name_filter
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,7 +48,7 @@ def vigil_test(*args: str) -> tuple[int, str]:
     ],
 )
 def test_which_tests_an_expression_chooses(wanted: str, fitting: str) -> None:
-    fits = chooser(wanted)
+    fits = name_filter(wanted)
     names = ["deploys late", "Deploys early", "a not b"]
     assert [name for name in names if fits(name)] == [name for name in fitting.split("|") if name]
 
@@ -56,7 +56,7 @@ def test_which_tests_an_expression_chooses(wanted: str, fitting: str) -> None:
 @pytest.mark.parametrize("wanted", ["good or", "and", "not", "a and not", "a and and b", "a or or b", "or a"])
 def test_an_expression_that_lacks_a_part_chooses_nothing(wanted: str) -> None:
     with pytest.raises(ValueError, match="a part of a name is missing"):
-        chooser(wanted)
+        name_filter(wanted)
     with pytest.raises(UsageError, match="-k: a part of a name is missing"):
         vigil_test("-k", wanted)
 

@@ -85,3 +85,13 @@ class Spawn:
     """The text it is given on its standard input, where that is known."""
     checked: bool = False
     """Whether the script does not go on where the command fails."""
+
+
+@dataclass(slots=True)
+class ScriptReading:
+    """What a script does, in the order it would happen, and what of it could not be read."""
+
+    steps: tuple[Step | Spawn, ...] = ()
+    trouble: tuple[str, ...] = ()
+    unseen: tuple[str, ...] = ()
+    """Why it may have effects that no step tells, each with its line; empty where all it does is told."""

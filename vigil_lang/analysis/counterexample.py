@@ -1,4 +1,4 @@
-"""Small runs that break a statement: what is not broken by one of them does not imply the statement."""
+"""Small counterexamples: a guessed run that breaks one statement and keeps another refutes an implication."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _MOST: Final = 20
 """Events of the longest run that is tried."""
 
 
-def breaking(requirement: core.Requirement, avoiding: core.Condition | None = None) -> Trace | None:
-    """A run of a few guessed events that breaks a requirement, if one is found.
+def counterexample(requirement: core.Requirement, avoiding: core.Condition | None = None) -> Trace | None:
+    """A run of a few guessed events that breaks a requirement; None if none is found.
 
     The trigger is chosen so that it does not meet the condition to avoid, where there is one.
     """
@@ -41,7 +41,7 @@ def breaking(requirement: core.Requirement, avoiding: core.Condition | None = No
 
 
 def _asked(theta: core.Theta) -> Iterator[core.Condition]:
-    """What the events of a run must meet, in order, that it may break a body of one of the usual shapes."""
+    """The conditions that the events of a breaking run must meet, in order, for a body of a usual shape."""
     match theta:
         case core.Not(body):
             yield from _met(body)

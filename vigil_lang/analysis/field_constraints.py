@@ -1,11 +1,11 @@
-"""What a conjunction asks for, field by field: a cheap look that tells most conditions apart without a solver."""
+"""What a conjunction asks of each field: a cheap comparison that settles most questions without a solver."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
-from vigil_lang.analysis.surely_satisfiable import asks_little, unmarked
+from vigil_lang.analysis.surely_satisfiable import surely_satisfiable, unmarked
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets
 from vigil_lang.semantics.text import Glob, glob_parts, predicate
@@ -29,7 +29,7 @@ _ANY_RUN: Final = "\ufdd0"
 _ANY_CHARACTER: Final = "\ufdd1"
 
 
-class Facets(NamedTuple):
+class FieldConstraints(NamedTuple):
     """The conjuncts of a condition, sorted.
 
     `names` are those of which the action has one, None where any action will do; `fields` the tests by argument, None
@@ -46,7 +46,7 @@ class Facets(NamedTuple):
     large: bool = False
 
 
-def facets(condition: core.Condition) -> Facets:
+def field_constraints(condition: core.Condition) -> FieldConstraints:
     """A condition's conjuncts, nested conjunctions taken apart; of several sets of names one is kept as such."""
     names: frozenset[str] | None = None
     status: str | None = None
@@ -69,7 +69,7 @@ def facets(condition: core.Condition) -> Facets:
             others.append(item)
     loose = bool(others) and not all(map(_denies, others))
     joined = frozenset(f for f, tests in fields.items() if any(isinstance(test, _OF_VARIABLES) for test in tests))
-    return Facets(names, status, fields, others, loose, joined, count > MAX_CONJUNCTS)
+    return FieldConstraints(names, status, fields, others, loose, joined, count > MAX_CONJUNCTS)
 
 
 def _denies(condition: core.Condition) -> bool:
@@ -77,7 +77,9 @@ def _denies(condition: core.Condition) -> bool:
     return isinstance(condition, core.NotC) and not isinstance(condition.body, core.NotC | core.AndC | core.OrC)
 
 
-def conceivable(left: Facets, right: Facets, *, renaming: Literal["left", "right"] | None = None) -> bool:
+def may_imply(
+    left: FieldConstraints, right: FieldConstraints, *, renaming: Literal["left", "right"] | None = None
+) -> bool:
     """Whether `left` may imply `right`; with `renaming`, after a choice of values for the variables of that one.
 
     A no overlooks a `left` that nothing meets, and tests that every value meets.
@@ -97,7 +99,7 @@ def conceivable(left: Facets, right: Facets, *, renaming: Literal["left", "right
             if renaming == "right" and any(_met_without(left, known, test) for test in tests):
                 return False
             continue
-        if any(all(tells(k, test) is False for k in known) for test in tests):
+        if any(all(field_test_implies(k, test) is False for k in known) for test in tests):
             return False
     # A negated test of what `left` leaves open.
     if renaming != "left" and any(_met_besides(left, item) for item in right.others):
@@ -105,7 +107,7 @@ def conceivable(left: Facets, right: Facets, *, renaming: Literal["left", "right
     return bool(left.others) or all(_spoken_of(item, left) for item in right.others)
 
 
-def _met_without(left: Facets, known: list[FieldTest], asked: FieldTest) -> bool:
+def _met_without(left: FieldConstraints, known: list[FieldTest], asked: FieldTest) -> bool:
     """Whether an argument that is a list meets all tests of some, which may name variables, and not another one.
 
     Each is met by a value of its own that does not meet the other one; so is what all variables stand for.
@@ -115,7 +117,7 @@ def _met_without(left: Facets, known: list[FieldTest], asked: FieldTest) -> bool
     for test in known:
         if isinstance(test, core.Contains | core.ContainsText):
             return False
-        if not isinstance(test, core.Equals) and tells(test, asked) is not False:
+        if not isinstance(test, core.Equals) and field_test_implies(test, asked) is not False:
             return False
     return not all(holds_of(asked, text) for text in _rather_not(asked) if text)
 
@@ -131,21 +133,25 @@ def _rather_not(test: FieldTest) -> Iterable[str]:
             return "a", _ANY_RUN
 
 
-def _met_besides(left: Facets, condition: core.Condition) -> bool:
+def _met_besides(left: FieldConstraints, condition: core.Condition) -> bool:
     """Whether a list that meets `left` may have one more value, one that a condition says it does not have."""
     if left.loose or not isinstance(condition, core.NotC):
         return False
     body = condition.body
-    if not isinstance(body, core.In | core.Matches | core.Compares) or body.field.output or not asks_little(body):
+    if (
+        not isinstance(body, core.In | core.Matches | core.Compares)
+        or body.field.output
+        or not surely_satisfiable(body)
+    ):
         return False
     denied = [item.body for item in left.others if isinstance(item, core.NotC)]
     beside = [test for test in denied if isinstance(test, _FIELD_TESTS) and test.field == body.field]
     return not beside or (
-        len(beside) == 1 and not isinstance(beside[0], _OF_VARIABLES) and tells(body, beside[0]) is False
+        len(beside) == 1 and not isinstance(beside[0], _OF_VARIABLES) and field_test_implies(body, beside[0]) is False
     )
 
 
-def _spoken_of(condition: core.Condition, left: Facets) -> bool:
+def _spoken_of(condition: core.Condition, left: FieldConstraints) -> bool:
     match condition:
         case core.NotC(core.ActionIn() | core.ActionMatches()):
             return left.names is not None
@@ -161,7 +167,7 @@ def _spoken_of(condition: core.Condition, left: Facets) -> bool:
             return True
 
 
-def tells(known: FieldTest, asked: FieldTest) -> bool | None:
+def field_test_implies(known: FieldTest, asked: FieldTest) -> bool | None:
     """Whether a test of a field implies another of the same field, whatever its values; None where that is hard to say.
 
     A yes is certain. A no overlooks tests that nothing meets, tests that every value meets, and what other tests of

@@ -1,6 +1,6 @@
 """Whether one condition implies another: every event and binding that meets the one meets the other.
 
-Most questions are settled by a look: a guessed event meets the one and not the other, or each conjunct of the one is
+Most questions need no solver: a guessed event meets the one and not the other, or each conjunct of the one is
 plainly implied by one of the other. Only what is left is put to Z3.
 """
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from vigil_lang.analysis.field_constraints import Facets, conceivable, facets, tells
+from vigil_lang.analysis.field_constraints import FieldConstraints, field_constraints, field_test_implies, may_imply
 from vigil_lang.analysis.witness import obviously_satisfiable
 from vigil_lang.semantics import core
 
@@ -35,7 +35,7 @@ class Implications:
     """Answers about the conditions of one policy: each is found once, and all together take a bounded time."""
 
     _impossible: dict[tuple[core.Condition, ...], bool | None] = field(default_factory=dict, repr=False)
-    _facets: dict[int, tuple[core.Condition, Facets]] = field(default_factory=dict, repr=False)
+    _constraints: dict[int, tuple[core.Condition, FieldConstraints]] = field(default_factory=dict, repr=False)
     _asked: int = 0
     _unanswered: int = 0
 
@@ -47,14 +47,17 @@ class Implications:
         return self.impossible((left, core.NotC(right)))
 
     def suspected(self, left: core.Condition, right: core.Condition) -> bool:
-        """`implies`, with a cheap look first that tells most pairs apart; only a certain answer is a yes."""
-        return conceivable(self.facets(left), self.facets(right)) and self.implies(left, right) is True
+        """`implies`, after a cheap comparison that rules out most pairs; True only where it is certain."""
+        return may_imply(self.constraints(left), self.constraints(right)) and self.implies(left, right) is True
 
-    def facets(self, condition: core.Condition) -> Facets:
+    def constraints(self, condition: core.Condition) -> FieldConstraints:
         """The conjuncts of a condition, sorted."""
-        known = self._facets.get(id(condition))
+        known = self._constraints.get(id(condition))
         if known is None:
-            known = self._facets[id(condition)] = (condition, facets(condition))  # kept, so that no other has its id
+            known = self._constraints[id(condition)] = (
+                condition,
+                field_constraints(condition),
+            )  # kept, so that no other has its id
         return known[1]
 
     def impossible(self, conjuncts: Sequence[core.Condition]) -> bool | None:
@@ -140,7 +143,7 @@ def _one_tells(known: core.Condition, goal: core.Test) -> bool:
         case _, (core.ActionIn() | core.ActionMatches() | core.StatusIs()):
             return False
         case _:
-            return known.field == goal.field and tells(known, goal) is True
+            return known.field == goal.field and field_test_implies(known, goal) is True
 
 
 @lru_cache(maxsize=2048)

@@ -1,4 +1,4 @@
-"""What happens beside the tools that definitions list: what a call comes to (kinds, programs), and messages."""
+"""Events that no tool definition lists: what is derived from a call (kinds, programs), and messages."""
 
 from __future__ import annotations
 

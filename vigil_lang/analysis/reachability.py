@@ -1,7 +1,7 @@
 """What can occur within a signature: for a condition, whether some event of Σ may meet it and whether some may not.
 
-Tests are taken one at a time, so a condition that is called possible may still be impossible; one that is called
-impossible is.
+Tests are taken one at a time, so a condition called possible may still be impossible; one called impossible
+certainly is.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _EITHER, _NEVER = Can(True, True), Can(False, True)
 
 
 @dataclass(frozen=True)
-class Occurrence:
+class Reachability:
     """What the events of a signature can be; what has been asked is remembered."""
 
     signature: Signature

@@ -1,4 +1,4 @@
-"""Whether a condition can hold of any event at all: decided by the solver, not by the look of the source."""
+"""Whether some event can meet a condition, decided by the solver."""
 
 from __future__ import annotations
 

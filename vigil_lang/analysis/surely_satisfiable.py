@@ -1,4 +1,4 @@
-"""Conditions that ask so little of an event that some event is sure to meet them: most, told without guessing one."""
+"""Conditions that some event is sure to meet, recognised without guessing the event; most conditions are such."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TRIED = ("", "a", "0", " ")
 _MARKS = re.compile(r"\\b|[\\^$()]")
 
 
-def asks_little(condition: core.Condition) -> bool:
+def surely_satisfiable(condition: core.Condition) -> bool:
     """Whether every field is asked for one value at most, and that can be had. If so, some event meets the condition.
 
     The event has no list-valued arguments. A variable that is compared with a field of which a value is asked has

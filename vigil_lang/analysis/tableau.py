@@ -1,7 +1,7 @@
 """A search for a run in which bodies hold and fail as asked, given what holds at every event of it.
 
 It takes bodies apart as semantic tableaux do. What is asked of one event goes to the question whether a condition can
-hold; what is asked of others opens a search of its own there. That there is no such run is certain where it is said.
+hold; what is asked of others opens a search of its own there. Where it finds no such run, there is certainly none.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from vigil_lang.analysis.surely_satisfiable import asks_little, unmarked
+from vigil_lang.analysis.surely_satisfiable import surely_satisfiable, unmarked
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets
 from vigil_lang.semantics.text import Glob, glob_parts, predicate
@@ -33,7 +33,7 @@ Owner: TypeAlias = tuple[Literal["argument", "output", "variable"], str]
 
 def obviously_satisfiable(condition: core.Condition) -> bool:
     """Whether some event without list-valued arguments is found to meet the condition under some binding."""
-    return asks_little(condition) or guess(condition) is not None
+    return surely_satisfiable(condition) or guess(condition) is not None
 
 
 @lru_cache(maxsize=4096)  # an editor asks again after every keystroke, and little has changed

@@ -11,19 +11,17 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from vigil_lang.cli.exit_codes import CLEAN
+from vigil_lang.cli.options import abstraction_options, complete, run_options
 from vigil_lang.cli.output import console, give_up, output_options, show_errors
-from vigil_lang.cli.paths import complete
-from vigil_lang.cli.run_options import options_of, run_options
 from vigil_lang.diagnostics import InputError
-from vigil_lang.paths import trace_paths
+from vigil_lang.project.paths import trace_paths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from vigil_lang.abstraction.run import Options
     from vigil_lang.trace import Event, Run
-
-_CLEAN = 0
 
 
 _PART = 1 << 20
@@ -63,7 +61,7 @@ def command(
         raise click.UsageError("--event goes with --explain.")
     if explain and format == "json":
         raise click.UsageError("--explain is for people; without it the events are written as JSON.")
-    options = options_of(**how)
+    options = abstraction_options(**how)
     paths = trace_paths(runs)
     with _target(output) as write:
         job = _Job(paths, names, source, options, write)
@@ -80,7 +78,7 @@ def command(
             give_up(output)
         if job.missing:
             raise click.UsageError(job.missing)
-    return _CLEAN
+    return CLEAN
 
 
 @contextmanager
@@ -205,7 +203,7 @@ class _Job:
 
     def explain(self, events: Sequence[str]) -> None:
         """Write for people how each call became its events."""
-        from vigil_lang.cli.abstraction_listing import lines
+        from vigil_lang.cli.abstract_listing import lines
         from vigil_lang.cli.output import width
 
         self._asked = events
@@ -233,7 +231,7 @@ class _Job:
 
             self._write(safe_json(found.to_json()).encode() + b"\n")
             return
-        from vigil_lang.cli.statistics import report
+        from vigil_lang.cli.abstract_stats import report
 
         for line in report(found):
             self._print(line)

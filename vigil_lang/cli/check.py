@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from vigil_lang.cli.levels import fail_level_option, levels_from
-from vigil_lang.cli.output import FORMATS, Format, output_options, show_findings, written
+from vigil_lang.cli.exit_codes import BAD_INPUT, CLEAN, FINDINGS
+from vigil_lang.cli.options import against_options, complete, config_option, fail_level_option, levels_from, settings_of
+from vigil_lang.cli.output import FORMATS, Format, each_once, output_options, show_findings, written
 from vigil_lang.cli.params import check_settings, params_options, read_params
-from vigil_lang.cli.paths import complete
-from vigil_lang.cli.settings import config_option, settings_of
-from vigil_lang.cli.signature_options import against_options, once, traces, vocabulary
 from vigil_lang.diagnostics import InputError
-from vigil_lang.paths import policy_paths
+from vigil_lang.project.paths import policy_paths
+from vigil_lang.project.recordings import traces, vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
     from vigil_lang.diagnostics import Diagnostic
     from vigil_lang.semantics.policy import Policy
     from vigil_lang.trace import Signature
-
-_CLEAN, _FINDINGS, _BAD_INPUT = 0, 1, 2
 
 
 @click.command("check")
@@ -70,10 +67,10 @@ def command(
             found += findings
     if not unreadable:
         check_settings(settings, checked)
-    found = list(once(found))
+    found = list(each_once(found))
     levels = levels_from(fail_level, project.fail_level, format)
     failed = any(f.severity in levels for f in found)
-    status = _BAD_INPUT if unreadable else _FINDINGS if failed else _CLEAN
+    status = BAD_INPUT if unreadable else FINDINGS if failed else CLEAN
     with written(output) as target:
         show_findings(found, format, target, files=paths, status=status)
         if format == "human" and not found:
@@ -85,14 +82,14 @@ def command(
 def _check(
     path: str, values: Mapping[str, object], signature: Signature | None, *, core: bool
 ) -> tuple[Policy, list[Diagnostic]]:
-    from vigil_lang.config.select import ALL, Selection
     from vigil_lang.lint.run import Plan, lint
+    from vigil_lang.project.selection import ALL, Selection
     from vigil_lang.semantics.policy import policy_source
 
     linted = lint(policy_source(path), Plan(Selection((ALL,)), values, signature, basic=True))
     if not core:
         return linted.policy, list(linted.findings)
-    from vigil_lang.semantics.extensions import uses
+    from vigil_lang.lint.rules.extension import uses
 
     found = [*linted.findings, *uses(linted.policy)]
     return linted.policy, sorted(found, key=lambda f: (f.source.path != path, f.source.path, f.span.start))

@@ -7,8 +7,7 @@ from typing import Any
 import click
 
 from vigil_lang.base.outputs import write_text
-from vigil_lang.cli.run_options import options_of, run_options
-from vigil_lang.cli.settings import config_option, settings_of
+from vigil_lang.cli.options import abstraction_options, config_option, run_options, settings_of
 
 
 @click.command("compile")
@@ -61,7 +60,7 @@ def command(
         from vigil_lang.engines.smt.smtlib import export
         from vigil_lang.runs import load_trace
 
-        text = export(chosen, load_trace(run, format=source, options=options_of(**how)))
+        text = export(chosen, load_trace(run, format=source, options=abstraction_options(**how)))
     else:
         from vigil_lang.engines.smt.symbolic import export_symbolic
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from vigil_lang.base.resources import resource
-from vigil_lang.cli.linked_policies import judge, load_policies
+from vigil_lang.cli.judging import judge, load_policies
 from vigil_lang.cli.output import console, output_options
 
 if TYPE_CHECKING:

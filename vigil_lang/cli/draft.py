@@ -9,7 +9,7 @@ import click
 
 from vigil_lang.base import inputs
 from vigil_lang.base.outputs import check_outputs, write_text
-from vigil_lang.cli.drafts import (
+from vigil_lang.cli.draft_common import (
     answers_in,
     drafted,
     header,
@@ -18,22 +18,20 @@ from vigil_lang.cli.drafts import (
     policy_name,
     refuse_to_overwrite,
 )
-from vigil_lang.cli.drafts_options import Options, refuse_contradictions
+from vigil_lang.cli.draft_options import Options, refuse_contradictions
+from vigil_lang.cli.exit_codes import CLEAN, FINDINGS
+from vigil_lang.cli.options import against_options, complete, config_option, settings_of
 from vigil_lang.cli.output import console, for_log, output_options, written
-from vigil_lang.cli.paths import complete
-from vigil_lang.cli.settings import config_option, settings_of
-from vigil_lang.cli.signature_options import against_options, traces, vocabulary
-from vigil_lang.paths import trace_paths
+from vigil_lang.project.paths import trace_paths
+from vigil_lang.project.recordings import traces, vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from vigil_lang.config import Settings
     from vigil_lang.draft.answer_sources import Task, Terms
     from vigil_lang.draft.clauses import Clauses
     from vigil_lang.draft.reports.report import Report
-
-_CLEAN, _FINDINGS = 0, 1
+    from vigil_lang.project.settings import Settings
 
 
 @click.command("draft")
@@ -42,7 +40,9 @@ _CLEAN, _FINDINGS = 0, 1
 @click.option("-o", "--output", metavar="FILE", help="Where to write the policy; standard output by default.")
 @click.option("--force", is_flag=True, help="Replace files that are there, but no input.")
 @click.option("--name", metavar="NAME", help="What the policy is called; by default as its file or its document.")
-@click.option("--report", metavar="FILE", help="Where to write the report; by default beside the policy's stream.")
+@click.option(
+    "--report", metavar="FILE", help="Where to write the report; by default standard error, or standard output with -o."
+)
 @click.option("--skeleton", is_flag=True, help="Without a model: the clauses as comments, with statements to fill in.")
 @click.option(
     "--from-json", metavar="FILE", shell_complete=complete, help="Without a model: answers of a PolicyDocument."
@@ -66,13 +66,13 @@ def command(**given: Any) -> int:
     options = Options(**given)
     refuse_contradictions(options)
     if options.cached:
-        from vigil_lang.cli.drafts_stored import show_stored
+        from vigil_lang.cli.draft_cached import show_stored
 
         return show_stored(options.format)
     project = settings_of(options.config, isolated=options.isolated)
     refuse_to_overwrite(options.output, "-o", force=options.force)
     if options.eval_dir is not None:
-        from vigil_lang.cli.drafts_compared import show_evaluation
+        from vigil_lang.cli.draft_eval import show_evaluation
 
         return show_evaluation(options, project)
     refuse_to_overwrite(options.report, "--report", force=options.force)
@@ -104,7 +104,7 @@ def _write_skeleton(clauses: Clauses, name: str, options: Options) -> int:
         write_text(options.output or "-", f"{safe_json_text(document)}\n")
     else:
         write_text(options.output or "-", skeleton.policy(clauses, name))
-    return _CLEAN
+    return CLEAN
 
 
 # --- drafting ------------------------------------------------------------------------------------------------------
@@ -121,8 +121,8 @@ def _draft(clauses: Clauses, recordings: Sequence[str], name: str, options: Opti
     signature = vocabulary(options.signatures or project.signatures, runs)
     if signature is None:
         raise click.UsageError(
-            "There are no actions to speak of: --trace RUN gives those of recorded runs, --signature FILE those of "
-            "tool definitions; --skeleton needs neither."
+            "No actions are known: --trace RUN reads them from recorded runs, --signature FILE from tool "
+            "definitions; --skeleton needs neither."
         )
     task = Task(clauses, signature, runs, names.describe(signature, runs), plan)
     if options.show_prompt:
@@ -134,7 +134,7 @@ def _draft(clauses: Clauses, recordings: Sequence[str], name: str, options: Opti
     if report.statements:
         write_text(options.output or "-", _policy_text(report))
     _show(report, options)
-    return _CLEAN if report.draft.complete and report.statements else _FINDINGS
+    return CLEAN if report.draft.complete and report.statements else FINDINGS
 
 
 def _show_prompt(task: Task, options: Options) -> int:
@@ -147,7 +147,7 @@ def _show_prompt(task: Task, options: Options) -> int:
     asked = questions(task.clauses, task.plan)
     shown = prompt.shown(prompt.about(task.vocabulary), asked, schema.for_model())
     write_text(options.output or "-", "\n".join(map(visible, shown.split("\n"))))
-    return _CLEAN
+    return CLEAN
 
 
 def _report(task: Task, name: str, options: Options, terms: Terms | None) -> Report:

@@ -53,7 +53,7 @@ def command(code: str | None) -> None:
     if not _on_terminal():
         click.echo(page, nl=False)
         return
-    from vigil_lang.cli.pages import Page
+    from vigil_lang.cli.markdown import Page
 
     screen = console()
     screen.print(Page(page), width=min(screen.width, 100), soft_wrap=False)

@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from vigil_lang.cli.difference import difference
-from vigil_lang.cli.paths import complete
-from vigil_lang.cli.settings import config_option, settings_of
+from vigil_lang.cli.diff import difference
+from vigil_lang.cli.exit_codes import BAD_INPUT, CLEAN, FINDINGS
+from vigil_lang.cli.options import complete, config_option, settings_of
 from vigil_lang.diagnostics import Diagnostic, InputError
-from vigil_lang.paths import policy_paths
+from vigil_lang.project.paths import policy_paths
 
 if TYPE_CHECKING:
     from vigil_lang.syntax.leaves import Spelling
-
-_CLEAN, _DIFFERENCES, _BAD_INPUT = 0, 1, 2
 
 
 @click.command("fmt")
@@ -62,8 +60,8 @@ def command(
     if tally.faults:
         raise FormatError("; ".join(tally.faults))
     if tally.failed:
-        return _BAD_INPUT
-    return _DIFFERENCES if tally.changed and (check or diff) else _CLEAN
+        return BAD_INPUT
+    return FINDINGS if tally.changed and (check or diff) else CLEAN
 
 
 @dataclass(slots=True)

@@ -5,26 +5,26 @@ from __future__ import annotations
 import os
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
 from vigil_lang.base.collector import collector_paused
-from vigil_lang.cli.levels import fail_level_option
-from vigil_lang.cli.linting import Linting, Options, Outcome
+from vigil_lang.cli.exit_codes import BAD_INPUT, BROKEN_TOOL, CLEAN, FINDINGS
+from vigil_lang.cli.lint_session import Linting, Options, Outcome
+from vigil_lang.cli.options import against_options, complete, config_option, fail_level_option, settings_of
 from vigil_lang.cli.output import FORMATS, REPORTS, for_log, output_options, show_errors, show_findings, written
 from vigil_lang.cli.params import params_options
-from vigil_lang.cli.paths import complete
-from vigil_lang.cli.settings import config_option, settings_of
-from vigil_lang.cli.signature_options import against_options
-from vigil_lang.diagnostics import InputError
+from vigil_lang.diagnostics import CODES, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from vigil_lang.cli.output import Format
+    from vigil_lang.diagnostics import Diagnostic
     from vigil_lang.report.findings import Suppressed
 
-_CLEAN, _FINDINGS, _BAD_INPUT, _BROKEN_TOOL = 0, 1, 2, 3
 _TICK = 0.4
 """Seconds between two looks at the files that are watched."""
 
@@ -32,10 +32,12 @@ _TICK = 0.4
 @click.command("lint")
 @click.argument("paths", metavar="[POLICY]...", nargs=-1, shell_complete=complete)
 @click.option("--select", multiple=True, metavar="CODES", help="Look for these codes only (VGL302,VGL4 or ALL).")
-@click.option("--extend-select", multiple=True, metavar="CODES", help="Look for these codes, too.")
-@click.option("--ignore", multiple=True, metavar="CODES", help="Leave these codes out.")
+@click.option("--extend-select", multiple=True, metavar="CODES", help="Also look for these codes.")
+@click.option("--ignore", multiple=True, metavar="CODES", help="Do not look for these codes.")
 @click.option("--fix", is_flag=True, help="Apply fixes that change no meaning, and show what is left.")
-@click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: apply those that may change it, too.")
+@click.option(
+    "--unsafe-fixes", is_flag=True, help="With --fix or --diff: also apply fixes that may change the meaning."
+)
 @click.option("--diff", is_flag=True, help="Write nothing; show what fixes would change.")
 @against_options
 @click.option(
@@ -46,7 +48,7 @@ _TICK = 0.4
     help="A run in which nothing is wrong, or a folder of them (repeatable).",
 )
 @click.option(
-    "--benign-threshold", type=click.FloatRange(0, 1), help="The share of benign runs a statement may fire on; 0."
+    "--benign-threshold", type=click.FloatRange(0, 1), help="The share of benign runs that may violate a statement; 0."
 )
 @click.option("--obligations", is_flag=True, help="Also find what cited documents ask for and no statement cites.")
 @click.option(
@@ -55,15 +57,17 @@ _TICK = 0.4
     multiple=True,
     metavar="FILE",
     shell_complete=complete,
-    help="The same of a document that need not be cited (repeatable).",
+    help="Like --obligations, for a document that no policy cites (repeatable).",
 )
-@click.option("--baseline", metavar="FILE", help="Findings that are let pass.")
+@click.option("--baseline", metavar="FILE", help="A file with known findings, which are not reported.")
 @click.option("--update-baseline", is_flag=True, help="Write all findings into the baseline.")
-@click.option("--statistics", is_flag=True, help="How often each code was found, instead of the findings.")
+@click.option("--statistics", is_flag=True, help="Show how often each code was found instead of the findings.")
 @click.option("--watch", is_flag=True, help="Lint again whenever a file changes, until interrupted.")
-@click.option("--no-ignores", is_flag=True, help="Pay no heed to `vigil: ignore` comments.")
-@click.option("--no-cache", is_flag=True, help="Work everything out anew.")
-@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes; by default one for each processor.")
+@click.option("--no-ignores", is_flag=True, help="Report findings in spite of `vigil: ignore` comments.")
+@click.option("--no-cache", is_flag=True, help="Do not use stored results.")
+@click.option(
+    "--jobs", type=click.IntRange(1), metavar="N", help="How many processes to use; by default one for each processor."
+)
 @params_options
 @config_option
 @fail_level_option("warning", "finding")
@@ -87,17 +91,17 @@ def _refuse_contradictions(options: Options, *, watch: bool) -> None:
     if options.unsafe_fixes and not (options.fix or options.diff):
         raise click.UsageError("--unsafe-fixes goes with --fix or --diff.")
     if options.statistics and options.format in REPORTS:
-        raise click.UsageError(f"--statistics is no report: it goes without --format {options.format}.")
+        raise click.UsageError(f"--statistics makes no report: it cannot be used with --format {options.format}.")
     if options.fix and options.diff:
         raise click.UsageError("--fix changes files and --diff does not: choose one.")
     if (options.fix or options.diff) and options.update_baseline:
-        raise click.UsageError("--update-baseline keeps what is found, --fix and --diff mend it: choose one.")
+        raise click.UsageError("--update-baseline records findings, --fix and --diff mend them: choose one.")
     if "ALL" in (code.strip().upper() for text in options.ignore for code in text.split(",")):
         raise click.UsageError("--ignore ALL would leave nothing to look for.")
     if "-" in options.paths and (options.fix or options.update_baseline):
-        raise click.UsageError("Standard input can neither be mended nor have a baseline; --diff shows its fixes.")
+        raise click.UsageError("Standard input cannot be fixed and has no baseline; --diff shows its fixes.")
     if watch and (options.fix or options.diff or options.update_baseline or "-" in options.paths):
-        raise click.UsageError("--watch only looks: it goes without --fix, --diff, --update-baseline and -.")
+        raise click.UsageError("--watch only reports: it cannot be used with --fix, --diff, --update-baseline or -.")
 
 
 def _once(linting: Linting) -> int:
@@ -113,21 +117,21 @@ def _once(linting: Linting) -> int:
 
 def _status(outcome: Outcome, linting: Linting) -> int:
     if any(f.code == "VGL902" for f in outcome.findings):
-        return _BROKEN_TOOL
+        return BROKEN_TOOL
     if outcome.unreadable:
-        return _BAD_INPUT
-    return _FINDINGS if any(f.severity in linting.levels for f in outcome.findings) else _CLEAN
+        return BAD_INPUT
+    return FINDINGS if any(f.severity in linting.levels for f in outcome.findings) else CLEAN
 
 
 def _show_difference(linting: Linting, paths: Sequence[str]) -> int:
-    from vigil_lang.cli.difference import difference
+    from vigil_lang.cli.diff import difference
 
     changed = False
     for before, after in linting.fixed(paths):
         changed = True
         print(difference(before, after.text), end="", file=for_log(sys.stdout))
     show_errors(linting.refused)
-    return _BAD_INPUT if linting.refused else _FINDINGS if changed else _CLEAN
+    return BAD_INPUT if linting.refused else FINDINGS if changed else CLEAN
 
 
 # --- what is shown -----------------------------------------------------------------------------------------
@@ -136,9 +140,7 @@ def _show_difference(linting: Linting, paths: Sequence[str]) -> int:
 def _show(outcome: Outcome, options: Options, status: int) -> None:
     with written(options.output) as target:
         if options.statistics:
-            from vigil_lang.cli.tallies import show_statistics
-
-            show_statistics(outcome.findings, options.format, target)
+            _show_statistics(outcome.findings, options.format, target)
         else:
             suppressed = _suppressed(outcome) if options.format in REPORTS else ()
             show_findings(
@@ -147,6 +149,25 @@ def _show(outcome: Outcome, options: Options, status: int) -> None:
         if options.format == "human":
             for line in _closing(outcome, options):
                 print(line, file=target)
+
+
+def _show_statistics(found: Sequence[Diagnostic], format: Format, stream: IO[str]) -> None:  # noqa: A002
+    """Write codes by how often they were found; as JSON where a program reads it."""
+    from vigil_lang.diagnostics.visible import safe_json
+
+    fixable = Counter(f.code for f in found if f.fix)
+    counts = sorted(Counter(f.code for f in found).items(), key=lambda item: (-item[1], item[0]))
+    if format != "human":
+        codes = [
+            {"code": code, "count": count, "fixable": fixable[code], "summary": CODES[code].summary}
+            for code, count in counts
+        ]
+        print(safe_json({"schema": "vigil.statistics/1", "codes": codes}), file=stream)
+        return
+    wide = max((len(str(count)) for _, count in counts), default=1)
+    for code, count in counts:
+        fixes = f" ({fixable[code]} with a fix)" if fixable[code] else ""
+        print(f"{count:>{wide}}  {code}  {CODES[code].summary}{fixes}", file=stream)
 
 
 def _suppressed(outcome: Outcome) -> Sequence[Suppressed]:
@@ -158,7 +179,7 @@ def _suppressed(outcome: Outcome) -> Sequence[Suppressed]:
 
 
 def _closing(outcome: Outcome, options: Options) -> Sequence[str]:
-    """What is to be said after the findings."""
+    """The lines after the findings."""
     from vigil_lang.diagnostics.visible import shown_path
 
     lines: list[str] = []
@@ -197,7 +218,7 @@ def _many(count: int, noun: str) -> str:
 
 def _watch(options: Options, config: str | None, *, isolated: bool) -> int:
     """Lint whenever something changes, until the user has seen enough."""
-    status, seen = _CLEAN, None
+    status, seen = CLEAN, None
     try:
         while True:
             now = _times(options)
@@ -218,7 +239,7 @@ def _round(options: Options, config: str | None, *, isolated: bool) -> int:
         return _once(Linting(options, settings_of(config, isolated=isolated)))
     except InputError as error:
         show_errors(error.diagnostics)
-        return _BAD_INPUT
+        return BAD_INPUT
 
 
 def _times(options: Options) -> dict[str, int]:

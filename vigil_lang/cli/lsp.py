@@ -9,13 +9,13 @@ import click
 
 
 @click.command("lsp")
-@click.option("--stdio", is_flag=True, help="Speak over standard input and output; what is done without --tcp.")
+@click.option("--stdio", is_flag=True, help="Use standard input and output, which is the default.")
 @click.option("--tcp", metavar="[HOST:]PORT", help="Listen for one client instead, for debugging; HOST is 127.0.0.1.")
 @click.option(
     "--log-level",
     type=click.Choice(["debug", "info", "warning", "error"]),
     default="error",
-    help="What is logged, on standard error.",
+    help="What is logged to standard error.",
 )
 def command(stdio: bool, tcp: str | None, log_level: str) -> None:
     """Start the language server, as an editor does."""

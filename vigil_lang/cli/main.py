@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from vigil_lang import __version__
 from vigil_lang.base.inputs import remembered
+from vigil_lang.cli.exit_codes import BAD_INPUT, BROKEN_TOOL, CLEAN
+from vigil_lang.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,8 +36,6 @@ VERBS = {
     "test": "Test policies: expected verdicts on recorded and invented runs.",
     "verify": "Judge recorded runs by policies.",
 }
-
-CLEAN, FINDINGS, BAD_INPUT, BROKEN_TOOL = 0, 1, 2, 3
 
 
 class _Verbs(click.Group):

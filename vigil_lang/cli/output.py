@@ -11,6 +11,8 @@ from typing import IO, TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, cast
 
 import click
 
+from vigil_lang.cli.exit_codes import BAD_INPUT, BROKEN_TOOL
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -35,7 +37,7 @@ REPORTS = frozenset(FORMATS) - {"human", "concise", "json", "json-lines"}
 class ToolFault(click.ClickException):
     """A fault of this program that has a code; exit status 3."""
 
-    exit_code = 3
+    exit_code = BROKEN_TOOL
 
     def __init__(self, finding: Diagnostic) -> None:
         super().__init__(finding.message)
@@ -48,7 +50,6 @@ class ToolFault(click.ClickException):
 # A pipe has no width: wide enough for most lines of a log, narrow enough to read.
 _WIDTH = 100
 _FORMAT = "vigil.format"
-_BAD_INPUT = 2
 
 
 def show_findings(
@@ -137,7 +138,7 @@ def give_up(output: str) -> NoReturn:
 
     if output != "-":
         click.echo(f"{shown_path(output)} is not written: the result would not be whole", err=True)
-    click.get_current_context().exit(_BAD_INPUT)
+    click.get_current_context().exit(BAD_INPUT)
 
 
 def for_log(stream: IO[str]) -> IO[str]:
@@ -164,7 +165,12 @@ def show_errors(findings: Iterable[Diagnostic]) -> None:
 
 def console(stream: IO[str] | None = None) -> Console:
     """A console that prints texts as they are: no wrapping, no markup, colours only where they are wanted."""
-    from vigil_lang.cli.screen import Screen
+    from rich.console import Console
+
+    class Screen(Console):
+        def on_broken_pipe(self) -> None:
+            """Pass the BrokenPipeError on: rich would end the process with status 1, which says: findings."""
+            raise  # rich calls this while it handles the error
 
     context = click.get_current_context(silent=True)
     wanted = context.find_root().color if context else None
@@ -211,3 +217,17 @@ def output_options(*formats: str) -> Callable[[Any], Any]:
         )(command)  # fmt: skip
 
     return add
+
+
+def each_once(findings: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Each finding once: what is wrong with a module is found again with every policy that uses it."""
+    from vigil_lang.base.files import real_path
+
+    seen: dict[object, Diagnostic] = {}
+    places: dict[str, str] = {}
+    for found in findings:
+        path = found.source.path
+        if path not in places:
+            places[path] = real_path(path)
+        seen.setdefault((found.code, places[path], found.span, found.message), found)
+    return tuple(seen.values())

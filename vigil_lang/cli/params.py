@@ -59,7 +59,7 @@ def check_settings(settings: Iterable[str], policies: Sequence[Policy]) -> None:
 
 def _from_file(path: str) -> dict[str, object]:
     from vigil_lang.base.files import read_source
-    from vigil_lang.config.toml import parsed
+    from vigil_lang.project.toml import parsed
 
     source = read_source(path)
     try:

@@ -10,7 +10,7 @@ import click
 
 from vigil_lang.base import inputs
 from vigil_lang.base.outputs import check_outputs
-from vigil_lang.cli.drafts import (
+from vigil_lang.cli.draft_common import (
     drafted,
     header,
     model_options,
@@ -19,28 +19,34 @@ from vigil_lang.cli.drafts import (
     refuse_to_overwrite,
     terms_of,
 )
-from vigil_lang.cli.levels import fail_level_option, levels_from
+from vigil_lang.cli.exit_codes import BAD_INPUT, CLEAN, FINDINGS
+from vigil_lang.cli.judging import Strictness, conclude, judge_all
+from vigil_lang.cli.options import (
+    abstraction_options,
+    complete,
+    config_option,
+    fail_level_option,
+    levels_from,
+    run_options,
+    settings_of,
+    strictness_options,
+)
 from vigil_lang.cli.output import FORMATS, Format, console, give_up, output_options, show_errors, written
-from vigil_lang.cli.paths import complete
-from vigil_lang.cli.run_options import options_of, run_options
-from vigil_lang.cli.settings import config_option, settings_of
-from vigil_lang.cli.verdict_session import Strictness, conclude, judge_all, strictness_options
-from vigil_lang.cli.verdicts import Writer
+from vigil_lang.cli.verdict_writer import Writer
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
-from vigil_lang.paths import trace_paths
+from vigil_lang.project.paths import trace_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from vigil_lang.abstraction.run import Options
-    from vigil_lang.diagnostics.diagnostic import Severity
+    from vigil_lang.diagnostics import Severity
     from vigil_lang.draft.answer_sources import Obtained
     from vigil_lang.draft.clauses import Clauses
     from vigil_lang.draft.reports.report import Report
     from vigil_lang.semantics.policy import Policy
     from vigil_lang.trace import Signature, Trace
 
-_CLEAN, _FINDINGS, _BAD_INPUT = 0, 1, 2
 _TELLING = ("model", "effort", "max_cost", "base_url", "offline", "refresh", "no_cache")
 
 
@@ -115,7 +121,7 @@ def command(
     if not clauses.clauses:
         named = ", ".join(clauses.files[:3])
         raise click.UsageError(f"No sentence of {named} states an obligation, so there is nothing to judge by.")
-    options = options_of(**given)
+    options = abstraction_options(**given)
     recordings = _Recordings(paths, source, options)
     task_signature = recordings.signature(signatures or project.signatures)
     from vigil_lang.draft.answer_sources import Task
@@ -138,7 +144,7 @@ def command(
         if not policy.statements and not writer.at_the_end:
             give_up(output)
         if not policy.statements:
-            return writer.finish(_BAD_INPUT)
+            return writer.finish(BAD_INPUT)
         strictness = Strictness(
             strict=strict or project.verify.strict,
             fail_on_vacuous=fail_on_vacuous or project.verify.fail_on_vacuous,
@@ -152,11 +158,11 @@ def command(
         if tally.broken and not writer.at_the_end:
             give_up(output)
         if tally.broken:
-            return writer.finish(_BAD_INPUT)
+            return writer.finish(BAD_INPUT)
         if tally.failed or not tally.violated.isdisjoint(reached):
-            return writer.finish(_FINDINGS)
+            return writer.finish(FINDINGS)
         # Nothing that was judged is violated, but what could not be drafted was not judged.
-        return writer.finish(_BAD_INPUT if reached and not report.draft.complete else _CLEAN)
+        return writer.finish(BAD_INPUT if reached and not report.draft.complete else CLEAN)
 
 
 class _Recordings:
@@ -194,7 +200,7 @@ class _Recordings:
         Raises:
             InputError: a signature cannot be read, or no recording could.
         """
-        from vigil_lang.cli.signature_options import vocabulary
+        from vigil_lang.project.recordings import vocabulary
 
         if not self._read:
             raise InputError([found for error in self._broken.values() for found in error.diagnostics])

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from vigil_lang.base.outputs import write_text
+from vigil_lang.cli.options import abstraction_options, allow_empty_option, complete
 from vigil_lang.cli.output import Format, console, output_options
-from vigil_lang.cli.paths import complete
-from vigil_lang.cli.run_options import allow_empty_option, options_of
-from vigil_lang.paths import trace_paths
+from vigil_lang.project.paths import trace_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +46,7 @@ def command(
     from vigil_lang.trace.signature_file import signature_to_json
 
     paths = trace_paths(sources, definitions=True)
-    options = options_of(allow_empty=allow_empty)
+    options = abstraction_options(allow_empty=allow_empty)
     found = merge(*(_named(load_signature(path, options), server) for path in paths))
     if output is not None:
         write_text(output, signature_to_json(found))

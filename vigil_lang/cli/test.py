@@ -10,12 +10,12 @@ from typing import IO, TYPE_CHECKING
 import click
 
 from vigil_lang.base.outputs import check_outputs, write_text
+from vigil_lang.cli.exit_codes import BAD_INPUT, CLEAN, FINDINGS
+from vigil_lang.cli.options import complete, config_option, settings_of
 from vigil_lang.cli.output import ToolFault, console, output_options
-from vigil_lang.cli.paths import complete
-from vigil_lang.cli.settings import config_option, settings_of
 from vigil_lang.diagnostics import Diagnostic, Source
 from vigil_lang.diagnostics.visible import safe_json
-from vigil_lang.paths import test_paths
+from vigil_lang.project.paths import test_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from vigil_lang.testing.coverage import Coverage
     from vigil_lang.testing.mutate import Mutation
     from vigil_lang.testing.session import Session
-
-_CLEAN, _FAILED, _BAD_INPUT = 0, 1, 2
 
 
 @click.command("test")
@@ -62,11 +60,11 @@ def command(
 
     Exit status: 0 every test passed, 1 some failed, too little is covered or a mutant survived, 2 a test is not valid.
     """
-    from vigil_lang.testing.name_filter import chooser
+    from vigil_lang.testing.name_filter import name_filter
     from vigil_lang.testing.session import FileResult, collect
 
     try:
-        fits = chooser(wanted)
+        fits = name_filter(wanted)
     except ValueError as error:
         raise click.UsageError(f"-k: {error}.") from error
     project = settings_of(config, isolated=isolated)
@@ -110,8 +108,8 @@ def command(
     elif output != "-":
         write_text(output, saved.getvalue())
     if session.findings:
-        return _BAD_INPUT
-    return _FAILED if session.failed or notes else _CLEAN
+        return BAD_INPUT
+    return FINDINGS if session.failed or notes else CLEAN
 
 
 def _place(path: str) -> str:

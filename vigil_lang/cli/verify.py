@@ -7,25 +7,29 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from vigil_lang.cli.levels import fail_level_option, levels_from
-from vigil_lang.cli.linked_policies import load_policies
+from vigil_lang.cli.exit_codes import BAD_INPUT, CLEAN, FINDINGS
+from vigil_lang.cli.judging import Strictness, conclude, judge_all, load_policies
+from vigil_lang.cli.options import (
+    abstraction_options,
+    complete,
+    config_option,
+    fail_level_option,
+    levels_from,
+    run_options,
+    settings_of,
+    strictness_options,
+)
 from vigil_lang.cli.output import FORMATS, Format, give_up, output_options, show_errors, written
 from vigil_lang.cli.params import check_settings, params_options, read_params
-from vigil_lang.cli.paths import complete
-from vigil_lang.cli.run_options import options_of, run_options
-from vigil_lang.cli.settings import config_option, settings_of
-from vigil_lang.cli.verdict_session import Strictness, conclude, judge_all, strictness_options
-from vigil_lang.cli.verdicts import Writer
+from vigil_lang.cli.verdict_writer import Writer
 from vigil_lang.diagnostics import InputError, nearest
-from vigil_lang.paths import split
+from vigil_lang.project.paths import split
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from vigil_lang.semantics.policy import Policy
     from vigil_lang.trace import Trace
-
-_CLEAN, _FINDINGS, _BAD_INPUT = 0, 1, 2
 
 
 @click.command("verify")
@@ -79,11 +83,11 @@ def command(
                 raise
             show_errors(error.diagnostics)
             writer.broken(error.diagnostics)
-            return writer.finish(_BAD_INPUT)
+            return writer.finish(BAD_INPUT)
         check_settings(settings, policies)
         policies = _selected(policies, names)
         observe = format == "human" and not no_check
-        options = options_of(**how)
+        options = abstraction_options(**how)
 
         def traces_of(path: str) -> Iterable[Trace]:
             from vigil_lang.runs import load_traces
@@ -101,7 +105,7 @@ def command(
         if tally.broken and not writer.at_the_end:
             give_up(output)
         failed = bool(tally.failed) or not tally.violated.isdisjoint(reached)
-        return writer.finish(_BAD_INPUT if tally.broken else _FINDINGS if failed else _CLEAN)
+        return writer.finish(BAD_INPUT if tally.broken else FINDINGS if failed else CLEAN)
 
 
 def _selected(policies: Sequence[Policy], names: Sequence[str]) -> list[Policy]:

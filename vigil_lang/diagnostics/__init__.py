@@ -4,14 +4,13 @@ Everything that judges input (parser, checker, readers) reports through `Diagnos
 findings reads it. Neither side knows the other.
 """
 
-from vigil_lang.diagnostics.codes import CODES, Code
+from vigil_lang.diagnostics.codes import CODES, SEVERITIES, Code, Severity
 from vigil_lang.diagnostics.diagnostic import (
     Diagnostic,
     Edit,
     Fix,
     InputError,
     Note,
-    Severity,
     Source,
     Span,
     TooCostly,
@@ -21,6 +20,7 @@ from vigil_lang.diagnostics.diagnostic import (
 
 __all__ = [
     "CODES",
+    "SEVERITIES",
     "Code",
     "Diagnostic",
     "Edit",

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias, get_args
+
+Severity: TypeAlias = Literal["error", "warning", "info"]
+SEVERITIES: tuple[Severity, ...] = get_args(Severity)
+FailLevel: TypeAlias = Literal[Severity, "never"]
+FAIL_LEVELS: tuple[FailLevel, ...] = get_args(FailLevel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,11 +16,11 @@ class Code:
     """A stable code, the severity it has by default, and its one-line meaning."""
 
     id: str
-    severity: Literal["error", "warning", "info"]
+    severity: Severity
     summary: str
 
 
-def _table(*rows: tuple[str, Literal["error", "warning", "info"], str]) -> dict[str, Code]:
+def _table(*rows: tuple[str, Severity, str]) -> dict[str, Code]:
     return {code: Code(code, severity, summary) for code, severity, summary in rows}
 
 

@@ -6,14 +6,12 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from vigil_lang.diagnostics.codes import CODES
+from vigil_lang.diagnostics.codes import CODES, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-Severity = Literal["error", "warning", "info"]
 
 
 class Span(NamedTuple):

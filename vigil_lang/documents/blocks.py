@@ -1,40 +1,63 @@
-"""Markdown as blocks: paragraphs, items, cells, headings and code, line by line and in linear time.
+"""Markdown as blocks: paragraphs, items, cells, headings and code, each with the places of its lines.
 
-No full CommonMark: what matters is which lines belong together and where they stand. Nothing nests here but lists, and
-these by their indentation alone.
+markdown-it-py tells which lines belong together. Its tokens know lines but no columns, so the rules for leaves are
+wrapped to note where each line's text stands. Text within a line is read by `inline`, for the same reason.
+
+What documents for agents have beyond CommonMark is read here: items marked by `•` or `a.`, callouts, footnotes, labels
+on a line of their own, lists indented less than their parents ask for, and fences that quote Markdown.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Literal
+
+from markdown_it import MarkdownIt
+from markdown_it.ruler import Ruler
+from markdown_it.rules_block import blockquote, code, heading, hr, lheading, list_block, paragraph, table
 
 from vigil_lang.diagnostics import Span
 from vigil_lang.documents.inline import plain
-from vigil_lang.documents.lines import cells, front_matter, indent, is_delimiter, shown
 
 if TYPE_CHECKING:
-    from vigil_lang.diagnostics import Source
+    from collections.abc import Callable, Iterator
+    from typing import TypeAlias
+
+    from markdown_it.rules_block import StateBlock
+    from markdown_it.token import Token
+
     from vigil_lang.documents.document import Kind
 
-_QUOTE = re.compile(r"(?:[ \t]{0,3}>)+[ \t]?")
-_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})([^`\n]*)$")
-_HEADING = re.compile(r"[ \t]{0,3}(#{1,6})(?:[ \t]+|$)")
-_ITEM = re.compile(r"([ \t]*)(?:[-*+•◦▪]|\(?\d{1,9}[.)]|\(?[A-Za-z][.)])(?:[ \t]+(?:\[[ xX]\][ \t]+)?)(?=\S)")
-_INNER = re.compile(r"(?:\(?\d{1,9}[.)]|\(?[a-z][.)])[ \t]+(?=\S)")
-"""A second mark of an item: `- a. …`."""
+    Rule: TypeAlias = Callable[[StateBlock, int, int, bool], bool]
 
-_FOOTNOTE = re.compile(r"[ \t]{0,3}\[\^[^\[\]]{1,300}\]:[ \t]*(?=\S)")
-_RULE = re.compile(r"[ \t]{0,3}(?:\*[ \t]*){3,}$|[ \t]{0,3}(?:-[ \t]*){3,}$|[ \t]{0,3}(?:_[ \t]*){3,}$")
-_REFERENCE = re.compile(r"[ \t]{0,3}\[[^\[\]]{1,300}\]:[ \t]*\S")
-_CALLOUT = re.compile(r"\[!\w+\][ \t]*$|:::+[ \t]*\w*[ \t]*$")
+_MAX_NESTING = 20
+"""Lists and quotes inside each other; what is nested deeper is text. Every line costs time for each quote around it."""
+
+_FENCE = re.compile(r"(`{3,}|~{3,})([^`\n]*)$")
+_CLOSING = re.compile(r"(?:^|[ \t]+)#+[ \t]*$")
+_QUOTE = re.compile(r"(?:[ \t]{0,3}>)+[ \t]?")
+_ITEM = re.compile(r"(?:[-*+•◦▪]|\(?\d{1,9}[.)]|\(?[A-Za-z][.)])[ \t]+(?=\S)")
+_INNER = re.compile(r"(?:\[[ xX]\][ \t]+)?(?:(?:\(?\d{1,9}[.)]|\(?[a-z][.)])[ \t]+(?=\S))?")
+"""What may follow an item's mark: a box, or a second mark (`- a. …`)."""
+
+_FOOTNOTE = re.compile(r"\[\^[^\[\]]{1,300}\]:[ \t]*(?=\S)")
+_REFERENCE = re.compile(r"\[[^\[\]]{1,300}\]:[ \t]*\S")
+_CALLOUT = re.compile(r"(?:\[!\w+\]|:::+[ \t]*\w*)$")
 _LABEL = re.compile(r"(\*\*|__)(?![\s*_])[^*_]{1,40}(?<!\s)\1")
-_CLOSING = re.compile(r"[ \t]+#+[ \t]*$")
 _WRAPPED = 60
 """How long a line of plain text is at least that may go on in the next one, though that begins with a capital."""
 
-_MARKDOWN = frozenset({"md", "markdown", "mdx"})
+_FRONT_MATTER = re.compile(r"\ufeff?(---|\+\+\+)[ \t\r]*\n(?:.*\n)*?(?:\1|\.\.\.)[ \t\r]*(?:\n|$)")
+_HIDDEN = re.compile(
+    r"^[ \t>]*(?P<fence>`{3,}+(?=[^`\n]*$)|~{3,}+)[\s\S]*?(?:^[ \t>]*(?P=fence)|\Z)"
+    r"|(?<!`)(?P<ticks>`++)[^`\n]{1,200}(?P=ticks)"
+    r"|(?P<comment><!--[\s\S]*?(?:-->|\Z))",
+    re.MULTILINE,
+)
+_FILLER = "\x1f"
+"""What stands for a comment: white space, but no blank line."""
 
 
 @dataclass(slots=True, eq=False)
@@ -47,204 +70,235 @@ class Block:
     lead: Block | None = None
 
 
-@dataclass(slots=True)
-class _Fence:
-    """An open code fence; in one that quotes Markdown, fences with a language open further ones."""
+def shown(text: str) -> str:
+    """A text as long as it was, with filler where its comments are and without carriage returns."""
+    text = text.replace("\r", " ")
+    front = _FRONT_MATTER.match(text)
+    start = front.end() if front else 0
+    return text[:start] + _HIDDEN.sub(_without_comment, text[start:]) if "<!--" in text else text
 
-    mark: str
-    block: Block
-    quotes_markdown: bool
-    inner: int = 0
+
+def blocks(text: str, *, is_plain: bool = False) -> list[Block]:
+    """The blocks of a text that `shown` made; its front matter and its code are `code`. In linear time.
+
+    In a plain text (`is_plain`), short lines stand by themselves.
+    """
+    reader = _Reader(text, is_plain)
+    if front := _FRONT_MATTER.match(text):
+        reader.begin("code", [_stripped(text, 0, front.end())])
+        text = re.sub(r"[^\n]", " ", front.group()) + text[front.end() :]
+    tokens: list[Token] = []
+    parser = _parser()
+    parser.block.parse(text, parser, {}, tokens)
+    before = None
+    for token in tokens:
+        if "lines" in token.meta:
+            reader.read(token, before == "list_item_open")
+        before = token.type
+    return reader.blocks
+
+
+def _without_comment(found: re.Match[str]) -> str:
+    return re.sub(r"[^\n]", _FILLER, found.group()) if found["comment"] else found.group()
+
+
+@cache
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("zero", {"maxNesting": 3 * _MAX_NESTING})
+    ruler = parser.block.ruler = Ruler()
+    for name, rule, ends in (
+        ("fence", _fence, "paragraph blockquote list"),
+        ("table", _placed(table), "paragraph"),
+        ("code", _placed(code), ""),
+        ("blockquote", _bounded(blockquote), "paragraph blockquote list"),
+        ("hr", hr, "paragraph blockquote list"),
+        ("list", _bounded(list_block), "paragraph blockquote"),
+        ("heading", _placed(heading), "paragraph blockquote"),
+        ("lheading", _placed(lheading), ""),
+        ("paragraph", _placed(paragraph), ""),
+    ):
+        ruler.push(name, rule, {"alt": ends.split()})
+    return parser
+
+
+def _placed(rule: Rule) -> Rule:
+    """A rule whose first token knows where the text of each of its lines stands."""
+
+    def placed(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+        at = len(state.tokens)
+        found = rule(state, start, end, silent)
+        if found and not silent:
+            state.tokens[at].meta["lines"] = [_line(state, number) for number in range(start, state.line)]
+        return found
+
+    return placed
+
+
+def _bounded(rule: Rule) -> Rule:
+    def bounded(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+        return state.level < _MAX_NESTING and rule(state, start, end, silent)
+
+    return bounded
+
+
+def _fence(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """A code fence, however far it is indented; one that quotes Markdown may hold fences with a language."""
+    first = _line(state, start)
+    opening = _FENCE.match(state.src, first.start, first.end)
+    if opening is None or silent:
+        return opening is not None
+    quotes_markdown = opening[2].strip().partition(" ")[0].lower() in ("md", "markdown", "mdx")
+    inner, lines, last = 0, [first], start
+    for last in range(start + 1, end):
+        line = _line(state, last)
+        found = _FENCE.match(state.src, line.start, line.end)
+        if found is not None and found[1][0] == opening[1][0] and (inner or len(found[1]) >= len(opening[1])):
+            if found[2].strip():
+                inner += quotes_markdown
+            elif inner:
+                inner -= 1
+            else:
+                break
+        lines.append(Span(state.bMarks[last], state.eMarks[last]))
+    state.line = last + 1
+    state.push("fence", "code", 0).meta["lines"] = lines[1:]
+    return True
+
+
+def _line(state: StateBlock, number: int) -> Span:
+    return _stripped(state.src, state.bMarks[number] + state.tShift[number], state.eMarks[number])
 
 
 @dataclass(slots=True)
 class _Reader:
-    source: Source
+    text: str
+    is_plain: bool
     blocks: list[Block] = field(default_factory=list)
     headings: list[tuple[int, str]] = field(default_factory=list)
     leads: list[tuple[int, Block]] = field(default_factory=list)
-    open: Block | None = None
-    fence: _Fence | None = None
-    columns: list[str] | None = None
-    quoted: bool = False
-    blank: bool = True
 
-    def begin(self, kind: Kind | Literal["code"], span: Span, lead: Block | None = None) -> Block:
-        path = tuple(text for _, text in self.headings)
-        self.open = Block(kind, [span], path, lead)
-        self.blocks.append(self.open)
-        return self.open
+    def begin(self, kind: Kind | Literal["code"], pieces: list[Span], lead: Block | None = None) -> Block:
+        block = Block(kind, pieces, tuple(text for _, text in self.headings), lead)
+        self.blocks.append(block)
+        return block
 
-    # --- one line ---
+    def read(self, token: Token, is_item: bool) -> None:
+        """Read a leaf; `is_item` says that it is what a mark of a list stands before."""
+        lines = [line for line in token.meta["lines"] if line.start < line.end]
+        match token.type:
+            case "heading_open":
+                self._heading(int(token.tag[1]), lines, bool(token.markup.startswith("#")))
+            case "table_open":
+                self._table(lines)
+            case "fence":
+                self.begin("code", lines)
+            case "code_block" if not any(block.kind == "item" for _, block in self.leads):
+                self.begin("code", lines)
+            case _:
+                self._paragraph(lines, is_item)
 
-    def line(self, start: int, end: int, following: str) -> None:
-        """Read one line; `following` is the next one, which tells a table's head."""
-        text = self.source.text
-        if self.fence is not None:
-            self._in_fence(text[start:end], Span(start, end))
-            return
-        quote = _QUOTE.match(text, start, end)
-        if quote:
-            start = quote.end()
-            if not self.quoted:
-                self.open = self.columns = None
-        self.quoted = quote is not None
-        line = text[start:end]
-        content = line.strip()
-        if not content or _CALLOUT.match(content):
-            self.open = self.columns = None
-            self.blank = True
-            return
-        was_blank, self.blank = self.blank, False
-        inner = Span(start + len(line) - len(line.lstrip()), start + len(line.rstrip()))
-        if opening := _FENCE.match(line):
-            block = self.begin("code", Span(end, end))
-            self.open = self.columns = None
-            language = opening[2].strip().partition(" ")[0].lower()
-            self.fence = _Fence(opening[1], block, language in _MARKDOWN)
-        elif heading := _HEADING.match(line):
-            self._heading(len(heading[1]), Span(start + heading.end(), inner.end))
-        elif self._is_table(line, following):
-            self._table_row(line, start)
-        elif (
-            self.open is not None
-            and self.open.kind == "prose"
-            and content.strip("=" if content[0] == "=" else "-") == ""
-        ):
-            self._underlined(1 if content[0] == "=" else 2)
-        elif _RULE.match(line):
-            self.open = None
-        elif item := _ITEM.match(line):
-            inside = _INNER.match(line, item.end()) or item
-            self._item(indent(item[1]), Span(start + inside.end(), inner.end))
-        elif note := _FOOTNOTE.match(line):
-            self._prose(indent(line), Span(start + note.end(), inner.end))
-        elif self.open is not None:
-            self._continue(self.open, inner)
-        elif was_blank and not self._in_list() and indent(line) >= 4:
-            self.begin("code", inner)
-        elif not _REFERENCE.match(line):
-            self._prose(indent(line), inner)
-
-    def _in_fence(self, line: str, span: Span) -> None:
-        assert self.fence is not None
-        found = _FENCE.match(line) or (_FENCE.match(line[m.end() :]) if (m := _QUOTE.match(line)) else None)
-        fence = self.fence
-        if found is None or found[1][0] != fence.mark[0] or (len(found[1]) < len(fence.mark) and not fence.inner):
-            fence.block.pieces.append(span)
-        elif found[2].strip():
-            fence.inner += fence.quotes_markdown
-            fence.block.pieces.append(span)
-        elif fence.inner:
-            fence.inner -= 1
+    def _heading(self, level: int, lines: list[Span], marked: bool) -> None:
+        if marked:
+            (line,) = lines
+            start = line.start + level
+            closing = _CLOSING.search(self.text, max(start, line.end - 40), line.end)
+            lines = [_stripped(self.text, start, closing.start() if closing else line.end)]
         else:
-            self.fence = None
-            self.blank = True
-
-    def _in_list(self) -> bool:
-        return any(block.kind == "item" for _, block in self.leads)
-
-    def _heading(self, level: int, span: Span) -> None:
-        if closing := _CLOSING.search(self.source.text, max(span.start, span.end - 40), span.end):
-            span = Span(span.start, closing.start())
-        self.columns = None
+            del lines[-1:]
         while self.headings and self.headings[-1][0] >= level:
             self.headings.pop()
         self.leads.clear()
-        self.begin("heading", span)
-        self.headings.append((level, plain(self.source.text, [span]).text))
-        self.open = None
+        self.begin("heading", lines)
+        self.headings.append((level, plain(self.text, lines).text))
 
-    def _underlined(self, level: int) -> None:
-        assert self.open is not None
-        block, self.open = self.open, None
-        while self.headings and self.headings[-1][0] >= level:
-            self.headings.pop()
-        self.leads.clear()
-        block.kind, block.headings = "heading", tuple(text for _, text in self.headings)
-        self.headings.append((level, plain(self.source.text, block.pieces).text))
+    def _table(self, lines: list[Span]) -> None:
+        head, _, *rows = [list(_cells(self.text, line)) for line in lines]
+        columns = [plain(self.text, [cell]).text for cell in head]
+        for cell in head:
+            self.begin("heading", [cell])
+        for row in rows:
+            first: Block | None = None
+            for at, cell in enumerate(row):
+                block = self.begin("cell", [cell], first)
+                block.headings += tuple(columns[at : at + 1])
+                first = first or block
 
-    def _item(self, indent: int, span: Span) -> None:
-        self.columns = None
+    def _paragraph(self, lines: list[Span], is_item: bool) -> None:
+        block: Block | None = None
+        for at, line in enumerate(lines):
+            start, end = line.start, line.end
+            marked = is_item and at == 0
+            item, note = _ITEM.match(self.text, start, end), _FOOTNOTE.match(self.text, start, end)
+            if _CALLOUT.match(self.text, start, end):
+                block = None
+            elif item is not None or marked:
+                inner = _INNER.match(self.text, item.end() if item else start, end)
+                block = self._item(_indent(self.text, start, marked), Span(inner.end() if inner else start, end))
+            elif note is not None:
+                block = self._prose(_indent(self.text, start), Span(note.end(), end))
+            elif block is not None:
+                block = self._continue(block, line)
+            elif not _REFERENCE.match(self.text, start, end):
+                block = self._prose(_indent(self.text, start), line)
+
+    def _item(self, indent: int, span: Span) -> Block:
         while self.leads and self.leads[-1][0] >= indent:
             self.leads.pop()
-        block = self.begin("item", span, self.leads[-1][1] if self.leads else None)
+        block = self.begin("item", [span], self.leads[-1][1] if self.leads else None)
         self.leads.append((indent, block))
+        return block
 
-    def _prose(self, indent: int, span: Span) -> None:
-        self.columns = None
+    def _prose(self, indent: int, span: Span) -> Block:
         while self.leads and self.leads[-1][0] >= indent - 1:
             self.leads.pop()
-        self.leads.append((indent - 1, self.begin("prose", span)))
+        block = self.begin("prose", [span])
+        self.leads.append((indent - 1, block))
+        return block
 
-    def _continue(self, block: Block, span: Span) -> None:
+    def _continue(self, block: Block, span: Span) -> Block:
         """A further line of a block, or after a hard break (two spaces, a backslash) one that stands by itself."""
-        text, last = self.source.text, block.pieces[-1]
-        slashed = text.startswith("\\\n", last.end - 1)
-        if block.kind != "code" and (
-            slashed or text.startswith("  ", last.end) or self._is_apart(last, span, len(block.pieces) == 1)
-        ):
+        last = block.pieces[-1]
+        slashed = self.text.startswith("\\\n", last.end - 1)
+        if slashed or self.text.startswith("  ", last.end) or self._is_apart(last, span, len(block.pieces) == 1):
             block.pieces[-1] = Span(last.start, last.end - slashed)
-            self.open = Block(block.kind, [span], block.headings, block.lead)
-            self.blocks.append(self.open)
+            block = Block(block.kind, [span], block.headings, block.lead)
+            self.blocks.append(block)
         else:
             block.pieces.append(span)
+        return block
 
     def _is_apart(self, last: Span, span: Span, first: bool) -> bool:
         """Whether a line begins anew: after a label (`**Warning**`), or where lines of a plain text are its rules."""
-        text = self.source.text
-        if first and _LABEL.fullmatch(text, last.start, last.end):
+        if first and _LABEL.fullmatch(self.text, last.start, last.end):
             return True
-        ended = last.end - last.start < _WRAPPED and text[last.end - 1] not in ",;:("
-        return ended and text[span.start].isupper() and self.source.path.lower().endswith(".txt")
-
-    # --- tables ---
-
-    def _is_table(self, line: str, following: str) -> bool:
-        if "|" not in line:
-            return False
-        if self.columns is not None:
-            return True
-        quote = _QUOTE.match(following)
-        return is_delimiter(following[quote.end() :] if quote else following)
-
-    def _table_row(self, line: str, start: int) -> None:
-        self.open = None
-        if is_delimiter(line) and self.columns is not None:
-            return
-        row = [Span(start + s, start + e) for s, e in cells(line)]
-        if self.columns is None:
-            self.columns = [plain(self.source.text, [cell]).text for cell in row]
-            for cell in row:
-                self.begin("heading", cell)
-        else:
-            first: Block | None = None
-            for at, cell in enumerate(row):
-                block = self.begin("cell", cell, first)
-                block.headings += tuple(self.columns[at : at + 1])
-                first = first or block
-        self.open = None
+        ended = last.end - last.start < _WRAPPED and self.text[last.end - 1] not in ",;:("
+        return self.is_plain and ended and self.text[span.start].isupper()
 
 
-def blocks(source: Source) -> list[Block]:
-    """The blocks of a document; its front matter and its code are `code`."""
-    reader = _Reader(source)
-    text = source.text
-    lines = text.split("\n")
-    at, first = 0, front_matter(lines)
-    if first:
-        reader.begin("code", Span(0, sum(len(line) + 1 for line in lines[:first]) - 1))
-        reader.open = None
-        at = sum(len(line) + 1 for line in lines[:first])
-    hidden = False
-    for number in range(first, len(lines)):
-        line = lines[number]
-        following = lines[number + 1] if number + 1 < len(lines) else ""
-        start, end = at, at + len(line)
-        at = end + 1
-        if reader.fence is None and (hidden or "<!--" in line):
-            start, end, hidden = shown(line, start, hidden)
-            if start == end and line.strip():
-                continue
-        reader.line(start, end, following)
-    return reader.blocks
+def _indent(text: str, start: int, is_marked: bool = False) -> int:
+    """How far the line that holds a place is indented; a tab counts as four. Marks of quotes do not count."""
+    line = text[text.rfind("\n", 0, start) + 1 : start]
+    if quote := _QUOTE.match(line):
+        line = line[quote.end() :]
+    lead = line[: len(line) - len(line.lstrip(" \t"))] if is_marked else line
+    return len(lead) + 3 * lead.count("\t")
+
+
+def _stripped(text: str, start: int, end: int) -> Span:
+    part = text[start:end]
+    kept = part.strip()
+    first = start + len(part) - len(part.lstrip())
+    return Span(first, first + len(kept))
+
+
+def _cells(text: str, row: Span) -> Iterator[Span]:
+    """The cells of a row that are not empty: bars in code or behind a backslash do not part them."""
+    start, in_code = row.start, False
+    for mark in re.finditer(r"\\.|[`|]|$", text[row.start : row.end]):
+        if mark.group() == "`":
+            in_code = not in_code
+        elif not mark.group() or (mark.group() == "|" and not in_code):
+            cell = _stripped(text, start, row.start + mark.start())
+            if cell.start < cell.end:
+                yield cell
+            start = row.start + mark.end()

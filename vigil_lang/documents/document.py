@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
+from vigil_lang.english.words import words
+
 if TYPE_CHECKING:
     from vigil_lang.diagnostics import Source, Span
 
@@ -54,14 +56,10 @@ class Document:
     @cached_property
     def vocabulary(self) -> tuple[frozenset[str], ...]:
         """The words of each sentence."""
-        from vigil_lang.documents.words import words
-
         return tuple(frozenset(words(sentence.text[:2000])) for sentence in self.sentences)
 
     @cached_property
     def _words(self) -> tuple[str, list[int], list[int | None]]:
-        from vigil_lang.documents.words import words
-
         parts, starts, owners, at = [" "], [], [], 1
         for text, owner in self.texts:
             if found := " ".join(words(text)):

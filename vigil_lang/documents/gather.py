@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.base.files import real_path, waits
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
-from vigil_lang.documents.words import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -20,8 +19,10 @@ MAX_DOCUMENTS = 200
 """Documents that one folder may hold: a whole disk is no specification."""
 
 _FIRST = ("skill.md", "agents.md", "claude.md")
-_ABOUT = listed("changelog code_of_conduct contributing copying history license licence notice security")
-_SKIPPED = listed("node_modules site-packages __pycache__")
+_ABOUT = frozenset(
+    {"changelog", "code_of_conduct", "contributing", "copying", "history", "license", "licence", "notice", "security"}
+)
+_SKIPPED = frozenset({"node_modules", "site-packages", "__pycache__"})
 
 
 def document_paths(args: Iterable[str]) -> list[str]:

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from vigil_lang.documents import demanding
+from vigil_lang.english import demanding
+from vigil_lang.english.demanding import bare, demands, instructs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from vigil_lang.documents.document import Document, Sentence
-
-_CODE = re.compile(r"`[^`]*`")
-_QUOTED = re.compile(r"[“\"][^“”\"]{1,300}[”\"]")
-_ORNAMENT = re.compile(r"^(?:[^\w`\"'“(\[<]|\d+[.)]\s)+")
-_LABEL = re.compile(r"^(?:step \d+|[\w/&' `-]{1,60}?(?:\([^)]{0,60}\))?)\s*(?::|[—–]| - )\s+", re.IGNORECASE)
-_CLAUSE = re.compile(r"(?:before|after|once|if|when)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,75 +44,26 @@ def obligations(document: Document) -> tuple[Obligation, ...]:
     return tuple(found)
 
 
-@lru_cache(maxsize=4096)
-def demands(text: str) -> str | None:
-    """The word by which a sentence demands something; None where it only describes, asks or recommends."""
-    bare = _bare(text)
-    if not bare or _asks(bare) or demanding.ALONE.fullmatch(bare):
-        return None
-    told = demanding.MERE.sub(lambda m: "~" * len(m.group()), bare)
-    for pattern in demanding.STRONG:
-        if found := pattern.search(told):
-            return found.group().strip(" ,:;—–-(").lower() or None
-    start = _begin(told)
-    if demanding.REMEDY.match(told):
-        return None
-    found = demanding.ORDER.search(start) or demanding.ORDER.search(told)
-    for part in told.split(";")[1:]:  # `Remotes are a risk; validate them before use.`
-        found = found or demanding.ORDER.search(part.strip())
-    if found:
-        return " ".join(found.group().split()[:3]).lower()
-    if (callout := demanding.CALLOUT.match(told)) and demanding.INSTRUCTS.match(_begin(told[callout.end() :].lstrip())):
-        return callout.group().rstrip(":!—–- ").lower()
-    return None
-
-
-def instructs(text: str) -> bool:
-    """Whether a sentence tells somebody to do something (`Use …`, `Run …`), be it demanded or only advised."""
-    start = _begin(_bare(text))
-    return demanding.INSTRUCTS.match(start) is not None
-
-
 def _is_reason(sentence: Sentence, word: str) -> bool:
     """Whether a cell of a column such as `Why it helps` says what something is good for: `ensure …`, `need to …`."""
     column = sentence.headings[-1] if sentence.headings else ""
     return demanding.REASONS.match(column) is not None and demanding.BENEFIT.match(word) is not None
 
 
-def _asks(text: str) -> bool:
-    return text.rstrip("*_)\"'”’ ").endswith("?")
-
-
-def _bare(text: str) -> str:
-    """The sentence without code, quotations and ornaments."""
-    text = _CODE.sub("`…`", text) if "`" in text else text
-    if '"' in text or "“" in text:
-        text = _QUOTED.sub("“…”", text)
-    return _ORNAMENT.sub("", text[:2000])
-
-
-def _begin(text: str) -> str:
-    """The sentence from where it speaks: without a label (`Step 2:`, `No randomness —`) before it."""
-    label = _LABEL.match(text)
-    if label and (label.end() < len(text)) and not _CLAUSE.match(text):
-        return text[label.end() :]
-    return text
-
-
 def _from_context(sentence: Sentence, leads: Mapping[str, str]) -> str | None:
     """What headings or the lead make of an item, or of a row's first cell; `leads` demand what their items say."""
     is_cell, lead, headings = sentence.kind == "cell", sentence.lead, sentence.headings
-    if sentence.kind == "heading" or (is_cell and lead) or _asks(sentence.text):
+    if sentence.kind == "heading" or (is_cell and lead) or demanding.is_question(sentence.text):
         return None
-    bare = _bare(sentence.text)
-    if demanding.MILD.match(bare) or demanding.PERMITS.match(lead):
+    plain = bare(sentence.text)
+    if demanding.MILD.match(plain) or demanding.PERMITS.match(lead):
         return None
     headings = headings[:-1] if is_cell else headings
     if sentence.kind == "prose":
         return _alone(headings) if instructs(sentence.text) else None
     if lead in leads:
         return leads[lead]
-    telling = instructs(sentence.text) or demanding.RESTRICTS.search(bare) is not None
+    telling = instructs(sentence.text) or demanding.RESTRICTS.search(plain) is not None
     for text in (lead, *headings[-1:]):
         if not text or len(text) > 120 or demanding.NOT_BINDING.search(text):
             continue
@@ -133,11 +77,11 @@ def _from_context(sentence: Sentence, leads: Mapping[str, str]) -> str | None:
             return found.group().lower()
     if (word := _alone(headings)) is not None:
         return word
-    prohibits = not is_cell and demanding.PROHIBITS.match(bare) is not None
+    prohibits = not is_cell and demanding.PROHIBITS.match(plain) is not None
     return "no" if prohibits and not any(map(demanding.DESCRIPTIVE.search, headings)) else None
 
 
 def _alone(headings: Sequence[str]) -> str | None:
     """The word of a heading that is nothing but a word that demands: `Never`, `Don't`."""
-    words = (h.strip(" \t:.!*").lower() for h in reversed(headings) if demanding.ALONE.fullmatch(_bare(h)))
+    words = (h.strip(" \t:.!*").lower() for h in reversed(headings) if demanding.ALONE.fullmatch(bare(h)))
     return next((word for word in words if word != "required"), None)  # a list of parameters

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from vigil_lang.diagnostics import Source
 from vigil_lang.documents.document import Passage
 from vigil_lang.documents.read import is_plain, read_document
-from vigil_lang.documents.words import words
+from vigil_lang.english.words import words
 
 if TYPE_CHECKING:
     from vigil_lang.documents.document import Document, Sentence

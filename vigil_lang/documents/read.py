@@ -6,11 +6,11 @@ import re
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Source, Span
-from vigil_lang.documents.blocks import Block, blocks
-from vigil_lang.documents.demanding import ALONE
+from vigil_lang.documents.blocks import Block, blocks, shown
 from vigil_lang.documents.document import Document, Sentence
 from vigil_lang.documents.inline import plain
-from vigil_lang.documents.split import split
+from vigil_lang.english.demanding import ALONE
+from vigil_lang.english.sentences import sentences as split
 
 if TYPE_CHECKING:
     from vigil_lang.documents.document import Kind
@@ -21,13 +21,14 @@ def read_document(source: Source) -> Document:
     sentences: list[Sentence] = []
     texts: list[tuple[str, int | None]] = []
     last: dict[Block, str] = {}
-    for block in blocks(source):
+    text = shown(source.text)
+    for block in blocks(text, is_plain=source.path.lower().endswith(".txt")):
         if block.kind == "code":
-            texts.append(("\n".join(source.text[p.start : p.end] for p in block.pieces), None))
+            texts.append(("\n".join(text[p.start : p.end] for p in block.pieces), None))
             continue
         lead = last.get(block.lead, "") if block.lead else ""
         lead = lead if block.kind == "cell" or _introduces(lead) else ""
-        for sentence in _sentences(source, block, block.kind, lead):
+        for sentence in _sentences(text, block, block.kind, lead):
             texts.append((sentence.text, len(sentences)))
             sentences.append(sentence)
             last[block] = sentence.text
@@ -39,8 +40,8 @@ def _introduces(text: str) -> bool:
     return text.endswith(":") or ALONE.fullmatch(text) is not None
 
 
-def _sentences(source: Source, block: Block, kind: Kind, lead: str) -> list[Sentence]:
-    text = plain(source.text, block.pieces)
+def _sentences(markdown: str, block: Block, kind: Kind, lead: str) -> list[Sentence]:
+    text = plain(markdown, block.pieces)
     found = []
     for start, end in _whole(text.text) if kind == "heading" else split(text.text):
         span = Span(text.place(start), text.place(end - 1) + 1)

@@ -1,4 +1,4 @@
-"""Answers for clauses, from wherever they may come: a PolicyDocument, a stored draft, or a model."""
+"""Drafts from stored answers or from a model."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from vigil_lang.draft.clause_result import PolicyDocument
 from vigil_lang.draft.drafting import SILENT, DraftPlan, Progress, draft, from_document
 from vigil_lang.draft.parallel_requests import ModelAsker
 from vigil_lang.draft.prompting import prompt
+from vigil_lang.engines.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What is to be drafted, and what the statements are held against."""
+    """What to draft, and what to check the statements against."""
 
     clauses: Clauses
     signature: Signature
@@ -44,7 +45,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """How a model may be asked: what it may cost in USD, and what use is made of stored drafts.
+    """How a model may be asked: its limit in USD, and which use is made of stored drafts.
 
     `offline` asks nobody; `stored` reads and writes stored drafts; `refresh` reads none.
     """
@@ -58,7 +59,7 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Obtained:
-    """A draft, whose answers it is made of, and the file they are kept in, if any."""
+    """A draft, the origin of its answers, and the file that keeps them, if any."""
 
     draft: Draft
     origin: Origin
@@ -81,10 +82,10 @@ def made_of(task: Task, settings: ModelSettings) -> store.MadeOf:
 def obtain(
     task: Task,
     terms: Terms,
-    told: Progress = SILENT,
-    delayed: Callable[[str, float], None] | None = None,
+    progress: Progress = SILENT,
+    delayed: Callable[[str, float], None] = lambda *_: None,
 ) -> Obtained:
-    """A draft: a stored one that is made of the same and still passes all checks, else a model's.
+    """A draft: a stored one that has the same inputs and still passes all checks, else a model's.
 
     `delayed` is told why a request is made again, and in how many seconds.
 
@@ -96,26 +97,26 @@ def obtain(
     found = store.load(of) if terms.stored and not terms.refresh else None
     if found is not None:
         document = PolicyDocument(found.stored.answers)
-        again = from_document(document, task.clauses, task.signature, task.runs, task.plan, told)
+        again = from_document(document, task.clauses, task.signature, task.runs, task.plan, progress)
         again = store.restored(again, found.stored)
         tried = store.tried(found.stored, task.plan.rounds, terms.settings.max_tokens)
         if terms.offline or (store.still_good(again, found.stored) and tried):
             return Obtained(again, "stored", of, found.path)
     if terms.offline:
         raise InputError([_nothing_stored(of, task)])
-    made = _asked(task, terms, told, delayed)
+    made = _asked(task, terms, progress, delayed)
     path = store.save(of, made, _texts(task.clauses), terms.settings.max_tokens) if terms.stored else None
     return Obtained(made, "model", of, path)
 
 
-def _asked(task: Task, terms: Terms, told: Progress, delayed: Callable[[str, float], None] | None) -> Draft:
+def _asked(task: Task, terms: Terms, progress: Progress, delayed: Callable[[str, float], None]) -> Draft:
     with Client(terms.settings, Budget.of(terms.limit, terms.settings), delayed=delayed) as client:
         asker = ModelAsker(client, terms.settings.max_tokens)
-        return draft(task.clauses, task.vocabulary, task.signature, task.runs, asker, task.plan, told)
+        return draft(task.clauses, task.vocabulary, task.signature, task.runs, asker, task.plan, progress)
 
 
 def _texts(clauses: Clauses) -> dict[str, bytes]:
-    """The documents by their names, so far as they can still be read."""
+    """The contents of the documents that can still be read, by name."""
     texts: dict[str, bytes] = {}
     for name, file in zip(clauses.documents, clauses.files, strict=True):
         with suppress(OSError, ValueError):
@@ -124,7 +125,7 @@ def _texts(clauses: Clauses) -> dict[str, bytes]:
 
 
 def _nothing_stored(of: store.MadeOf, task: Task) -> Diagnostic:
-    """That there is no stored draft that fits, and how the nearest one differs."""
+    """The error where no stored draft fits; it says how the nearest one differs."""
     near = store.nearest(of)
     if near is None:
         said = "nothing is stored at all"
@@ -132,11 +133,7 @@ def _nothing_stored(of: store.MadeOf, task: Task) -> Diagnostic:
         made = near.stored
         named = ", ".join(made.documents) or "some document"
         differs = of.differences(made.made_of)
-        said = f"the nearest one, of {named} on {made.made[:10]}, differs in {_listed(differs)}"
+        said = f"the nearest one, of {named} on {made.made[:10]}, differs in {listed(differs)}"
     source = Source(task.clauses.files[0] if task.clauses.files else "", "")
     help_text = f"{said}; without --offline the model is asked"
     return Diagnostic.of("VGL614", "no stored draft fits these clauses, runs and model", source, help=help_text)
-
-
-def _listed(parts: Sequence[str]) -> str:
-    return " and ".join([", ".join(parts[:-1]), parts[-1]] if parts[1:] else parts)

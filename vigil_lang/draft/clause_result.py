@@ -1,4 +1,4 @@
-"""What drafting passes on: clauses of documents, answers in the intermediate form, and what became of each clause."""
+"""The data of drafting: clauses of documents, answers in the intermediate form, and the outcome of each clause."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Clause:
 
     @property
     def context(self) -> str:
-        """What a sentence is the other half of: the lead of its list, or the heading that makes it an obligation."""
+        """What completes the sentence: the lead of its list, or the heading that makes it an obligation."""
         if self.lead:
             return "" if self.text.startswith(self.lead) else self.lead
         word = self.word.lower()
@@ -124,8 +124,8 @@ class PolicyDocument(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Fared:
-    """How a statement fared on the runs: how many there were, put it to the test, and break it."""
+class RunCounts:
+    """How many runs there were, how many of them test a statement, and how many break it."""
 
     runs: int = 0
     exercised: int = 0
@@ -138,7 +138,7 @@ class Drafted:
 
     requirement: Requirement
     statement: tree.Statement
-    fared: Fared = Fared()
+    run_counts: RunCounts = RunCounts()
     notes: tuple[str, ...] = ()
 
 
@@ -166,9 +166,9 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What requests took. Tokens are counted, `seconds` are of waiting; `cost` is in USD, None if prices are unknown.
+    """What requests took: tokens, `seconds` of waiting, and `cost` in USD, None if prices are unknown.
 
-    `estimated` tokens were not told by the API (an attempt that broke off): the most they can have been.
+    With `estimated` the API did not say all counts (an attempt broke off), and they are upper bounds.
     """
 
     requests: int = 0
@@ -180,6 +180,19 @@ class Usage:
     cost: float | None = None
     seconds: float = 0.0
     estimated: bool = False
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            requests=self.requests + other.requests,
+            retries=self.retries + other.retries,
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cache_read_tokens=self.cache_read_tokens + other.cache_read_tokens,
+            cache_write_tokens=self.cache_write_tokens + other.cache_write_tokens,
+            cost=None if self.cost is None or other.cost is None else self.cost + other.cost,
+            seconds=self.seconds + other.seconds,
+            estimated=self.estimated or other.estimated,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from vigil_lang.documents.library import MAX_BYTES, citable
 from vigil_lang.documents.obligations import obligations
 from vigil_lang.documents.read import read_document
 from vigil_lang.draft.clause_result import Clause
-from vigil_lang.draft.hostile import addresses_model
+from vigil_lang.english.injection import addresses_model
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence

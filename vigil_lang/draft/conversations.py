@@ -1,17 +1,17 @@
-"""Conversations about clauses: each clause is asked about until its answer passes, or the rounds are over."""
+"""Conversations about clauses: the model is asked about each until its answer passes or no rounds are left."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from vigil_lang.diagnostics import InputError
 from vigil_lang.draft import document as documents
 from vigil_lang.draft.api.budget import Exhausted
 from vigil_lang.draft.api.client import Message
 from vigil_lang.draft.api.failures import Unanswered
-from vigil_lang.draft.checks.acceptance import Accepted, judged, left
+from vigil_lang.draft.checks.acceptance import Accepted, judged, unanswered
 from vigil_lang.draft.prompting import prompt
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from vigil_lang.draft.checks.statement_check import Checks
     from vigil_lang.draft.clause_result import Answer, Cause, Clause, Entry
     from vigil_lang.draft.parallel_requests import Desk
-    from vigil_lang.draft.progress import Progress
     from vigil_lang.draft.prompting.vocabulary import Vocabulary
 
 _CUT: Final = frozenset({"max_tokens", "model_context_window_exceeded"})
@@ -30,14 +29,30 @@ MAX_REMARKS: Final = 50
 """Remarks on replies as a whole that are kept."""
 
 MAX_FAILURES: Final = 5
-"""Requests in a row that fail, each for itself, after which nobody is asked any more."""
+"""After so many failed requests in a row no more are made."""
 
 MAX_HEADING: Final = 120
-"""Characters of a heading that the model gets: a longer one is a text."""
+"""Characters of a heading that the model gets; a longer one is prose rather than a heading."""
+
+
+class Progress(Protocol):
+    """Is notified of progress. `received` may be called from any thread, the others from the one that drafts."""
+
+    def round(self, number: int, clauses: int, /) -> None:
+        """`clauses` clauses have been asked about in round `number`, counted from 1."""
+
+    def waiting(self, clauses: int, /) -> None:
+        """`clauses` clauses have no answer yet."""
+
+    def received(self, characters: int, /) -> None:
+        """All replies together have `characters` characters so far."""
+
+    def checked(self, done: int, total: int, /) -> None:
+        """`done` of `total` clauses are settled."""
 
 
 def first_questions(clauses: Sequence[Clause], batch: int) -> Iterator[tuple[Clause, ...]]:
-    """The clauses of each conversation that is begun unasked: those that seem to speak to the model last, and alone."""
+    """The clauses of each first conversation: those that seem to speak to the model come last, each alone."""
     harmless = [clause for clause in clauses if clause.hostile is None]
     size = max(1, batch)
     for start in range(0, len(harmless), size):
@@ -46,7 +61,7 @@ def first_questions(clauses: Sequence[Clause], batch: int) -> Iterator[tuple[Cla
 
 
 def question(clauses: Sequence[Clause]) -> str:
-    """What is asked about some clauses. They go by `c1`, `c2`, … in it: whatever else is asked, it reads the same."""
+    """The question about some clauses. It calls them `c1`, `c2`, …, so that it does not depend on other questions."""
     return prompt.asked(
         [
             replace(
@@ -59,7 +74,7 @@ def question(clauses: Sequence[Clause]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """A conversation about some clauses, and how often findings went back in it."""
+    """A conversation about some clauses; `round` counts how often findings went back."""
 
     clauses: tuple[Clause, ...]
     messages: tuple[Message, ...]
@@ -73,7 +88,7 @@ class Talk:
 
 @dataclass
 class Work:
-    """The clauses that are asked about, and what has become of them."""
+    """The clauses to ask about, and what became of them so far."""
 
     clauses: Sequence[Clause]
     vocabulary: Vocabulary
@@ -81,7 +96,7 @@ class Work:
     rounds: int
     batch: int
     desk: Desk[Talk]
-    told: Progress
+    progress: Progress
     model: str | None = None
     settled: dict[str, Entry] = field(default_factory=dict)
     accepted: dict[str, Answer] = field(default_factory=dict)
@@ -96,7 +111,7 @@ class Work:
     def ask(self) -> None:
         """Ask about all clauses until each is settled.
 
-        A request that fails costs no clause but its own its answer, since a sentence may be there to make it fail.
+        A request that fails leaves only its own clauses unanswered, since a sentence may be there to make it fail.
 
         Raises:
             InputError: no request at all was answered.
@@ -116,10 +131,10 @@ class Work:
 
     def _hear(self) -> None:
         while self.desk.busy and not self._over:
-            self.told.waiting(len(self.clauses) - len(self.settled))
+            self.progress.waiting(len(self.clauses) - len(self.settled))
             talk, reply = self.desk.next()
             self._heard(talk, reply)
-            self.told.checked(len(self.settled), len(self.clauses))
+            self.progress.checked(len(self.settled), len(self.clauses))
 
     def _put(self, clauses: tuple[Clause, ...]) -> None:
         """Begin a conversation about clauses."""
@@ -128,7 +143,7 @@ class Work:
 
     def _send(self, talk: Talk) -> None:
         self._rounds[talk.round] += len(talk.clauses)
-        self.told.round(talk.round + 1, self._rounds[talk.round])
+        self.progress.round(talk.round + 1, self._rounds[talk.round])
         self.desk.put(talk, talk.messages)
 
     def _heard(self, talk: Talk, reply: Reply | BaseException) -> None:
@@ -154,7 +169,7 @@ class Work:
             self._take_in_company(talk, reply)
 
     def _fail(self, talk: Talk, error: InputError) -> None:
-        """A request has failed. What others brought is kept, though none may be asked any more."""
+        """Handle a failed request. Answers to others are kept, even if no more are asked."""
         self._failed = self._failed or error
         self._failures += 1
         if not isinstance(error, Unanswered) or self._failures >= MAX_FAILURES:
@@ -164,17 +179,17 @@ class Work:
         else:
             self._halve(talk, "missing", _message(error))
 
-    def _halve(self, talk: Talk, cause: Cause, told: str) -> None:
+    def _halve(self, talk: Talk, cause: Cause, said: str) -> None:
         """Ask again about fewer clauses at a time; give up on a single one."""
         if talk.alone:
-            self._leave(talk.clauses[0], cause, told)
+            self._leave(talk.clauses[0], cause, said)
             return
         middle = len(talk.clauses) // 2
         self._put(talk.clauses[:middle])
         self._put(talk.clauses[middle:])
 
     def _take(self, talk: Talk, reply: Reply) -> None:
-        """The answer for a clause in a conversation of its own."""
+        """Take the answer for a clause that has its own conversation."""
         clause = talk.clauses[0]
         answers, problems = self._read(talk, reply)
         cause: Cause = "missing"
@@ -195,7 +210,7 @@ class Work:
         self._send(Talk(talk.clauses, (*talk.messages, *turns), talk.round + 1))
 
     def _take_in_company(self, talk: Talk, reply: Reply) -> None:
-        """Answers for several clauses, any of which may have been read by the model as instructions about another."""
+        """Take the answers for several clauses; the model may have read any of these as an instruction about others."""
         answers, _ = self._read(talk, reply)
         for number, clause in enumerate(talk.clauses, 1):
             answer = answers.get(f"c{number}")
@@ -207,7 +222,7 @@ class Work:
             self._put((clause,))
 
     def _read(self, talk: Talk, reply: Reply) -> tuple[dict[str, Answer], Mapping[str, tuple[str, ...]]]:
-        """The answers of a reply by the clauses that were asked about, and what is wrong with others for these."""
+        """The answers of a reply by clause, and for each clause whose answer is malformed what is wrong with it."""
         known = {f"c{number}": clause for number, clause in enumerate(talk.clauses, 1)}
         first, last = _place(talk.clauses[0]), _place(talk.clauses[-1])
         about = first if talk.alone else f"{first} to {last}"
@@ -230,9 +245,9 @@ class Work:
         self.settled[clause.id] = judgement.entry(clause, self._asked[clause.id])
         self.accepted[clause.id] = judgement.answer
 
-    def _leave(self, clause: Clause, cause: Cause, told: str = "") -> None:
+    def _leave(self, clause: Clause, cause: Cause, said: str = "") -> None:
         problems = self._findings.get(clause.id, ())
-        self.settled[clause.id] = left(clause, cause, self._asked[clause.id], problems, told)
+        self.settled[clause.id] = unanswered(clause, cause, self._asked[clause.id], problems, said)
 
     def _remark(self, text: str) -> None:
         if len(self.problems) < MAX_REMARKS:

@@ -1,4 +1,4 @@
-"""Policy documents as JSON: files from anywhere, and what a language model replies (the paper's appendix C)."""
+"""Policy documents as JSON: files, and the replies of a language model (the paper's appendix C)."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class _Fault:
 
 
 def decode(text: str) -> Decoded:
-    """The answers in a model's reply. An answer that is malformed does not cost the others.
+    """The answers in a model's reply. A malformed answer does not spoil the others.
 
     Raises:
         Malformed: the text is not JSON, ends too early, or is no object with a list of answers.
@@ -115,7 +115,7 @@ def decode(text: str) -> Decoded:
 
 
 def read_document(source: Source) -> PolicyDocument:
-    """The policy document in a JSON file, whoever wrote it.
+    """The policy document in a JSON file.
 
     Raises:
         InputError: VGL611 for what is no policy document, with its place; VGL003 beyond the limit on size.

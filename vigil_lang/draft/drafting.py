@@ -11,13 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from vigil_lang.draft.checks.acceptance import Accepted, judged, left, same_sentence
+from vigil_lang.draft.checks.acceptance import Accepted, judged, same_sentence, unanswered
 from vigil_lang.draft.checks.across_clauses import named, remarks
 from vigil_lang.draft.checks.statement_check import Checks
 from vigil_lang.draft.clause_result import Answer, Draft, PolicyDocument
-from vigil_lang.draft.conversations import MAX_REMARKS, Talk, Work, first_questions, question
+from vigil_lang.draft.conversations import MAX_REMARKS, Progress, Talk, Work, first_questions, question
 from vigil_lang.draft.parallel_requests import Desk
-from vigil_lang.draft.progress import SILENT, Progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -28,7 +27,16 @@ if TYPE_CHECKING:
     from vigil_lang.draft.prompting.vocabulary import Vocabulary
     from vigil_lang.trace import Signature, Trace
 
-__all__ = ["SILENT", "DraftPlan", "Progress", "draft", "from_document", "questions"]
+
+class _Silent:
+    def checked(self, *_: int) -> None:
+        """Nothing."""
+
+    round = waiting = received = checked
+
+
+SILENT = _Silent()
+"""Notifies nobody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +60,7 @@ def draft(
     runs: Sequence[Trace],
     asked: Asker,
     plan: DraftPlan = DraftPlan(),
-    told: Progress = SILENT,
+    progress: Progress = SILENT,
 ) -> Draft:
     """Ask for an answer for each clause and keep what passes the checks (section 4.1, Compile).
 
@@ -62,15 +70,15 @@ def draft(
         InputError: the model cannot be asked.
     """
     checks = Checks(signature, runs, plan.path)
-    with Desk[Talk](asked, max(1, plan.parallel), told.received) as desk:
-        work = Work(clauses.clauses, vocabulary, checks, plan.rounds, plan.batch, desk, told)
+    with Desk[Talk](asked, max(1, plan.parallel), progress.received) as desk:
+        work = Work(clauses.clauses, vocabulary, checks, plan.rounds, plan.batch, desk, progress)
         work.ask()
     found = _together(clauses, work.settled, work.accepted, checks)
     return replace(found, model=work.model, usage=asked.usage, problems=tuple(work.problems))
 
 
 def questions(clauses: Clauses, plan: DraftPlan = DraftPlan()) -> list[str]:
-    """What each conversation asks first, behind the vocabulary: just what `draft` sends."""
+    """The first question of each conversation, without the vocabulary before it, as `draft` sends it."""
     return [question(some) for some in first_questions(clauses.clauses, plan.batch)]
 
 
@@ -80,11 +88,11 @@ def from_document(
     signature: Signature | None,
     runs: Sequence[Trace],
     plan: DraftPlan = DraftPlan(),
-    told: Progress = SILENT,
+    progress: Progress = SILENT,
 ) -> Draft:
-    """The same checks for answers from anywhere. An answer that repeats its clause's sentence is found by it.
+    """Check answers of any origin as `draft` does. An answer that repeats its clause's sentence is matched by it.
 
-    So a document in which sentences came and went may be answered with other numbers than its clauses have now.
+    So answers still fit after an edit of the document has renumbered its clauses.
     """
     checks = Checks(signature, runs, plan.path)
     answers, problems = _assigned(document.answers, clauses.clauses)
@@ -97,13 +105,13 @@ def from_document(
             settled[clause.id] = judgement.entry(clause, 0)
             accepted[clause.id] = judgement.answer
         else:
-            settled[clause.id] = left(clause, "rejected" if judgement else "missing", 0, judgement)
-        told.checked(done, len(clauses.clauses))
+            settled[clause.id] = unanswered(clause, "rejected" if judgement else "missing", 0, judgement)
+        progress.checked(done, len(clauses.clauses))
     return replace(_together(clauses, settled, accepted, checks), problems=tuple(problems[:MAX_REMARKS]))
 
 
 def _assigned(answers: Iterable[Answer], clauses: Sequence[Clause]) -> tuple[dict[str, Answer], list[str]]:
-    """Answers by the clause each is for, and what is wrong with the others."""
+    """The answers by clause, and what is wrong with those that fit none."""
     by_id = {clause.id: clause for clause in clauses}
     found: dict[str, Answer] = {}
     problems: list[str] = []

@@ -1,4 +1,4 @@
-"""Asking a model, several questions at a time: replies come as they are ready, all else is done by one thread."""
+"""Several questions to a model at a time: threads ask, one thread handles the replies as they arrive."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ Key = TypeVar("Key")
 
 
 class Asker(Protocol):
-    """Whoever answers questions. Threads may share it."""
+    """Answers questions. Threads may share it."""
 
     @property
     def usage(self) -> Usage:
         """What all requests took so far."""
         ...
 
-    def ask(self, messages: Sequence[Message], told: Callable[[int], None]) -> Reply:
-        """The next turn of a conversation; `told` gets how many characters there are.
+    def ask(self, messages: Sequence[Message], received: Callable[[int], None]) -> Reply:
+        """The next turn of a conversation; `received` gets the number of characters so far.
 
         Raises:
             InputError: there is nobody to ask.
@@ -48,26 +48,26 @@ class ModelAsker:
         """What all requests took so far."""
         return self.client.usage
 
-    def ask(self, messages: Sequence[Message], told: Callable[[int], None]) -> Reply:
+    def ask(self, messages: Sequence[Message], received: Callable[[int], None]) -> Reply:
         """The model's next turn. Raises as `Client.ask` does."""
         from vigil_lang.draft import schema
         from vigil_lang.draft.prompting import prompt
 
-        return self.client.ask(prompt.system(), messages, schema.for_model(), self.max_tokens, told)
+        return self.client.ask(prompt.system(), messages, schema.for_model(), self.max_tokens, received)
 
 
 @dataclass
 class Desk(Generic[Key]):
-    """Questions that wait, and the threads that ask them; to be closed.
+    """A queue of questions and the threads that ask them; to be closed.
 
-    The first question is asked alone: what is the same in all of them is then cached by the API when others ask.
-    Threads are daemons, so that nobody who gives up (Ctrl-C) has to wait for a reply.
+    The first question is asked alone, so that the API has cached what all of them share before the others are asked.
+    Threads are daemons, so that Ctrl-C waits for no reply.
     """
 
     asker: Asker
     threads: int
-    told: Callable[[int], None] = lambda _: None
-    """Gets how many characters have come of all replies; from any thread, one at a time."""
+    received: Callable[[int], None] = lambda _: None
+    """Gets the number of characters of all replies so far; called from any thread, one at a time."""
     _waiting: queue.SimpleQueue[tuple[Key, Sequence[Message]] | None] = field(default_factory=queue.SimpleQueue)
     _ready: queue.SimpleQueue[tuple[Key, Reply | BaseException]] = field(default_factory=queue.SimpleQueue)
     _held: list[tuple[Key, Sequence[Message]]] = field(default_factory=list)
@@ -87,7 +87,7 @@ class Desk(Generic[Key]):
             self._waiting.put(None)
 
     def put(self, key: Key, messages: Sequence[Message]) -> None:
-        """Have a question asked."""
+        """Queue a question."""
         self._open += 1
         if self._started == 0:
             self._start()
@@ -103,7 +103,7 @@ class Desk(Generic[Key]):
         return self._open > 0
 
     def next(self) -> tuple[Key, Reply | BaseException]:
-        """The next reply that is ready, or what was raised instead, with the key of its question."""
+        """The key of the next question that is done, with its reply or the exception raised instead."""
         while True:
             try:
                 found = self._ready.get(timeout=1.0)  # some systems do not hear Ctrl-C while they wait for ever
@@ -126,15 +126,15 @@ class Desk(Generic[Key]):
     def _work(self, number: int) -> None:
         before = 0
 
-        def told(characters: int) -> None:
+        def received(characters: int) -> None:
             with self._lock:
                 self._heard[number] = before + characters
-                self.told(sum(self._heard.values()))
+                self.received(sum(self._heard.values()))
 
         while (question := self._waiting.get()) is not None:
             key, messages = question
             try:
-                reply: Reply | BaseException = self.asker.ask(messages, told)
+                reply: Reply | BaseException = self.asker.ask(messages, received)
             except BaseException as error:
                 reply = error
             before = self._heard.get(number, 0)

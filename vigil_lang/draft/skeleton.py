@@ -7,21 +7,22 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Source
-from vigil_lang.documents.constraints import constraints
-from vigil_lang.documents.lexicon import ACTED, COUNTED, NEGATION, TIME
 from vigil_lang.draft.building.build import statement_name
 from vigil_lang.draft.building.compose import harmless, policy_name
 from vigil_lang.draft.clause_result import Answer, PolicyDocument
+from vigil_lang.english.constraints import constraints
+from vigil_lang.english.patterns import ACTED, NEGATION, TIME
+from vigil_lang.english.words import NUMBERS
 from vigil_lang.semantics.text import quote
 from vigil_lang.syntax.format import format_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from vigil_lang.documents.constraints import Temporal
-    from vigil_lang.documents.lexicon import Order
     from vigil_lang.draft.clause_result import Clause
     from vigil_lang.draft.clauses import Clauses
+    from vigil_lang.english.constraints import Temporal
+    from vigil_lang.english.patterns import Order
 
 _HEAD = """\
 /// The obligations of {documents}, to be filled in.
@@ -53,7 +54,7 @@ _GUARDED = re.compile(
 
 _FORBIDS = re.compile(r"never|do(?:es)? not|don['’]t|not|no|must not|forbidden|prohibited", re.IGNORECASE)
 _MOST = re.compile(
-    rf"\b(?:more than|at most|over|exceed(?:ing)?|up to|a maximum of) (0*[1-9]\d{{0,8}}|{'|'.join(COUNTED)}) "
+    rf"\b(?:more than|at most|over|exceed(?:ing)?|up to|a maximum of) (0*[1-9]\d{{0,8}}|{'|'.join(NUMBERS)}) "
     rf"(?!(?:{TIME}|%|percent|[kmgt]i?b|bytes?|characters?|lines?|rows?|tokens?)\b)[a-z]+s\b",
     re.IGNORECASE,
 )
@@ -80,7 +81,7 @@ _CHECKED = re.compile(r"(?:before|prior to)\b", re.IGNORECASE)
 _ABSENT = re.compile(r"no\b", re.IGNORECASE)
 """How a list of things to check begins (`Before writing:`), and an item of it that names what is not to be there."""
 
-_AMOUNT = re.compile(rf"\b(\d{{1,9}}|{'|'.join(COUNTED)})\b[ -]?(\w*)", re.IGNORECASE)
+_AMOUNT = re.compile(rf"\b(\d{{1,9}}|{'|'.join(NUMBERS)})\b[ -]?(\w*)", re.IGNORECASE)
 _UNITS = (
     ("step", ""),
     ("ms", "ms"),
@@ -167,7 +168,7 @@ def guess(clause: Clause) -> tuple[str, Temporal | None]:
 def _plain(text: str) -> str | None:
     """The form that a plain word speaks for: `first`, `twice`, `in the end`, `more than 10 emails`."""
     if (found := _MOST.search(text)) is not None:
-        return f"atmost[{COUNTED.get(found[1].lower()) or int(found[1])}](trigger())"
+        return f"atmost[{NUMBERS.get(found[1].lower()) or int(found[1])}](trigger())"
     negated = NEGATION.search(text) is not None
     return next((form for words, wants, form in _PLAIN if wants in (None, negated) and words.search(text)), None)
 
@@ -198,6 +199,6 @@ def _bound(form: str, words: str) -> str | None:
     found = _AMOUNT.search(words)
     if found is None or found[2].lower().startswith("week"):
         return None
-    value, unit = int(COUNTED.get(found[1].lower()) or found[1]), found[2].lower()
+    value, unit = int(NUMBERS.get(found[1].lower()) or found[1]), found[2].lower()
     short = next((short for begin, short in _UNITS if unit.startswith(begin)), "")
     return f"{value}{short if form.startswith('bresp') else ''}" if value else None

@@ -1,8 +1,7 @@
-"""Drafts that are kept: the answers of a model by what they were answers to, in files that people can read.
+"""Stored drafts: the answers of a model, keyed by what it was asked, in files that people can read.
 
 A stored draft is never a policy. It holds answers in the intermediate form, and whoever uses it has them checked anew;
-so whatever a file says, it can say no more than a model could. One that is damaged, or has another key than its name
-says, is as good as none.
+so a file can do no more harm than a model. A file that is damaged, or whose key does not fit its name, is ignored.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ class MadeOf(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return _digest(msgspec.json.encode(self))
 
     def differences(self, other: MadeOf) -> list[str]:
-        """In what another one differs, in words."""
+        """How another one differs, in words."""
         found = [name for name in ("clauses", "vocabulary", "prompt") if getattr(self, name) != getattr(other, name)]
         if self.model != other.model:
             found.append(f"model ({other.model})")
@@ -62,7 +61,7 @@ class Left(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Spent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the answers took: tokens are counted, the cost is in USD."""
+    """Requests and tokens that the answers took, and their cost in USD."""
 
     requests: int
     input_tokens: int
@@ -99,19 +98,19 @@ class Found:
 
 
 def made_of(clauses: Sequence[Clause], vocabulary: str, prompt: str, model: str, effort: str | None) -> MadeOf:
-    """What a draft would be made of. `prompt` is the version of its text; where documents lie makes no difference."""
+    """What a draft would depend on. `prompt` is the version of its text; the paths of documents make no difference."""
     asked = [(c.id, c.text, c.headings, c.lead, c.hostile is not None) for c in clauses]
     return MadeOf(_digest(msgspec.json.encode(asked)), _digest(vocabulary.encode()), prompt, model, effort)
 
 
 def load(of: MadeOf) -> Found | None:
-    """The stored draft that is made of the same."""
+    """The stored draft with the same inputs; None where there is none."""
     folder = cache.folder(_FOLDER)
     return _read(folder, of.key[:_SHORT], of.key) if folder is not None else None
 
 
 def save(of: MadeOf, draft: Draft, documents: Mapping[str, bytes], max_tokens: int = 0) -> Path | None:
-    """Keep a draft, unless it ended for want of money; the file, or None where it cannot be kept.
+    """Keep a draft, unless the budget ran out; the file, or None where it cannot be kept.
 
     `documents` are the contents of the documents by their names, `max_tokens` is how long a reply could be.
     """
@@ -164,7 +163,7 @@ def every() -> list[Found]:
 
 
 def nearest(of: MadeOf) -> Found | None:
-    """The stored draft that differs in the fewest things, the same clauses coming first; the newest of those."""
+    """The stored draft with the fewest differences, one of the same clauses first; of equals the newest."""
 
     def distance(one: Found) -> tuple[bool, int]:
         return one.stored.made_of.clauses != of.clauses, len(of.differences(one.stored.made_of))
@@ -173,7 +172,7 @@ def nearest(of: MadeOf) -> Found | None:
 
 
 def restored(draft: Draft, stored: Stored) -> Draft:
-    """A draft made from stored answers, with what was said of the clauses that had none."""
+    """A draft made from stored answers, with the stored reasons of the clauses that had none."""
     left = {item.clause: item for item in stored.left}
     entries = tuple(
         replace(entry, cause=item.cause, reason=item.reason, problems=item.problems, rounds=item.rounds)
@@ -185,13 +184,13 @@ def restored(draft: Draft, stored: Stored) -> Draft:
 
 
 def still_good(draft: Draft, stored: Stored) -> bool:
-    """Whether all that was acceptable when it was stored still is, now that it was checked anew."""
+    """Whether everything that was acceptable when stored is acceptable again."""
     left = {item.clause for item in stored.left}
     return all(entry.cause in (None, "model") or entry.clause.id in left for entry in draft.entries)
 
 
 def tried(stored: Stored, rounds: int, max_tokens: int = 0) -> bool:
-    """Whether every clause without an acceptable answer was asked about as often, and at such length, as now."""
+    """Whether every clause without an acceptable answer was asked about as often, with as long replies, as now."""
     if max_tokens > stored.max_tokens and any(item.cause == "cut" for item in stored.left):
         return False
     return all(item.rounds > rounds for item in stored.left if item.cause in ("rejected", "missing"))
@@ -203,7 +202,7 @@ def _left(entry: Entry) -> Left:
 
 
 def _keep(folder: Path, name: str, text: str) -> Path | None:
-    """Write a file and see that it is there; the cache says nothing of its failures."""
+    """Write a file and check that it is there, since the cache does not report failures."""
     cache.write_plain(f"{_FOLDER}/{name}", text)
     return folder / name if cache.read_bytes(f"{_FOLDER}/{name}") == text.encode() else None
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from vigil_lang.engines.effort import Work
-    from vigil_lang.engines.equivalent_values import Alike
+    from vigil_lang.engines.equivalent_values import EquivalentValues
     from vigil_lang.engines.index import Key, Occurrences
     from vigil_lang.trace import Trace
 
@@ -41,7 +41,7 @@ class Candidates:
         occurrences: Callable[[core.Holds], Occurrences],
         work: Work,
         values: Sequence[str],
-        alike: Alike | None = None,
+        alike: EquivalentValues | None = None,
     ) -> None:
         """`values` are those a variable can have, in the order of bindings."""
         self._values = values

@@ -79,7 +79,7 @@ def _eased(condition: core.Condition, positive: bool, elsewhere: frozenset[str])
 
 
 class Numbers:
-    """A number for each thing that is asked of many runs: comparing it once is dear enough."""
+    """A number for each thing that is asked of many runs, so that it is hashed only once."""
 
     def __init__(self, room: int) -> None:
         """`room` is how many are remembered at least; whatever was forgotten has another number afterwards."""
@@ -209,7 +209,7 @@ class Columns:
         """The events that carry each text, by field."""
 
     def meeting(self, plan: Plan) -> int | None:
-        """The events that meet a condition, as the bits of a number; None where finding out would take too long."""
+        """The events that meet a condition, as the bits of a number; None where that would take too long."""
         known = self._known.get(plan.number)
         if known is None:
             known = (self._found(plan),)

@@ -1,6 +1,6 @@
-"""What judging may cost: a verdict takes no longer, and no more memory, than the size of its run warrants.
+"""Limits on the time and memory of a verdict, in proportion to the size of its run.
 
-What is beyond that is refused with a finding; a statement is never judged by a part of its bindings.
+Beyond them the verdict is refused with a finding; a statement is never judged on a part of its bindings.
 """
 
 from __future__ import annotations
@@ -69,11 +69,11 @@ class Work:
         effort = self._effort
         effort.taken += steps
         if effort.taken > effort.most:
-            help_text = "judge by fewer statements at a time (`--statement`), or by some that join fewer values"
+            help_text = "judge fewer statements at a time (`--statement`), or some that join fewer values"
             raise self._refusal(f"it takes more than {effort.most:,} steps", help_text)
 
     def make(self, parts: int) -> None:
-        """Have room for so many facts, definitions or bindings, each of which is a step, too.
+        """Reserve memory for so many facts, definitions or bindings; each counts as a step, too.
 
         Raises:
             TooCostly: VGL003, they are too many.
@@ -87,12 +87,12 @@ class Work:
             self.spend(0)
 
     def hold(self, parts: int) -> None:
-        """Have room for so many for a while. Raises as `make`."""
+        """Reserve memory for so many for a while. Raises as `make`."""
         if parts > self._room:
             raise self._no_room()
 
     def _no_room(self) -> TooCostly:
-        help_text = "a statement with fewer variables, or with values in their place, has fewer"
+        help_text = "use fewer variables, or values in their place"
         return self._refusal("the values of its variables can be combined in too many ways", help_text)
 
     def _refusal(self, why: str, help_text: str) -> TooCostly:

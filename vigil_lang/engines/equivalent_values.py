@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from vigil_lang.trace import Trace
 
 
-class Alike:
+class EquivalentValues:
     """For each variable of a requirement the values of a run by those that stand for them."""
 
     def __init__(

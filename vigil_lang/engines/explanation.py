@@ -1,4 +1,4 @@
-"""From a decision to something a person can act on: what was missing, with what values, and what nearly was it."""
+"""Explanations of violations: what was missing, with which values, and the near misses."""
 
 from __future__ import annotations
 

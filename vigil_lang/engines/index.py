@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from vigil_lang.engines.effort import Effort, Work
-    from vigil_lang.engines.equivalent_values import Alike
+    from vigil_lang.engines.equivalent_values import EquivalentValues
     from vigil_lang.engines.functions import Check
     from vigil_lang.trace import Event, Trace
 
@@ -37,7 +37,7 @@ _CHARACTERS_A_STEP: Final = 4_000
 
 
 class ManyBindings(Exception):
-    """The lists of an event can be combined in so many ways that values alike should be found first."""
+    """An event's lists combine in so many ways that equivalent values must be merged first."""
 
 
 class Occurrences:
@@ -49,7 +49,12 @@ class Occurrences:
     """
 
     def __init__(
-        self, holds: core.Holds, index: RunIndex, order: tuple[str, ...], work: Work, alike: Alike | None = None
+        self,
+        holds: core.Holds,
+        index: RunIndex,
+        order: tuple[str, ...],
+        work: Work,
+        alike: EquivalentValues | None = None,
     ) -> None:
         """`order` is that of the statement's variables, which bindings follow.
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from vigil_lang.base.collector import collector_paused
 from vigil_lang.engines.candidate_bindings import Candidates
 from vigil_lang.engines.effort import STATEMENT, Effort, Work
-from vigil_lang.engines.equivalent_values import Alike
+from vigil_lang.engines.equivalent_values import EquivalentValues
 from vigil_lang.engines.functions import compiled
 from vigil_lang.engines.index import Key, ManyBindings, Occurrences, RunIndex
 from vigil_lang.engines.interface import Outcome, Violation
@@ -87,7 +87,7 @@ class Judgement:
             self._occurrences, alike = self._found()
         self.candidates = Candidates(requirement, self.trace, self.occurrences, self.work, self.values, alike)
 
-    def _found(self) -> tuple[dict[int, Occurrences], Alike | None]:
+    def _found(self) -> tuple[dict[int, Occurrences], EquivalentValues | None]:
         """Where each condition holds; where lists make for many bindings, for values only that are not alike.
 
         By identity: to hash a condition costs more than to try it.
@@ -102,7 +102,7 @@ class Judgement:
         try:
             return {key: Occurrences(holds, index, order, work) for key, holds in conditions.items()}, None
         except ManyBindings:
-            alike = Alike(order, conditions.values(), self.trace, self.values)
+            alike = EquivalentValues(order, conditions.values(), self.trace, self.values)
             return {key: Occurrences(holds, index, order, work, alike) for key, holds in conditions.items()}, alike
 
     def occurrences(self, holds: core.Holds) -> Occurrences:

@@ -1,1 +1,1 @@
-"""What is wrong with policies, found without judging a run: rules, and what decides which of them count where."""
+"""The linter: rules that find faults of policies, and what selects the rules for a file."""

@@ -1,4 +1,4 @@
-"""A baseline: the findings a project has when it begins to lint, which are let pass while new ones are not."""
+"""A baseline: the findings that a project already has are ignored, new ones are reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many policies linted: those that changed, on all processors, the others from what is known of them."""
+"""Linting many policies: changed ones on all processors, the others from the cache."""
 
 from __future__ import annotations
 

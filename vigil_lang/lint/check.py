@@ -1,4 +1,4 @@
-"""What is wrong with a policy beyond what keeps it from having a meaning (spec.md, section 8)."""
+"""The findings of `vigil check` on a policy that has a meaning (spec.md, annex A)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Findings as small records without their sources' texts: for the cache, and between processes."""
+"""Findings as records without their sources' texts, for the cache and between processes."""
 
 from __future__ import annotations
 

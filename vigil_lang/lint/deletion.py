@@ -1,4 +1,4 @@
-"""Taking a part out of a conjunction or disjunction as it is written."""
+"""The fix that deletes an operand of a conjunction or disjunction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fixes applied: what is safe changes no meaning, and no fix may break what was whole."""
+"""Applying fixes: a safe fix changes no meaning, and no fix may make a valid file invalid."""
 
 from __future__ import annotations
 

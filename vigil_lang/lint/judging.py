@@ -1,4 +1,4 @@
-"""Runs judged by the statements of a policy, for rules that ask how the statements fare.
+"""The verdicts of a policy's statements on runs, for the rules that need them.
 
 The verdicts are those of `vigil verify`, without a solver to confirm each. What is shared by statements is worked out
 once a run.

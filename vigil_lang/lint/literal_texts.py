@@ -1,4 +1,4 @@
-"""What the texts of a policy are likely to be: prose and command lines, or values that stand for themselves."""
+"""Whether a text of a policy is likely prose or a command line, or a plain value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Letters that look like others, and names that can be taken for each other.
+"""Letters that look like others, and names that can be confused.
 
 The table is short on purpose: the letters of other scripts that are drawn like an ASCII letter in usual typefaces.
 """

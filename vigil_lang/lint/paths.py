@@ -92,14 +92,14 @@ def _is_path(use: Use, subject: Subject) -> bool:
     if name not in ROLES and name not in _OWN_NAMES:
         return False
     key = (id(use.expr), use.through)
-    known = subject.written.paths.get(key)
+    known = subject.parts.paths.get(key)
     if known is None:
         actions = _actions_of(use, subject)
         if actions is None:
             known = name == "path"
         else:
             known = bool(actions) and all(_makes_absolute(action, name) for action in actions)
-        subject.written.paths[key] = known
+        subject.parts.paths[key] = known
     return known
 
 
@@ -186,11 +186,11 @@ def _has_counterpart(use: Use, text: str, subject: Subject) -> bool:
     """Whether the same item asks for the same path in its absolute form as well."""
     assert use.field is not None
     key = (id(use.item), use.field.name, use.operator)
-    known = subject.written.absolute.get(key)
+    known = subject.parts.absolute.get(key)
     if known is None:
-        alike = (o for o in subject.written.uses if o.item is use.item and o.field == use.field)
+        alike = (o for o in subject.parts.uses if o.item is use.item and o.field == use.field)
         strings = (string for o in alike if o.operator == use.operator for string in texts(o.operand))
         found = (value(string) or "" for string in strings)
-        known = subject.written.absolute[key] = list(islice((v for v in found if fault_of(v) is None), _SIBLINGS))
+        known = subject.parts.absolute[key] = list(islice((v for v in found if fault_of(v) is None), _SIBLINGS))
     tail = text.lstrip("~").lstrip("./")
     return any(other.endswith(tail) for other in known)

@@ -1,4 +1,4 @@
-"""What a policy's own patterns and statements are made of, gathered in one walk that the rules share."""
+"""The tests, calls and connectives of a policy's text, gathered in one walk that the rules share."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Use(NamedTuple):
     through: str | None = None
 
 
-class Joint(NamedTuple):
+class Connective(NamedTuple):
     """A conjunction or disjunction that is no part of a larger one; `negative` under an odd number of `not`."""
 
     item: Item
@@ -45,26 +45,26 @@ class Joint(NamedTuple):
 
 
 @dataclass(slots=True)
-class Written:
+class PolicyParts:
     """The parts of a policy's own text, in no particular order."""
 
     uses: list[Use] = field(default_factory=list)
     has: list[tuple[Item, tree.Has]] = field(default_factory=list)
     calls: list[tuple[Item, tree.Apply]] = field(default_factory=list)
-    conjunctions: list[Joint] = field(default_factory=list)
-    disjunctions: list[Joint] = field(default_factory=list)
+    conjunctions: list[Connective] = field(default_factory=list)
+    disjunctions: list[Connective] = field(default_factory=list)
     looked_at: dict[tuple[Module, str], frozenset[str]] = field(default_factory=dict)
-    """What patterns look at, as far as that has been asked (`parts.about`)."""
+    """What patterns look at, as far as that has been asked (`connectives.about`)."""
     paths: dict[tuple[int, str | None], bool] = field(default_factory=dict)
     """Whether what a test holds a text against is a path, as far as that has been asked (`paths`)."""
     absolute: dict[tuple[int, str, str], list[str]] = field(default_factory=dict)
     """The absolute paths that an item holds a field against, as far as that has been asked (`paths`)."""
 
 
-def written(policy: Policy) -> Written:
+def policy_parts(policy: Policy) -> PolicyParts:
     """The parts of all patterns and statements of one policy."""
-    found = Written()
-    handed = Handed()
+    found = PolicyParts()
+    handed = ParameterTests()
     for item in policy.module.own.values():
         if type(item) is tree.Pattern:
             _walk(found, item, (item.body,), policy.module, handed)
@@ -113,7 +113,7 @@ def _children(expr: tree.Expr) -> Iterable[tree.Expr]:
             return ()
 
 
-def _walk(found: Written, item: Item, start: tuple[tree.Expr, ...], module: Module, handed: Handed) -> None:
+def _walk(found: PolicyParts, item: Item, start: tuple[tree.Expr, ...], module: Module, handed: ParameterTests) -> None:
     waiting: list[tuple[tree.Expr, int, bool]] = [(root, 0, False) for root in start]
     while waiting:
         expr, within, negative = waiting.pop()
@@ -132,17 +132,17 @@ def _walk(found: Written, item: Item, start: tuple[tree.Expr, ...], module: Modu
                 found.uses += _handed_on(item, expr, declared[0], declared[1], handed)
                 continue
             if within != _CONJUNCTION and expr.args:
-                found.conjunctions.append(Joint(item, expr, negative))
+                found.conjunctions.append(Connective(item, expr, negative))
             for arg in expr.args:
                 if not isinstance(arg, tree.String | tree.Number | tree.Boolean):
                     waiting.append((arg, _CONJUNCTION, negative))
         elif isinstance(expr, tree.And):
             if within != _CONJUNCTION:
-                found.conjunctions.append(Joint(item, expr, negative))
+                found.conjunctions.append(Connective(item, expr, negative))
             waiting += [(inner, _CONJUNCTION, negative) for inner in expr.items]
         elif isinstance(expr, tree.Or):
             if within != _DISJUNCTION:
-                found.disjunctions.append(Joint(item, expr, negative))
+                found.disjunctions.append(Connective(item, expr, negative))
             waiting += [(inner, _DISJUNCTION, negative) for inner in expr.items]
         elif isinstance(expr, tree.Not):
             waiting.append((expr.body, 0, not negative))
@@ -160,19 +160,19 @@ def _walk(found: Written, item: Item, start: tuple[tree.Expr, ...], module: Modu
             found.has.append((item, expr))
 
 
-def _handed_on(item: Item, apply: tree.Apply, module: Module, declared: object, handed: Handed) -> Iterator[Use]:
-    """The literals that a pattern is given, each against what the pattern holds it against."""
+def _handed_on(item: Item, apply: tree.Apply, module: Module, declared: object, known: ParameterTests) -> Iterator[Use]:
+    """The literal arguments of a pattern, each with the test that the pattern makes of it."""
     if not isinstance(declared, tree.Pattern) or len(declared.params) != len(apply.args or ()):
         return
     for param, arg in zip(declared.params, apply.args or (), strict=True):
         if isinstance(arg, tree.String | tree.Number | tree.Boolean):
-            for reads, operator in handed.of(module, declared).get(param.text, ()):
+            for reads, operator in known.of(module, declared).get(param.text, ()):
                 yield Use(item, apply, reads, operator, arg, declared.name.text)
 
 
 @dataclass(slots=True)
-class Handed:
-    """What patterns do with what they are given; each pattern is looked at once."""
+class ParameterTests:
+    """The tests that patterns make of their parameters; each pattern is read once."""
 
     _known: dict[tuple[Module, str], dict[str, list[Asked]]] = field(default_factory=dict)
 

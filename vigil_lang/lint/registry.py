@@ -1,4 +1,4 @@
-"""The one list of rules."""
+"""The one list of rules: the codes of each, and the function that finds them."""
 
 from __future__ import annotations
 
@@ -6,69 +6,93 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from vigil_lang.lint.rule import Rule
+from vigil_lang.lint.rule import Rule
 
-_BASIC = (
-    "lone_variable",
-    "alike_variables",
-    "contradiction",
-    "duplicate",
-    "placeholder",
-    "unknown_kind",
-    "signature",
-    "tests",
-)
-_FURTHER = (
-    "extension",
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from vigil_lang.diagnostics import Diagnostic
+    from vigil_lang.lint.subject import Subject
+
+_BASIC = {
+    "VGL301": "rules.lone_variable",
+    "VGL325": "rules.alike_variables",
+    "VGL302": "rules.contradiction",
+    "VGL304": "rules.duplicate",
+    "VGL307": "rules.placeholder",
+    "VGL308": "rules.unknown_kind",
+    "VGL401 VGL402 VGL403 VGL404 VGL405 VGL406 VGL407 VGL408 VGL409": "signature.against",
+    "VGL610": "rules.unrunnable_test",
+}
+_FURTHER = {
+    "VGL501": "rules.extension",
     # forms
-    "self_guard",
-    "restless_response",
-    "forbidden_resolver",
-    "unbreakable",
-    "two_actions",
-    "implied",
+    "VGL311": "rules.self_guard",
+    "VGL312": "rules.self_triggering_response",
+    "VGL313": "rules.forbidden_resolver",
+    "VGL314": "rules.unbreakable",
+    "VGL315": "rules.two_actions",
+    "VGL322": "rules.implied_statement",
     # conditions and the texts in them
-    "tautology",
-    "redundant",
-    "empty_regex",
-    "word_boundary",
-    "plain_glob",
-    "relative_path",
-    "any_text",
-    "operator_in_text",
-    "confusable",
+    "VGL309": "rules.tautology",
+    "VGL310": "rules.redundant",
+    "VGL316": "rules.empty_regex",
+    "VGL317": "rules.word_boundary",
+    "VGL318": "rules.glob_without_wildcard",
+    "VGL319": "rules.relative_path",
+    "VGL323": "rules.matches_anything",
+    "VGL324": "rules.operator_in_text",
+    "VGL708": "rules.confusable",
     # held against runs
-    "idle_bound",
-    "benign",
-    "unexercised",
+    "VGL321": "rules.unreached_bound",
+    "VGL331": "rules.broken_by_benign_runs",
+    "VGL332": "rules.unexercised",
     # against the cited document
-    "limiting_word",
-    "named_value",
-    "temporal_word",
-    "missing_sentence",
-    "unread_document",
-    "weakened",
+    "VGL701": "source.limiting_words",
+    "VGL702": "source.named_values",
+    "VGL703": "source.temporal_order",
+    "VGL704": "source.missing_sentence",
+    "VGL705": "source.unread_document",
+    "VGL707": "source.weakened_obligation",
     # house style
-    "naming",
-    "documented",
-    "sourced",
-    "order",
-)
+    "VGL801": "rules.house_style:misnamed",
+    "VGL802": "rules.house_style:undocumented",
+    "VGL803": "rules.house_style:unsourced",
+    "VGL804": "rules.house_style:misordered",
+}
+"""Codes and modules; a module that holds several rules is followed by the function's name."""
 
 
 @cache
 def basic_rules() -> tuple[Rule, ...]:
     """The rules of `vigil check`."""
-    return tuple(map(_rule, _BASIC))
+    return tuple(_rule(codes, place, basic=True) for codes, place in _BASIC.items())
 
 
 @cache
 def all_rules() -> tuple[Rule, ...]:
     """Every rule, in the order they are run."""
-    return (*basic_rules(), *map(_rule, _FURTHER))
+    return (*basic_rules(), *(_rule(codes, place, basic=False) for codes, place in _FURTHER.items()))
 
 
-def _rule(name: str) -> Rule:
-    rule: Rule = import_module(f"vigil_lang.lint.rules.{name}").RULE
-    return rule
+def _rule(codes: str, place: str, *, basic: bool) -> Rule:
+    if place.startswith("source."):
+        find = _where(lambda subject: any(s.metadata.cites for s in subject.policy.statements), place)
+    elif place.startswith("signature."):
+        find = _where(lambda subject: subject.signature is not None, place)
+    else:
+        find = _imported(place)
+    return Rule(tuple(codes.split()), find, basic)
+
+
+def _where(needed: Callable[[Subject], bool], place: str) -> Callable[[Subject], Iterable[Diagnostic]]:
+    """A rule that is imported only for what it applies to: it takes a while."""
+    return lambda subject: _imported(place)(subject) if needed(subject) else ()
+
+
+def _imported(place: str) -> Callable[[Subject], Iterable[Diagnostic]]:
+    module, _, name = place.partition(":")
+    find: Callable[[Subject], Iterable[Diagnostic]] = getattr(
+        import_module(f"vigil_lang.lint.{module}"), name or "find"
+    )
+    return find

@@ -1,4 +1,4 @@
-"""One policy linted: every rule that is asked for, none of which can silence another."""
+"""Linting one policy by every selected rule; a rule that fails does not stop the others."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from vigil_lang.config.select import INVENTORY, Selection
 from vigil_lang.diagnostics import CODES, Diagnostic, Span
 from vigil_lang.documents.library import Library
 from vigil_lang.lint.registry import all_rules, basic_rules
 from vigil_lang.lint.subject import Subject
 from vigil_lang.lint.suppress import suppressed
+from vigil_lang.project.selection import INVENTORY, Selection
 from vigil_lang.semantics.modules import FROM_DISK, is_shipped
 from vigil_lang.semantics.policy import read_policy
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Plan:
-    """What policies are linted by. `runs`, `benign` and the threshold are as in `Subject`.
+    """The rules and inputs of a lint run. `runs`, `benign` and the threshold are as in `Subject`.
 
     `basic`: only by the rules of `vigil check`.
     """
@@ -54,7 +54,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Linted:
-    """What came of one policy: its findings in order, and those that comments in it suppress.
+    """The result for one policy: its findings in order, and those that comments suppress.
 
     `needs` are the paths of the other files that this rests on.
     """
@@ -66,7 +66,7 @@ class Linted:
 
 
 class Stopped(Exception):
-    """Nobody waits for the result any more."""
+    """The caller no longer wants the result."""
 
 
 def lint(source: Source, plan: Plan) -> Linted:
@@ -75,10 +75,10 @@ def lint(source: Source, plan: Plan) -> Linted:
 
 
 def lint_policy(policy: Policy, plan: Plan, going: Callable[[], bool] = lambda: True) -> Linted:
-    """Lint a policy that was read with the plan's `params`. `going` is asked before each rule whether to go on.
+    """Lint a policy that was read with the plan's `params`. Before each rule `going` says whether to continue.
 
     Raises:
-        Stopped: it was not to.
+        Stopped: `going` said no.
     """
     subject = Subject(
         policy, plan.signature, plan.runs, plan.benign, plan.benign_threshold, plan.documents.afresh(), plan.access
@@ -106,14 +106,13 @@ def lint_policy(policy: Policy, plan: Plan, going: Callable[[], bool] = lambda: 
 
 
 def _found(rule: Rule, subject: Subject) -> Iterator[Diagnostic]:
-    """A rule's findings; its failure is one, too."""
+    """A rule's findings, or VGL902 if it fails."""
     try:
         yield from rule.find(subject)
     except Exception as error:
         if os.environ.get("VIGIL_DEBUG"):
             raise
-        name = rule.find.__module__.rpartition(".")[2]
-        message = f"the rule `{name}` failed: {type(error).__name__}: {error}"
+        message = f"the rule {rule.codes[0]} failed: {type(error).__name__}: {error}"
         help_text = "this is a fault in vigil; VIGIL_DEBUG=1 shows the traceback. The other rules were applied"
         yield Diagnostic.of("VGL902", message, subject.policy.module.source, help=help_text)
 

@@ -1,4 +1,4 @@
-"""What linting a file came to, kept until the file, what it rests on, or the linter changes."""
+"""A cache of lint results, valid until the file, its dependencies or the linter changes."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from vigil_lang import __version__
 from vigil_lang.base import cache
 from vigil_lang.base.resources import resource
 from vigil_lang.lint.codec import Records
+from vigil_lang.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What a rule looks at: one policy, and all that is known beside it."""
+"""The input of a rule: one policy with its signature, runs and documents."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.analysis.implication import Implications
 from vigil_lang.documents.library import Library
-from vigil_lang.lint.policy_parts import written
+from vigil_lang.lint.policy_parts import policy_parts
 from vigil_lang.lint.variables import unjoined
 from vigil_lang.semantics.conditions import Conditions
 from vigil_lang.semantics.meanings import Values
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from vigil_lang.diagnostics import Diagnostic
     from vigil_lang.lint.judging import Judged
-    from vigil_lang.lint.policy_parts import Written
+    from vigil_lang.lint.policy_parts import PolicyParts
     from vigil_lang.lint.source.cited import Cited
-    from vigil_lang.lint.variables import Unjoined
+    from vigil_lang.lint.variables import UnjoinedVariables
     from vigil_lang.semantics.lower import Statement
     from vigil_lang.semantics.policy import Policy
     from vigil_lang.trace import Signature, Trace
@@ -65,12 +65,12 @@ class Subject:
         return Conditions(Values(self.policy.params), _ignored)
 
     @cached_property
-    def written(self) -> Written:
+    def parts(self) -> PolicyParts:
         """The tests, calls and connectives of the policy's own text, gathered once for all rules."""
-        return written(self.policy)
+        return policy_parts(self.policy)
 
     @cached_property
-    def unjoined(self) -> list[Unjoined]:
+    def unjoined(self) -> list[UnjoinedVariables]:
         """The statements with variables that join nothing."""
         return unjoined(self.policy.statements)
 

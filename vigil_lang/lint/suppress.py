@@ -1,4 +1,4 @@
-"""`// vigil: ignore[VGL301] reason`: findings that an author answers for where they stand.
+"""`// vigil: ignore[VGL301] reason`: findings that a comment suppresses.
 
 A comment behind code speaks of its line, one on a line of its own of the item below it, and `ignore-file` of the
 whole file.
@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from vigil_lang.config.select import is_selector
 from vigil_lang.diagnostics import CODES, Diagnostic, Edit, Fix, Span
+from vigil_lang.project.selection import is_selector
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -55,7 +55,7 @@ def ignores(file: tree.File) -> tuple[list[Ignore], list[Diagnostic]]:
     for comment in file.comments:
         if (mark := _MARK.match(comment.text)) is None:
             if _LOOKS_LIKE_ONE.match(comment.text) is not None:
-                message = "this comment lets nothing pass: it begins with `// vigil: ignore[`, in lower case"
+                message = "this comment ignores nothing: write `// vigil: ignore[`, in lower case"
                 wrong.append(_malformed(file.source, comment.span, message, _HELP))
             continue
         match = _IGNORE.fullmatch(mark["rest"])

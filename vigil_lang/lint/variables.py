@@ -1,4 +1,4 @@
-"""What the variables of statements join, and which of them join nothing.
+"""Which tests the variables of statements join, and which variables join nothing.
 
 A statement holds for all values of its variables. One that stands only where events are forbidden or where they
 trigger something may be any value there.
@@ -32,7 +32,7 @@ class Mention(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Unjoined:
+class UnjoinedVariables:
     """The variables of one statement that join nothing, each in one of these.
 
     `alike` are pairs of names that differ by a slip, each on a side of its own, in the order they come up. `lone`
@@ -52,12 +52,12 @@ class Unjoined:
         return bool(self.alike or self.lone)
 
 
-def unjoined(statements: Iterable[Statement]) -> list[Unjoined]:
+def unjoined(statements: Iterable[Statement]) -> list[UnjoinedVariables]:
     """Those statements that have such variables, with these."""
     return [found for s in statements if s.requirement.variables and (found := _unjoined(s)) is not None]
 
 
-def _unjoined(statement: Statement) -> Unjoined | None:
+def _unjoined(statement: Statement) -> UnjoinedVariables | None:
     variables = statement.requirement.variables
     mentions: dict[str, list[Mention]] = {x: [] for x in variables}
     for holds in core.conditions(statement.requirement.theta):
@@ -79,7 +79,7 @@ def _unjoined(statement: Statement) -> Unjoined | None:
             lone.append(x)
         elif len({id(m.test) for m in mentions[x]}) == 1:
             counted.append(x)
-    return Unjoined(statement, alike, _first(lone), _first(counted), mentions)
+    return UnjoinedVariables(statement, alike, _first(lone), _first(counted), mentions)
 
 
 def _first(variables: list[str]) -> tuple[str, ...]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from vigil_lang.diagnostics import SEVERITIES
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from vigil_lang.diagnostics import Diagnostic, Fix, Severity, Source, Span
     from vigil_lang.report.junit import Suite
     from vigil_lang.report.paths import Places
-
-LEVELS: tuple[Severity, ...] = ("error", "warning", "info")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +123,11 @@ class Report:
 
 def by_severity(results: Iterable[Result]) -> list[Result]:
     """The most severe first, otherwise in their order."""
-    return sorted(results, key=lambda result: LEVELS.index(result.level))
+    return sorted(results, key=lambda result: SEVERITIES.index(result.level))
 
 
 def count(levels: Iterable[Severity]) -> str:
     """`2 errors, 1 warning`, or `no findings`."""
     every = list(levels)
-    numbers = [(every.count(level), "note" if level == "info" else level) for level in LEVELS]
+    numbers = [(every.count(level), "note" if level == "info" else level) for level in SEVERITIES]
     return ", ".join(f"{number} {name}{'s' * (number != 1)}" for number, name in numbers if number) or "no findings"

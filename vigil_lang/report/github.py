@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from vigil_lang.diagnostics import SEVERITIES
 from vigil_lang.diagnostics.log import harmless
 from vigil_lang.diagnostics.visible import visible
-from vigil_lang.report.content import LEVELS, by_severity
+from vigil_lang.report.content import by_severity
 
 if TYPE_CHECKING:
     from vigil_lang.report.content import Report, Result
@@ -33,12 +34,12 @@ def render(report: Report) -> str:
 
 def _shared(results: list[Result]) -> tuple[list[Result], list[Result]]:
     """The results to annotate and the others; where there are others, a notice is kept for saying so."""
-    of_level = {level: [result for result in results if result.level == level] for level in LEVELS}
-    limits = dict.fromkeys(LEVELS, _SHOWN)
+    of_level = {level: [result for result in results if result.level == level] for level in SEVERITIES}
+    limits = dict.fromkeys(SEVERITIES, _SHOWN)
     if any(len(found) > _SHOWN for found in of_level.values()):
         limits["info"] = _SHOWN - 1
-    shown = [result for level in LEVELS for result in of_level[level][: limits[level]]]
-    return shown, [result for level in LEVELS for result in of_level[level][limits[level] :]]
+    shown = [result for level in SEVERITIES for result in of_level[level][: limits[level]]]
+    return shown, [result for level in SEVERITIES for result in of_level[level][limits[level] :]]
 
 
 def _annotation(report: Report, result: Result) -> str:

@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from vigil_lang import __version__
 from vigil_lang.diagnostics.visible import safe_json, visible
 from vigil_lang.report.content import Place, by_severity
+from vigil_lang.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

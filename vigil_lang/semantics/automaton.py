@@ -1,7 +1,7 @@
-"""Regular expressions followed through all texts at once: which of several can be found in one text, and which not.
+"""Automata of regular expressions: which combinations of them can be found in one text.
 
 Each is an automaton whose states are made as they are reached; side by side they take the same characters, of which
-those that no expression tells apart are one. All is counted, so the answer depends on nothing but the question.
+those that no expression tells apart are one. Steps are counted, so the answer is deterministic.
 """
 
 from __future__ import annotations

@@ -497,7 +497,7 @@ def _variables(found: list[Test]) -> tuple[str, ...]:
 
 
 def to_json(requirement: Requirement) -> bytes:
-    """A requirement as JSON (spec 9.6): equal ones with equal spans give equal bytes."""
+    """A requirement as JSON (spec E): equal ones with equal spans give equal bytes."""
     return msgspec.json.encode(requirement, order="deterministic")
 
 

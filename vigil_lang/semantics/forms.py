@@ -71,6 +71,8 @@ class Form:
     looks: Literal["nowhere", "back", "ahead"]
     """Where it looks for what its trigger needs; `nowhere` where events are forbidden or counted."""
     lower: Lower
+    formula: str
+    """The same in the paper's notation (Table VI)."""
     summary: str
     """What it asks for, in a sentence."""
     short: str
@@ -85,6 +87,16 @@ class Form:
     """The role of what has to occur once the trigger has; none for a form that only forbids."""
     unmet: str = "every trigger is a violation"
     """What follows where that can never occur."""
+    settles: bool = False
+    """Whether what has to occur ends what the trigger began, so that the trigger itself, or a failure, may do it."""
+    implied_by: tuple[FormName, ...] = ()
+    """The other forms of the same order that may say more than it does."""
+    mistaken_for: FormName | None = None
+    """The form that a slip would make of it, with the same conditions and without a bound."""
+    telling: str = ""
+    """Which runs tell the two apart."""
+    is_extension: bool = False
+    """Whether the paper does not have it."""
 
     @property
     def roles(self) -> tuple[str, ...]:
@@ -93,8 +105,13 @@ class Form:
 
     @property
     def only_forbids(self) -> bool:
-        """Whether it has a single condition, whose events are too many as they are."""
+        """Whether it only limits how often its one condition may occur."""
         return len(self.terms) == 1 and self.looks == "nowhere"
+
+    @property
+    def forbids_outright(self) -> bool:
+        """Whether no event may meet its condition at all, not only those beyond a count."""
+        return self.only_forbids and self.bound == "none"
 
 
 _ASKS = Term("trigger", "the event that asks for something", "trigger")
@@ -114,12 +131,15 @@ FORMS = _rows(
         bound="none",
         looks="back",
         lower=lambda given: core.Implies(given.triggered, core.Earlier(given.others[0])),
+        formula="prec(ψ, ψ′) = □ (ψ ⇒ ◇⁻ψ′)",
         summary="Whenever the trigger happens, the guard must have happened before.",
         short="something must have happened before",
         sentence="Whenever {trigger} happens{scope}, {guard} must have happened before.",
         offence="nothing earlier met {guard}{where}",
         contrast="asks for what comes earlier",
         wanted="guard",
+        mistaken_for="resp",
+        telling="has {guard} only after the trigger, or only before it",
     ),
     Form(
         name="abs",
@@ -127,6 +147,7 @@ FORMS = _rows(
         bound="none",
         looks="nowhere",
         lower=lambda given: core.Not(given.triggered),
+        formula="abs(ψ) = □ ¬ψ",
         summary="It must never happen.",
         short="must never happen",
         sentence="{forbidden} must never happen{scope}.",
@@ -139,12 +160,16 @@ FORMS = _rows(
         bound="none",
         looks="ahead",
         lower=lambda given: core.Implies(given.triggered, core.Later(given.others[0])),
+        formula="resp(ψ, ψ′) = □ (ψ ⇒ ◇⁺ψ′)",
         summary="Whenever the trigger happens, the response must happen later.",
         short="something must happen later",
         sentence="Whenever {trigger} happens{scope}, {response} must happen later.",
         offence="nothing later met {response}{where}",
         contrast="asks for what comes later",
         wanted="response",
+        implied_by=("bresp",),
+        mistaken_for="prec",
+        telling="has {response} only before the trigger, or only after it",
     ),
     Form(
         name="bresp",
@@ -152,12 +177,15 @@ FORMS = _rows(
         bound="calls or time",
         looks="ahead",
         lower=lambda given: core.Implies(given.triggered, core.Later(given.others[0], given.bound)),
+        formula="bresp[ℓ](ψ, ψ′) = □ (ψ ⇒ ◇⁺≤ℓ ψ′)",
         summary="Whenever the trigger happens, the response must happen within so many calls, or so much time.",
         short="something must happen soon",
         sentence="Whenever {trigger} happens{scope}, {response} must happen within {bound}.",
         offence="nothing within {bound} met {response}{where}",
         contrast="asks for what comes later",
         wanted="response",
+        mistaken_for="resp",
+        telling="has {response} later than the bound allows",
     ),
     Form(
         name="rslv",
@@ -171,13 +199,18 @@ FORMS = _rows(
         lower=lambda given: core.Implies(
             given.triggered, core.Or((given.others[0], core.Later(core.Or((given.others[0], given.trigger)))))
         ),
+        formula="rslv(ψ, ψ′) = □ (ψ ⇒ ψ′ ∨ ◇⁺(ψ′ ∨ ψ))",
         summary="After the trigger the run must not end before it is resolved.",
         short="must be resolved before the run ends",
         sentence="Whenever {trigger} happens{scope}, the run must not end before {resolution} happens.",
         offence="the run ended without {resolution}{where}",
         contrast="asks for what comes later",
         wanted="resolution",
+        settles=True,
         unmet="the last trigger is always a violation",
+        implied_by=("resp", "bresp"),
+        mistaken_for="resp",
+        telling="has the trigger resolved at once, or come again instead of a resolution",
     ),
     Form(
         name="until",
@@ -189,12 +222,14 @@ FORMS = _rows(
         bound="none",
         looks="nowhere",
         lower=lambda given: core.Implies(given.triggered, core.Clear(given.others[0], given.others[1])),
+        formula="until(ψ, ψ′, ψb) = □ (ψ ⇒ clear(ψ′, ψb))",
         summary="After the trigger something is forbidden until the resolver has happened.",
         short="forbidden until something has happened",
         sentence="After {trigger}{scope}, {forbidden} must not happen until {resolver} has.",
         offence="{event}{forbidden} before anything met {resolver}{where}",
         contrast="forbids until something happens",
         wanted="resolver",
+        settles=True,
         unmet="whatever is forbidden stays so after a trigger",
     ),
     Form(
@@ -206,11 +241,13 @@ FORMS = _rows(
             given.triggered,
             core.Not(core.Repeated(given.count + 1, given.triggered, given.window, given.reset, given.field)),
         ),
+        formula="atmost[n](ψ) = □ (ψ ⇒ ¬repeated(n + 1, ψ))",
         summary="It may happen in so many calls, and in no more.",
         short="must not happen more often",
         sentence="{trigger} may happen in at most {bound}{scope}.",
         offence="more than {bound} met {trigger}{where}",
         contrast="counts",
+        is_extension=True,
     ),
     Form(
         name="atleast",
@@ -221,11 +258,13 @@ FORMS = _rows(
             core.And((core.Last(), *map(_by_now, given.scope))) if given.scope else core.Last(),
             core.Repeated(given.count, given.triggered, None, None, given.field),
         ),
+        formula="atleast[n](ψ) = □ (last ⇒ repeated(n, ψ))",
         summary="It must happen in so many calls before the run ends.",
         short="must happen in this run",
         sentence="{counted} must happen in at least {bound}{scope} before the run ends.",
         offence="the run ended with fewer than {bound} that met {counted}{where}",
         contrast="asks for something in the run",
+        is_extension=True,
         wanted="counted",
         unmet="every run is a violation",
     ),
@@ -242,11 +281,13 @@ FORMS = _rows(
                 )
             ),
         ),
+        formula="budget[n](ψ, k) = □ (ψ ⇒ ¬exceeds(n, k, ψ))",
         summary="The amounts may add up to so much, and to no more.",
         short="must not add up to more",
         sentence="The amounts of {trigger} may add up to at most {bound}{scope}.",
         offence="the amounts of {trigger} add up to more than {bound}{where}, or this one is no number",
         contrast="adds up",
+        is_extension=True,
     ),
 )
 """The forms over conditions, the likeliest first. `always` has a temporal body instead, which is its own meaning."""

@@ -1,4 +1,4 @@
-"""Where the source speaks of a variable."""
+"""Where the source mentions a variable."""
 
 from __future__ import annotations
 

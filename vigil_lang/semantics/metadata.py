@@ -13,12 +13,10 @@ from vigil_lang.syntax import tree
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from vigil_lang.diagnostics import Source
+    from vigil_lang.diagnostics import Severity, Source
 
-Level: TypeAlias = Literal["error", "warning", "info"]
 Reaction: TypeAlias = Literal["block", "hold", "warn"]
 
-LEVELS: tuple[Level, ...] = ("error", "warning", "info")
 REACTIONS: tuple[Reaction, ...] = ("block", "hold", "warn")
 ANNOTATIONS = {
     "source": 'it names a file and the sentence the statement enforces: `@source("SKILL.md", "…")`',
@@ -34,7 +32,7 @@ class Metadata:
     """A statement's documentation and annotations. `cites` holds (file, sentence) pairs."""
 
     doc: str | None = None
-    severity: Level = "error"
+    severity: Severity = "error"
     on_violation: Reaction = "block"
     message: str | None = None
     cites: tuple[tuple[str, str], ...] = ()
@@ -42,7 +40,7 @@ class Metadata:
 
 def metadata(item: tree.Statement, source: Source, report: Callable[[Diagnostic], None]) -> Metadata:
     """Read a statement's annotations; what is unknown or malformed is reported (VGL211) and ignored."""
-    severity: Level = "error"
+    severity: Severity = "error"
     reaction: Reaction = "block"
     message: str | None = None
     cites: list[tuple[str, str]] = []
@@ -73,7 +71,7 @@ def check_elsewhere(file: tree.File, report: Callable[[Diagnostic], None]) -> No
     for found in (file.annotations, *others):
         for note in _known(found, file.source, report):
             if note.name.text != "source":
-                message = f"`@{note.name.text}` speaks of a statement and has no effect here"
+                message = f"`@{note.name.text}` describes a statement and has no effect here"
                 report(Diagnostic.of("VGL211", message, file.source, note.span))
 
 

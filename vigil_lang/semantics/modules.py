@@ -28,7 +28,7 @@ TESTS = "_test.vgl"
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """How a policy and the modules it uses are come by: from the disk, unless someone has newer texts than it.
+    """How a policy and the modules it uses are read: from disk, or from newer texts that an editor holds.
 
     `read` gives the text at a path, of so many bytes at most, and may raise `InputError`; `parse` must agree with the
     parser. Standard modules are the same for everybody.

@@ -132,7 +132,7 @@ def load_policy(path: str | Path, params: Mapping[str, object] | None = None) ->
     """
     source = policy_source(str(path))
     if is_test_file(source.path):
-        message = "a file of tests is no policy to judge runs by"
+        message = "a test file is not a policy to judge runs by"
         help_text = f"`vigil test {as_argument(source.path)}` runs its tests"
         raise InputError([Diagnostic.of("VGL610", message, Source(source.path, ""), help=help_text)])
     policy = read_policy(source, params)

@@ -43,7 +43,7 @@ MAX_ELEMENTS = 1_000_000
 """Elements of all sets of a file, those counted again that a set has from another."""
 
 MAX_CHAIN = 64
-"""How many declarations may stand for each other in a row."""
+"""How many declarations may refer to each other in a chain."""
 
 
 class Failed(Exception):
@@ -207,7 +207,7 @@ class Terms:
         if key in self._resolving:
             self.fail("VGL203", f"`{name.text}` is defined by itself", scope.place(name.span))
         if len(self._resolving) >= MAX_CHAIN:
-            message = f"more than {MAX_CHAIN} declarations stand for each other in a row"
+            message = f"more than {MAX_CHAIN} declarations refer to each other in a chain"
             self.fail("VGL203", message, scope.place(name.span))
         self._resolving.append(key)
         try:

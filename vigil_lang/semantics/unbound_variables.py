@@ -29,11 +29,6 @@ _LONGEST = 60
 """Characters of a condition that a message shows."""
 
 _LABELS = {"trigger": "the trigger", "forbidden": "what is forbidden", "scope": "`after`"}
-_WHERE = {
-    "abs": "in what is forbidden",
-    "always": "at the same event",
-    "until": "in the trigger or in what is forbidden",
-}
 
 Node: TypeAlias = core.Theta | core.Condition
 
@@ -115,11 +110,11 @@ def _affirmed(statement: Statement, span: Span) -> tree.Test | None:
 
 def _explained(variable: str, statement: Statement, scope: Scope, conditions: Conditions) -> tuple[str, str]:
     """Why nothing binds a variable, and how to bind it."""
-    nothing, form, args = f"nothing binds `{variable}`", statement.form, statement.syntax.form.args
+    nothing, form, args = f"nothing binds `{variable}`", statement.preset, statement.syntax.form.args
     found = list(_parts_of(statement))
     ways = (
         [_Way(statement.requirement.theta, args[0], False)]
-        if form == "always"
+        if form is None
         else [_Way(part.node, part.expr, True) for part in found if part.required]
     )
     gaps = (_gap(way, variable, scope, conditions)[1] for way in ways)
@@ -127,26 +122,29 @@ def _explained(variable: str, statement: Statement, scope: Scope, conditions: Co
     if gap is not None:
         lacking = f"{nothing} where `{_short(gap.expr)}` {'holds' if gap.true else 'does not hold'}"
         return lacking, f"bind it there too, as in `… = {variable}`"
-    implication = form == "always" and isinstance(args[0], tree.Implies)
-    where = "before `implies`" if implication else _WHERE.get(form, "in the trigger")
+    implication = isinstance(args[0], tree.Implies)
+    if form is None:
+        where = "before `implies`" if implication else "at the same event"
+    else:
+        where = " or ".join(f"in {_LABELS[role]}" for role in form.roles if role in _LABELS)
     for part in found:
         kinds = _kinds(part.node, True, variable) if part.required else set()
         if kinds:
             words = " and ".join(f"`{word}`" for word in ("contains", "not") if word in kinds)
             message = f"{nothing}: in {part.label}, {words} {'give' if len(kinds) > 1 else 'gives'} it no value"
-            before = f"{'earlier' if form == 'always' else 'after'} output = {variable}"
+            before = f"{'earlier' if form is None else 'after'} output = {variable}"
             example = f", as in `{before}`" if statement.syntax.after is None else ""
             return message, f"bind it by `=` {where} or at an event before{example}"
     asked = next(part for part in found if variable in core.variables_of(part.node))
     message = f"{nothing}, so {asked.label} would have to hold for every value of it"
-    if form == "always" and not implication:
+    if form is None and not implication:
         return message, f"bind it by `=`, as in `always … = {variable} implies …`"
     return message, f"bind it by `=` {where}, as in `{_triggered(variable, found[0], asked, scope, conditions)}`"
 
 
 def _parts_of(statement: Statement) -> Iterator[_Part]:
     theta, syntax = statement.requirement.theta, statement.syntax
-    if statement.form == "always":
+    if statement.preset is None:
         yield from _parts_of_body(theta, syntax.form.args[0], False)
         return
     held = {holds.role: holds for holds in core.conditions(theta)}

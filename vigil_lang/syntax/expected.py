@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from vigil_lang.diagnostics.diagnostic import Diagnostic, Edit, Fix, Source, Span, nearest
+from vigil_lang.syntax import tree
 from vigil_lang.syntax.scan import ITEM_WORDS, TEST, Token
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ _HINTS = {
 }
 _CLAUSES = ("run", "calls", "set", "expect")
 _VERDICTS = ("satisfied", "violated", "vacuous")
-_FORMS = ("abs", "prec", "resp", "bresp", "rslv", "until", "atmost", "always")
+_FORMS: tuple[str, ...] = get_args(tree.FormName)
 _NEGATED_TESTS = frozenset({"not", "!=", "!~", "∉", "≠", "≁"})
 _TESTS = frozenset({"in", "=", "!=", "~", "!~", "<", "<=", ">", ">=", "contains", "∈", "∼", "≤"}) | _NEGATED_TESTS
 _NOT_A_FIELD = frozenset({"action", "status", "has", "not", "earlier", "later"})

@@ -1,4 +1,4 @@
-"""What a test of policies is, and what came of it."""
+"""A test of policies and its outcome."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from vigil_lang.diagnostics import Source
     from vigil_lang.semantics.modules import Module
-    from vigil_lang.testing.condition_parts import Reader, Written
+    from vigil_lang.testing.condition_parts import ConditionPart, Reader
 
 MAX_ELEMENTS: Final = 6
 """Elements of a set that are taken out one by one."""
@@ -38,12 +38,12 @@ _BOUNDARY: Final[dict[str, tuple[tree.Operator, int]]] = {
 }  # fmt: skip
 """The operator that differs at the limit alone, and the step to a limit that differs at the next number alone."""
 
-Meaning: TypeAlias = "Callable[[Reader, Written], core.Condition]"
+Meaning: TypeAlias = "Callable[[Reader, ConditionPart], core.Condition]"
 """What a changed part means in one of the scopes it stands in."""
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ConditionMutation:
     """One edit of a source, or two that swap. `told` says what it does, `missing` which test would have shown it."""
 
     source: Source
@@ -53,7 +53,7 @@ class Change:
     meaning: Meaning
 
 
-def changes(part: Written, droppable: bool) -> Iterator[Change]:
+def condition_mutations(part: ConditionPart, droppable: bool) -> Iterator[ConditionMutation]:
     """The changes of one part, not of those within it. `droppable`: it is an operand that can itself be left out."""
     expr = part.expr
     match expr:
@@ -71,7 +71,7 @@ def changes(part: Written, droppable: bool) -> Iterator[Change]:
         case tree.Has():
             edit = Edit(Span(expr.span.start, expr.span.start), "not ")
             missing = f"no test depends on whether `{_shown(part)}` holds"
-            yield Change(part.source, (edit,), "negates the test", missing, _negated)
+            yield ConditionMutation(part.source, (edit,), "negates the test", missing, _negated)
         case tree.ActionIn(names):
             yield from _fewer(part, expr, names)
         case tree.ActionMatches(text):
@@ -80,7 +80,7 @@ def changes(part: Written, droppable: bool) -> Iterator[Change]:
             yield from _test(part, expr, droppable)
 
 
-def _test(part: Written, expr: tree.Test, droppable: bool) -> Iterator[Change]:
+def _test(part: ConditionPart, expr: tree.Test, droppable: bool) -> Iterator[ConditionMutation]:
     operand, operator = expr.operand, expr.operator
     if isinstance(part.condition, core.Equals | core.Contains):
         if not droppable and isinstance(part.condition, core.Equals):
@@ -98,16 +98,18 @@ def _test(part: Written, expr: tree.Test, droppable: bool) -> Iterator[Change]:
         opposite = _OPPOSITE[operator]
         edit = Edit(Span(expr.field.span.end, operand.span.start), f" {opposite} ")
         missing = f"no test depends on whether `{_shown(part)}` holds"
-        yield Change(part.source, (edit,), "negates the test", missing, _read(replace(expr, operator=opposite)))
+        yield ConditionMutation(
+            part.source, (edit,), "negates the test", missing, _read(replace(expr, operator=opposite))
+        )
 
 
 # --- connectives -------------------------------------------------------------------------------------------
 
 
-def _without_conjunct(part: Written) -> Iterator[Change]:
+def _without_conjunct(part: ConditionPart) -> Iterator[ConditionMutation]:
     for at, item in enumerate(part.items):
         missing = f"no test has an event that meets `{_text(_rest(part.expr, item.expr))}` and not `{_shown(item)}`"
-        yield Change(part.source, (_cut(part, at),), f"drops `{_shown(item)}`", missing, _but(at))
+        yield ConditionMutation(part.source, (_cut(part, at),), f"drops `{_shown(item)}`", missing, _but(at))
 
 
 def _rest(expr: tree.Expr, item: tree.Expr) -> tree.Expr:
@@ -119,16 +121,16 @@ def _rest(expr: tree.Expr, item: tree.Expr) -> tree.Expr:
     return kept[0] if len(kept) == 1 else tree.And(kept)
 
 
-def _without_disjunct(part: Written) -> Iterator[Change]:
+def _without_disjunct(part: ConditionPart) -> Iterator[ConditionMutation]:
     for at, item in enumerate(part.items):
         missing = f"no test rests on an event that meets `{_shown(item)}` and none of the other alternatives"
-        yield Change(part.source, (_cut(part, at),), f"drops `{_shown(item)}`", missing, _but(at))
+        yield ConditionMutation(part.source, (_cut(part, at),), f"drops `{_shown(item)}`", missing, _but(at))
 
 
 def _but(at: int) -> Meaning:
     """The part without one operand."""
 
-    def meaning(_: Reader, part: Written) -> core.Condition:
+    def meaning(_: Reader, part: ConditionPart) -> core.Condition:
         kept = tuple([item.condition for n, item in enumerate(part.items) if n != at])
         if part.kind == "call":
             assert isinstance(part.condition, core.AndC)
@@ -140,7 +142,7 @@ def _but(at: int) -> Meaning:
     return meaning
 
 
-def _cut(part: Written, at: int) -> Edit:
+def _cut(part: ConditionPart, at: int) -> Edit:
     """An operand taken out, with what joins it to the next, or the last to the one before."""
     return _cut_span([item.span for item in part.items], at)
 
@@ -153,15 +155,15 @@ def _cut_span(spans: list[Span], at: int) -> Edit:
     return Edit(spans[at], "")
 
 
-def _without_not(part: Written, expr: tree.Not, body: tree.Expr) -> Iterator[Change]:
+def _without_not(part: ConditionPart, expr: tree.Not, body: tree.Expr) -> Iterator[ConditionMutation]:
     found = _NOT.search(part.source.text, expr.span.start, body.span.start)
     if found is not None:
         missing = f"no test depends on whether `{_shown(part)}` holds"
         edit = Edit(Span(*found.span()), "")
-        yield Change(part.source, (edit,), "drops the negation", missing, lambda _, p: p.items[0].condition)
+        yield ConditionMutation(part.source, (edit,), "drops the negation", missing, lambda _, p: p.items[0].condition)
 
 
-def _swapped_variables(part: Written) -> Iterator[Change]:
+def _swapped_variables(part: ConditionPart) -> Iterator[ConditionMutation]:
     """Two tests of one conjunction that give each other's variable."""
     joins = [
         (at, item.expr, item.expr.operand, item.condition.variable)
@@ -175,13 +177,13 @@ def _swapped_variables(part: Written) -> Iterator[Change]:
         edits = (Edit(x.span, y.text), Edit(y.span, x.text))
         swapped = {at: replace(one, operand=y), other: replace(two, operand=x)}
         missing = f"no test has different values for `{x.text}` and `{y.text}` where `{_shown(part)}` holds"
-        yield Change(part.source, edits, f"swaps `{x.text}` and `{y.text}`", missing, _with(swapped))
+        yield ConditionMutation(part.source, edits, f"swaps `{x.text}` and `{y.text}`", missing, _with(swapped))
 
 
 def _with(exprs: dict[int, tree.Test]) -> Meaning:
     """The part with some operands read anew."""
 
-    def meaning(reader: Reader, part: Written) -> core.Condition:
+    def meaning(reader: Reader, part: ConditionPart) -> core.Condition:
         new = {at: reader.conditions.condition(expr, part.scope) for at, expr in exprs.items()}
         kept = tuple([new.get(at, item.condition) for at, item in enumerate(part.items)])
         if part.kind == "call":
@@ -192,7 +194,7 @@ def _with(exprs: dict[int, tree.Test]) -> Meaning:
     return meaning
 
 
-def _swapped_arguments(part: Written, expr: tree.Apply) -> Iterator[Change]:
+def _swapped_arguments(part: ConditionPart, expr: tree.Apply) -> Iterator[ConditionMutation]:
     args = expr.args or ()
     for at in range(min(len(args) - 1, MAX_PLACES)):
         one, two = args[at], args[at + 1]
@@ -201,22 +203,22 @@ def _swapped_arguments(part: Written, expr: tree.Apply) -> Iterator[Change]:
             edits = (Edit(one.span, shown[1]), Edit(two.span, shown[0]))
             swapped = replace(expr, args=(*args[:at], two, one, *args[at + 2 :]))
             missing = f"no test has different values for `{shown[0]}` and `{shown[1]}` where `{_shown(part)}` holds"
-            yield Change(part.source, edits, f"swaps `{shown[0]}` and `{shown[1]}`", missing, _read(swapped))
+            yield ConditionMutation(part.source, edits, f"swaps `{shown[0]}` and `{shown[1]}`", missing, _read(swapped))
 
 
 # --- tests -------------------------------------------------------------------------------------------------
 
 
-def _flipped_status(part: Written, expr: tree.StatusIs, status: str) -> Iterator[Change]:
+def _flipped_status(part: ConditionPart, expr: tree.StatusIs, status: str) -> Iterator[ConditionMutation]:
     found = _STATUS.search(part.source.text, expr.span.start, expr.span.end)
     if found is not None:
         other: tree.StatusIs = replace(expr, status="error" if status == "ok" else "ok")
         edit = Edit(Span(*found.span(1)), other.status)
         missing = f"no test has an event that differs in `status` alone: `{status}` here, `{other.status}` there"
-        yield Change(part.source, (edit,), "flips the status", missing, _read(other))
+        yield ConditionMutation(part.source, (edit,), "flips the status", missing, _read(other))
 
 
-def _fewer(part: Written, expr: tree.ActionIn | tree.Test, union: tree.SetUnion) -> Iterator[Change]:
+def _fewer(part: ConditionPart, expr: tree.ActionIn | tree.Test, union: tree.SetUnion) -> Iterator[ConditionMutation]:
     """A set without one of the elements written in it, or in what it names."""
     yield from _smaller_let(part, union)
     literals = [(at, p) for at, p in enumerate(union.parts) if isinstance(p, tree.SetLiteral)]
@@ -230,10 +232,10 @@ def _fewer(part: Written, expr: tree.ActionIn | tree.Test, union: tree.SetUnion)
             new = replace(expr, names=smaller) if isinstance(expr, tree.ActionIn) else replace(expr, operand=smaller)
             edit = _cut_span([e.span for e in literal.elements], at)
             missing = f"no test rests on an event with `{_text(element)}` in `{_shown(part)}`"
-            yield Change(part.source, (edit,), f"drops `{_text(element)}`", missing, _read(new))
+            yield ConditionMutation(part.source, (edit,), f"drops `{_text(element)}`", missing, _read(new))
 
 
-def _smaller_let(part: Written, union: tree.SetUnion) -> Iterator[Change]:
+def _smaller_let(part: ConditionPart, union: tree.SetUnion) -> Iterator[ConditionMutation]:
     """A declared set without one of its elements; every test that names the set has the same change."""
     for place, name in enumerate(union.parts):
         found = None if isinstance(name, tree.SetLiteral) else _declared(name, part)
@@ -246,10 +248,10 @@ def _smaller_let(part: Written, union: tree.SetUnion) -> Iterator[Change]:
             edit = _cut_span([e.span for e in literal.elements], at)
             missing = f"no test rests on an event with `{_text(element)}` in `{_shown(part)}`"
             meaning = _among(others, tree.SetUnion((left,)), Scope(module))
-            yield Change(module.source, (edit,), f"drops `{_text(element)}`", missing, meaning)
+            yield ConditionMutation(module.source, (edit,), f"drops `{_text(element)}`", missing, meaning)
 
 
-def _declared(name: tree.Name, part: Written) -> tuple[Module, tree.SetLiteral] | None:
+def _declared(name: tree.Name, part: ConditionPart) -> tuple[Module, tree.SetLiteral] | None:
     """The one set that a `let` writes out, if no other declaration there is built on it."""
     found = None if name.text in part.scope.arguments else part.scope.module.find(name.text)
     if found is None:
@@ -270,7 +272,7 @@ def _declared(name: tree.Name, part: Written) -> tuple[Module, tree.SetLiteral] 
 def _among(others: tree.SetUnion, left: tree.SetUnion, declared: Scope) -> Meaning:
     """A test of a set whose parts are read where they stand."""
 
-    def meaning(reader: Reader, part: Written) -> core.Condition:
+    def meaning(reader: Reader, part: ConditionPart) -> core.Condition:
         terms = reader.conditions.terms
         texts = terms.set_of(others, part.scope) | terms.set_of(left, declared)
         if isinstance(part.condition, core.In):
@@ -281,8 +283,8 @@ def _among(others: tree.SetUnion, left: tree.SetUnion, declared: Scope) -> Meani
 
 
 def _other_patterns(
-    part: Written, expr: tree.ActionMatches | tree.Test, text: tree.String | tree.Name | tree.Regex
-) -> Iterator[Change]:
+    part: ConditionPart, expr: tree.ActionMatches | tree.Test, text: tree.String | tree.Name | tree.Regex
+) -> Iterator[ConditionMutation]:
     """A glob that matches more on one side; an expression without an anchor, or blind to case the other way."""
     if isinstance(text, tree.Name):
         return
@@ -304,7 +306,7 @@ def _other_patterns(
             found.append((other, "changes what case means", missing))
     for new, told, missing in found:
         changed = replace(expr, text=new) if isinstance(expr, tree.ActionMatches) else replace(expr, operand=new)
-        yield Change(part.source, (Edit(text.span, to_text(new)),), told, missing, _read(changed))
+        yield ConditionMutation(part.source, (Edit(text.span, to_text(new)),), told, missing, _read(changed))
 
 
 def _unanchored(raw: str) -> list[tuple[str, str]]:
@@ -314,20 +316,20 @@ def _unanchored(raw: str) -> list[tuple[str, str]]:
     return [(text, place) for text, place in rest if text.strip()]
 
 
-def _other_limits(part: Written, expr: tree.Test) -> Iterator[Change]:
+def _other_limits(part: ConditionPart, expr: tree.Test) -> Iterator[ConditionMutation]:
     operator, step = _BOUNDARY[expr.operator]
     limit = part.condition.number if isinstance(part.condition, core.Compares) else None
     edit = Edit(Span(expr.field.span.end, expr.operand.span.start), f" {operator} ")
     missing = f"no test has `{expr.field.name}` at the limit, {limit}"
-    yield Change(part.source, (edit,), "moves the limit", missing, _read(replace(expr, operator=operator)))
+    yield ConditionMutation(part.source, (edit,), "moves the limit", missing, _read(replace(expr, operator=operator)))
     if limit is not None and abs(limit.adjusted()) < 15 and isinstance(expr.operand, tree.Number):
         moved = replace(expr.operand, raw=f"{limit + step:f}")
         edit = Edit(expr.operand.span, moved.raw)
         missing = f"no test has `{expr.field.name}` just beyond the limit, {limit}"
-        yield Change(part.source, (edit,), "moves the limit", missing, _read(replace(expr, operand=moved)))
+        yield ConditionMutation(part.source, (edit,), "moves the limit", missing, _read(replace(expr, operand=moved)))
 
 
-def _negated(_: Reader, part: Written) -> core.Condition:
+def _negated(_: Reader, part: ConditionPart) -> core.Condition:
     return core.NotC(part.condition)
 
 
@@ -336,12 +338,12 @@ def _read(expr: tree.Expr) -> Meaning:
     return lambda reader, part: reader.conditions.condition(expr, part.scope)
 
 
-def _retold(part: Written, expr: tree.Expr, told: str, missing: str) -> Change:
+def _retold(part: ConditionPart, expr: tree.Expr, told: str, missing: str) -> ConditionMutation:
     edit = Edit(part.span, to_text(expr))
-    return Change(part.source, (edit,), told, missing, _read(expr))
+    return ConditionMutation(part.source, (edit,), told, missing, _read(expr))
 
 
-def _shown(part: Written) -> str:
+def _shown(part: ConditionPart) -> str:
     return _short(to_text(part.expr))
 
 

@@ -37,14 +37,14 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Written:
+class ConditionPart:
     """A part of a condition. `items` are the operands, a call's arguments, or the body of an applied pattern."""
 
     kind: Kind
     expr: tree.Expr
     scope: Scope
     condition: core.Condition
-    items: tuple[Written, ...] = ()
+    items: tuple[ConditionPart, ...] = ()
 
     @property
     def source(self) -> Source:
@@ -62,7 +62,7 @@ class Written:
         return Place(self.source.path, *self.expr.span)
 
     def replaced(
-        self, by: Callable[[Written], core.Condition | None], known: dict[int, core.Condition] | None = None
+        self, by: Callable[[ConditionPart], core.Condition | None], known: dict[int, core.Condition] | None = None
     ) -> core.Condition:
         """The condition with other meanings for some parts; `by` has None for those that keep theirs.
 
@@ -74,7 +74,7 @@ class Written:
         return known[id(self)]
 
     def _replaced(
-        self, by: Callable[[Written], core.Condition | None], known: dict[int, core.Condition]
+        self, by: Callable[[ConditionPart], core.Condition | None], known: dict[int, core.Condition]
     ) -> core.Condition:
         if not self.items:
             return self.condition
@@ -100,12 +100,12 @@ class Reader:
     """Reads the conditions of one policy's statements part by part."""
 
     policy: Policy
-    _plain: dict[tuple[Module, str], Written] = field(default_factory=dict, repr=False)
+    _plain: dict[tuple[Module, str], ConditionPart] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         self.conditions = Conditions(Values(self.policy.params), _ignored)
 
-    def statement(self, statement: Statement) -> list[tuple[core.Holds, Written]]:
+    def statement(self, statement: Statement) -> list[tuple[core.Holds, ConditionPart]]:
         """Each condition of the core, once, with the parts it is made of."""
         self.restart()
         by_span = {holds.span: holds for holds in core.conditions(statement.requirement.theta)}
@@ -118,7 +118,7 @@ class Reader:
         self.conditions.refill()
         self.conditions.start()
 
-    def read(self, expr: tree.Expr, scope: Scope) -> Written:
+    def read(self, expr: tree.Expr, scope: Scope) -> ConditionPart:
         """The parts of an expression.
 
         Raises:
@@ -129,24 +129,24 @@ class Reader:
                 items = tuple([self.read(operand, scope) for operand in operands])
                 conditions = tuple([item.condition for item in items])
                 if isinstance(expr, tree.And):
-                    return Written("and", expr, scope, core.AndC(conditions), items)
-                return Written("or", expr, scope, core.OrC(conditions), items)
+                    return ConditionPart("and", expr, scope, core.AndC(conditions), items)
+                return ConditionPart("or", expr, scope, core.OrC(conditions), items)
             case tree.Not(body):
                 inner = self.read(body, scope)
-                return Written("not", expr, scope, core.NotC(inner.condition), (inner,))
+                return ConditionPart("not", expr, scope, core.NotC(inner.condition), (inner,))
             case tree.Apply():
                 return self._applied(expr, scope)
             case _:
-                return Written("test", expr, scope, self.conditions.condition(expr, scope))
+                return ConditionPart("test", expr, scope, self.conditions.condition(expr, scope))
 
-    def _applied(self, expr: tree.Apply, scope: Scope) -> Written:
+    def _applied(self, expr: tree.Apply, scope: Scope) -> ConditionPart:
         found = self.conditions.pattern_of(expr, scope)
         if found is None:
             items = tuple([self.read(arg, scope) for arg in expr.args or () if not isinstance(arg, _LITERALS)])
             call: core.Condition = core.ActionIn(frozenset({self.conditions.called(expr, scope)}))
             if items:
                 call = core.AndC((call, *(item.condition for item in items)))
-            return Written("call", expr, scope, call, items)
+            return ConditionPart("call", expr, scope, call, items)
         module, pattern = found
         key = (module, pattern.name.text)
         body = None if pattern.params else self._plain.get(key)
@@ -154,7 +154,7 @@ class Reader:
             body = self.read(pattern.body, self.conditions.inside(expr, pattern, module, scope))
             if not pattern.params:
                 self._plain[key] = body
-        return Written("pattern", expr, scope, body.condition, (body,))
+        return ConditionPart("pattern", expr, scope, body.condition, (body,))
 
 
 _LITERALS = (tree.String, tree.Number, tree.Boolean)

@@ -13,7 +13,7 @@ from vigil_lang.engines.index import RunIndex
 from vigil_lang.semantics.modules import is_shipped
 from vigil_lang.testing.condition_parts import Place, Reader
 from vigil_lang.testing.coverage_points import PartKind, Point, Seen
-from vigil_lang.testing.observation import Watched
+from vigil_lang.testing.observation import ObservedStatement
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -113,7 +113,7 @@ class _Measurement:
         self._shipped = shipped
         self._points: dict[tuple[PartKind, Place], Point] = {}
         self._sources: dict[str, Source] = {}
-        self._policies: dict[int, tuple[Policy, dict[str, Watched]]] = {}
+        self._policies: dict[int, tuple[Policy, dict[str, ObservedStatement]]] = {}
         self._left = MAX_WORK
 
     def declare(self, policy: Policy) -> None:
@@ -123,7 +123,7 @@ class _Measurement:
         if self._counts(policy.path):
             self._sources.setdefault(policy.path, policy.module.source)
         reader = Reader(policy)
-        judged = {s.name: Watched(s, reader, self) for s in policy.statements}
+        judged = {s.name: ObservedStatement(s, reader, self) for s in policy.statements}
         self._policies[id(policy)] = policy, judged  # kept: an id is that of one object only while it is
 
     def run(self, case: Case) -> None:

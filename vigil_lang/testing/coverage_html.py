@@ -5,9 +5,9 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from vigil_lang import __version__
 from vigil_lang.diagnostics.visible import shown_path, visible
 from vigil_lang.testing.coverage_report import missing_words, percent, shortened
+from vigil_lang.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

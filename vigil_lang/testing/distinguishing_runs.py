@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from vigil_lang.engines.index import RunIndex
 from vigil_lang.engines.indexed import Judgement
 from vigil_lang.semantics import core
-from vigil_lang.testing.sample_events import near_misses, samples, values_for
-from vigil_lang.trace.event import Event, Trace
+from vigil_lang.testing.sample_events import FILLER, distinct, near_misses, samples, values_for
+from vigil_lang.trace.event import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from vigil_lang.semantics.denotation import Binding
+    from vigil_lang.trace.event import Event
 
-Line: TypeAlias = tuple[Event, ...]
+Line: TypeAlias = "tuple[Event, ...]"
 
 MAX_EVENTS: Final = 2_500
 """Events of the runs tried for one pair."""
@@ -33,7 +34,8 @@ _POOL: Final = 12
 _LONGEST: Final = 60
 """Repetitions or calls in between that a bound may ask for."""
 
-_SECOND: Final = 1_000_000
+SECOND: Final = 1_000_000
+"""In microseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +138,7 @@ class _Search:
 
     def _compared(self, trace: Trace) -> Telling | None:
         index = RunIndex(trace)
-        before, after = (_offending(requirement, index) for requirement in (self.before, self.after))
+        before, after = (offending(requirement, index) for requirement in (self.before, self.after))
         return Telling(trace, before, after) if before != after else None
 
     # --- events ---
@@ -147,12 +149,12 @@ class _Search:
             for binding in self._named:
                 found += islice(samples(core.AndC((one, core.NotC(two))), binding), 3)
                 found += islice(samples(core.AndC((two, core.NotC(one))), binding), 3)
-        return _distinct(found)[: _POOL // 2]
+        return distinct(found)[: _POOL // 2]
 
     def _events(self) -> list[Event]:
         met = (event for b in self._named for h in self._holds for event in islice(samples(h.condition, b), 2))
         missed = (e for b in self._named[:1] for h in self._holds for e in islice(near_misses(h.condition, b), 4))
-        return _distinct(chain(self._telling, met, missed))[:_POOL]
+        return distinct(chain(self._telling, met, missed))[:_POOL]
 
     # --- runs ---
 
@@ -183,11 +185,10 @@ class _Search:
         """Calls between the first and the second event, as many as some bound counts."""
         if len(chosen) != 2:
             return
-        filler = Event("e", "other", "e", status="ok")
         limits = self._limits(core.Calls)
         for count in dict.fromkeys(n for limit in limits for n in (limit - 1, limit)):
             if 0 < count <= _LONGEST:
-                yield (*prefix, chosen[0], *[filler] * count, chosen[1])
+                yield (*prefix, chosen[0], *[FILLER] * count, chosen[1])
 
     def _limits(self, kind: type[core.Calls] | type[core.Within]) -> list[int]:
         known = [b for theta in (self.before.theta, self.after.theta) for b in bounds(theta) if isinstance(b, kind)]
@@ -196,7 +197,7 @@ class _Search:
     def _timed(self, line: Line) -> Iterator[Trace]:
         """The run, and where a bound is a time, with every event as much later than the one before."""
         gaps: Sequence[int | None] = self._limits(core.Within) or [None]
-        for gap in gaps if gaps == [None] else [*gaps, gaps[-1] + _SECOND]:  # type: ignore[operator]
+        for gap in gaps if gaps == [None] else [*gaps, gaps[-1] + SECOND]:  # type: ignore[operator]
             yield Trace(
                 tuple(
                     replace(e, id=f"e{at + 1}", call=f"e{at + 1}", time=None if gap is None else at * gap)
@@ -205,39 +206,16 @@ class _Search:
             )
 
 
-def _offending(requirement: core.Requirement, index: RunIndex) -> tuple[int, ...]:
+def offending(requirement: core.Requirement, index: RunIndex) -> tuple[int, ...]:
+    """The indices of a run's events at fault by a requirement."""
     return tuple(violation.event for violation in Judgement(requirement, index).violations())
 
 
-def _distinct(events: Iterable[Event]) -> list[Event]:
-    return list({repr((e.action, e.kinds, e.args, e.status, e.output)): e for e in events}.values())
-
-
 def bounds(theta: core.Theta) -> list[core.Bound]:
-    """The bounds of the operators in a body, left to right; None for one without."""
-    match theta:
-        case core.Earlier(body, bound) | core.Later(body, bound):
-            return [bound, *bounds(body)]
-        case core.Not(body) | core.Repeated(_, body):
-            return bounds(body)
-        case core.And(items) | core.Or(items):
-            return [b for item in items for b in bounds(item)]
-        case core.Implies(left, right) | core.Clear(left, right):
-            return bounds(left) + bounds(right)
-        case _:
-            return []
+    """The bounds of the operators in a body; None for one without."""
+    return [body.bound for body in core.bodies(theta) if isinstance(body, core.Earlier | core.Later)]
 
 
 def repetitions(theta: core.Theta) -> list[int]:
     """The counts of `atmost` in a body."""
-    match theta:
-        case core.Repeated(count, body):
-            return [count, *repetitions(body)]
-        case core.Not(body) | core.Earlier(body) | core.Later(body):
-            return repetitions(body)
-        case core.And(items) | core.Or(items):
-            return [n for item in items for n in repetitions(item)]
-        case core.Implies(left, right) | core.Clear(left, right):
-            return repetitions(left) + repetitions(right)
-        case _:
-            return []
+    return [body.count for body in core.bodies(theta) if isinstance(body, core.Repeated)]

@@ -87,7 +87,7 @@ def _split(folder: Path, name: str) -> tuple[str, str | None]:
 
 
 def _chosen(found: list[Trace], file: str, run: str | None, span: Span, faults: Faults) -> Trace | None:
-    """The run of a name, which must be the only one of it, or the only run; a run without a name has its number."""
+    """The run with this name, or the only run; unnamed runs are called by their number."""
     names = [trace.run.name or str(number) for number, trace in enumerate(found, 1)]
     if run is None and len(found) > 1:
         help_text = f"name one of them: `run {quote(f'{file}#{names[0]}')}`"

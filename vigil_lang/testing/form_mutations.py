@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from vigil_lang.diagnostics.diagnostic import Edit, Span
 from vigil_lang.semantics import core
+from vigil_lang.semantics.forms import FORMS
 from vigil_lang.syntax import tree
 from vigil_lang.syntax.print import to_text
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from vigil_lang.diagnostics import Source
+    from vigil_lang.semantics.forms import Form
     from vigil_lang.semantics.lower import Statement
 
 _UNITS = {"ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000, "d": 86_400_000_000}
@@ -25,7 +27,7 @@ _DIRECTION = re.compile(r"earlier\b|later\b|◇[⁻⁺+-]")
 
 
 @dataclass(frozen=True, slots=True)
-class Reformed:
+class FormMutation:
     """One edit of a statement with the requirement that comes of it."""
 
     edits: tuple[Edit, ...]
@@ -42,55 +44,52 @@ class _Body:
     theta: core.Theta
 
 
-def reformed(statement: Statement) -> Iterator[Reformed]:
+def form_mutations(statement: Statement) -> Iterator[FormMutation]:
     """The statement in other forms, with its conditions as they are."""
     form, requirement = statement.syntax.form, statement.requirement
-    if statement.preset is None:
+    preset = statement.preset
+    if preset is None:
         for body in _temporal(statement.source, form.args[0], requirement.theta):
             trigger = body.theta.left if isinstance(body.theta, core.Implies) else None
-            yield _reformed(body, trigger)
+            yield _form_mutation(body, trigger)
         return
-    for body in (*_other_form(statement.source, form, requirement.theta), *_other_bound(form, requirement.theta)):
-        yield _reformed(body, requirement.trigger)
+    for body in (*_other_form(statement, preset), *_other_bound(form, requirement.theta)):
+        yield _form_mutation(body, requirement.trigger)
     after, trigger = statement.syntax.after, requirement.trigger
     if after is not None and isinstance(trigger, core.And):
         edit = Edit(Span(form.span.end, after.span.end), "")
         missing = f"no test has a trigger that no `{_short(after)}` comes before"
         body = _Body(edit, "drops the scope", missing, _unscoped(requirement.theta, trigger))
-        yield _reformed(body, trigger.items[0])
+        yield _form_mutation(body, trigger.items[0])
 
 
-def _reformed(body: _Body, trigger: core.Theta | None) -> Reformed:
+def _form_mutation(body: _Body, trigger: core.Theta | None) -> FormMutation:
     requirement = core.Requirement(body.theta, core.variables_of(body.theta), trigger)
-    return Reformed((body.edit,), body.told, body.missing, requirement)
+    return FormMutation((body.edit,), body.told, body.missing, requirement)
 
 
 # --- preset forms ------------------------------------------------------------------------------------------
 
 
-def _other_form(source: Source, form: tree.Form, theta: core.Theta) -> Iterator[_Body]:
+def _other_form(statement: Statement, preset: Form) -> Iterator[_Body]:
+    source, form, theta = statement.source, statement.syntax.form, statement.requirement.theta
+    held = {holds.role: holds for holds in core.conditions(theta)}
     name = Span(form.span.start, form.span.start + len(form.name))
-    match form.name, theta:
-        case "prec", core.Implies(trigger, core.Earlier(guard)):
-            missing = f"no test has `{_short(form.args[1])}` only after the trigger, or only before it"
-            yield _Body(Edit(name, "resp"), "turns `prec` to `resp`", missing, core.Implies(trigger, core.Later(guard)))
-        case "resp", core.Implies(trigger, core.Later(response)):
-            missing = f"no test has `{_short(form.args[1])}` only before the trigger, or only after it"
-            earlier = core.Implies(trigger, core.Earlier(response))
-            yield _Body(Edit(name, "prec"), "turns `resp` to `prec`", missing, earlier)
-        case "bresp", core.Implies(trigger, core.Later(response)) if form.bound is not None:
-            missing = f"no test has `{_short(form.args[1])}` later than the bound allows"
-            edit = Edit(name.to(_bracketed(source, form.bound)), "resp")
-            yield _Body(edit, "drops the bound", missing, core.Implies(trigger, core.Later(response)))
-        case "rslv", core.Implies(trigger, core.Or((resolution, _))):
-            missing = "no test has the trigger resolved at once, or come again instead of a resolution"
-            later = core.Implies(trigger, core.Later(resolution))
-            yield _Body(Edit(name, "resp"), "turns `rslv` to `resp`", missing, later)
-        case "until", core.Implies(trigger, core.Clear(core.Holds() as resolver, forbidden)):
+    if preset.mistaken_for is not None and isinstance(theta, core.Implies):
+        other = FORMS[preset.mistaken_for]
+        edit, told = Edit(name, other.name), f"turns `{preset.name}` to `{other.name}`"
+        if form.bound is not None:
+            edit, told = Edit(name.to(_bracketed(source, form.bound)), other.name), "drops the bound"
+        trigger, *others = (held[role] for role in preset.roles)
+        labels = {role: f"`{_short(arg)}`" for role, arg in zip(preset.roles, form.args, strict=True)}
+        missing = f"no test {preset.telling.format(**labels)}"
+        yield _Body(edit, told, missing, other.lower(theta.left, trigger, others, None))
+    match theta:
+        case core.Implies(triggered, core.Clear(core.Holds() as resolver, forbidden)):
             missing = f"no test has `{_short(form.args[1])}` between the trigger and what is then allowed again"
             never = replace(resolver, condition=core.ActionIn(frozenset()))
             edit = Edit(form.args[1].span, "action in {}")
-            yield _Body(edit, "lets nothing resolve it", missing, core.Implies(trigger, core.Clear(never, forbidden)))
+            yield _Body(edit, "lets nothing resolve it", missing, core.Implies(triggered, core.Clear(never, forbidden)))
 
 
 def _other_bound(form: tree.Form, theta: core.Theta) -> Iterator[_Body]:

@@ -13,9 +13,9 @@ from vigil_lang.semantics import core
 from vigil_lang.semantics.conditions import Failed
 from vigil_lang.semantics.modules import is_shipped
 from vigil_lang.semantics.range_restriction import unbound
-from vigil_lang.testing.condition_mutations import changes
-from vigil_lang.testing.condition_parts import Place, Reader, Written, substituted
-from vigil_lang.testing.form_mutations import reformed
+from vigil_lang.testing.condition_mutations import condition_mutations
+from vigil_lang.testing.condition_parts import ConditionPart, Place, Reader, substituted
+from vigil_lang.testing.form_mutations import form_mutations
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from vigil_lang.diagnostics import Source
     from vigil_lang.semantics.lower import Statement
     from vigil_lang.semantics.policy import Policy
-    from vigil_lang.testing.condition_mutations import Change, Meaning
+    from vigil_lang.testing.condition_mutations import ConditionMutation, Meaning
 
 MAX_MUTANTS: Final = 20_000
 MAX_WORK: Final = 1_000_000
@@ -98,13 +98,13 @@ class _Subject:
     policy: Policy
     statement: Statement
     reader: Reader
-    conditions: Sequence[tuple[core.Holds, Written]]
+    conditions: Sequence[tuple[core.Holds, ConditionPart]]
     size: int
 
     def with_parts(self, meanings: Mapping[Place, Meaning]) -> Mutated | None:
         """The statement with other meanings for the parts at some places; None where they have none."""
 
-        def by(part: Written) -> core.Condition | None:
+        def by(part: ConditionPart) -> core.Condition | None:
             meaning = meanings.get(part.place)
             return None if meaning is None else meaning(self.reader, part)
 
@@ -130,7 +130,7 @@ class _Making:
 
     def __init__(self, shipped: bool) -> None:
         self._shipped = shipped
-        self._parts: dict[Place, tuple[Written, bool]] = {}
+        self._parts: dict[Place, tuple[ConditionPart, bool]] = {}
         self._resting: dict[Place, list[_Subject]] = {}
         self._subjects: list[_Subject] = []
         self._keys: dict[int, str] = {}
@@ -151,7 +151,7 @@ class _Making:
             for place in places:
                 self._resting.setdefault(place, []).append(subject)
 
-    def _walk(self, part: Written, droppable: bool, places: set[Place]) -> None:
+    def _walk(self, part: ConditionPart, droppable: bool, places: set[Place]) -> None:
         if part.place in places:
             return
         places.add(part.place)
@@ -177,9 +177,9 @@ class _Making:
 
     def _of_parts(self) -> Iterator[Mutant]:
         """One a change; the same edit of a declared set changes every test of it."""
-        grouped: dict[tuple[str, tuple[Edit, ...]], tuple[Change, dict[Place, Meaning]]] = {}
+        grouped: dict[tuple[str, tuple[Edit, ...]], tuple[ConditionMutation, dict[Place, Meaning]]] = {}
         for place in sorted(self._parts):
-            for change in changes(*self._parts[place]):
+            for change in condition_mutations(*self._parts[place]):
                 if not self._counts(change.source.path):
                     continue
                 group = grouped.setdefault((change.source.path, change.edits), (change, {}))
@@ -200,7 +200,7 @@ class _Making:
         grouped: dict[tuple[str, tuple[Edit, ...]], Mutant] = {}
         for subject in self._subjects:
             source = subject.statement.source
-            for new in reformed(subject.statement) if self._counts(source.path) else ():
+            for new in form_mutations(subject.statement) if self._counts(source.path) else ():
                 mutated = subject.with_requirement(new.requirement)
                 self._left -= subject.size
                 if self._left < 0:

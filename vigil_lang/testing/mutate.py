@@ -189,7 +189,7 @@ class _Trial:
 
     @property
     def exhausted(self) -> bool:
-        """Whether so many events were looked at that it is enough."""
+        """Whether the limit of events is reached."""
         return self._left <= 0
 
     def names(self, mutant: Mutant) -> bool:
@@ -207,7 +207,7 @@ class _Trial:
         return False
 
     def _one(self, policy: Policy) -> Policy:
-        """The one policy that stands for all that read the same file with the same values."""
+        """One policy for all that read the same file with the same values."""
         key = policy.path, policy.module.source.text, repr(sorted(policy.params.items()))
         return self._chosen.setdefault(key, policy)
 

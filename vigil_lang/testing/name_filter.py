@@ -1,4 +1,4 @@
-"""Which tests to run, by parts of their names: `mask and not slow`."""
+"""Selection of tests by parts of their names: `mask and not slow`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def chooser(wanted: str) -> Callable[[str], bool]:
+def name_filter(wanted: str) -> Callable[[str], bool]:
     """Whether a test's name fits an expression: parts of names under `not`, `and`, `or`, tightest first.
 
     Raises:

@@ -1,4 +1,4 @@
-"""A statement under watch: what runs make of it, of its conditions and of their parts."""
+"""What runs show of a statement, of its conditions and of their parts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from vigil_lang.engines.index import RunIndex
     from vigil_lang.semantics.denotation import Binding
     from vigil_lang.semantics.lower import Statement
-    from vigil_lang.testing.condition_parts import Reader, Written
+    from vigil_lang.testing.condition_parts import ConditionPart, Reader
     from vigil_lang.testing.coverage_points import PartKind, Point, Points, Seen
     from vigil_lang.trace import Event, Trace
 
@@ -37,7 +37,7 @@ _OPERANDS: Final[dict[str, PartKind]] = {
 }
 
 
-class Watched:
+class ObservedStatement:
     """One statement with the points of its parts."""
 
     def __init__(self, statement: Statement, reader: Reader, points: Points) -> None:
@@ -99,7 +99,7 @@ def _relevant(live: dict[tuple[str, ...], list[Binding]], condition: _Condition)
 class _Condition:
     """One condition of a statement, as a function that notes what it makes of an event's parts."""
 
-    def __init__(self, written: Written, points: Points, given: set[str]) -> None:
+    def __init__(self, written: ConditionPart, points: Points, given: set[str]) -> None:
         """`given` are variables that have their values from other conditions."""
         self.variables = core.variables_of(written.condition)
         self.given = given & set(self.variables)
@@ -154,12 +154,12 @@ class _Condition:
 
     # --- parts ---
 
-    def _point(self, kind: PartKind, part: Written, wanted: set[Seen], points: Points) -> Point:
+    def _point(self, kind: PartKind, part: ConditionPart, wanted: set[Seen], points: Points) -> Point:
         point = points.point(kind, part.source, part.span, wanted)
         self._made.append(point)
         return point
 
-    def _wanted(self, kind: PartKind, item: Written) -> set[Seen]:
+    def _wanted(self, kind: PartKind, item: ConditionPart) -> set[Seen]:
         """What should be seen of an operand."""
         if kind != "conjunct":
             return {"true", "false"}
@@ -171,7 +171,7 @@ class _Condition:
             case _:
                 return {"decides"}
 
-    def _looking(self, part: Written, own: Point | None, points: Points) -> Check:
+    def _looking(self, part: ConditionPart, own: Point | None, points: Points) -> Check:
         """The part as a function of an event and a binding, the same as `denotation.meets`, that notes what it sees."""
         kind = _OPERANDS.get(part.kind)
         of_items = [self._point(kind, item, self._wanted(kind, item), points) if kind else None for item in part.items]
@@ -189,7 +189,7 @@ class _Condition:
         return noting
 
 
-def _value(part: Written, items: Sequence[Check], of_items: Sequence[Point | None]) -> Check:
+def _value(part: ConditionPart, items: Sequence[Check], of_items: Sequence[Point | None]) -> Check:
     match part.kind:
         case "and" | "call" if items:
             assert isinstance(part.condition, core.AndC)

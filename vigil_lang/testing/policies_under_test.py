@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Subjects:
+class PoliciesUnderTest:
     """The policies under test in one file, read anew for other values of their params."""
 
     own: Policy
@@ -32,7 +32,7 @@ class Subjects:
     _read: dict[str, tuple[Policy, ...]] = field(default_factory=dict)
 
     def sources(self) -> list[Source]:
-        """What holds the statements under test: the file itself, what it uses whole, else its namesake."""
+        """The files with the statements under test: itself, the modules it uses whole, or else its namesake."""
         module = self.own.module
         found = [module.source] if any(isinstance(item, tree.Statement) for item in module.file.items) else []
         found += [used.source for use, used in module.uses if not use.names and used.source not in found]

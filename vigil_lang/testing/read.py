@@ -13,8 +13,8 @@ from vigil_lang.semantics.policy import read_policy
 from vigil_lang.syntax import tree
 from vigil_lang.testing.case import Case, Expected
 from vigil_lang.testing.fixtures import Fixtures, leads_out
-from vigil_lang.testing.inline import written_run
-from vigil_lang.testing.policies_under_test import Subjects, statements
+from vigil_lang.testing.inline_runs import written_run
+from vigil_lang.testing.policies_under_test import PoliciesUnderTest, statements
 from vigil_lang.testing.test_errors import Faults
 from vigil_lang.trace.values import canonical
 
@@ -54,7 +54,7 @@ def read_tests(path: str, fixtures: Fixtures | None = None) -> Suite:
     own = read_policy(source)
     broken = own.module.file.broken
     errors = [d for d in own.errors if d.code != "VGL210"]  # a param may get its value from each test
-    subjects = Subjects(own)
+    subjects = PoliciesUnderTest(own)
     serious = [d for d in errors if d.source != source or not any(b.start <= d.span.start <= b.end for b in broken)]
     serious = serious or subjects.errors()
     if serious:
@@ -63,10 +63,10 @@ def read_tests(path: str, fixtures: Fixtures | None = None) -> Suite:
     return Suite(source, found.cases, (*errors, *found.findings), subjects.policies({}))
 
 
-def find_tests(own: Policy, fixtures: Fixtures, subjects: Subjects | None = None) -> Suite:
+def find_tests(own: Policy, fixtures: Fixtures, subjects: PoliciesUnderTest | None = None) -> Suite:
     """The tests of a file that was read as a policy, with the findings about them alone."""
     source = own.module.source
-    reader = _Reader(Faults(source), fixtures, subjects or Subjects(own))
+    reader = _Reader(Faults(source), fixtures, subjects or PoliciesUnderTest(own))
     tests = [item for item in own.module.file.items if isinstance(item, tree.TestCase)]
     if tests and not is_test_file(source.path) and source.path != "<stdin>":
         reader.faults.add(
@@ -82,7 +82,7 @@ def find_tests(own: Policy, fixtures: Fixtures, subjects: Subjects | None = None
 class _Reader:
     faults: Faults
     fixtures: Fixtures
-    subjects: Subjects
+    subjects: PoliciesUnderTest
     names: dict[str, tree.TestCase] = field(default_factory=dict)
 
     def case(self, test: tree.TestCase) -> Case | None:
@@ -157,7 +157,7 @@ class _Reader:
                 values: list[object] = []
                 for part in parts:
                     if isinstance(part, tree.Name):
-                        self.faults.add(f"`{part.text}` is no value: write the values out", part.span)
+                        self.faults.add(f"`{part.text}` is not a value: write the values out", part.span)
                         return None
                     values += [self._literal(e) for e in part.elements]
                 return None if None in values else values

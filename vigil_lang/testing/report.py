@@ -1,4 +1,4 @@
-"""What came of tests, for machines: JSON and JUnit."""
+"""Test results as JSON and JUnit."""
 
 from __future__ import annotations
 

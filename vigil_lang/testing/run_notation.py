@@ -1,4 +1,4 @@
-"""A run written as a test writes it, ready to be pasted into a `*_test.vgl`."""
+"""A run in the notation of a `*_test.vgl`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events made to measure: of a kind that meets a condition, or just misses it, with values a person can read."""
+"""Invented events that meet a condition or just miss it, with readable values."""
 
 from __future__ import annotations
 
@@ -31,14 +31,26 @@ _AROUND: Final = (("a ", " b"), ("", "a"), ("a", ""), ("", " b"), ("a ", ""), ("
 _OTHERS: Final = ("other", "1", "another")
 _PLACES = re.compile(r"\\[bB]|[\\^$()]")
 
+FILLER: Final = Event("e", "other", "e", status="ok")
+"""An event that no condition is likely to be about."""
+
+
+def content(event: Event) -> object:
+    """What conditions see of an event: all but its place in a run."""
+    return event.action, event.kinds, tuple(sorted(event.args.items())), event.status, event.output
+
+
+def distinct(events: Iterable[Event]) -> list[Event]:
+    """Each event once, whatever its place in a run."""
+    return list({content(event): event for event in events}.values())
+
 
 def samples(condition: core.Condition, binding: Binding, wanted: bool = True) -> Iterator[Event]:
-    """Events that meet a condition under a binding (or do not), each another way to; none where none is found."""
-    seen = set()
+    """Different events that meet a condition under a binding (or do not); none if none is found."""
+    seen: set[object] = set()
     for case in _ways(condition, wanted, _numbered(core.tests(condition))):
         event = _event(case, binding)
-        shown = repr((event.action, event.kinds, event.args, event.status, event.output))
-        if shown not in seen and meets(condition, event, binding) == wanted:
+        if (shown := content(event)) not in seen and meets(condition, event, binding) == wanted:
             seen.add(shown)
             yield event
 
@@ -97,7 +109,7 @@ def _numbered(tests: list[core.Test]) -> dict[int, int]:
 
 
 def _event(case: list[Asked], binding: Binding) -> Event:
-    """A guess: the caller sees whether it is right."""
+    """A guess; the caller must check it."""
     status: Status = "ok"
     asked: dict[core.Reads, list[Asked]] = {}
     for test, wanted in case:

@@ -1,4 +1,4 @@
-"""Running tests file by file: what came of each, and of all together."""
+"""Running tests file by file, and their results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What came of tests, as people know it from pytest."""
+"""Test results on a terminal, in the style of pytest."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Progress:
         self.line = 0
 
     def start(self) -> None:
-        """How much there is to do."""
+        """Begin: the number of tests is known."""
         cases, files = len(self.session.cases), len(self.session.files)
         self.console.print(_rule("tests", self.console.width, "bold"))
         chosen = f" · {self.session.deselected} deselected" if self.session.deselected else ""
@@ -48,7 +48,7 @@ class Progress:
         self.console.print()
 
     def add(self, file: FileResult, outcome: Outcome) -> None:
-        """One more test was run."""
+        """Show the result of one test."""
         if self.file is not file and not self.verbose:
             self._end_line()
             self._mark(Text(shown_path(file.path) + " "))
@@ -67,7 +67,7 @@ class Progress:
         self._mark(Text("." if outcome.passed else "F", style))
 
     def finish(self) -> None:
-        """All that were to be run were."""
+        """End the line after the last test."""
         self._end_line()
 
     def _mark(self, text: Text) -> None:
@@ -116,7 +116,7 @@ def print_outcome(session: Session, console: Console, *, notes: Iterable[tuple[s
 
 
 def heading(title: str, console: Console) -> None:
-    """A part of the screen begins."""
+    """The heading of a part of the output."""
     console.print()
     console.print(_rule(title, console.width, "bold"))
 

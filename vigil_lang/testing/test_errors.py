@@ -1,4 +1,4 @@
-"""What is wrong with the tests of one file, as it is found."""
+"""The findings about the tests of one file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _EXPONENT = 10_000
 
 
 def short(name: str) -> str:
-    """A name as a message quotes it; one may be a megabyte long."""
+    """A name shortened for a message."""
     return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
 
 
@@ -38,7 +38,7 @@ class Faults:
         self.found.append(Diagnostic.of("VGL610", message, self.source, span, help=help_text, notes=notes))
 
     def unknown(self, message: str, name: str, span: Span, known: Iterable[str], *, quoted: bool = False) -> None:
-        """Something is named that is not there; the nearest name is offered, or else those that there are."""
+        """An unknown name is reported with the nearest known one, or with the known names."""
         names = list(dict.fromkeys(known))
         near = nearest(name, names, 1)
         if near:

@@ -1,4 +1,4 @@
-"""Joins that cannot fail: a variable takes its values from the very field that is asked to have them."""
+"""Joins that cannot fail: a variable is compared with the same field that binds it."""
 
 from __future__ import annotations
 

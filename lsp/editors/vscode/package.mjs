@@ -5,10 +5,10 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { HERE, ROOT } from "./copies.mjs";
 
-const source = fs.readFileSync(path.join(ROOT, "vigil_lang/__init__.py"), "utf8");
+const source = fs.readFileSync(path.join(ROOT, "vigil_lang/version.py"), "utf8");
 const version = /^__version__ = "(\d+\.\d+\.\d+)/m.exec(source)?.[1];
 if (version === undefined) {
-  throw new Error("vigil_lang/__init__.py says no version");
+  throw new Error("vigil_lang/version.py says no version");
 }
 const out = process.argv[2] ?? `vigil-${version}.vsix`;
 const vsce = path.join(HERE, "node_modules/@vscode/vsce/vsce");

@@ -11,8 +11,9 @@ from vigil_lang.diagnostics import Edit, Span
 from vigil_lang.documents.document import Document
 from vigil_lang.documents.obligations import obligations
 from vigil_lang.documents.passages import occurrences
-from vigil_lang.lint.source.reach import StatementReach, parts_of
-from vigil_lang.lint.source.stems import related, stems
+from vigil_lang.english.stems import related
+from vigil_lang.english.words import distinctive_words, parts_of
+from vigil_lang.lint.source.reach import StatementReach
 from vigil_lang.semantics.text import quote
 from vigil_lang.syntax import tree
 from vigil_lang.syntax.layout import INDENT, WIDTH
@@ -45,7 +46,7 @@ def proposals(place: Place, library: Library, files: Iterable[str]) -> Iterator[
     statement = next((s for s in place.reading.policy.statements if s.syntax is item), None)
     if statement is None:
         return
-    wanted = StatementReach(statement, place.reading.module).words | stems(item.doc or "")
+    wanted = StatementReach(statement, place.reading.module).words | distinctive_words(item.doc or "")
     cited = {sentence for _, sentence in statement.metadata.cites}
     found = sorted(_candidates(place, library, files, wanted), key=lambda one: -one.score)
     offered = 0
@@ -68,12 +69,12 @@ def _candidates(place: Place, library: Library, files: Iterable[str], wanted: fr
             text = _SPACE.sub(" ", obligation.sentence.text).strip()
             shared = _shared(text, wanted)
             if shared >= _LEAST and any(True for _ in occurrences(document, text)):
-                yield _Candidate(shared + shared / (1 + len(stems(text))), file, text)
+                yield _Candidate(shared + shared / (1 + len(distinctive_words(text))), file, text)
 
 
 def _shared(sentence: str, wanted: frozenset[str]) -> int:
     """How many words of a sentence a statement has, too, endings aside."""
-    words = stems(sentence) | frozenset(part for word in sentence.split() for part in parts_of(word) if len(part) > 2)
+    words = {part for part in parts_of(sentence) if len(part) > 2}
     known = {word for word in wanted if len(word) > 2}
     return sum(any(related(word, other) for other in known if other[:3] == word[:3]) for word in words)
 

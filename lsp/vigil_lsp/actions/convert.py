@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 from lsprotocol.types import CodeActionKind
 
 from vigil_lang.diagnostics import Edit, Span
+from vigil_lang.semantics import core
+from vigil_lang.semantics.forms import FORMS
+from vigil_lang.semantics.lower import parts
 from vigil_lang.syntax import tree
 from vigil_lsp.actions.proof import keeps_meaning
 from vigil_lsp.actions.proposal import Place, Proposal
-from vigil_lsp.actions.written import AND, OR, UNARY, held, is_temporal, laid_out, operators
+from vigil_lsp.actions.written import AND, OR, UNARY, WHOLE, held, is_temporal, laid_out, operators
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +27,7 @@ def proposals(place: Place) -> Iterator[Proposal]:
     span = item.form.span if item.after is None else item.form.span.to(item.after.span)
     if place.commented(span):
         return
-    if item.form.name == "always":
+    if item.form.name not in FORMS:
         written, title = _as_form(place, item.form.args[0]), "Write as `{}`"
     else:
         written, title = _as_body(place, item), "Write as `always …`"
@@ -37,34 +40,45 @@ def proposals(place: Place) -> Iterator[Proposal]:
 
 
 def _as_body(place: Place, item: tree.Statement) -> str | None:
-    form, spell = item.form, operators(place)
+    """The statement's core as a temporal body; None where it has an operator that no text can write."""
+    statement = next((s for s in place.reading.policy.statements if s.syntax is item), None)
+    if statement is None:
+        return None
+    spell = operators(place)
+    written = {part.expr.span: part.expr for part in parts(item)}
+    gap = "" if spell["not"] == "¬" else " "
+    bound = f"[{item.form.bound.raw}]" if item.form.bound else ""
 
-    def put(expr: tree.Expr, tight: int) -> str:
-        return held(place.slice(expr.span), expr, tight)
+    def put(theta: core.Theta, tight: int) -> str | None:
+        match theta:
+            case core.Holds(span=span) if span is not None:
+                return held(place.slice(span), written[span], tight)
+            case core.Not(body):
+                return put_after(f"{spell['not']}{gap}", body)
+            case core.Earlier(body, limit):
+                return put_after(f"{spell['earlier']}{bound if limit else ''} ", body)
+            case core.Later(body, limit):
+                return put_after(f"{spell['later']}{bound if limit else ''} ", body)
+            case core.And(items):
+                return put_between(items, spell["and"], AND, tight)
+            case core.Or(items):
+                return put_between(items, spell["or"], OR, tight)
+            case core.Implies(left, right):
+                return put_between((left, right), spell["implies"], WHOLE, tight)
+            case _:
+                return None
 
-    def implies(right: str) -> str:
-        left = put(form.args[0], OR)
-        if item.after is not None:
-            left = f"{put(form.args[0], AND)} {spell['and']} {spell['earlier']} {put(item.after, UNARY)}"
-        return f"{spell['always']} {left} {spell['implies']} {right}"
+    def put_after(operator: str, body: core.Theta) -> str | None:
+        text = put(body, UNARY)
+        return None if text is None else operator + text
 
-    bound = f"[{form.bound.raw}]" if form.bound else ""
-    match form.name, form.args:
-        case "abs", (body,):
-            gap = "" if spell["not"] == "¬" else " "
-            if item.after is None:
-                return f"{spell['always']} {spell['not']}{gap}{put(body, UNARY)}"
-            scoped = f"{put(body, AND)} {spell['and']} {spell['earlier']} {put(item.after, UNARY)}"
-            return f"{spell['always']} {spell['not']}{gap}({scoped})"
-        case "prec", (_, guard):
-            return implies(f"{spell['earlier']} {put(guard, UNARY)}")
-        case "resp" | "bresp", (_, response):
-            return implies(f"{spell['later']}{bound} {put(response, UNARY)}")
-        case "rslv", (trigger, resolution):
-            either = f"({put(resolution, AND)} {spell['or']} {put(trigger, AND)})"
-            return implies(f"{put(resolution, AND)} {spell['or']} {spell['later']} {either}")
-        case _:
-            return None  # `until` and `atmost` say what no other form can
+    def put_between(items: tuple[core.Theta, ...], operator: str, binds: int, tight: int) -> str | None:
+        texts = [text for item in items if (text := put(item, min(binds + 1, AND))) is not None]
+        joined = f" {operator} ".join(texts)
+        return None if len(texts) < len(items) else f"({joined})" if binds < tight else joined
+
+    body = put(statement.requirement.theta, WHOLE)
+    return None if body is None else f"{spell['always']} {body}"
 
 
 def _as_form(place: Place, body: tree.Expr) -> str | None:

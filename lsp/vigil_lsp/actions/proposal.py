@@ -13,8 +13,8 @@ from vigil_lsp.names import Names
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from vigil_lang.config import Settings
     from vigil_lang.diagnostics import Diagnostic, Edit, Span
+    from vigil_lang.project.settings import Settings
     from vigil_lang.semantics.modules import Access
     from vigil_lang.syntax.scan import Token
     from vigil_lsp.mentions import Mention

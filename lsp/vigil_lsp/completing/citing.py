@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from lsprotocol.types import CompletionItemKind as Kind
 
+from vigil_lang.diagnostics import SEVERITIES
 from vigil_lang.documents.coverage import coverage
 from vigil_lang.documents.document import Document
-from vigil_lang.semantics.metadata import ANNOTATIONS, LEVELS, REACTIONS
+from vigil_lang.semantics.metadata import ANNOTATIONS, REACTIONS
 from vigil_lang.semantics.text import BadEscape, unescape
 from vigil_lsp.completing.offer import Offer
 from vigil_lsp.completing.spelling import inside
@@ -60,7 +61,7 @@ def annotation_values(scene: Scene) -> Iterator[Offer]:
     """What an annotation takes at this place."""
     match scene.slot.subject, scene.slot.index:
         case "severity", 0:
-            yield from _words(LEVELS)
+            yield from _words(SEVERITIES)
         case "on_violation", 0:
             yield from _words(REACTIONS)
         case "source", 0:

@@ -11,7 +11,7 @@ from vigil_lang.syntax import tree
 from vigil_lang.trace.discreet import may_show
 from vigil_lang.trace.vocabulary import vocabulary
 from vigil_lsp.completing.citing import LEVELS_SAID, TERMS
-from vigil_lsp.completing.keywords import FORMS, WORDS
+from vigil_lsp.completing.keywords import FORMS, FORMULAS, WORDS
 from vigil_lsp.completing.scene import seen
 from vigil_lsp.markup import prose
 
@@ -25,17 +25,6 @@ if TYPE_CHECKING:
 
 _MOST = 8
 _LONGEST = 2_000
-
-_CORE = {
-    "abs": "abs(ψ) = □ ¬ψ",
-    "prec": "prec(ψ, ψ′) = □ (ψ ⇒ ◇⁻ψ′)",
-    "resp": "resp(ψ, ψ′) = □ (ψ ⇒ ◇⁺ψ′)",
-    "bresp": "bresp[ℓ](ψ, ψ′) = □ (ψ ⇒ ◇⁺≤ℓ ψ′)",
-    "rslv": "rslv(ψ, ψ′) = □ (ψ ⇒ ψ′ ∨ ◇⁺(ψ′ ∨ ψ))",
-    "until": "until(ψ, ψ′, ψb) = □ (ψ ⇒ clear(ψ′, ψb))",
-    "atmost": "atmost[n](ψ) = □ (ψ ⇒ ¬repeated(n, ψ))",
-    "always": "always Θ = □ Θ",
-}
 
 
 def documentation(
@@ -81,7 +70,7 @@ def of_form(name: str, *, terms: bool = True) -> str:
     """A form: what it asks for, its terms, its meaning."""
     said, named = FORMS[name]
     listed = ["\n".join(f"- `{term}`: {what}" for term, what in named)] if terms else []
-    return "\n\n".join([said, *listed, block(_CORE[name])])
+    return "\n\n".join([said, *listed, block(FORMULAS[name])])
 
 
 def of_declaration(item: Declaration | tree.Statement, text: str) -> str:

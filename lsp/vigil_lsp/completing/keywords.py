@@ -91,6 +91,7 @@ FORMS: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
     },
     "always": ("It holds of every event.", (("body", "a condition that may look `earlier` and `later`"),)),
 }
+FORMULAS: dict[str, str] = {**{form.name: form.formula for form in PRESETS.values()}, "always": "always Θ = □ Θ"}
 BOUNDED = frozenset(form.name for form in PRESETS.values() if form.bound != "none")
 
 _SHORT: dict[str, str] = {**{form.name: form.short for form in PRESETS.values()}, "always": "holds of every event"}
@@ -161,7 +162,7 @@ def forms(scene: Scene) -> Iterator[Offer]:
 def form_snippet(name: str) -> str:
     """A form to fill in."""
     terms = [term for term, _ in FORMS[name][1] if term != "bound"]
-    if name == "always":
+    if name not in PRESETS:
         return "always $1"
     shift = 2 if name in BOUNDED else 1
     stops = ", ".join(f"${{{at}:{term}}}" for at, term in enumerate(terms, shift))
@@ -170,7 +171,8 @@ def form_snippet(name: str) -> str:
 
 def bounds(scene: Scene) -> Iterator[Offer]:
     """Some bounds, to see how they are written."""
-    times = scene.place.before[-2].text == "bresp" if len(scene.place.before) > 1 else False
+    form = PRESETS.get(scene.place.before[-2].text) if len(scene.place.before) > 1 else None
+    times = form is not None and form.bound == "calls or time"
     for text, said in (("1", "the next call"), ("3", "3 calls"), ("10", "10 calls")):
         yield Offer(text, Kind.Unit, text, 10, said)
     for text, said in (("30s", "30 seconds"), ("10m", "10 minutes"), ("1h", "an hour"), ("1d", "a day")):

@@ -8,6 +8,7 @@ from lsprotocol import types
 
 from vigil_lang.diagnostics import Span
 from vigil_lang.report.markdown import code
+from vigil_lang.semantics.forms import FORMS
 from vigil_lang.syntax import tree
 from vigil_lsp.cursor import walk
 from vigil_lsp.recordings.conditions import Meanings
@@ -56,7 +57,7 @@ def _conditions(form: tree.Form, after: tree.Expr | None) -> Iterator[tree.Expr]
                 waiting.append(body)
             case tree.Implies(left, right):
                 waiting += (right, left)
-            case tree.Not(body) if form.name == "always":
+            case tree.Not(body) if form.name not in FORMS:
                 waiting.append(body)
             case tree.And(items) | tree.Or(items) if any(_temporal(item) for item in items):
                 waiting += reversed(items)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from vigil_lang.lint.policy_parts import Handed, roots
+from vigil_lang.lint.policy_parts import ParameterTests, roots
 from vigil_lang.semantics.conditions import Conditions, Failed
 from vigil_lang.semantics.meanings import Argument, Hole, Place, Scope, Values, Variable
 from vigil_lang.syntax import tree
@@ -31,7 +31,7 @@ class Meanings:
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
         self._conditions = Conditions(Values(policy.params), _ignored)
-        self._handed = Handed()
+        self._handed = ParameterTests()
 
     def of(self, item: Item) -> Iterator[tuple[Span, core.Condition]]:
         """The conditions of an item with their places. Parameters of a pattern stand for any value.

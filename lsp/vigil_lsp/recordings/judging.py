@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from vigil_lang.diagnostics import Diagnostic, Source, Span
 from vigil_lang.engines.columns import plan
 from vigil_lang.lint.judging import Judged as Verdict
-from vigil_lang.lint.rules import benign, idle_bound, unexercised
+from vigil_lang.lint.rules import broken_by_benign_runs, unexercised, unreached_bound
 from vigil_lang.lint.subject import Subject
 from vigil_lang.lint.suppress import suppressed
 from vigil_lang.semantics.modules import is_shipped
@@ -40,7 +40,7 @@ _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*")
 MAX_EVENTS = 200
 """Events at fault, of one statement in one run, that are sent."""
 
-RULES = (idle_bound, benign, unexercised)
+RULES = (unreached_bound, broken_by_benign_runs, unexercised)
 """Rules that ask how statements fare on runs: VGL321, VGL331, VGL332."""
 
 

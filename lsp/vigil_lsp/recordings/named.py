@@ -15,15 +15,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vigil_lang.base.files import project_root, real_path
-from vigil_lang.config.select import Selection
 from vigil_lang.diagnostics import Span
+from vigil_lang.project.selection import Selection
 from vigil_lang.syntax.parse import MAX_CHARACTERS, MAX_TOKENS
 from vigil_lang.syntax.scan import tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from vigil_lang.config import Settings
+    from vigil_lang.project.settings import Settings
 
 _COMMENT = re.compile(r"//[ \t]*runs[ \t]*:")
 _PATTERN = re.compile(r"[^\s,]+")
@@ -79,16 +79,13 @@ def asked(path: str, text: str | None, settings: Settings, start: str, workspace
     else:
         project = project_root(Path(real_path(os.path.join(start, settings.folder))))  # noqa: PTH118
         basis = Basis(tuple(absolute(start, one) for one in settings.runs), signatures, benign, str(project))
-    selection = Selection(
-        (*lint.select, *lint.extend_select), lint.ignore, lint.per_file_ignores, lint.severity, str(settings.folder)
-    )
     return Asked(
         path,
         text,
         basis,
         start,
         dict(settings.params),
-        selection,
+        settings.selection,
         lint.benign_threshold,
         lint.inline_ignores,
         tuple(span for _, span in patterns),

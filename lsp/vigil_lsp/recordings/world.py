@@ -11,7 +11,7 @@ from vigil_lang.base.files import lies_in, real_path, waits
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
 from vigil_lang.diagnostics.visible import as_argument
 from vigil_lang.ingest.load import is_packed
-from vigil_lang.paths import parted, trace_paths
+from vigil_lang.project.paths import parted, trace_paths
 from vigil_lang.report.recording import file_of
 from vigil_lang.runs import load_traces
 from vigil_lang.signatures import load_signature

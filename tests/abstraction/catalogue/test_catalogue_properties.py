@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,7 +15,7 @@ _ODD = (
 )
 _TEXTS = st.one_of(st.text(max_size=8), st.sampled_from(_ODD.split()))
 _WORDS = st.builds(Word, _TEXTS, st.booleans() | st.just(True), st.booleans(), st.booleans())
-_HEADS = st.one_of(st.sampled_from(names()).map(Word), _WORDS)
+_HEADS = st.one_of(st.deferred(lambda: st.sampled_from(names())).map(Word), _WORDS)
 _CWD = st.sampled_from([None, "/repo", "~", "."])
 
 
@@ -48,6 +49,7 @@ def test_no_words() -> None:
     assert read_command((), "/repo").step.kinds == ("process.run",)
 
 
+@pytest.mark.slow
 def test_long_commands_are_read_in_time() -> None:
     many = tuple(Word(f"-{n % 7}{n}=" if n % 3 else f"a{n}/b.c") for n in range(50_000))
     for name in ("cp", "git", "no-such-program", "find", "bash", "xargs", "python"):

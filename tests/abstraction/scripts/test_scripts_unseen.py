@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vigil_lang.abstraction.scripts import ScriptReading, parsed, read_script
-from vigil_lang.abstraction.step import Spawn, Step
+from vigil_lang.abstraction.scripts import parsed, read_script
+from vigil_lang.abstraction.step import ScriptReading, Spawn, Step
 from vigil_lang.trace.unseen import leaves_open
 
 HERE = Path(__file__).parent

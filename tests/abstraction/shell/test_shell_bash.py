@@ -35,7 +35,7 @@ ATOMS = (
 def words_of_bash(text: str) -> list[str]:
     script = f"set -f\n{SETUP}\nprintf '%s\\0' start {text} end"
     environment = {"LC_ALL": "C.UTF-8"}
-    done = subprocess.run([str(BASH), "-c", script], capture_output=True, timeout=10, check=False, env=environment)
+    done = subprocess.run([str(BASH), "-c", script], capture_output=True, timeout=60, check=False, env=environment)
     return done.stdout.decode("utf-8", "replace").split("\0")[:-1] if done.returncode == 0 and not done.stderr else []
 
 

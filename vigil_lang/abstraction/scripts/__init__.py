@@ -1,8 +1,9 @@
 """What a script does, read from its text alone: files, network, programs it runs and library functions it calls.
 
-Nothing is run. Each language is translated into one small tree (`tree.py`), which one interpreter (`flow.py`,
-`expressions.py`, `calls.py`) walks in the order things would happen, keeping what is known of every value
-(`values.py`). What functions of libraries do is data (`libraries.py`); `emit.py` makes steps of it.
+Nothing is run. Each language is translated into one small tree (`tree.py`). One interpreter walks it in the order
+things would happen and keeps what is known of every value (`values.py`): `statements.py`, `expressions.py`, `calls.py`
+and `functions.py` call each other through `state.Interpreter`. What functions of libraries do is data
+(`libraries.py`); `emit.py` makes steps of it.
 
 What a step of a call carries besides the roles of its kinds: `function`, the qualified name (a method of an object is
 called after its class, ``openpyxl.Workbook.save``, or after the function whose result it is, ``pkg.f().method``);
@@ -14,28 +15,19 @@ made it: ``of.path``, ``of.data_only``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from vigil_lang.abstraction.step import ScriptReading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from vigil_lang.abstraction.step import Spawn, Step, Word
+    from vigil_lang.abstraction.step import Word
 
 MAX_TEXT = 500_000
 """Characters of a script that is read at all."""
 
 _LANGUAGES = {"python": "python", "javascript": "javascript", "typescript": "javascript"}
-
-
-@dataclass(slots=True)
-class ScriptReading:
-    """What a script does, in the order it would happen, and what of it could not be read."""
-
-    steps: tuple[Step | Spawn, ...] = ()
-    trouble: tuple[str, ...] = ()
-    unseen: tuple[str, ...] = ()
-    """Why it may have effects that no step tells, each with its line; empty where all it does is told."""
 
 
 def _no_files(_: str) -> str | None:

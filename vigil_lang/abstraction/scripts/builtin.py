@@ -3,43 +3,40 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
-from vigil_lang.abstraction.scripts import calls, emit, expressions, flow, modules, options, targets
-from vigil_lang.abstraction.scripts.site import Arguments, Site
-from vigil_lang.abstraction.scripts.tree import Opaque
+from vigil_lang.abstraction.scripts import emit, modules, options
+from vigil_lang.abstraction.scripts.attributes import attribute
+from vigil_lang.abstraction.scripts.bindings import set_item
+from vigil_lang.abstraction.scripts.callbacks import call_handed, for_each
+from vigil_lang.abstraction.scripts.site import Arguments
+from vigil_lang.abstraction.scripts.state import EXIT, FAIL
 from vigil_lang.abstraction.scripts.values import (
     MAX_ITEMS,
     UNKNOWN,
     Function,
     Object,
     Ref,
-    Sequence,
     Thing,
-    Value,
     active,
     anything,
-    element,
     is_literal,
     opaque,
     text_of,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from vigil_lang.abstraction.scripts.state import Run
-
-    Special: TypeAlias = Callable[[Run, str, Thing | None, Arguments, Site], Value]
-    Computation: TypeAlias = Callable[[Run, Thing | None, Arguments], Value | None]
+    from vigil_lang.abstraction.scripts.site import Site
+    from vigil_lang.abstraction.scripts.state import Run, Special
+    from vigil_lang.abstraction.scripts.values import Value
 
 
 def _leave(run: Run, name: str, this: Thing | None, given: Arguments, site: Site) -> Value:  # noqa: ARG001
     """`sys.exit`, `process.exit`: with a known code other than 0 the script has failed."""
-    calls.callbacks(run, given, UNKNOWN)
+    call_handed(run, given, UNKNOWN)
     value = given.get(0)
     failed = is_literal(value) and value not in (0, None)
-    run.leaves |= flow.FAIL if failed else flow.EXIT
+    run.leaves |= FAIL if failed else EXIT
     run.stops = True
     return UNKNOWN
 
@@ -105,7 +102,7 @@ def _partial(run: Run, name: str, this: Thing | None, given: Arguments, site: Si
     if isinstance(callee, Function):
         more = tuple(v for _, v in given.positional[1:])
         if given.named or given.more or len(callee.given) + len(more) > MAX_ITEMS:
-            calls.again(run, callee)
+            run.look_again(callee)
         return replace(callee, given=(callee.given + more)[:MAX_ITEMS])
     return anything(*given.values())
 
@@ -114,45 +111,24 @@ def _each(run: Run, name: str, this: Thing | None, given: Arguments, site: Site)
     """`map(f, items)`, `filter(f, items)`: the function is called, but perhaps never."""
     callee, over = given.get(0), given.get(1)
     if len(given.positional) > 2 or given.more:
-        with calls.aside(run):
-            calls.apply(run, callee, Arguments([], more=True), site)
+        with run.aside():
+            run.apply(callee, Arguments([], more=True), site)
         return opaque(*given.values())
     return for_each(run, callee, over if over is not None else UNKNOWN, site, keep=name.endswith("filter"))
-
-
-def for_each(run: Run, callee: Value, over: Value, site: Site, *, keep: bool = False) -> Value:
-    """Calls a function with each of some items; a list of what it returns, or of the items."""
-    items = expressions.items_of(over)
-    if items is not None and len(items) > min(64, run.turns):
-        items = None
-    run.turns -= len(items or ())
-    outer, stops, leaves = run.certain, run.stops, run.leaves
-    run.certain = False
-    found: list[Value] = []
-    for item in [element(over)] if items is None else items:
-        given = Arguments([(Opaque(), item)])
-        if isinstance(callee, Function):
-            found.append(calls.invoke(run, callee, given.positional))
-        elif callee is not None:
-            found.append(calls.apply(run, callee, given, site))
-    run.certain, run.stops, run.leaves = outer, stops, leaves
-    if keep:
-        return Sequence(list(items) if items is not None else [element(over)], open=True)
-    return Sequence(found, open=items is None)
 
 
 def _get_attribute(run: Run, name: str, this: Thing | None, given: Arguments, site: Site) -> Value:  # noqa: ARG001
     owner, wanted = given.get(0), given.get(1)
     if not isinstance(wanted, str):
         return anything(owner, given.get(2))
-    found = expressions.attribute(run, owner, wanted, site.scope)
+    found = attribute(run, owner, wanted, site.scope)
     default = given.get(2)
     return opaque(found, default) if active(default) else found
 
 
 def _set_attribute(run: Run, name: str, this: Thing | None, given: Arguments, site: Site) -> Value:  # noqa: ARG001
     owner, value = given.get(0), given.get(2)
-    targets.set_item(run, owner, given.get(1) if given.get(1) is not None else UNKNOWN, value)
+    set_item(run, owner, given.get(1) if given.get(1) is not None else UNKNOWN, value)
     return None
 
 
@@ -170,12 +146,12 @@ def _later(run: Run, name: str, this: Thing | None, given: Arguments, site: Site
     if isinstance(callee, Function | Ref):
         outer, run.certain = run.certain, False
         if isinstance(callee, Function):
-            calls.invoke(run, callee, rest.positional, rest)
+            run.invoke(callee, rest.positional, rest)
         else:
-            calls.apply(run, callee, rest, site)
+            run.apply(callee, rest, site)
         run.certain = outer
     elif not is_literal(callee) or isinstance(callee, str):
-        calls.apply(run, callee if not is_literal(callee) else UNKNOWN, rest, site)
+        run.apply(callee if not is_literal(callee) else UNKNOWN, rest, site)
     return UNKNOWN
 
 
@@ -223,36 +199,3 @@ SPECIAL: dict[str, Special] = {
     **dict.fromkeys(options.NAMES, _argument_parser),
 }
 """Functions that are more than a step, or something else."""
-
-
-def handed_on(run: Run, name: str, given: Arguments, site: Site) -> bool:
-    """Calls the function that one like `executor.submit(f, x)` or `Thread(target=f)` is given to call, if it is one."""
-    last = name.rpartition(".")[2]
-    callee, spread = given.get(-1, "target"), given.get(-1, "args")
-    rest = list(spread.items) if isinstance(spread, Sequence) else []
-    if callee is None and last in _HANDS_ON:
-        for i, (_, value) in enumerate(given.positional):
-            if isinstance(value, Function | Ref):
-                callee = value
-                rest = [v for _, v in given.positional[i + 1 :]] or rest
-                break
-    if not isinstance(callee, Function | Ref):
-        return False
-    if last in ("map", "imap", "imap_unordered", "starmap", "map_async"):
-        for_each(run, callee, rest[0] if rest else UNKNOWN, site)
-        return True
-    outer, stops, leaves = run.certain, run.stops, run.leaves
-    run.certain = False
-    arguments = Arguments([(Opaque(), v) for v in rest])
-    if isinstance(callee, Function):
-        calls.invoke(run, callee, arguments.positional, arguments)
-    else:
-        calls.apply(run, callee, arguments, site)
-    run.certain, run.stops, run.leaves = outer, stops, leaves
-    return True
-
-
-_HANDS_ON = frozenset(
-    {"submit", "Thread", "Process", "Timer", "apply", "apply_async", "map", "imap", "imap_unordered", "starmap"}
-    | {"map_async", "run_in_executor", "to_thread", "register", "call_later", "call_soon"}
-)

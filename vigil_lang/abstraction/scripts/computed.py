@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, TypeAlias
 
-from vigil_lang.abstraction.scripts import containers, expressions, pure
+from vigil_lang.abstraction.scripts import pure
 from vigil_lang.abstraction.scripts.tree import Opaque
 from vigil_lang.abstraction.scripts.values import (
     MAX_ITEMS,
@@ -14,12 +14,13 @@ from vigil_lang.abstraction.scripts.values import (
     Mapping,
     Sequence,
     Thing,
-    Value,
     active,
     element,
     is_literal,
+    items_of,
     opaque,
     text_of,
+    view,
 )
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from vigil_lang.abstraction.scripts.site import Arguments
     from vigil_lang.abstraction.scripts.state import Run
+    from vigil_lang.abstraction.scripts.values import Value
 
     Computation: TypeAlias = Callable[[Run, Thing | None, Arguments], Value | None]
 
@@ -169,7 +171,7 @@ def _listed(run: Run, this: Thing | None, given: Arguments) -> Value | None:  # 
     value = given.get(0)
     if not given.positional:
         return Sequence()
-    known = expressions.items_of(value)
+    known = items_of(value)
     if known is None:
         return value if isinstance(value, Thing) else Sequence([element(value)], open=True)
     return Sequence(known)
@@ -210,7 +212,7 @@ def _enumerated(run: Run, this: Thing | None, given: Arguments) -> Value | None:
     value = given.get(0)
     start = given.get(1, "start")
     first = start if isinstance(start, int) else 0
-    known = expressions.items_of(value)
+    known = items_of(value)
     if known is None or not (start is None or isinstance(start, int)):
         return Sequence([Sequence([UNKNOWN, element(value)])], open=True)
     return Sequence([Sequence([first + i, item]) for i, item in enumerate(known)])
@@ -218,7 +220,7 @@ def _enumerated(run: Run, this: Thing | None, given: Arguments) -> Value | None:
 
 def _zipped(run: Run, this: Thing | None, given: Arguments) -> Value | None:  # noqa: ARG001
     values = [v for _, v in given.positional]
-    known = [expressions.items_of(v) for v in values]
+    known = [items_of(v) for v in values]
     run.spend(sum(len(k) for k in known if k is not None) // 16)
     if given.more or not values or any(k is None for k in known):
         return Sequence([Sequence([element(v) for v in values])], open=True)
@@ -240,17 +242,17 @@ def _dict(run: Run, this: Thing | None, given: Arguments) -> Value | None:  # no
 
 def _keys(run: Run, this: Thing | None, given: Arguments) -> Value | None:
     value = given.get(0)
-    return containers.view(value, "keys") if isinstance(value, Mapping) else _listed(run, this, given)
+    return view(value, "keys") if isinstance(value, Mapping) else _listed(run, this, given)
 
 
 def _values(run: Run, this: Thing | None, given: Arguments) -> Value | None:
     value = given.get(0)
-    return containers.view(value, "values") if isinstance(value, Mapping) else _listed(run, this, given)
+    return view(value, "values") if isinstance(value, Mapping) else _listed(run, this, given)
 
 
 def _entries(run: Run, this: Thing | None, given: Arguments) -> Value | None:
     value = given.get(0)
-    return containers.view(value, "items") if isinstance(value, Mapping) else _listed(run, this, given)
+    return view(value, "items") if isinstance(value, Mapping) else _listed(run, this, given)
 
 
 def _quoted(run: Run, this: Thing | None, given: Arguments) -> Value | None:  # noqa: ARG001

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vigil_lang.abstraction.scripts import builtin, calls, emit, expressions, pure, targets
+from vigil_lang.abstraction.scripts import emit, pure
+from vigil_lang.abstraction.scripts.bindings import note_item, set_item
+from vigil_lang.abstraction.scripts.callbacks import call_handed, for_each
 from vigil_lang.abstraction.scripts.values import (
     MAX_ITEMS,
     MAX_STRING,
@@ -16,19 +18,22 @@ from vigil_lang.abstraction.scripts.values import (
     Ref,
     Sequence,
     Thing,
-    Value,
     active,
     element,
     is_literal,
+    items_of,
     join,
     limited,
+    merge_into,
     opaque,
     text_of,
+    view,
 )
 
 if TYPE_CHECKING:
     from vigil_lang.abstraction.scripts.site import Arguments, Site
     from vigil_lang.abstraction.scripts.state import Run
+    from vigil_lang.abstraction.scripts.values import Value
 
 
 def method(run: Run, owner: Value, name: str, given: Arguments, site: Site) -> Value:
@@ -51,16 +56,16 @@ def method(run: Run, owner: Value, name: str, given: Arguments, site: Site) -> V
                 run.open(f"what .{name}() does is not known", site.line)
             if run.libraries and name not in run.library.plain and name[:1] != "_":
                 return emit.unknown_call(run, name, given, site, known=known)
-            calls.callbacks(run, given, UNKNOWN)
+            call_handed(run, given, UNKNOWN)
             return opaque(*given.values())
         case Thing(name=called) if called:
-            return calls.apply(run, owner, given, site)
+            return run.apply(owner, given, site)
         case Function() | Class() | Object() | Ref():
-            return calls.apply(run, UNKNOWN, given, site)
+            return run.apply(UNKNOWN, given, site)
         case _:
             if name not in run.library.methods:
                 run.open(f"what .{name}() does is not known", site.line)
-            calls.callbacks(run, given, UNKNOWN)
+            call_handed(run, given, UNKNOWN)
             return opaque(owner, *given.values())
 
 
@@ -71,14 +76,13 @@ _PATHS = frozenset({"rename", "replace"})
 def _of_the_script(run: Run, name: str) -> None:
     """A method of an object that may be of any class of the script."""
     for each in run.methods.get(name, ())[:MAX_CLASSES]:
-        calls.again(run, each)
+        run.look_again(each)
     if len(run.methods.get(name, ())) > MAX_CLASSES:
         run.open(f"too many classes have a method {name}")
 
 
 MAX_CLASSES = 8
 """Classes of the script whose methods of one name are looked at where it is not known which of them is called."""
-
 
 _PLAIN = frozenset(
     [
@@ -87,6 +91,7 @@ _PLAIN = frozenset(
         "startsWith", "endsWith", "trimEnd", "trimStart", "replaceAll",
     ]
 )  # fmt: skip
+
 _SAME = {
     "trim": "strip", "toLowerCase": "lower", "toUpperCase": "upper", "startsWith": "startswith",
     "endsWith": "endswith", "trimEnd": "rstrip", "trimStart": "lstrip", "replaceAll": "replace",
@@ -120,7 +125,7 @@ def _text(run: Run, owner: str, name: str, given: Arguments) -> Value:
         )
     if name not in run.library.methods:
         run.open(f"what .{name}() does is not known")
-    calls.callbacks(run, given, UNKNOWN)
+    call_handed(run, given, UNKNOWN)
     return UNKNOWN
 
 
@@ -133,7 +138,7 @@ def _plain(owner: str, name: str, texts: list[str]) -> Value:
 
 
 def _join(owner: str, value: Value) -> Value:
-    known = expressions.items_of(value)
+    known = items_of(value)
     texts = [text_of(v) for v in known or ()]
     found = [t for t in texts if t is not None]
     size = sum(map(len, found)) + len(owner) * len(found)
@@ -189,17 +194,17 @@ def _sequence(run: Run, owner: Sequence, name: str, given: Arguments, site: Site
         case "pop" | "shift" | "popleft" | "remove" | "clear" | "sort" | "reverse" | "splice" | "discard":
             found = element(owner)
             owner.open = True
-            calls.callbacks(run, given, found)
+            call_handed(run, given, found)
             if name == "splice":
                 owner.items = limited([*owner.items, *values[2:]])[0]
             return owner if name in ("sort", "reverse") else found
         case "copy" | "slice" | "values" | "flat" | "concat" | "toSorted":
             more = [opaque(*values)] if active(*values) else []
-            calls.callbacks(run, given, element(owner))
+            call_handed(run, given, element(owner))
             return Sequence([*owner.items, *more], open=owner.open or name != "copy")
         case "map" | "forEach" | "flatMap" | "filter" | "some" | "every" | "find" | "findIndex":
             callee = values[0] if values else UNKNOWN
-            found = builtin.for_each(run, callee, owner, site, keep=name == "filter")
+            found = for_each(run, callee, owner, site, keep=name == "filter")
             return found if name in ("map", "filter", "flatMap") else element(owner) if name == "find" else UNKNOWN
         case "join" if run.language == "javascript":
             separator = values[0] if values else ","
@@ -210,7 +215,7 @@ def _sequence(run: Run, owner: Sequence, name: str, given: Arguments, site: Site
             if name not in run.library.methods:
                 run.open(f"what .{name}() does is not known", site.line)
             found = element(owner)
-            calls.callbacks(run, given, found if active(found) else UNKNOWN)
+            call_handed(run, given, found if active(found) else UNKNOWN)
             return opaque(owner, *given.values())
 
 
@@ -221,7 +226,7 @@ def _grow(run: Run, owner: Sequence, name: str, values: list[Value]) -> Value:
         values = values[1:]
     added = values
     if name == "extend":
-        known = expressions.items_of(values[0]) if values else []
+        known = items_of(values[0]) if values else []
         owner.open |= known is None
         added = [element(values[0])] if known is None else known
     front = name in ("unshift", "appendleft")
@@ -230,23 +235,10 @@ def _grow(run: Run, owner: Sequence, name: str, values: list[Value]) -> Value:
     if name == "add":
         added = [v for v in added if not (is_literal(v) and v in [i for i in owner.items if is_literal(i)])]
     for value in added:
-        targets.note_item(run, owner, value)
+        note_item(run, owner, value)
     owner.items, cut = limited([*owner.items, *added])
     owner.open |= cut
     return owner
-
-
-def view(owner: Mapping, name: str) -> Sequence:
-    """The keys, values or pairs of a mapping."""
-    is_open = owner.open or bool(owner.others)
-    match name:
-        case "keys":
-            return Sequence([*owner.items, *([UNKNOWN] if owner.others else [])], is_open)
-        case "values":
-            return Sequence([*owner.items.values(), *owner.others], is_open)
-        case _:
-            pairs: list[Value] = [Sequence([k, v]) for k, v in owner.items.items()]
-            return Sequence([*pairs, *(Sequence([UNKNOWN, v]) for v in owner.others)], is_open)
 
 
 def _mapping(run: Run, owner: Mapping, name: str, given: Arguments, site: Site) -> Value:
@@ -261,16 +253,16 @@ def _mapping(run: Run, owner: Mapping, name: str, given: Arguments, site: Site) 
             rest = [*owner.items.values(), *owner.others] if not isinstance(key, str | int | float) else owner.others
             default = [*values[1:2], *([UNKNOWN] if owner.open and not rest else [])]
             if name == "setdefault" and len(values) > 1:
-                targets.set_item(run, owner, key, values[1])
+                set_item(run, owner, key, values[1])
             return join([*rest, *default]) if rest or owner.open else default[0] if default else None
         case "set":
-            targets.set_item(run, owner, key, values[1] if len(values) > 1 else UNKNOWN)
+            set_item(run, owner, key, values[1] if len(values) > 1 else UNKNOWN)
             return owner
         case "update":
             for value in given.values():
-                targets.note_item(run, owner, value)
+                note_item(run, owner, value)
             if isinstance(key, Mapping) and run.certain and not given.named:
-                targets.merge_into(owner, key)
+                merge_into(owner, key)
                 run.spend(len(key.items) // 4)
             else:
                 owner.open = True
@@ -285,18 +277,18 @@ def _mapping(run: Run, owner: Mapping, name: str, given: Arguments, site: Site) 
             return element(owner) if name == "popitem" else UNKNOWN
         case "forEach":
             for callee in values:
-                builtin.for_each(run, callee, view(owner, "values"), site)
+                for_each(run, callee, view(owner, "values"), site)
             return None
         case _ if isinstance(owner.items.get(name), Function):
-            return calls.apply(run, owner.items[name], given, site)
+            return run.apply(owner.items[name], given, site)
         case _ if name in owner.items:
-            return calls.apply(run, owner.items[name], given, site)
+            return run.apply(owner.items[name], given, site)
         case _:
             held = active(*owner.others)
-            calls.for_any(run, held, lambda each: calls.apply(run, each, given, site))
+            run.for_any(held, lambda each: run.apply(each, given, site))
             if not held and name not in run.library.methods:
                 run.open(f"what .{name}() does is not known", site.line)
-            calls.callbacks(run, given, UNKNOWN)
+            call_handed(run, given, UNKNOWN)
             return opaque(owner, *given.values())
 
 
@@ -306,7 +298,7 @@ def _items(run: Run, owner: Thing, name: str, given: Arguments, site: Site) -> V
     match name:
         case "map" | "forEach" | "flatMap" | "filter":
             callee = values[0] if values else UNKNOWN
-            found = builtin.for_each(run, callee, owner, site)
+            found = for_each(run, callee, owner, site)
             return owner if name == "filter" else found
         case "sort" | "reverse" | "slice" | "copy" | "concat":
             return owner
@@ -315,5 +307,5 @@ def _items(run: Run, owner: Thing, name: str, given: Arguments, site: Site) -> V
         case _:
             if name not in run.library.methods:
                 run.open(f"what .{name}() does is not known", site.line)
-            calls.callbacks(run, given, element(owner))
+            call_handed(run, given, element(owner))
             return opaque(owner, *given.values())

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from vigil_lang.abstraction.scripts.state import Run
     from vigil_lang.abstraction.scripts.tree import Expr
 
+
 MAX_TEXTS = 64
 """Texts of one argument, and arguments of one call, that a step carries."""
 

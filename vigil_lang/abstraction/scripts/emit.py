@@ -5,45 +5,45 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from vigil_lang.abstraction.scripts import builtin, calls, computed, spawn
+from vigil_lang.abstraction.scripts import computed, spawn
+from vigil_lang.abstraction.scripts.callbacks import call_handed, hand_over, handed_on
 from vigil_lang.abstraction.scripts.draft import MAX_TEXTS, Draft
-from vigil_lang.abstraction.scripts.libraries import Entry, is_standard
+from vigil_lang.abstraction.scripts.libraries import is_standard
 from vigil_lang.abstraction.scripts.site import Site
 from vigil_lang.abstraction.scripts.values import (
     NAMELESS,
     UNKNOWN,
     Function,
-    Mapping,
-    Object,
     Ref,
     Scope,
     Sequence,
     Thing,
-    Value,
     active,
     element,
+    parameters,
     qualified,
     text_of,
     truth,
 )
-from vigil_lang.abstraction.step import Step
 from vigil_lang.trace.unseen import EFFECTS
 from vigil_lang.trace.vocabulary import vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from vigil_lang.abstraction.scripts.libraries import Entry
     from vigil_lang.abstraction.scripts.site import Arguments
     from vigil_lang.abstraction.scripts.state import Run
+    from vigil_lang.abstraction.scripts.values import Value
+    from vigil_lang.abstraction.step import Step
+
 
 _FILLS = ("heapq.", "bisect.", "Object.assign")
 """Functions of the languages' own libraries that put something into what they are given."""
 
 _SEARCHES = frozenset({"glob.glob", "glob.iglob"})
-_OF_A_PATH = frozenset({"pathlib.Path.glob", "pathlib.Path.rglob"})
 
-_HANDED = 3
-"""How deep in what a function is given an empty list may be that it fills."""
+_OF_A_PATH = frozenset({"pathlib.Path.glob", "pathlib.Path.rglob"})
 
 _NOWHERE = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty", "-", "NUL"})
 
@@ -60,25 +60,22 @@ _KEEPS = frozenset(
 )
 """Functions that do not call what they are given."""
 
-SPECIAL_VALUES = frozenset({"os.environ", "process.env", "sys.argv", "process.argv", "sys.path"})
-"""What has a name like a function's, and is none."""
-
 
 def library_call(run: Run, name: str, this: Thing | None, given: Arguments, site: Site) -> Value:
     """Calls a function of a library by qualified name, or a method of `this`."""
     name = run.library.canonical(name.removesuffix(".__init__"))
-    special = builtin.SPECIAL.get(name)
+    special = run.interpreter.special.get(name)
     if special is not None:
         return special(run, name, this, given, site)
     result = computed.compute(run, name, this, given)
     if result is not None:
         if any(isinstance(v, Function | Ref) or (isinstance(v, Thing) and v.holds) for v in given.values()):
-            calls.callbacks(run, given, _first_element(given))
+            call_handed(run, given, _first_element(given))
         return result
     entry = run.library.find(name)
     if entry is not None and entry.spawn:
         spawn.spawn(run, entry, given, site)
-        calls.callbacks(run, given, UNKNOWN)
+        call_handed(run, given, UNKNOWN)
         return Thing((entry.name,), entry.returns or f"{entry.name}()")
     if not _is_told(run, name, entry, this, given):
         unnamed = name.partition(".")[0] == NAMELESS
@@ -123,20 +120,6 @@ def _texts(given: Arguments) -> Iterator[str]:
             yield "./" + (value.text or "x")
 
 
-def may_act(run: Run, name: str) -> bool:
-    """Whether something by this name is perhaps a function that does something; constants are written in capitals."""
-    name = run.library.canonical(name)
-    last = name.rpartition(".")[2]
-    entry = run.library.find(name)
-    if entry is not None:
-        return entry.effective
-    if name in SPECIAL_VALUES or name == "pathlib.Path" or last.isupper():
-        return False
-    if name in builtin.SPECIAL:
-        return True
-    return not run.library.only_computes(name)
-
-
 def _found(name: str, this: Thing | None, given: Arguments) -> Value:
     """What a search for files by a pattern gives: the pattern stands for them, as it does in a shell."""
     pattern = text_of(given.get(0, "pathname" if name in _SEARCHES else "pattern"))
@@ -166,7 +149,7 @@ def unknown_call(run: Run, name: str, given: Arguments, site: Site, *, known: bo
         draft.unresolved[EFFECTS] = None
     draft.done(site)
     hand_over(given, fills=True)
-    calls.callbacks(run, given, UNKNOWN)
+    call_handed(run, given, UNKNOWN)
     return Thing((shown,), holds=given.active())
 
 
@@ -181,8 +164,8 @@ def data_read(run: Run, path: str, scope: Scope) -> Value:
 def _silent(run: Run, name: str, this: Thing | None, given: Arguments, site: Site) -> Value:
     """A call that is no step: it may still call what it is given, and use up a file it is given."""
     hand_over(given, fills=name.startswith(_FILLS))
-    if (name not in _KEEPS or given.named) and not builtin.handed_on(run, name, given, site):
-        calls.callbacks(run, given, _first_element(given))
+    if (name not in _KEEPS or given.named) and not handed_on(run, name, given, site):
+        call_handed(run, given, _first_element(given))
     of = this.of if this is not None and name.startswith("io.") else {}
     return Thing((), qualified(name, "()"), of, holds=_held(run, given, this))
 
@@ -201,27 +184,6 @@ def _first_element(given: Arguments) -> Value:
     """What `sorted(items, key=f)` calls its function with."""
     first = given.get(0)
     return element(first) if isinstance(first, Sequence | Thing) else UNKNOWN
-
-
-def hand_over(given: Arguments, *, fills: bool) -> None:
-    """A file that is handed to a function may get anything written into it, and what is empty may be filled."""
-    waiting = [(value, 0) for value in given.values()]
-    for value, depth in waiting:
-        inside: list[Value] = []
-        match value:
-            case Thing(step=Step() as step):
-                step.content = None
-                value.step = None
-            case Sequence(items=items):
-                value.open |= fills and not items
-                inside = items
-            case Mapping(items=known):
-                value.open |= fills and not known
-                inside = list(known.values())
-            case Object(members=members):
-                inside = list(members.values())
-        if depth < _HANDED and len(waiting) < MAX_TEXTS:
-            waiting += [(each, depth + 1) for each in inside[:MAX_TEXTS]]
 
 
 def _step(run: Run, name: str, entry: Entry | None, this: Thing | None, given: Arguments, site: Site) -> Value:
@@ -255,8 +217,8 @@ def _step(run: Run, name: str, entry: Entry | None, this: Thing | None, given: A
     hand_over(given, fills=entry is None)
     held = _held(run, given)
     item = Thing((shown,), qualified(shown, "()"), {}, holds=held)
-    if not builtin.handed_on(run, shown, given, site):
-        calls.callbacks(run, given, item)
+    if not handed_on(run, shown, given, site):
+        call_handed(run, given, item)
     if entry is not None and entry.same and this is not None:
         return this
     result = _result(shown, entry, _made_of(draft, entry, given), this)
@@ -274,8 +236,8 @@ def _step(run: Run, name: str, entry: Entry | None, this: Thing | None, given: A
 def _without_step(run: Run, shown: str, entry: Entry | None, this: Thing | None, given: Arguments) -> Value:
     """A call that has no effect of its own, where only effects are looked for."""
     hand_over(given, fills=entry is None)
-    if not builtin.handed_on(run, shown, given, Site(Scope({}), run.line)):
-        calls.callbacks(run, given, UNKNOWN)
+    if not handed_on(run, shown, given, Site(Scope({}), run.line)):
+        call_handed(run, given, UNKNOWN)
     if entry is not None and entry.same and this is not None:
         return this
     result = _result(shown, entry, {}, this)
@@ -433,7 +395,7 @@ def local_step(run: Run, callee: Function | None, given: Arguments, site: Site, 
     draft = Draft(run, shown.rpartition(".")[2], ("code.call",))
     draft.roles["function"] = (shown,)
     _arguments(draft, given, site)
-    for param, (node, value) in zip(calls.parameters(callee) if callee else (), given.positional, strict=False):
+    for param, (node, value) in zip(parameters(callee) if callee else (), given.positional, strict=False):
         if param and param not in draft.roles:
             draft.give(param, node, value)
     draft.done(site)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from vigil_lang.abstraction.scripts import calls, emit, pure, targets
+from vigil_lang.abstraction.scripts import calls, emit, pure
+from vigil_lang.abstraction.scripts.attributes import attribute, is_environment
+from vigil_lang.abstraction.scripts.bindings import bind, set_item
 from vigil_lang.abstraction.scripts.libraries import BUILT_IN
-from vigil_lang.abstraction.scripts.state import MAX_DEPTH, MAX_TURNS, Run
+from vigil_lang.abstraction.scripts.site import Arguments, Site
+from vigil_lang.abstraction.scripts.state import MAX_DEPTH
 from vigil_lang.abstraction.scripts.tree import (
     Attr,
     Await,
@@ -17,7 +21,6 @@ from vigil_lang.abstraction.scripts.tree import (
     Compare,
     Const,
     Each,
-    Expr,
     Index,
     Items,
     Lambda,
@@ -29,14 +32,15 @@ from vigil_lang.abstraction.scripts.tree import (
     Star,
     Sum,
     Yield,
+    fails,
+    plain,
 )
 from vigil_lang.abstraction.scripts.values import (
     MAX_ITEMS,
     MAX_STRING,
-    NAMELESS,
+    MAX_TURNS,
     UNKNOWN,
     Class,
-    Env,
     Function,
     Mapping,
     Object,
@@ -44,18 +48,25 @@ from vigil_lang.abstraction.scripts.values import (
     Scope,
     Sequence,
     Thing,
-    Value,
     active,
     anything,
     element,
     is_literal,
+    items_of,
     join,
     limited,
+    member,
+    merge_into,
     opaque,
     part,
     qualified,
     truth,
 )
+
+if TYPE_CHECKING:
+    from vigil_lang.abstraction.scripts.state import Run
+    from vigil_lang.abstraction.scripts.tree import Expr
+    from vigil_lang.abstraction.scripts.values import Env, Value
 
 
 def evaluate(run: Run, node: Expr, scope: Scope) -> Value:
@@ -70,7 +81,7 @@ def evaluate(run: Run, node: Expr, scope: Scope) -> Value:
         return found
     match found:
         case Ref(name=name) if isinstance(node, Name | Attr | Index) and (
-            name == "process" or _is_environment(run, name)
+            name == "process" or is_environment(run, name)
         ):
             read = emit.environment_read(run, UNKNOWN, scope)
             return found if name == "process" else read
@@ -106,7 +117,7 @@ def owner(run: Run, node: Expr, scope: Scope) -> Value:
 def _evaluate(run: Run, node: Expr, scope: Scope) -> Value:
     match node:
         case Call():
-            return calls.call(run, node, scope)
+            return call(run, node, scope)
         case Attr():
             run.line = node.line
             return attribute(run, owner(run, node.value, scope), node.name, scope)
@@ -143,12 +154,10 @@ def _evaluate(run: Run, node: Expr, scope: Scope) -> Value:
             return _each(run, node, scope)
         case Await():
             inner = node.value
-            return (
-                calls.call(run, inner, scope, awaited=True) if isinstance(inner, Call) else evaluate(run, inner, scope)
-            )
+            return call(run, inner, scope, awaited=True) if isinstance(inner, Call) else evaluate(run, inner, scope)
         case Bind():
-            value = calls.named(run, node.value, node.target, scope)
-            targets.assign(run, node.target, value, scope)
+            value = named(run, node.value, node.target, scope)
+            assign(run, node.target, value, scope)
             return value
         case Star():
             return opaque(evaluate(run, node.value, scope))
@@ -184,101 +193,6 @@ def look_up(run: Run, name: str, scope: Scope) -> Value:
     return Ref(f"{star}.{name}") if star else anything()
 
 
-def attribute(run: Run, owner: Value, name: str, scope: Scope) -> Value:
-    """The value of `owner.name`."""
-    if name.startswith("__") and name.endswith("__") and name not in _PLAIN and not isinstance(owner, Object):
-        return anything(owner)  # a way to what the name of nobody tells
-    match owner:
-        case Ref():
-            full = f"{owner.name}.{name}"
-            constant = pure.constant(full)
-            if constant is not None:
-                return constant
-            if run.language == "javascript" and _is_environment(run, owner.name):
-                return emit.environment_read(run, name, scope)
-            return _special(run, full) or Ref(full)
-        case Thing():
-            if owner.name in ("pathlib.Path", "pathlib.PurePath"):
-                return pure.path_attribute(owner, name)
-            return part(owner, f".{name}")
-        case Class() if name == "prototype" and run.language == "javascript":
-            return owner
-        case Object() | Class():
-            found = member(owner, name)
-            if isinstance(found, Function) and found.how == "property":
-                return calls.invoke(run, found, [])
-            return found
-        case Mapping() if name in owner.items:
-            return owner.items[name]
-        case Mapping() if owner.open or owner.others:
-            return join(owner.others)
-        case Sequence() | str() if name == "length":
-            known = items_of(owner) if isinstance(owner, Sequence) else owner
-            if known is None or (isinstance(known, str) and not known.isascii()):
-                return UNKNOWN
-            return len(known)
-        case _:
-            return opaque(owner)
-
-
-def _is_environment(run: Run, name: str) -> bool:
-    """Whether something by this name is the environment."""
-    return name.endswith(("env", "environ", "environb")) and run.library.canonical(name) in emit.ENVIRONMENTS
-
-
-_PLAIN = frozenset(
-    ["__name__", "__file__", "__doc__", "__version__", "__qualname__", "__module__", "__class__", "__len__"]
-)
-"""Attributes with underscores that lead nowhere."""
-
-
-def _special(run: Run, name: str) -> Value:
-    """Values that depend on how the script is run; None for others."""
-    if name in ("sys.argv", "process.argv"):
-        return run.argv
-    return None
-
-
-def member(owner: Object | Class, name: str) -> Value:
-    """A member of an object or a class, its own or of a base; a function of an object is its method."""
-    kind = owner.kind if isinstance(owner, Object) else owner
-    if isinstance(owner, Object) and name in owner.members:
-        return owner.members[name]
-    waiting: list[Value] = [kind]
-    for _ in range(16):
-        if not waiting:
-            break
-        match waiting.pop(0):
-            case Class() as base:
-                if name in base.members:
-                    found = base.members[name]
-                    if isinstance(found, Function) and found.how != "static":
-                        this = kind if found.how == "class" else owner if isinstance(owner, Object) else None
-                        return replace(found, this=this, given=())
-                    return found
-                waiting += base.bases
-            case Ref() | Thing() if isinstance(owner, Object) and NAMELESS in owner.members:
-                return owner.members[NAMELESS]  # one of what it was made of
-            case Ref(name=library) if library and library != "object":
-                return Thing(name=qualified(library, f".{name}"))
-            case Thing(name=library) if library:
-                return Thing(name=qualified(library, f".{name}"))
-    return owner.members.get(NAMELESS, UNKNOWN) if isinstance(owner, Object) else UNKNOWN
-
-
-def items_of(value: Value, *, keys: bool = False) -> list[Value] | None:
-    """All items a loop goes through; None where they are not known."""
-    match value:
-        case Sequence(open=False):
-            return [i for i in range(len(value.items))] if keys else list(value.items)  # noqa: C416
-        case Mapping(open=False, others=[]):
-            return list(value.items)
-        case str() if len(value) <= MAX_TURNS:
-            return list(value)
-        case _:
-            return None
-
-
 def _index(run: Run, node: Index, scope: Scope) -> Value:
     whole = owner(run, node.value, scope)
     key = evaluate(run, node.key, scope) if node.key else UNKNOWN
@@ -289,7 +203,7 @@ def _index(run: Run, node: Index, scope: Scope) -> Value:
 
 def _item(run: Run, owner: Value, key: Value, node: Index, scope: Scope) -> Value:
     match owner:
-        case Ref(name=name) if _is_environment(run, name):
+        case Ref(name=name) if is_environment(run, name):
             return emit.environment_read(run, key, scope)
         case Sequence(open=False) if isinstance(key, int) and -len(owner.items) <= key < len(owner.items):
             return owner.items[key]
@@ -343,9 +257,9 @@ def _pairs(run: Run, node: Pairs, scope: Scope) -> Value:
     for key_node, value_node in node.pairs:
         value = evaluate(run, value_node, scope)
         if key_node is not None:
-            targets.set_item(run, found, evaluate(run, key_node, scope), value)
+            set_item(run, found, evaluate(run, key_node, scope), value)
         elif isinstance(value, Mapping):
-            targets.merge_into(found, value)
+            merge_into(found, value)
             run.spend(len(value.items) // 4)
         else:
             found.open = True
@@ -396,9 +310,9 @@ def _each(run: Run, node: Each, scope: Scope) -> Value:
     run.turns -= len(known or ())
     run.certain = outer and known is not None
     for item in [element(source)] if known is None else known:
-        targets.assign(run, target, item, inner)
+        assign(run, target, item, inner)
         for more_target, more_over, _ in node.loops[1:]:
-            targets.assign(run, more_target, element(evaluate(run, more_over, inner)), inner)
+            assign(run, more_target, element(evaluate(run, more_over, inner)), inner)
         kept = [run.decided(evaluate(run, test, inner)) for _, _, conditions in node.loops for test in conditions]
         if False in kept:
             continue
@@ -408,8 +322,165 @@ def _each(run: Run, node: Each, scope: Scope) -> Value:
             sequence.items.append(element_value)
             sequence.open |= None in kept
         else:
-            targets.set_item(run, mapping, element_value, evaluate(run, node.value, inner))
+            set_item(run, mapping, element_value, evaluate(run, node.value, inner))
             mapping.open |= None in kept
         run.certain = outer and known is not None
     run.certain = outer
     return sequence if node.value is None else mapping
+
+
+def assign(run: Run, target: Expr, value: Value, scope: Scope) -> None:
+    """Gives a name, an attribute, an item or several of these a value."""
+    match target:
+        case Name(id=name):
+            bind(run, name, value, scope)
+        case Items(items=targets):
+            for inner, item in zip(targets, _taken_apart(value, targets), strict=False):
+                assign(run, inner, item, scope)
+        case Star(value=inner):
+            assign(run, inner, value, scope)
+        case Attr(value=whole, name=name):
+            holder = owner(run, whole, scope)
+            if run.language == "javascript":
+                emit.environment(run, holder, name, value, scope)
+                if name in _LOADS and isinstance(holder, Thing | Ref):
+                    run.open(f"what {name} is set to is loaded")
+            set_item(run, holder, name, value)
+        case Index(value=whole, key=key, line=line):
+            run.line = line
+            holder = owner(run, whole, scope)
+            key_value = evaluate(run, key, scope) if key else UNKNOWN
+            for bound in target.bounds:
+                evaluate(run, bound, scope)
+            emit.environment(run, holder, key_value, value, scope)
+            set_item(run, holder, key_value, value)
+        case Pairs(pairs=pairs):
+            for key_node, inner in pairs:
+                key_value = evaluate(run, key_node, scope) if key_node else UNKNOWN
+                taken = _taken_out(run, value, key_value, scope)
+                if isinstance(inner, Logic):  # a default: what is taken out may be missing
+                    taken = _or_default(run, taken, inner.values[1], scope)
+                    inner = inner.values[0]
+                assign(run, inner, taken, scope)
+        case Logic(values=(inner, default)):
+            assign(run, inner, _or_default(run, value, default, scope), scope)
+        case _:
+            if active(value):
+                run.open("a function or object is stored where it is not followed")
+
+
+_LOADS = frozenset({"href", "innerHTML", "location", "outerHTML", "src", "srcdoc"})
+"""Attributes of what a browser has: it loads what they are set to, or runs it."""
+
+
+def _or_default(run: Run, value: Value, default: Expr, scope: Scope) -> Value:
+    """A value, or what stands for it where it is missing."""
+    if value is None:
+        return evaluate(run, default, scope)
+    if not isinstance(value, Thing):
+        return value
+    outer, run.certain = run.certain, False
+    other = evaluate(run, default, scope)
+    run.certain = outer
+    return replace(value, holds=active(*value.holds, other)) if active(other) else value
+
+
+def _taken_out(run: Run, value: Value, key: Value, scope: Scope) -> Value:
+    """What a name gets of an object: nothing, of one that is known not to have it."""
+    if not isinstance(key, str):
+        return opaque(value) if not isinstance(value, Ref) else anything()
+    if isinstance(value, Mapping) and not value.open and not value.others:
+        return value.items.get(key)
+    return attribute(run, value, key, scope)
+
+
+def _taken_apart(value: Value, targets: tuple[Expr, ...]) -> list[Value]:
+    """What each of several targets gets of a value."""
+    star = next((i for i, t in enumerate(targets) if isinstance(t, Star)), None)
+    known = items_of(value)
+    if (
+        known is None
+        or (star is None and len(known) < len(targets))
+        or (star is not None and len(known) + 1 < len(targets))
+    ):
+        one = (
+            Thing(value.origins, f"{value.name}[]" if value.name else "", holds=value.holds)
+            if isinstance(value, Thing)
+            else element(value)
+        )
+        return [one] * len(targets)
+    if star is None:
+        return known
+    after = len(targets) - star - 1
+    rest: list[Value] = [Sequence(known[star : len(known) - after])]
+    return known[:star] + rest + known[len(known) - after :]
+
+
+def call(run: Run, node: Call, scope: Scope, names: tuple[str, ...] = (), *, awaited: bool = False) -> Value:
+    """The result of a call, which happens."""
+    func, site = node.func, Site(scope, node.line, names)
+    run.spend()
+    run.line = node.line
+    if isinstance(func, Attr):
+        outer = run.certain
+        if func.name == "catch" and run.language == "javascript" and not _handler_fails(node):
+            run.certain = False  # what fails is made good
+        this = owner(run, func.value, scope)
+        run.certain = outer
+        given = arguments(run, node, scope)
+        return calls.method(run, this, func.name, given, site, awaited=awaited)
+    if isinstance(func, Name) and func.id == "super":
+        parent = calls.parent_of(scope)
+        if run.language == "javascript":
+            calls.call_parent(run, parent, arguments(run, node, scope), site)
+        return parent
+    callee = owner(run, func, scope)
+    return calls.apply(run, callee, arguments(run, node, scope), site, awaited=awaited)
+
+
+def named(run: Run, node: Expr, target: Expr, scope: Scope) -> Value:
+    """The value of an expression that is given a name: a call knows it."""
+    inner = node.value if isinstance(node, Await) else node
+    if not isinstance(inner, Call):
+        return evaluate(run, node, scope)
+    text = plain(target)
+    names = (text,) if text else tuple(filter(None, map(plain, target.items))) if isinstance(target, Items) else ()
+    return call(run, inner, scope, names, awaited=inner is not node)
+
+
+def arguments(run: Run, node: Call, scope: Scope) -> Arguments:
+    """The arguments of a call, evaluated in order."""
+    found = Arguments()
+    for arg in node.args:
+        if isinstance(arg, Star):
+            spread = evaluate(run, arg.value, scope)
+            known = items_of(spread)
+            if known is None:
+                found.more = True
+                found.held += active(spread)
+                known = []
+            found.positional += [(Opaque(), v) for v in known]
+            if len(found.positional) > MAX_ITEMS:
+                found.positional[MAX_ITEMS:] = [(Opaque(), opaque(*(v for _, v in found.positional[MAX_ITEMS:])))]
+                found.more = True
+            run.spend(len(known) // 4)
+        else:
+            found.positional.append((arg, evaluate(run, arg, scope)))
+    for name, value_node in node.keywords:
+        value = evaluate(run, value_node, scope)
+        if name is not None:
+            found.named[name] = (value_node, value)
+        elif isinstance(value, Mapping):
+            found.named |= {str(k): (Opaque(), v) for k, v in value.items.items()}
+            found.more |= value.open
+            run.spend(len(value.items) // 4)
+        else:
+            found.more = True
+            found.held += active(value)
+    return found
+
+
+def _handler_fails(node: Call) -> bool:
+    """Whether what `.catch()` is given ends the program as failed."""
+    handler = node.args[0] if node.args else None
+    return isinstance(handler, Lambda) and fails(handler.body)

@@ -6,17 +6,21 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from vigil_lang.abstraction import paths
-from vigil_lang.abstraction.scripts import emit, expressions, flow, targets
+from vigil_lang.abstraction.scripts import emit
+from vigil_lang.abstraction.scripts.attributes import attribute
+from vigil_lang.abstraction.scripts.bindings import bind
 from vigil_lang.abstraction.scripts.libraries import is_standard
 from vigil_lang.abstraction.scripts.state import MAX_MODULES
-from vigil_lang.abstraction.scripts.tree import Name
-from vigil_lang.abstraction.scripts.values import UNKNOWN, Class, Mapping, Ref, Scope, Thing, Value
+from vigil_lang.abstraction.scripts.values import UNKNOWN, Class, Mapping, Ref, Scope, Thing, member
 
 if TYPE_CHECKING:
     from vigil_lang.abstraction.scripts.state import Run
     from vigil_lang.abstraction.scripts.tree import Import
+    from vigil_lang.abstraction.scripts.values import Value
+
 
 _ENDINGS = ("", ".js", ".mjs", ".cjs", ".ts", ".jsx", ".tsx", "/index.js")
+
 _PARTS = ("promises", "posix", "web")
 
 MAX_RUN = 20_000
@@ -40,23 +44,23 @@ def _bind_python(run: Run, node: Import, scope: Scope) -> None:
         module = load(run, node.module, scope)
         root = node.module.partition(".")[0]
         if node.alias:
-            targets.assign(run, Name(node.alias), module, scope)
+            bind(run, node.alias, module, scope)
         elif "." not in node.module:
-            targets.assign(run, Name(root), module, scope)
+            bind(run, root, module, scope)
         elif root not in scope.names:
-            targets.assign(run, Name(root), Ref(root), scope)
+            bind(run, root, Ref(root), scope)
         return
     owner = load(run, node.module, scope)
     if node.name != "*":
         value: Value = UNKNOWN
         match owner:
             case Class():
-                value = expressions.member(owner, node.name)
+                value = member(owner, node.name)
                 if value is UNKNOWN and run.files is not None:
                     value = load(run, f"{node.module}.{node.name}", scope)
             case Ref(name=name):
-                value = expressions.attribute(run, owner, node.name, scope) if name else Ref(node.name)
-        targets.assign(run, Name(node.alias), value, scope)
+                value = attribute(run, owner, node.name, scope) if name else Ref(node.name)
+        bind(run, node.alias, value, scope)
     elif isinstance(owner, Class):
         scope.names.update(owner.members)
     elif isinstance(owner, Ref) and not is_standard(owner.name, "python"):
@@ -75,13 +79,13 @@ def _bind_javascript(run: Run, node: Import, scope: Scope) -> None:
         case Ref(name=name) if node.name in (None, "default"):
             value: Value = Ref(_default(name, node.module)) if node.name else owner
         case Class() if node.name:
-            value = expressions.member(owner, node.name)
+            value = member(owner, node.name)
         case Ref():
-            value = expressions.attribute(run, owner, node.name or "", scope)
+            value = attribute(run, owner, node.name or "", scope)
         case _:
             value = owner
     if node.alias:
-        targets.assign(run, Name(node.alias), value, scope)
+        bind(run, node.alias, value, scope)
 
 
 def _default(name: str, module: str) -> str:
@@ -187,7 +191,7 @@ def load_path(run: Run, path: str, name: str) -> Class | None:
     prepare(run, inner, name)
     outer, leaves, stops = run.certain, run.leaves, run.stops
     run.returned.append([])
-    flow.block(run, tree.body, inner)
+    run.block(tree.body, inner)
     run.returned.pop()
     run.certain, run.leaves, run.stops = outer, leaves, stops
     module.members = inner.names
@@ -223,7 +227,7 @@ def run_text(run: Run, text: str, scope: Scope) -> None:
     outer = run.certain
     run.texts.append(text)
     run.returned.append([])
-    flow.block(run, tree.body, scope)
+    run.block(tree.body, scope)
     run.returned.pop()
     run.texts.pop()
     run.certain = outer

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vigil_lang.abstraction.scripts import calls, expressions
-from vigil_lang.abstraction.scripts.values import UNKNOWN, Class, Env, Object, Sequence, Thing, Value, opaque
+from vigil_lang.abstraction.scripts.callbacks import call_handed
+from vigil_lang.abstraction.scripts.values import UNKNOWN, Class, Object, Sequence, Thing, items_of, opaque
 
 if TYPE_CHECKING:
     from vigil_lang.abstraction.scripts.site import Arguments
     from vigil_lang.abstraction.scripts.state import Run
+    from vigil_lang.abstraction.scripts.values import Env, Value
+
 
 _PARSER = "argparse.ArgumentParser"
+
 _METHODS = ["add_argument", "parse_args", "parse_known_args", "add_argument_group", "add_mutually_exclusive_group"]
+
 _METHODS += ["set_defaults", "add_subparsers", "add_parser"]
+
 NAMES = (_PARSER, *(f"{_PARSER}.{m}" for m in _METHODS))
+
 _MAX_OPTIONS = 200
 
 
@@ -29,10 +35,10 @@ def call(run: Run, name: str, this: Thing | None, given: Arguments) -> Value:
             names = tuple(v for _, v in given.positional if isinstance(v, str))
             if this.options is not None and len(this.options) < _MAX_OPTIONS and names and not given.more:
                 this.options.append((names, {k: v for k, (_, v) in given.named.items()}))
-            calls.callbacks(run, given, UNKNOWN)
+            call_handed(run, given, UNKNOWN)
             return UNKNOWN
         case "set_defaults":
-            calls.callbacks(run, given, UNKNOWN)
+            call_handed(run, given, UNKNOWN)
             for key, (_, value) in given.named.items():
                 _set_default(this, key, value)
             return UNKNOWN
@@ -64,7 +70,7 @@ def _parsed(run: Run, parser: Thing, given: Arguments) -> Value:
         default = settings.get("action") == "store_false" if flag else None
         found[_attribute(names, settings)] = settings.get("default", default)
     line = given.get(0, "args")
-    words = expressions.items_of(line if line is not None else _after_first(run.argv))
+    words = items_of(line if line is not None else _after_first(run.argv))
     texts = [w for w in words or () if isinstance(w, str)]
     if words is None or len(texts) != len(words) or not _fill(options, texts, found):
         found = {_attribute(names, settings): _unknown(settings) for names, settings in options}

@@ -13,6 +13,8 @@ MAX_KEPT = 1_000_000
 """Characters, over all scripts whose trees are kept."""
 
 _kept: OrderedDict[tuple[str, str], Module] = OrderedDict()
+_size = [0]
+"""Characters of the scripts in `_kept`: counted on the way, as there may be thousands of them."""
 _lock = Lock()
 
 
@@ -26,11 +28,12 @@ def parsed(language: str, text: str) -> Module:
             return found
     found = _translated(language, text)
     with _lock:
+        if key not in _kept:
+            _size[0] += len(text)
         _kept[key] = found
-        size = sum(len(each) for _, each in _kept)
-        while size > MAX_KEPT:
+        while _size[0] > MAX_KEPT:
             (_, oldest), _ = _kept.popitem(last=False)
-            size -= len(oldest)
+            _size[0] -= len(oldest)
     return found
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from vigil_lang.abstraction.scripts.tree import Expr
 
+
 _CONSTANTS: dict[str, str] = {
     "os.sep": "/",
     "path.sep": "/",
@@ -40,7 +41,6 @@ _CONSTANTS: dict[str, str] = {
     "os.pardir": "..",
     "os.devnull": "/dev/null",
 }
-
 
 _INTERPRETERS = {"sys.executable": "python3", "process.execPath": "node"}
 """What runs the script: its name is known, the path it is found under is not."""

@@ -6,17 +6,22 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from vigil_lang.abstraction import paths
-from vigil_lang.abstraction.scripts import ScriptReading, calls, flow, modules
+from vigil_lang.abstraction.scripts import builtin, calls, functions, modules, statements
 from vigil_lang.abstraction.scripts.libraries import libraries
 from vigil_lang.abstraction.scripts.parsed import parsed
-from vigil_lang.abstraction.scripts.state import Exhausted, Run
-from vigil_lang.abstraction.scripts.values import UNKNOWN, Scope, Sequence, Value
+from vigil_lang.abstraction.scripts.state import Exhausted, Interpreter, Run
+from vigil_lang.abstraction.scripts.values import UNKNOWN, Scope, Sequence
+from vigil_lang.abstraction.step import ScriptReading
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from collections.abc import Sequence as Many
 
+    from vigil_lang.abstraction.scripts.values import Value
     from vigil_lang.abstraction.step import Word
+
+
+_INTERPRETER = Interpreter(apply=calls.apply, invoke=functions.invoke, block=statements.block, special=builtin.SPECIAL)
 
 
 def read(
@@ -31,7 +36,9 @@ def read(
     """The steps of a script in order, what of it could not be read, and why it may do more than they tell."""
     translate = partial(parsed, language)
     tree = translate(text)
-    run = Run(language, libraries(language), cwd, files, changed, translate, _argv(language, name, arguments))
+    run = Run(
+        _INTERPRETER, language, libraries(language), cwd, files, changed, translate, _argv(language, name, arguments)
+    )
     run.trouble.update(dict.fromkeys(tree.trouble))
     run.lines[""] = text.split("\n")
     run.certain = not tree.trouble
@@ -39,8 +46,8 @@ def read(
     modules.prepare(run, scope, "__main__")
     run.returned.append([])
     try:
-        flow.block(run, tree.body, scope)
-        calls.look_at_loose(run)
+        run.block(tree.body, scope)
+        functions.look_at_loose(run)
     except Exhausted as limit:
         run.trouble[str(limit)] = None
     return ScriptReading(tuple(run.steps), tuple(run.trouble), tuple(run.unseen) or tuple(run.trouble))

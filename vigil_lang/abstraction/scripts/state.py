@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from vigil_lang.abstraction import paths
 from vigil_lang.abstraction.scripts.values import truth
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from vigil_lang.abstraction.scripts.libraries import Libraries
-    from vigil_lang.abstraction.scripts.tree import Lambda, Module
-    from vigil_lang.abstraction.scripts.values import Class, Function, Scope, Value
+    from vigil_lang.abstraction.scripts.site import Arguments, Site
+    from vigil_lang.abstraction.scripts.tree import Body, Expr, Lambda, Module
+    from vigil_lang.abstraction.scripts.values import Class, Function, Scope, Thing, Value
     from vigil_lang.abstraction.step import Spawn, Step
+
+    Special: TypeAlias = "Callable[[Run, str, Thing | None, Arguments, Site], Value]"
+
 
 MAX_WORK = 60_000
 """Expressions and statements that are looked at, over all calls and turns of loops."""
@@ -31,9 +36,6 @@ MAX_DEPTH = 100
 MAX_CALLS = 12
 """How deeply functions are followed into each other."""
 
-MAX_TURNS = 64
-"""Turns of one loop over known items."""
-
 MAX_ALL_TURNS = 500
 """Turns of all loops together."""
 
@@ -46,15 +48,34 @@ MAX_REASONS = 20
 MAX_AGAIN = 40
 """Functions that are looked at again at the end, because something that is not followed may call them."""
 
+NEXT, RETURN, BREAK, CONTINUE, EXIT, FAIL, RAISE = 1, 2, 4, 8, 16, 32, 64
+"""Ways a block can end: it goes on, leaves the function or the loop, ends the script well or not, raises something."""
+
 
 class Exhausted(Exception):
     """A limit is reached: what was found so far is all there will be."""
+
+
+_CONSTANTS = frozenset({"os.environ", "process.env", "sys.argv", "process.argv", "sys.path", "pathlib.Path"})
+"""What has a name like a function's and does nothing when it is handed on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interpreter:
+    """The recursion: an expression has calls in it, a call goes through statements, and these have expressions."""
+
+    apply: Callable[[Run, Value, Arguments, Site], Value]
+    invoke: Callable[[Run, Function, list[tuple[Expr, Value]], Arguments | None], Value]
+    block: Callable[[Run, Body, Scope], int]
+    special: Mapping[str, Special]
+    """Functions of libraries that are more than a step, or something else."""
 
 
 @dataclass(slots=True)
 class Run:
     """One reading. `certain` says whether what is looked at happens whenever the script ends normally."""
 
+    interpreter: Interpreter
     language: str
     library: Libraries
     cwd: str | None
@@ -100,7 +121,7 @@ class Run:
     """Functions that may be called by what is not followed, by the identity of what is written."""
     again: dict[int, Function] = field(default_factory=dict)
     """Functions that what is not followed may call with other arguments than those seen, by the same."""
-    aside: list[Lambda] = field(default_factory=list)
+    revisited: list[Lambda] = field(default_factory=list)
     """The functions that are being looked at for what another turn of them may do."""
     yielded: list[list[Value]] = field(default_factory=lambda: [[]])
     """The values yielded so far, for each function that is being followed."""
@@ -116,6 +137,48 @@ class Run:
     """The methods of the script's classes by name."""
     changes: int = 0
     """How often a choice was taken for decided, or what could do something was put in another place."""
+
+    def apply(self, callee: Value, given: Arguments, site: Site) -> Value:
+        """Calls a value."""
+        return self.interpreter.apply(self, callee, given, site)
+
+    def invoke(self, callee: Function, positional: list[tuple[Expr, Value]], given: Arguments | None = None) -> Value:
+        """What a function of the script returns, having done what it does; unknown where it is not followed."""
+        return self.interpreter.invoke(self, callee, positional, given)
+
+    def block(self, body: Body, scope: Scope) -> int:
+        """Goes through statements; the ways they can end."""
+        return self.interpreter.block(self, body, scope)
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Looks at something only for effects that no step tells: it may happen at any time, or never."""
+        kept = self.certain, self.stops, self.leaves, self.repeated, self.line
+        self.certain, self.dry = False, self.dry + 1
+        yield
+        self.certain, self.stops, self.leaves, self.repeated, self.line = kept
+        self.dry -= 1
+
+    def for_any(self, options: Iterable[Value], do: Callable[[Value], object]) -> None:
+        """Looks at what happens if a value is any of several."""
+        for each in options:
+            with self.aside():
+                self.spend()
+                do(each)
+
+    def look_again(self, function: Function) -> None:
+        """Has a function looked at once more at the end: what is not followed may call it with whatever it likes."""
+        self.again.setdefault(id(function.node), function)
+
+    def may_act(self, name: str) -> bool:
+        """Whether a name is perhaps a function's that does something; constants are written in capitals."""
+        name = self.library.canonical(name)
+        entry = self.library.find(name)
+        if entry is not None:
+            return entry.effective
+        if name in _CONSTANTS or name.rpartition(".")[2].isupper():
+            return False
+        return name in self.interpreter.special or not self.library.only_computes(name)
 
     def open(self, why: str, line: int | None = None) -> None:
         """Says that there may be effects that no step tells."""

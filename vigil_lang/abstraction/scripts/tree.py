@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 Literal: TypeAlias = "str | bytes | int | float | bool | None"
+
 Body: TypeAlias = "tuple[Stmt, ...]"
 
 
@@ -359,3 +360,14 @@ def plain(node: Expr) -> str | None:
         return None
     text = ".".join([node.id, *reversed(names)])
     return text if len(text) <= 60 else None
+
+
+def fails(body: Body) -> bool:
+    """Whether a handler surely ends the script, so that what it handles happened in no script that ends well."""
+    match body[-1] if body else None:
+        case Raise():
+            return True
+        case Do(value=Call(func=Attr() as func, args=args)) if plain(func) in ("sys.exit", "process.exit"):
+            return bool(args) and not (isinstance(args[0], Const) and args[0].value in (0, None))
+        case _:
+            return False

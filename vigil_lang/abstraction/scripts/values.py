@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from vigil_lang.abstraction.scripts.tree import Lambda
     from vigil_lang.abstraction.step import Step
 
+
 Value: TypeAlias = "str | bytes | int | float | Thing | Ref | Sequence | Mapping | Function | Class | Object | None"
+
 Env: TypeAlias = "dict[str, Value]"
 
 MAX_STRING = 64 * 1024
@@ -27,11 +29,19 @@ MAX_STRING = 64 * 1024
 MAX_ITEMS = 256
 """Items of a container that are kept."""
 
+MAX_TURNS = 64
+"""Turns of one loop over known items."""
+
 _MAX_ORIGINS = 8
+
 _MAX_HELD = 16
+
 _MAX_LOOKED = 512
+
 _MAX_JOINED = 2000
+
 _MAX_NAME = 200
+
 NAMELESS = "?"
 """What something is called after of which not even the name is known: nothing is known of what its methods do."""
 
@@ -142,8 +152,8 @@ class Object:
 
 UNKNOWN = Thing()
 
-
 _LITERALS = frozenset({str, int, float, bool, bytes, type(None)})
+
 _WAYS = frozenset({NAMELESS, "functools.partial"})
 
 
@@ -335,3 +345,113 @@ def text_of(value: Value) -> str | None:
             return value.text
         case _:
             return None
+
+
+def items_of(value: Value, *, keys: bool = False) -> list[Value] | None:
+    """All items a loop goes through; None where they are not known."""
+    match value:
+        case Sequence(open=False):
+            return [i for i in range(len(value.items))] if keys else list(value.items)  # noqa: C416
+        case Mapping(open=False, others=[]):
+            return list(value.items)
+        case str() if len(value) <= MAX_TURNS:
+            return list(value)
+        case _:
+            return None
+
+
+def member(owner: Object | Class, name: str) -> Value:
+    """A member of an object or a class, its own or of a base; a function of an object is its method."""
+    kind = owner.kind if isinstance(owner, Object) else owner
+    if isinstance(owner, Object) and name in owner.members:
+        return owner.members[name]
+    waiting: list[Value] = [kind]
+    for _ in range(16):
+        if not waiting:
+            break
+        match waiting.pop(0):
+            case Class() as base:
+                if name in base.members:
+                    found = base.members[name]
+                    if isinstance(found, Function) and found.how != "static":
+                        this = kind if found.how == "class" else owner if isinstance(owner, Object) else None
+                        return replace(found, this=this, given=())
+                    return found
+                waiting += base.bases
+            case Ref() | Thing() if isinstance(owner, Object) and NAMELESS in owner.members:
+                return owner.members[NAMELESS]  # one of what it was made of
+            case Ref(name=library) if library and library != "object":
+                return Thing(name=qualified(library, f".{name}"))
+            case Thing(name=library) if library:
+                return Thing(name=qualified(library, f".{name}"))
+    return owner.members.get(NAMELESS, UNKNOWN) if isinstance(owner, Object) else UNKNOWN
+
+
+def view(owner: Mapping, name: str) -> Sequence:
+    """The keys, values or pairs of a mapping."""
+    is_open = owner.open or bool(owner.others)
+    match name:
+        case "keys":
+            return Sequence([*owner.items, *([UNKNOWN] if owner.others else [])], is_open)
+        case "values":
+            return Sequence([*owner.items.values(), *owner.others], is_open)
+        case _:
+            pairs: list[Value] = [Sequence([k, v]) for k, v in owner.items.items()]
+            return Sequence([*pairs, *(Sequence([UNKNOWN, v]) for v in owner.others)], is_open)
+
+
+def with_origin(value: Value, name: str) -> Value:
+    """A value that is the result of a function."""
+    match value:
+        case Thing() if name:
+            return Thing(
+                merge(((name,), value.origins)),
+                value.name,
+                value.of,
+                value.text,
+                value.shape,
+                value.step,
+                value.options,
+                value.holds,
+            )
+        case Sequence() if name and len(value.items) <= 16:
+            return Sequence([with_origin(i, name) if isinstance(i, Thing) else i for i in value.items], value.open)
+        case _:
+            return value
+
+
+def methods_of(value: Object | Class) -> list[Function]:
+    """The methods of a class of the script that is no module, with those of its bases."""
+    kind = value.kind if isinstance(value, Object) else value
+    found: list[Function] = []
+    waiting: list[Value] = [kind]
+    for _ in range(16):
+        match waiting.pop(0) if waiting else None:
+            case Class(module=False) as base:
+                found += [replace(m, this=value) for m in base.members.values() if isinstance(m, Function)]
+                waiting += base.bases
+            case None:
+                break
+    return found
+
+
+def parameters(callee: Function) -> list[str]:
+    """The names of the parameters that a caller gives by place."""
+    names = []
+    for param in callee.node.params:
+        if param.star:
+            break
+        names.append(param.name)
+    return names[1:] if callee.this is not None and names[:1] in (["self"], ["cls"]) else names
+
+
+def merge_into(found: Mapping, other: Mapping) -> None:
+    """Puts all that is in one mapping into another, within bounds."""
+    for key, value in other.items.items():
+        if key in found.items or len(found.items) < MAX_ITEMS:
+            found.items[key] = value
+        else:
+            found.open = True
+            found.others = [opaque(*found.others, value)]
+    found.open |= other.open
+    found.others = [*found.others, *other.others][-8:]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from vigil_lang.abstraction import paths
 from vigil_lang.abstraction.shell.limits import MAX_EXPANDED, MAX_WORDS
@@ -26,8 +26,9 @@ from vigil_lang.abstraction.shell.state import UNKNOWN
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from vigil_lang.abstraction.shell.expand import Expander
+    from vigil_lang.abstraction.shell.limits import Budget
     from vigil_lang.abstraction.shell.state import Redirect, ShellState
-    from vigil_lang.abstraction.shell.walk import Walker
     from vigil_lang.abstraction.step import Word
 
 DECLARING = frozenset({"export", "declare", "typeset", "readonly", "local"})
@@ -40,7 +41,18 @@ _READ_VALUES = frozenset("adinNptu")
 _FORMAT = re.compile(r"%(?:[sd%])|\\[nt\\]|[^%\\]+")
 
 
-def run(walker: Walker, words: Sequence[Word], way: Way, index: int) -> Outcome:
+class Shell(Protocol):
+    """What the commands need of the shell that they act on."""
+
+    budget: Budget
+    expander: Expander
+    before: Outcome
+    locals: list[set[str]]
+    loops: int
+    traps: list[str]
+
+
+def run(shell: Shell, words: Sequence[Word], way: Way, index: int) -> Outcome:
     """What comes of a command that is not a function."""
     bit = 1 << index
     ok = way._replace(facts=way.facts | Facts(bit, bit))
@@ -54,24 +66,24 @@ def run(walker: Walker, words: Sequence[Word], way: Way, index: int) -> Outcome:
     while name in ("command", "builtin") and rest and rest[0].known and not rest[0].text.startswith("-"):
         name, rest = rest[0].text, rest[1:]
     if name in _TAKE_NAMES and any(word.known and _runs_index(word.text) for word in rest):
-        walker.budget.tell(f"`{name}` gets a name with an index, which may run commands")
+        shell.budget.tell(f"`{name}` gets a name with an index, which may run commands")
     match name:
         case "true" | ":":
             return {OK: ok}
         case "false":
             return {FAIL: fail}
         case "exit":
-            return _leave(walker, rest, ok, fail, (EXIT_OK, EXIT_FAIL))
+            return _leave(shell, rest, ok, fail, (EXIT_OK, EXIT_FAIL))
         case "return":
-            outcome = _leave(walker, rest, ok, fail, (RETURN_OK, RETURN_FAIL))
-            if not walker.locals:  # only a function and a sourced script can return
+            outcome = _leave(shell, rest, ok, fail, (RETURN_OK, RETURN_FAIL))
+            if not shell.locals:  # only a function and a sourced script can return
                 add(outcome, FAIL, fail)
             return outcome
         case "break" | "continue":
-            if not walker.loops:
+            if not shell.loops:
                 return {OK: ok}
             count = int(rest[0].text) if rest and rest[0].known and re.fullmatch("[1-9][0-9]?", rest[0].text) else 1
-            return {f"{name} {min(count, walker.loops)}": ok}
+            return {f"{name} {min(count, shell.loops)}": ok}
         case "source" | "." | "eval" if rest:
             state = way.state if _is_environment(name, rest) else unknown_after(way.state)
             return {OK: ok._replace(state=state), FAIL: fail._replace(state=state)}
@@ -82,10 +94,10 @@ def run(walker: Walker, words: Sequence[Word], way: Way, index: int) -> Outcome:
             return {OK: ok._replace(state=state), FAIL: fail._replace(likely=False)}
         case "trap":
             if len(rest) > 1 and rest[0].known and rest[0].text not in ("", "-", "-p", "-l"):
-                walker.traps.append(rest[0].text)
+                shell.traps.append(rest[0].text)
             return {OK: ok, FAIL: fail}
         case _:
-            state = _changed(walker, name, rest, way.state, name != words[0].text)
+            state = _changed(shell, name, rest, way.state, name != words[0].text)
             return {OK: ok._replace(state=state), FAIL: fail._replace(state=state)}
 
 
@@ -113,7 +125,7 @@ def _is_environment(name: str, rest: list[Word]) -> bool:
     return name != "eval" and rest[0].known and rest[0].text.endswith(("/bin/activate", "/Scripts/activate"))
 
 
-def _leave(walker: Walker, rest: list[Word], ok: Way, fail: Way, ends: tuple[str, str]) -> Outcome:
+def _leave(shell: Shell, rest: list[Word], ok: Way, fail: Way, ends: tuple[str, str]) -> Outcome:
     """`exit` and `return`: with a number, or as the command before ended. With more than one they do nothing."""
     if len(rest) > 1 or (rest and not rest[0].known and not rest[0].quoted and rest[0].text != "$?"):
         return {ends[0]: ok, ends[1]: fail, FAIL: fail}
@@ -121,12 +133,12 @@ def _leave(walker: Walker, rest: list[Word], ok: Way, fail: Way, ends: tuple[str
         number = re.fullmatch(r"-?[0-9]{1,9}", rest[0].text)
         succeeds = bool(number) and int(rest[0].text) % 256 == 0
         return {ends[0]: ok} if succeeds else {ends[1]: fail}
-    if not walker.before or (rest and rest[0].text != "$?"):
+    if not shell.before or (rest and rest[0].text != "$?"):
         return {ends[0]: ok, ends[1]: fail}
     outcome: Outcome = {}
     for end, mine, own in ((OK, ends[0], ok), (FAIL, ends[1], fail)):
-        if end in walker.before:
-            add(outcome, mine, own._replace(facts=own.facts | walker.before[end].facts))
+        if end in shell.before:
+            add(outcome, mine, own._replace(facts=own.facts | shell.before[end].facts))
     return outcome
 
 
@@ -166,13 +178,13 @@ def _directory(name: str, rest: list[Word], state: ShellState) -> ShellState:
 # -- variables and options
 
 
-def _changed(walker: Walker, name: str, rest: list[Word], state: ShellState, prefixed: bool) -> ShellState:
+def _changed(shell: Shell, name: str, rest: list[Word], state: ShellState, prefixed: bool) -> ShellState:
     """The state after a command that sets variables or options."""
     match name:
         case "unset":
             return _unset(rest, state)
         case "export" | "declare" | "typeset" | "readonly" | "local":
-            return _declare(walker, name, rest, state, prefixed)
+            return _declare(shell, name, rest, state, prefixed)
         case "read" | "mapfile" | "readarray" | "getopts":
             return _forget(state, _names(name, rest))
         case "printf" if rest and rest[0].text[:2] == "-v":
@@ -180,7 +192,7 @@ def _changed(walker: Walker, name: str, rest: list[Word], state: ShellState, pre
         case "wait" if any(word.text == "-p" for word in rest):
             return _forget(state, [word.text for word in rest])
         case "shopt" if any(word.text == "execfail" for word in rest):
-            walker.budget.tell("`exec` may fail without ending the shell")
+            shell.budget.tell("`exec` may fail without ending the shell")
             return state
         case "enable":
             return replace(state, functions={**state.functions, **dict.fromkeys(word.text for word in rest)})
@@ -191,9 +203,9 @@ def _changed(walker: Walker, name: str, rest: list[Word], state: ShellState, pre
             return replace(state, functions={**state.functions, **dict.fromkeys(word.text for word in rest)})
         case "let":
             for word in rest:
-                walker.expander.state = state
-                walker.expander.evaluate(word.text)
-                state = walker.expander.state
+                shell.expander.state = state
+                shell.expander.evaluate(word.text)
+                state = shell.expander.state
             return state
         case "set":
             return _options(rest, state)
@@ -248,15 +260,15 @@ def _unset(rest: list[Word], state: ShellState) -> ShellState:
     return replace(state, variables=variables, functions=functions)
 
 
-def _declare(walker: Walker, name: str, rest: list[Word], state: ShellState, prefixed: bool) -> ShellState:
+def _declare(shell: Shell, name: str, rest: list[Word], state: ShellState, prefixed: bool) -> ShellState:
     """Names without a value are declared; those with one are set already, unless it was `prefixed` by `command`."""
-    inside = bool(walker.locals) and name in ("local", "declare", "typeset")
+    inside = bool(shell.locals) and name in ("local", "declare", "typeset")
     variables = dict(state.variables)
     options = "".join(word.text[1:] for word in rest if word.text[:1] == "-")
     if name != "local" and "f" in options and (name == "export" or "x" in options):
-        walker.budget.tell("a function is exported, so other shells may run it in place of a program")
+        shell.budget.tell("a function is exported, so other shells may run it in place of a program")
     if "n" in options and name != "export":
-        walker.budget.tell("a variable that refers to another is declared")
+        shell.budget.tell("a variable that refers to another is declared")
     for word in rest:
         text, equals, _ = word.text.partition("=")
         text = text.removesuffix("+").partition("[")[0]
@@ -265,7 +277,7 @@ def _declare(walker: Walker, name: str, rest: list[Word], state: ShellState, pre
         if equals and prefixed:
             variables[text] = UNKNOWN
         if inside:
-            walker.locals[-1].add(text)
+            shell.locals[-1].add(text)
             if not equals:
                 variables[text] = ()
         if any(option.text.startswith("-") and set(option.text) & set("niluc") for option in rest[:1]):

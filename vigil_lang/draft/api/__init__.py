@@ -1,1 +1,1 @@
-"""Asking a language model through the Messages API, within a budget (the SDK is imported in `connection` alone)."""
+"""Asking a language model through the Messages API, within a budget (only `client` imports the SDK)."""

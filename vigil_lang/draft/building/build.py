@@ -1,7 +1,7 @@
 """From the intermediate form to syntax: a drafted requirement becomes a statement's tree, never text pasted together.
 
-What is no statement is refused with a message for whoever drafted it. Names are not looked up here, and nothing is
-said about meaning: that is the checker's and the linter's part.
+What is no statement is refused with a message for whoever drafted it. Names are not resolved here and meaning is not
+judged: the checker and the linter do that.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from vigil_lang.draft.building import operands
 from vigil_lang.draft.building.conditions import Builder
 from vigil_lang.draft.building.operands import KEYWORDS, Unbuildable, raw, readable
+from vigil_lang.semantics.forms import FORMS
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
@@ -22,18 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Unbuildable", "statement", "statement_name"]
 
-PARTS: dict[str, tuple[str, ...]] = {
-    "abs": ("trigger",),
-    "prec": ("trigger", "guard"),
-    "resp": ("trigger", "guard"),
-    "bresp": ("trigger", "guard"),
-    "rslv": ("trigger", "guard"),
-    "until": ("trigger", "guard", "forbidden"),
-    "atmost": ("trigger",),
-}
-"""The conditions of each form, in their order."""
-
-BOUNDED = frozenset({"bresp", "atmost"})
+PARTS = {name: ("trigger", "guard", "forbidden")[: len(form.terms)] for name, form in FORMS.items()}
+"""The conditions of each form, in their order; in the intermediate form their names are the same for all."""
 
 _WIDTH = 96
 _MAX_NAME = 40
@@ -88,16 +79,17 @@ def statement(requirement: Requirement, name: str, citations: Sequence[tuple[str
 
 def _bound(requirement: Requirement) -> tree.Bound | None:
     form, bound = requirement.form, requirement.bound
-    if form not in BOUNDED:
+    kind = FORMS[form].bound
+    if kind == "none":
         if bound is not None:
             raise Unbuildable(f"bound: `{form}` has none")
         return None
-    counts = "a number of calls such as `3`" if form == "bresp" else "a count such as `3`"
+    counts = "a count such as `3`" if kind == "calls" else "a number of calls such as `3`"
     if bound is None:
         raise Unbuildable(f"bound: `{form}` needs one, {counts}")
     readable(bound, "bound")
-    if not _BOUND.fullmatch(bound) or (form == "atmost" and not bound.isdecimal()):
-        wanted = f"{counts} or a duration such as `30s`" if form == "bresp" else counts
+    if not _BOUND.fullmatch(bound) or (kind == "calls" and not bound.isdecimal()):
+        wanted = counts if kind == "calls" else f"{counts} or a duration such as `30s`"
         raise Unbuildable(f"bound: `{bound}` is none for `{form}`, which takes {wanted}")
     return tree.Bound(bound)
 

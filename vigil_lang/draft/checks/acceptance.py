@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from vigil_lang.documents.words import words
-from vigil_lang.draft.checks.statement_check import MAX_STATEMENTS, brief, told
+from vigil_lang.draft.checks.statement_check import MAX_STATEMENTS, brief, with_help
 from vigil_lang.draft.clause_result import Entry
+from vigil_lang.english.words import words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -57,14 +57,14 @@ def judged(answer: Answer, clause: Clause, checks: Checks, known: Collection[str
     if not 1 <= len(answer.statements) <= MAX_STATEMENTS:
         return (f"a clause becomes one statement to {MAX_STATEMENTS}, not {len(answer.statements)}",)
     checked = checks.check(answer.statements, clause)
-    doubts = tuple(map(told, checked.doubts))
+    doubts = tuple(map(with_help, checked.doubts))
     if checked.problems or (known is not None and not set(doubts).issubset(known)):
         return (*checked.problems, *doubts)
     first, *others = checked.drafted
     return Accepted(answer, (replace(first, notes=(*first.notes, *map(brief, checked.doubts))), *others))
 
 
-def left(clause: Clause, cause: Cause, rounds: int, problems: Sequence[str] = (), beside: str = "") -> Entry:
+def unanswered(clause: Clause, cause: Cause, rounds: int, problems: Sequence[str] = (), beside: str = "") -> Entry:
     """What becomes of a clause without an acceptable answer; `beside` is what was said of it."""
     reason = REASONS[cause] + (f": {' '.join(beside.split())}" if beside else "")
     return Entry(clause, "unsupported", reason=reason, cause=cause, problems=tuple(problems), rounds=rounds)

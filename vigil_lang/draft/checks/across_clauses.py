@@ -1,4 +1,4 @@
-"""The statements of all clauses together: their names, and what is worth saying of one beside another."""
+"""The statements of all clauses together: their names, and how they relate."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace as changed
 
 from vigil_lang.analysis.implication import Implications
-from vigil_lang.config.select import Selection
 from vigil_lang.diagnostics import Source
 from vigil_lang.draft.building import build
 from vigil_lang.draft.building.compose import meanings
 from vigil_lang.draft.checks.sentence_content import share
 from vigil_lang.draft.checks.statement_check import brief
-from vigil_lang.draft.checks.topics import about
+from vigil_lang.english.words import content_words
 from vigil_lang.lint.run import Plan, lint_policy
+from vigil_lang.project.selection import Selection
 from vigil_lang.semantics import core
+from vigil_lang.semantics.forms import FORMS
 from vigil_lang.semantics.policy import read_policy
 from vigil_lang.syntax import tree
 from vigil_lang.syntax.print import to_text
@@ -27,9 +28,8 @@ if TYPE_CHECKING:
     from vigil_lang.draft.clause_result import Entry
     from vigil_lang.semantics.lower import Statement
 
-_WANTED = frozenset({"guard", "response", "resolution", "resolver"})
 _SELECTION = Selection(select=("VGL0", "VGL1", "VGL2", "VGL304", "VGL322"))
-"""What can be said only of several statements: none of it changes an entry."""
+"""Findings on several statements together; none of them changes an entry."""
 
 
 def named(entries: Sequence[Entry]) -> tuple[Entry, ...]:
@@ -61,8 +61,8 @@ def named(entries: Sequence[Entry]) -> tuple[Entry, ...]:
 
 
 def _rank(entry: Entry, number: int) -> tuple[bool, float, float]:
-    name = " ".join(about(entry.statements[number].statement.name.text))
-    text = " ".join(about(entry.clause.text))
+    name = " ".join(content_words(entry.statements[number].statement.name.text))
+    text = " ".join(content_words(entry.clause.text))
     return entry.clause.hostile is not None, -share(name, text), -share(text, name)
 
 
@@ -83,7 +83,7 @@ def _shared(entries: Sequence[Entry]) -> Iterator[str]:
 
 
 def remarks(entries: Sequence[Entry], path: str) -> tuple[str, ...]:
-    """What there is to say of the statements together: which mean the same, follow from others, or go against them."""
+    """Remarks on the statements together: which mean the same, follow from others, or contradict them."""
     statements = {drafted.statement.name.text: drafted.statement for entry in entries for drafted in entry.statements}
     if not statements:
         return ()
@@ -103,7 +103,8 @@ def _against_each_other(statements: Sequence[Statement]) -> Iterator[str]:
         if isinstance(s.requirement.theta, core.Not) and isinstance(s.requirement.theta.body, core.Holds)
     ]
     for statement in statements:
-        wanted = [h.condition for h in core.conditions(statement.requirement.theta) if h.role in _WANTED]
+        role = FORMS[statement.form].wanted
+        wanted = [h.condition for h in core.conditions(statement.requirement.theta) if h.role == role]
         for other, condition in forbidden:
             if any(known.suspected(one, condition) for one in wanted):
                 yield f"what `{statement.name}` asks for, `{other.name}` forbids"

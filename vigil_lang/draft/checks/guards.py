@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from vigil_lang.draft.checks.cases import is_telling, looked_for, meets_most
 from vigil_lang.draft.checks.narrower_than_sentence import shown
 from vigil_lang.draft.checks.topics import CARRIERS, EVERYDAY, all_words_of, left_of, speaks_of
-from vigil_lang.draft.checks.weakness import FAILING, Weakness, listed
+from vigil_lang.draft.checks.weakness import Weakness, listed
+from vigil_lang.english.phrases import OUTCOME
 from vigil_lang.semantics import core
 
 if TYPE_CHECKING:
@@ -15,16 +16,14 @@ if TYPE_CHECKING:
 
     from vigil_lang.draft.checks.cases import Asked
     from vigil_lang.draft.checks.sentence_content import Said
+    from vigil_lang.semantics.forms import Form
     from vigil_lang.trace import Signature
-
-_ASKING: Final = ("prec", "resp", "bresp")
-"""Forms in which the trigger itself would be an answer to it."""
 
 
 def widened(
     role: str,
     ways: Sequence[Sequence[Asked]],
-    form: str,
+    form: Form,
     said: Said,
     spoken: frozenset[str],
     signature: Signature | None,
@@ -39,8 +38,9 @@ def widened(
         if not any(map(_says_what, tests)) and not any(said.names(text, signature) for text in looked):
             yield Weakness(f"{role}: nearly any event meets it; name the action that is asked for")
         for test, wanted in way:
-            if isinstance(test, core.StatusIs) and (test.status == "error") == wanted and not FAILING.search(said.text):
-                if wanted or form not in ("rslv", "until"):
+            fails = isinstance(test, core.StatusIs) and (test.status == "error") == wanted
+            if fails and not OUTCOME["error"].search(said.text):
+                if wanted or not form.settles:
                     yield Weakness(f"{role}: what is asked for has to fail, and the clause says nothing of that")
             elif not wanted and (looked_for(test, True) or isinstance(test, core.ActionIn)):
                 yield Weakness(f"{role}: what meets `{shown(test)}` will not do", certain=False)
@@ -48,7 +48,7 @@ def widened(
     alternatives = dict.fromkeys(name for tests in telling for name in _alternatives(tests))
     named = [name for name in alternatives if speaks_of(left, name, signature) or said.names(name, signature, left)]
     beside = [name for name in alternatives if name not in named]
-    same = [name for name in beside if name in spoken] if form in _ASKING else []
+    same = [name for name in beside if name in spoken] if not form.settles else []
     if same and named:
         yield Weakness(f"{role}: beside {listed(named)}, {listed(same)} will do, of which it is asked")
     elif named and beside:

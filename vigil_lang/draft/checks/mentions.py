@@ -13,9 +13,10 @@ from functools import cached_property, lru_cache
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
 
-from vigil_lang.draft.checks.topics import about, among, left_of
-from vigil_lang.lint.source.reach import parts_of
-from vigil_lang.lint.source.stems import same_stem
+from vigil_lang.draft.checks.topics import among, left_of
+from vigil_lang.english.phrases import INSIDE
+from vigil_lang.english.stems import same_stem, stem
+from vigil_lang.english.words import content_words, parts_of
 from vigil_lang.semantics.text import predicate
 
 if TYPE_CHECKING:
@@ -31,11 +32,7 @@ MAX_EMBEDDED: Final = 6_000
 
 _QUOTED: Final = re.compile(r"`([^`]{1,200})`|\"([^\"]{1,200})\"|“([^”]{1,200})”|(?<!\w)'([^']{1,200})'(?!\w)")
 _PLAIN: Final = re.compile(r"[^\s,;:!?()\[\]{}\"“”*|—]+")
-_INSIDE: Final = re.compile(
-    r"\b(?:under|in|inside|within|below|beneath|from|into|of)\s+(?:the\s+)?[`\"“']?$", re.IGNORECASE
-)
 _TAIL: Final = re.compile(r"(?:'s|’s|[.'’…])+$")
-_ENDING: Final = re.compile(r"(?:ies|es|s|ing|ed|d|e)$")
 
 
 @dataclass(frozen=True)
@@ -54,7 +51,7 @@ class Mentions:
             text = next(filter(None, match.groups())).strip()
             pieces = [text, *text.split(), *(part for piece in text.split() for part in piece.split("=", 1))]
             for piece in pieces:
-                inside = piece.endswith("/") or _INSIDE.search(self.sentence[: match.start() + 1])
+                inside = piece.endswith("/") or INSIDE.search(self.sentence[: match.start() + 1])
                 found[piece.rstrip("/") + "/" if inside and "/" in piece else piece] = None
         return tuple(text for text in found if text)[:MAX_TEXTS]
 
@@ -63,7 +60,7 @@ class Mentions:
         """The other words, but those that only say which action is meant."""
         rest = _QUOTED.sub(" ", self.sentence)
         found = dict.fromkeys(_TAIL.sub("", word) for word in _PLAIN.findall(rest))
-        left = left_of(chain.from_iterable(map(about, found)), self.taken)
+        left = left_of(chain.from_iterable(map(content_words, found)), self.taken)
         named = [word for word in found if any(part in left for part in parts_of(word)) or not parts_of(word)]
         return tuple(word for word in named if word)[:MAX_TEXTS]
 
@@ -111,7 +108,7 @@ class Mentions:
     def _texts(self) -> tuple[str, ...]:
         found = dict.fromkeys(chain.from_iterable(_as_in_events(text) for text in self.quoted))
         for word in self.plain:
-            for form in dict.fromkeys((word, word.lower(), word.upper(), _ENDING.sub("", word.lower()))):
+            for form in dict.fromkeys((word, word.lower(), word.upper(), stem(word.lower()))):
                 found.update(dict.fromkeys(_as_in_events(form)))
         # What is under a directory and of a kind: `data/` and CSV.
         names = [word.lower().lstrip(".") for word in (*self.plain, *self.quoted) if word.isalnum()][:40]

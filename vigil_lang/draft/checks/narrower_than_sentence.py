@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from vigil_lang.draft.checks.cases import says_nothing
 from vigil_lang.draft.checks.mentions import mentions
-from vigil_lang.draft.checks.patterns import says_nothing
 from vigil_lang.draft.checks.topics import CARRIERS, all_words_of, kinds_of, speaks_of
 from vigil_lang.semantics import core
 from vigil_lang.semantics.text import Expression
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 _FLAGS = frozenset({"true", "false"})
 _TELLING_WHAT = frozenset({"program", "subcommand", "function"})
 """Roles that say what is done, in words that are those for the action, too."""
-_OUTCOMES = frozenset({"abs", "atmost"})
 
 
 def actions_of(way: Sequence[Asked]) -> frozenset[str]:
@@ -41,8 +40,13 @@ def widest(ways: Sequence[Sequence[Asked]]) -> list[Sequence[Asked]]:
     return [way for way in ways if not any(set(other) < set(way) for other in ways)]
 
 
-def narrower(way: Sequence[Asked], form: str, said: Said, signature: Signature | None) -> Iterator[str]:
-    """The tests of a case that the sentence does not ask for, as they are written."""
+def narrower(
+    way: Sequence[Asked], said: Said, signature: Signature | None, *, only_forbids: bool = False
+) -> Iterator[str]:
+    """The tests of a case that the sentence does not ask for, as they are written.
+
+    What a form `only_forbids` is forbidden however the call ends, so that a status narrows it.
+    """
     actions = actions_of(way)
     known = mentions(said.own_text, all_words_of(actions, signature))
     named = [test for test, wanted in way if wanted and isinstance(test, core.ActionIn)]
@@ -50,7 +54,7 @@ def narrower(way: Sequence[Asked], form: str, said: Said, signature: Signature |
         if not _is_asked_for(one, named, said, signature):
             yield _names(one.names)
     for test, wanted in way:
-        if wanted and not _is_named(test, form, actions, known, said):
+        if wanted and not _is_named(test, actions, known, said, only_forbids):
             yield shown(test)
 
 
@@ -104,7 +108,7 @@ def _is_asked_for(test: core.ActionIn, named: Sequence[core.ActionIn], said: Sai
     return len(named) < 2
 
 
-def _is_named(test: core.Test, form: str, actions: frozenset[str], known: Mentions, said: Said) -> bool:
+def _is_named(test: core.Test, actions: frozenset[str], known: Mentions, said: Said, only_forbids: bool) -> bool:
     """Whether the sentence names what a test looks for, or each event of the action has it."""
     match test:
         case core.Has(field):
@@ -123,7 +127,7 @@ def _is_named(test: core.Test, form: str, actions: frozenset[str], known: Mentio
         case core.Compares(_, operator, number):
             return said.has_threshold(operator, number, free=False)
         case core.StatusIs():
-            return form not in _OUTCOMES
+            return not only_forbids
         case _:
             return True
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from vigil_lang.draft.checks.narrower_than_sentence import actions_of, narrower
 from vigil_lang.draft.checks.topics import all_words_of, left_of, speaks_of
-from vigil_lang.draft.checks.weakness import FAILING, Weakness, listed
+from vigil_lang.draft.checks.weakness import Weakness, listed
+from vigil_lang.english.phrases import AFTERWARDS, AGAIN, OUTCOME, RESTARTED
 from vigil_lang.semantics import core
 
 if TYPE_CHECKING:
@@ -16,15 +16,6 @@ if TYPE_CHECKING:
     from vigil_lang.draft.checks.cases import Asked
     from vigil_lang.draft.checks.sentence_content import Said
     from vigil_lang.trace import Signature
-
-_ORDERED: Final = re.compile(
-    r"\b(?:after\w*|once|when\w*|if|while|during|following|since|as soon as|upon|already|previous\w*|then|until|from|"
-    r"subsequent\w*|having|has been|have been)\b",
-    re.IGNORECASE,
-)
-_REPEATED: Final = re.compile(
-    r"\b(?:again|repeat\w*|retr(?:y|ies|ied|ying)|re-?(?:run|submit|send|try|start|do)\w*)\b", re.IGNORECASE
-)
 
 
 def unasked_scope(
@@ -42,11 +33,11 @@ def _is_asked_after(way: Sequence[Asked], said: Said, spoken: frozenset[str], si
     outputs = any(isinstance(t, core.Equals) and t.field.output for t, _ in way) and "output" in said.text_words
     actions = actions_of(way)
     if actions & spoken and not outputs:
-        asked = _REPEATED.search(said.text) or (_ORDERED.search(said.text) and not flows)
+        asked = AGAIN.search(said.text) or RESTARTED.search(said.text) or (AFTERWARDS.search(said.text) and not flows)
         ended = any(isinstance(test, core.StatusIs) for test, _ in way)
-        again = bool(asked or (ended and FAILING.search(said.text)))
+        again = bool(asked or (ended and OUTCOME["error"].search(said.text)))
     else:
         left = left_of(said.text_words, all_words_of(spoken, signature))
         again = outputs or any(speaks_of(left, name, signature) for name in actions)
-        again = again and bool(flows or _ORDERED.search(said.text))
-    return again and not list(narrower(way, "resp", said.with_lead(), signature))
+        again = again and bool(flows or AFTERWARDS.search(said.text))
+    return again and not list(narrower(way, said.with_lead(), signature))

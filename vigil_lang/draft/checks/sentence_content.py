@@ -8,10 +8,12 @@ from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
 from vigil_lang.abstraction.catalogue.load import program
-from vigil_lang.documents.lexicon import COUNTED
-from vigil_lang.draft.hostile import addresses_model
-from vigil_lang.lint.source.reach import parts_of
-from vigil_lang.lint.source.stems import related
+from vigil_lang.english.injection import addresses_model
+from vigil_lang.english.patterns import TIME
+from vigil_lang.english.phrases import AGAIN, FEWER, TWICE
+from vigil_lang.english.sentences import CODE
+from vigil_lang.english.stems import related
+from vigil_lang.english.words import FUNCTION_WORDS, NUMBERS, SECONDS, parts_of
 
 if TYPE_CHECKING:
     from vigil_lang.draft.clause_result import Clause
@@ -25,26 +27,11 @@ _SCALES = tuple(
 )
 """A number may be written in another unit: 20 MB as 20000000, 10 minutes as 600, 5 % as 0.05."""
 _FREE = (Decimal(0), Decimal(1))
-_SPOKEN = {"dozen": 12, "couple": 2, "thrice": 3}
-_FEWER = re.compile(r"\b(?:fewer|less|under|below)\b", re.IGNORECASE)
-_AGAIN = re.compile(
-    r"\b(?:retr(?:y|ies|ied)|again|repeat\w*|re-?\w+(?:s|ed)? (?:once|twice)|attempts?)\b", re.IGNORECASE
-)
-_TWICE = re.compile(
-    r"\b(?:same|duplicat\w*|another|second|several|multiple|single|more than|re-?\w{4,})\b", re.IGNORECASE
-)
-_SECONDS = {"ms": "0.001", "s": "1", "m": "60", "h": "3600", "d": "86400", "w": "604800"}
 _TIME = re.compile(
-    r"(?P<half>\bhalf )?(?P<many>\d{1,12}(?:[.,]\d{1,9})?|\b[a-z]+)[ -]?"
-    r"(?P<unit>ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|weeks?)\b",
-    re.IGNORECASE,
+    rf"(?P<half>\bhalf )?(?P<many>\d{{1,12}}(?:[.,]\d{{1,9}})?|\b[a-z]+)[ -]?(?P<unit>{TIME})\b", re.IGNORECASE
 )
-_CODE = re.compile(r"`[^`]*`")
 _STEM = 3
 """Shorter words have no stem."""
-_SMALL = frozenset(
-    ["a", "an", "as", "at", "be", "by", "do", "i", "if", "in", "is", "it", "no", "of", "on", "or", "so", "to", "we"]
-)
 _NEGATED = re.compile(r"(?:un|non)(\w{4,})")
 _ENDING = re.compile(r"\\?\.\w{1,5}\$?$")
 _MARKS = re.compile(r"\\[bBAzZsSdDwWnrt]|\(\?[a-zA-Z]*:?")
@@ -102,11 +89,10 @@ class Said:
         text = f"{clause.text}\n{lead}"
         numbers = {value for found in _NUMBER.findall(text) if (value := _decimal(found.replace(",", ""))) is not None}
         words = _WORD.findall(text.lower())
-        numbers |= {Decimal(COUNTED[word]) for word in words if word in COUNTED}
-        numbers |= {Decimal(_SPOKEN[word]) for word in words if word in _SPOKEN}
+        numbers |= {Decimal(NUMBERS[word]) for word in words if word in NUMBERS}
         own = Wording.of(clause.text)
         context = own.words.union(parts_of(lead), *map(parts_of, headings))
-        sentence = _CODE.sub(lambda found: "`" * len(found[0]), clause.text)  # as long as it was
+        sentence = CODE.sub(lambda found: "`" * len(found[0]), clause.text)  # as long as it was
         return cls(own, clause.text, sentence, text, context, frozenset(numbers))
 
     def after(self, place: int) -> Wording:
@@ -119,14 +105,14 @@ class Said:
         return (
             value == 1
             or value in self.numbers
-            or (value + 1 in self.numbers and _FEWER.search(self.text) is not None)
-            or (not calls and value - 1 in self.numbers and _AGAIN.search(self.text) is not None)
+            or (value + 1 in self.numbers and FEWER.search(self.text) is not None)
+            or (not calls and value - 1 in self.numbers and AGAIN.search(self.text) is not None)
         )
 
     @property
     def counts(self) -> bool:
         """Whether the clause says how often: by a number, or as what is not to be done again."""
-        return bool(self.numbers) or _AGAIN.search(self.text) is not None or _TWICE.search(self.text) is not None
+        return bool(self.numbers) or AGAIN.search(self.text) is not None or TWICE.search(self.text) is not None
 
     def has_threshold(self, operator: str, value: Decimal, *, free: bool = True) -> bool:
         """Whether a threshold is a number of the clause, be it in another unit; `more than 3` may be `>= 4`.
@@ -149,7 +135,7 @@ class Said:
         seconds = Decimal(microseconds) / 1_000_000
         if times:
             return seconds in times
-        return any(seconds / Decimal(size) in self.numbers for size in _SECONDS.values())
+        return any(seconds / size in self.numbers for size in SECONDS.values())
 
     @property
     def text_words(self) -> frozenset[str]:
@@ -188,16 +174,15 @@ def _meet(text: str, words: frozenset[str]) -> bool:
 
 def _is_among(part: str, words: frozenset[str]) -> bool:
     if part.isdigit() or len(part) < _STEM:
-        return part in words and part not in _SMALL
+        return part in words and part not in FUNCTION_WORDS
     return any(related(part, word) for word in words if word[:_STEM] == part[:_STEM])
 
 
 def _seconds(found: re.Match[str]) -> Decimal | None:
     """The seconds of `10 minutes`, `an hour` or `half an hour`."""
     many = found["many"].lower().replace(",", "")
-    number = "1" if many in ("a", "an", "one") else COUNTED.get(many, str(_SPOKEN.get(many, many)))
-    unit = found["unit"].lower()
-    size = Decimal(_SECONDS["ms" if unit.startswith(("ms", "mil")) else unit[0]])
+    number = "1" if many in ("a", "an", "one") else str(NUMBERS.get(many, many))
+    size = SECONDS[found["unit"].lower()]
     if (value := _decimal(number)) is None:
         return None
     return value * size / 2 if found["half"] else value * size

@@ -12,20 +12,24 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from vigil_lang.analysis.counterexample import counterexample
+from vigil_lang.analysis.entailment import valid
 from vigil_lang.base.collector import collector_paused
-from vigil_lang.config.select import Selection
 from vigil_lang.diagnostics import Source
-from vigil_lang.documents.constraints import constraints
 from vigil_lang.documents.library import Library
 from vigil_lang.draft.building import build
-from vigil_lang.draft.checks.falsifiable import breakable
 from vigil_lang.draft.checks.weakening import weaknesses
-from vigil_lang.draft.clause_result import Drafted, Fared
+from vigil_lang.draft.clause_result import Drafted, RunCounts
 from vigil_lang.engines.index import RunIndex
 from vigil_lang.engines.indexed import Judgement
 from vigil_lang.engines.smt.encode import Encoding
+from vigil_lang.engines.smt.event import meeting
+from vigil_lang.engines.smt.solve import evaluate
+from vigil_lang.english.constraints import constraints
 from vigil_lang.lint.judging import judged
 from vigil_lang.lint.run import Plan, lint_policy
+from vigil_lang.project.selection import Selection
+from vigil_lang.semantics import core
 from vigil_lang.semantics.policy import read_policy
 from vigil_lang.syntax import parse
 from vigil_lang.syntax.print import to_text
@@ -48,7 +52,7 @@ MAX_TEXT: Final = 6_000
 """Characters of one statement, so that none can make the policy larger than policies may be."""
 
 MAX_PROBLEMS: Final = 12
-"""Findings on one statement that are told."""
+"""Findings on one statement that are shown."""
 
 _UNKNOWN = frozenset({"VGL401", "VGL402", "VGL403", "VGL404"})
 """Names and types that nothing knows."""
@@ -65,6 +69,9 @@ _BY_ITSELF = Selection(
 _AGAINST_SENTENCE = Selection(select=("VGL701", "VGL702", "VGL703", "VGL704", "VGL707"))
 _UNBREAKABLE = "no run was found that breaks it: say what must not happen, in a simpler condition if need be"
 _WORD = re.compile(r"says `([^`]*)`")
+_FEW: Final = 3
+_LIMIT: Final = "(set-option :reproducible-resource-limit 200000)"
+"""Counted in Z3's steps, so that the answer does not depend on how busy the machine is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +114,7 @@ class Checks:
         findings = self._against_sentence(drafted)
         doubts = [finding for finding in findings if _is_doubt(finding, clause)]
         if len(doubts) < len(findings):
-            return Checked((), _some(map(told, findings)))
+            return Checked((), _some(map(with_help, findings)))
         return Checked(tuple(drafted), (), tuple(doubts[:MAX_PROBLEMS]))
 
     def _alone(self, requirement: Requirement, clause: Clause, name: str) -> Drafted | tuple[str, ...]:
@@ -120,7 +127,7 @@ class Checks:
         if len(source.text) > MAX_TEXT:
             return (f"the statement is longer than {MAX_TEXT:,} characters",)
         policy, findings = self._linted(source, _BY_ITSELF)
-        problems = [told(finding) for finding in findings if self._rejects(finding)]
+        problems = [with_help(finding) for finding in findings if self._rejects(finding)]
         if parse(source).file.items != (statement,) or len(policy.statements) != 1:
             return tuple(problems) or ("it does not read back as the statement it was written from",)
         lowered = policy.statements[0]
@@ -128,13 +135,13 @@ class Checks:
         problems += (weakness.text for weakness in found if weakness.certain)
         if problems:
             return tuple(problems)
-        fared = self._fared(lowered)
-        if not breakable(lowered.requirement, fared):
+        counts = self._run_counts(lowered)
+        if not breakable(lowered.requirement, counts):
             return (_UNBREAKABLE,)
         notes = [*map(brief, findings), *(weakness.text for weakness in found)]
-        if fared.runs and fared.violated == fared.runs:
-            notes.append("every run breaks it" if fared.runs > 1 else "the run breaks it")
-        return Drafted(requirement, statement, fared, _some(notes))
+        if counts.runs and counts.violated == counts.runs:
+            notes.append("every run breaks it" if counts.runs > 1 else "the run breaks it")
+        return Drafted(requirement, statement, counts, _some(notes))
 
     def _against_sentence(self, drafted: Sequence[Drafted]) -> list[Diagnostic]:
         """What the statements of a clause lack of their sentence: words and orders that none of them has.
@@ -163,16 +170,46 @@ class Checks:
             return False
         return finding.severity != "info" and finding.code not in _REMARKS
 
-    def _fared(self, statement: Statement) -> Fared:
+    def _run_counts(self, statement: Statement) -> RunCounts:
         with collector_paused():
             # It compiles, be there runs or not.
             Encoding(Judgement(statement.requirement, RunIndex(Trace(()))), name=statement.name)
         verdicts = judged([statement], self.runs)[0]
-        return Fared(
+        return RunCounts(
             len(verdicts),
             sum(verdict.concerned for verdict in verdicts),
             sum(verdict.offending is not None for verdict in verdicts),
         )
+
+
+def breakable(requirement: core.Requirement, counts: RunCounts) -> bool:
+    """Whether a requirement says anything: a given run breaks it, a guessed one, or (if need be) a conceivable one.
+
+    In doubt it says nothing: a condition so involved that neither guesses nor the solver find an event for it is none
+    that a reviewer understands.
+    """
+    if counts.violated or counterexample(_with_few(requirement)) is not None:
+        return True
+    if valid(requirement):
+        return False
+    theta = requirement.theta
+    wanted = core.conditions(theta.left if isinstance(theta, core.Implies) else theta)
+    return counts.exercised > 0 or all(_possible(holds.condition) for holds in wanted)
+
+
+def _with_few(requirement: core.Requirement) -> core.Requirement:
+    """A requirement with its count made small: if many events can pass it, few can pass the small one."""
+    match requirement.theta:
+        case core.Implies(left, core.Not(core.Repeated(count, body))) if count > _FEW:
+            theta = core.Implies(left, core.Not(core.Repeated(_FEW, body)))
+            return core.Requirement(theta, requirement.variables, requirement.trigger)
+        case _:
+            return requirement
+
+
+def _possible(condition: core.Condition) -> bool:
+    script = meeting([condition], lists=True)
+    return script is not None and evaluate([_LIMIT, *script, "(check-sat)"]) == "sat"
 
 
 def alike(one: Drafted, other: Drafted) -> bool:
@@ -185,7 +222,7 @@ def brief(finding: Diagnostic) -> str:
     return f"{finding.message} ({finding.code})"
 
 
-def told(finding: Diagnostic) -> str:
+def with_help(finding: Diagnostic) -> str:
     """A finding in one line, with what helps to mend it."""
     return brief(finding) + (f"; {finding.help}" if finding.help else "")
 

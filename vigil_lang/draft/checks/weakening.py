@@ -10,61 +10,55 @@ may be right and may be wrong, such as a value that the sentence does not name (
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from vigil_lang.draft.checks.cases import TooMany, cases, field_of, is_telling, looked_for, taken_out
-from vigil_lang.draft.checks.exceptions import exceptions, forbids_outright
+from vigil_lang.draft.checks.exceptions import exceptions
 from vigil_lang.draft.checks.guards import widened
 from vigil_lang.draft.checks.narrower_than_sentence import actions_of, impossible, narrower, unbound, widest
 from vigil_lang.draft.checks.scope import unasked_scope
 from vigil_lang.draft.checks.sentence_content import Said
 from vigil_lang.draft.checks.topics import speaks_of
-from vigil_lang.draft.checks.weakness import OUTCOME, Weakness, listed
+from vigil_lang.draft.checks.weakness import Weakness, listed
+from vigil_lang.engines.wording import span_of
+from vigil_lang.english.phrases import IMMEDIATELY, OUTCOME, SAME_THING, forbids_outright
 from vigil_lang.semantics import core
+from vigil_lang.semantics.forms import FORMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from vigil_lang.draft.checks.cases import Asked
     from vigil_lang.draft.clause_result import Clause
+    from vigil_lang.semantics.forms import Form
     from vigil_lang.semantics.lower import Statement
     from vigil_lang.trace import Signature
 
-NARROWING: Final = frozenset({"trigger", "forbidden", "scope"})
-"""Roles of conditions that a statement speaks of: the fewer events meet them, the less it says."""
-
-_SAME: Final = re.compile(
-    r"\b(?:same|own|itself|themselves|equal\w*|identical|in place|onto|another|other|different\w*|overwrit\w*)\b",
-    re.IGNORECASE,
-)
-_AT_ONCE: Final = re.compile(r"\b(?:immediate\w*|right away|directly|at once|next|straight)\b", re.IGNORECASE)
 _SOON = 3
-_UNITS = ((86_400_000_000, "d"), (3_600_000_000, "h"), (60_000_000, "m"), (1_000_000, "s"), (1_000, "ms"))
 
 
 def weaknesses(statement: Statement, clause: Clause, signature: Signature | None) -> Iterator[Weakness]:
     """In what a statement says less than the clause it stands for."""
-    said = Said.of(clause)
+    said, form = Said.of(clause), FORMS[statement.form]
     conditions: list[tuple[str, list[list[Asked]]]] = []
     for holds in core.conditions(statement.requirement.theta):
         try:
             conditions.append((holds.role, cases(holds.condition)))
         except TooMany:
             yield Weakness(f"{holds.role}: the condition has too many cases to be understood; split or simplify it")
-    triggers = [way for role, ways in conditions if role in ("trigger", "forbidden") for way in ways]
+    triggers = [way for role, ways in conditions if role not in (form.wanted, "scope") for way in ways]
     spoken = frozenset[str]().union(*map(actions_of, triggers))
     for role, ways in conditions:
-        if role in NARROWING:
-            yield from _narrowed(role, ways, statement.form, said, signature)
-        else:
-            yield from widened(role, ways, statement.form, said, spoken, signature)
+        if role == form.wanted:
+            yield from widened(role, ways, form, said, spoken, signature)
+        else:  # what the statement speaks of: the fewer events meet it, the less it says
+            yield from _narrowed(role, ways, form, said, signature)
         if role == "scope":
             yield from unasked_scope(ways, said, spoken, signature)
         elif not any(_is_about(way, said, signature) for way in ways):
             named = listed(sorted({name for way in ways for name in actions_of(way)})) or "it"
             # What a sentence forbids outright is not allowed by something that it says nothing of.
-            certain = role not in NARROWING and forbids_outright(said.sentence)
+            certain = role == form.wanted and forbids_outright(said.sentence)
             yield Weakness(f"{role}: nothing in the sentence speaks of {named}", certain=certain)
     yield from _bounds(statement.requirement.theta, said)
 
@@ -81,7 +75,7 @@ def _is_about(way: Sequence[Asked], said: Said, signature: Signature | None) -> 
 
 
 def _narrowed(
-    role: str, ways: Sequence[Sequence[Asked]], form: str, said: Said, signature: Signature | None
+    role: str, ways: Sequence[Sequence[Asked]], form: Form, said: Said, signature: Signature | None
 ) -> Iterator[Weakness]:
     tests = list(dict.fromkeys(asked for way in ways for asked in way))
     for test, wanted in tests:
@@ -91,9 +85,9 @@ def _narrowed(
             case core.StatusIs(status) if not _may_look_at_status(role, form, status, wanted, said):
                 told = f"{role}: the clause says nothing of how a call ends; leave the status out, or say `not error`"
                 yield Weakness(told)
-            case core.Equals(_, variable) | core.Contains(_, variable) if not wanted and not _SAME.search(said.text):
-                yield Weakness(f"{role}: it takes out the object `{variable}`, and the clause takes out none")
-    if form == "abs" and any(not _says_anything(way, said) for way in ways):
+            case core.Equals(_, name) | core.Contains(_, name) if not (wanted or SAME_THING.search(said.text)):
+                yield Weakness(f"{role}: it takes out the object `{name}`, and the clause takes out none")
+    if form.forbids_outright and any(not _says_anything(way, said) for way in ways):
         yield Weakness(f"{role}: nearly any event meets it; name the action that is forbidden")
     for way in ways:
         if (kinds := impossible(way, signature)) is not None:
@@ -102,7 +96,9 @@ def _narrowed(
             yield Weakness(f"{role}: a `{kind}` has no `{name}`, so nothing ever meets it")
     yield from exceptions(role, ways, form, said)
     if role != "scope":  # of which more is asked
-        found = dict.fromkeys(text for way in widest(ways) for text in narrower(way, form, said, signature))
+        found = dict.fromkeys(
+            text for way in widest(ways) for text in narrower(way, said, signature, only_forbids=form.only_forbids)
+        )
         for text in found:
             yield Weakness(f"{role}: narrower than the sentence: only `{text}`", certain=False)
     for way in ways:
@@ -120,12 +116,12 @@ def _says_anything(way: Sequence[Asked], said: Said) -> bool:
     )
 
 
-def _may_look_at_status(role: str, form: str, status: str, wanted: bool, said: Said) -> bool:
+def _may_look_at_status(role: str, form: Form, status: str, wanted: bool, said: Said) -> bool:
     """Whether a status may limit what is spoken of. That a call did not fail may: then it did something at all.
 
     What follows a call may well be asked for where it is known to have succeeded.
     """
-    follows = role == "scope" or (role == "trigger" and form in ("resp", "bresp", "rslv"))
+    follows = role == "scope" or (role == "trigger" and form.looks == "ahead")
     harmless = (status, wanted) == ("error", False) or (follows and (status, wanted) == ("ok", True))
     return harmless or OUTCOME["error" if (status == "error") == wanted else "ok"].search(said.text) is not None
 
@@ -137,7 +133,7 @@ def _twice(role: str, way: Sequence[Asked], said: Said) -> Iterator[Weakness]:
         if wanted and isinstance(test, core.Equals):
             found.setdefault(test.variable, set()).add(test.field)
     for variable, fields in found.items():
-        if len(fields) > 1 and not _SAME.search(said.text):
+        if len(fields) > 1 and not SAME_THING.search(said.text):
             told = f"{role}: only events with `{variable}` in two places count, and the clause says nothing of that"
             yield Weakness(told)
 
@@ -148,16 +144,12 @@ def _twice(role: str, way: Sequence[Asked], said: Said) -> Iterator[Weakness]:
 def _bounds(theta: core.Theta, said: Said) -> Iterator[Weakness]:
     match theta:
         case core.Implies(_, core.Later(_, core.Calls(count))):
-            if not said.has_count(count, calls=True) and not (count <= _SOON and _AT_ONCE.search(said.text)):
+            if not said.has_count(count, calls=True) and not (count <= _SOON and IMMEDIATELY.search(said.text)):
                 yield Weakness(f"bound: the clause has no number {count}")
-        case core.Implies(_, core.Later(_, core.Within(microseconds))):
+        case core.Implies(_, core.Later(_, core.Within(microseconds) as bound)):
             if not said.has_time(microseconds):
-                yield Weakness(f"bound: the clause has no such time as {_duration(microseconds)}")
+                yield Weakness(f"bound: the clause has no such time as {span_of(bound)}")
         case core.Implies(_, core.Not(core.Repeated(count))) if not said.has_count(count):
             yield Weakness(f"bound: the clause has no number {count}")
         case core.Implies(_, core.Not(core.Repeated())) if forbids_outright(said.sentence) and not said.counts:
             yield Weakness("bound: the sentence forbids it altogether, and not only more often than it says")
-
-
-def _duration(microseconds: int) -> str:
-    return next(f"{microseconds // size}{unit}" for size, unit in _UNITS if microseconds % size == 0)

@@ -1,25 +1,11 @@
-"""What is wrong with a statement beside its clause, in words, and what sentences say of how calls end."""
+"""What is wrong with a statement beside its clause, in words."""
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-FAILED: Final = (
-    r"fail\w*|error\w*|unsuccess\w*|crash\w*|broke\w*|reject\w*|den(?:y|ied|ies)|abort\w*|non-?zero|"
-    r"(?:not|n['’]t) (?:work|succeed|pass)\w*"
-)
-OUTCOME: Final = {
-    "error": re.compile(rf"\b(?:{FAILED}|exit(?:s|ed)?|exit (?:code|status))\b", re.IGNORECASE),
-    "ok": re.compile(
-        rf"\b(?:{FAILED}|succe\w*|pass(?:es|ed|ing)?|complet\w*|exit(?:s|ed)?|finish\w*|works|worked|running)\b",
-        re.IGNORECASE,
-    ),
-}
-FAILING: Final = OUTCOME["error"]
 
 
 class Weakness(NamedTuple):

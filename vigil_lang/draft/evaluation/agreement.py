@@ -1,4 +1,4 @@
-"""Whether two sets of statements ask the same: the same verdicts and the same offending events on every run tried."""
+"""Whether two sets of statements agree: the same offending events on every run tried."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from itertools import islice, product
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from vigil_lang.analysis import canonical
-from vigil_lang.draft.evaluation.generated import RUNS, generated
-from vigil_lang.draft.evaluation.plausible import Plausible
+from vigil_lang.draft.evaluation.generated_runs import RUNS, generated
+from vigil_lang.draft.evaluation.plausible_events import Plausible
 from vigil_lang.engines.index import RunIndex
 from vigil_lang.semantics import core
-from vigil_lang.testing.distinguishing_runs import Telling, tell
-from vigil_lang.testing.expectations import answer
+from vigil_lang.testing.distinguishing_runs import Telling, offending, tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -33,7 +32,7 @@ _EVENTS: Final = 1_200
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One run, and the indices of the events at fault: by the gold, and by what is held against it."""
+    """One run, and the indices of the events at fault by the gold and by the other set."""
 
     run: Trace
     gold: tuple[int, ...]
@@ -59,23 +58,22 @@ class Compared:
 
 
 def compare(gold: Sequence[Statement], other: Sequence[Statement], runs: Iterable[Trace]) -> Compared:
-    """Hold one set of statements against the gold on some runs."""
+    """Compare a set of statements with the gold on some runs."""
     return compared([judge(gold, other, RunIndex(run)) for run in runs], same_as_written(gold, other))
 
 
 def judge(gold: Sequence[Statement], other: Sequence[Statement], index: RunIndex) -> Judged:
-    """What both sets make of a run."""
-    return Judged(index.trace, offending(gold, index), offending(other, index))
+    """The events of a run at fault by each set."""
+    return Judged(index.trace, _at_fault(gold, index), _at_fault(other, index))
 
 
-def offending(statements: Sequence[Statement], index: RunIndex) -> tuple[int, ...]:
+def _at_fault(statements: Sequence[Statement], index: RunIndex) -> tuple[int, ...]:
     """The events of a run that are at fault by some of the statements."""
-    found = (at for s in statements for at, _ in answer(s, index).offending)
-    return tuple(sorted(set(found)))
+    return tuple(sorted({at for s in statements for at in offending(s.requirement, index)}))
 
 
 def compared(judged: Sequence[Judged], proved: bool) -> Compared:
-    """What the verdicts on some runs come to."""
+    """The comparison that the verdicts on some runs give."""
     differing = [each for each in judged if each.gold != each.other]
     strict = any(not set(each.other).issubset(each.gold) for each in differing)
     weak = any(not set(each.gold).issubset(each.other) for each in differing)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from vigil_lang.base.files import stays, waits
 from vigil_lang.documents.document import Document
 from vigil_lang.documents.library import Library
-from vigil_lang.paths import RUNS, TESTS, policy_paths
+from vigil_lang.project.paths import RUNS, TESTS, policy_paths
 from vigil_lang.runs import is_run, load_traces
 from vigil_lang.semantics.policy import load_policy
 

@@ -1,4 +1,4 @@
-"""What an evaluation against gold policies comes to."""
+"""The result of an evaluation against gold policies."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from vigil_lang.draft.clause_result import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from vigil_lang.draft.clause_result import Clause
     from vigil_lang.draft.evaluation.agreement import Agreement, Compared
 
@@ -63,7 +61,7 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """One gold policy held against the draft of its documents.
+    """One gold policy compared with the draft of its documents.
 
     `runs` were tried for the violations that are counted: the same ones whatever is drafted. `agreed_on_none` counts
     the clauses that neither the gold nor the draft has a statement for.
@@ -92,28 +90,16 @@ class Evaluation:
     @property
     def tally(self) -> Tally:
         """The violations of all policies together."""
-        return total(self.units)
+        return sum((unit.tally for unit in self.units), Tally())
 
     @property
     def usage(self) -> Usage:
         """What all drafts took; the cost is None if that of some is unknown."""
-        every = [each.usage for each in self.policies]
-        costs = [usage.cost for usage in every if usage.requests]
-        return Usage(
-            requests=sum(usage.requests for usage in every),
-            retries=sum(usage.retries for usage in every),
-            input_tokens=sum(usage.input_tokens for usage in every),
-            output_tokens=sum(usage.output_tokens for usage in every),
-            cache_read_tokens=sum(usage.cache_read_tokens for usage in every),
-            cache_write_tokens=sum(usage.cache_write_tokens for usage in every),
-            cost=None if None in costs else sum(cost for cost in costs if cost is not None),
-            seconds=sum(usage.seconds for usage in every),
-            estimated=any(usage.estimated for usage in every),
-        )
+        return sum((each.usage for each in self.policies if each.usage.requests), Usage(cost=0.0))
 
     @property
     def counts(self) -> dict[Outcome, int]:
-        """How many clauses came out how."""
+        """How many clauses have each outcome."""
         counted = Counter(unit.outcome for unit in self.units)
         return {outcome: counted[outcome] for outcome in OUTCOMES}
 
@@ -126,11 +112,6 @@ class Evaluation:
     def recall(self) -> float | None:
         """Of the clauses with gold statements, the share that agree; None where there are none."""
         return _share(self.counts["agree"], sum(bool(unit.gold) for unit in self.units))
-
-
-def total(units: Iterable[Unit]) -> Tally:
-    """The violations of some clauses together."""
-    return sum((unit.tally for unit in units), Tally())
 
 
 def _share(part: int, whole: int) -> float | None:

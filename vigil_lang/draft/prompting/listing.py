@@ -1,13 +1,14 @@
-"""Names with what they carry, as JSON of a bounded length: what is least useful to say is left out."""
+"""Names with their arguments as JSON of a bounded length: what is least useful is left out."""
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_right
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from vigil_lang.draft.prompting.quoting import quoted
+from vigil_lang.diagnostics.visible import safe_json_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -131,3 +132,20 @@ def _text(names: Iterable[Named], parts: Iterable[_Part]) -> str:
         lines[one.is_action].append(one.line(shown.get((one.is_action, one.name), {})))
     kinds, actions = (",\n".join(lines[is_action]) for is_action in (False, True))
     return "\n".join(('{"kinds":{', kinds, '},"actions":{', actions, "}}"))
+
+
+# --- data inside a prompt ---
+
+
+def quoted(value: object) -> str:
+    """JSON on one line without `<`, which begins the marks of a prompt, and with invisible characters as escapes.
+
+    It reads back as the same value. Lone surrogates are escaped, too, so that it can be sent as UTF-8.
+    """
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return safe_json_text(text, "utf-8").replace("<", "\\u003c")
+
+
+def within(mark: str, text: str) -> str:
+    """A text between marks that nothing in it can close, if it is made of `quoted` parts."""
+    return f"<{mark}>\n{text}\n</{mark}>"

@@ -1,4 +1,4 @@
-"""What a language model is told: the language in short, the vocabulary, clauses, and what was wrong with its answers.
+"""The prompt: the language in short, the vocabulary, clauses, and findings on the model's answers.
 
 The whole of it is text without a place for anybody else's: what comes from documents, recordings and earlier replies
 stands as JSON between marks that nothing in it can close (paper, appendix C; docs/draft-prompt.md).
@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vigil_lang.draft.prompting.quoting import quoted, within
+from vigil_lang.draft.prompting.listing import quoted, within
 from vigil_lang.trace.vocabulary import vocabulary as kinds_and_roles
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from vigil_lang.draft.hostile import addresses_model
 from vigil_lang.draft.prompting.listing import Carried, Named, listed
+from vigil_lang.english.injection import addresses_model
 from vigil_lang.trace import Argument
 from vigil_lang.trace.discreet import may_show
 from vigil_lang.trace.samples import ActionSamples, sampled

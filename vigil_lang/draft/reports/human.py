@@ -1,4 +1,4 @@
-"""The report of a draft as a person reads it: what is in the policy, what is not, and why."""
+"""The report of a draft for the terminal: what is in the policy, what is not, and why."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from rich.text import Text
 from vigil_lang.diagnostics.human import hanging
 from vigil_lang.diagnostics.visible import shown_path, visible
 from vigil_lang.draft.reports.report import (
-    fared,
     form_text,
     headline,
     in_context,
     many,
     notes,
     remarks,
+    runs_text,
     spent,
     standing_of,
     why,
@@ -120,9 +120,11 @@ def _statement(drafted: Drafted, console: Console, told: set[str]) -> Iterator[T
         return
     told.add(name)
     yield from hanging(console, Text.assemble(_PAD, (visible(name), "bold"), "  "), form_text(drafted), "cyan")
-    found = fared(drafted.fared)
+    found = runs_text(drafted.run_counts)
     if found:
-        yield Text(f"{_PAD}  {found}", "yellow" if drafted.fared.violated or not drafted.fared.exercised else "")
+        yield Text(
+            f"{_PAD}  {found}", "yellow" if drafted.run_counts.violated or not drafted.run_counts.exercised else ""
+        )
     for note in notes(drafted):
         yield from hanging(console, Text(f"{_PAD}  note: ", "bold"), note)
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.draft.reports.report import (
     FAILED,
-    fared,
     form_text,
     headline,
     in_context,
     many,
     notes,
     remarks,
+    runs_text,
     spent,
     standing_of,
     why,
@@ -97,7 +97,7 @@ def _answer(entry: Entry) -> Iterator[str]:
     """What the second column says, line by line."""
     for drafted in entry.statements:
         yield f"**{cell(drafted.statement.name.text)}** {cell(form_text(drafted))}"
-        if found := fared(drafted.fared):
+        if found := runs_text(drafted.run_counts):
             yield found
         yield from (f"note: {cell(note)}" for note in notes(drafted))
     if entry.outcome != "kept":

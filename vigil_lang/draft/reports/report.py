@@ -1,4 +1,4 @@
-"""What a draft came to, for whoever reads it: the facts that all reports share, and the report as JSON."""
+"""The report of a draft: the facts that all renderings share, and the JSON."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from vigil_lang.syntax.print import to_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from vigil_lang.draft.clause_result import Cause, Clause, Draft, Drafted, Entry, Fared, Usage
+    from vigil_lang.draft.clause_result import Cause, Clause, Draft, Drafted, Entry, RunCounts, Usage
 
 SCHEMA = "vigil.draft/1"
 
 Origin: TypeAlias = Literal["model", "stored", "document"]
-"""Whose answers they are: the model's of this call, those stored of an earlier one, or those of a PolicyDocument."""
+"""Where the answers come from: a model asked now, one asked earlier, or a PolicyDocument."""
 
 Standing: TypeAlias = Literal["kept", "not_normative", "unsupported", "failed"]
 
@@ -32,12 +32,12 @@ FAILED: dict[Cause, str] = {
     "refused": "refused",
     "budget": "not asked: the budget was used up",
 }
-"""What is said of a clause that nobody answered for acceptably, by its cause."""
+"""What reports say of a clause without an acceptable answer, by its cause."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A draft with what is known around it.
+    """A draft and its circumstances.
 
     `policy` is the file the policy is for, None for standard output; one without statements is not written. `source`
     is the file of the answers where no model was asked. `runs` counts the given runs; `cut` says that the vocabulary
@@ -91,21 +91,21 @@ def in_context(clause: Clause, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-def fared(found: Fared) -> str:
+def runs_text(counts: RunCounts) -> str:
     """`tested by 2 of 3 runs, broken by 1`; empty where there are no runs."""
-    if not found.runs:
+    if not counts.runs:
         return ""
-    if not found.exercised:
-        return "the run does not test it" if found.runs == 1 else f"none of {found.runs} runs tests it"
-    if found.runs == 1:
-        return "the run breaks it" if found.violated else "the run tests and keeps it"
-    kept = f", broken by {found.violated}" if found.violated else ", broken by none"
-    return f"tested by {found.exercised} of {found.runs} runs{kept}"
+    if not counts.exercised:
+        return "the run does not test it" if counts.runs == 1 else f"none of {counts.runs} runs tests it"
+    if counts.runs == 1:
+        return "the run breaks it" if counts.violated else "the run tests and keeps it"
+    kept = f", broken by {counts.violated}" if counts.violated else ", broken by none"
+    return f"tested by {counts.exercised} of {counts.runs} runs{kept}"
 
 
 def notes(drafted: Drafted) -> list[str]:
-    """Remarks on a statement, without what `fared` says in the same words."""
-    return [note for note in drafted.notes if note != fared(drafted.fared)]
+    """Remarks on a statement, without what `runs_text` says in the same words."""
+    return [note for note in drafted.notes if note != runs_text(drafted.run_counts)]
 
 
 def why(entry: Entry) -> str:
@@ -119,7 +119,7 @@ def why(entry: Entry) -> str:
 
 
 def remarks(report: Report) -> list[str]:
-    """What is to be said beside the clauses: what ended the draft, what the model did not see, what was not tried."""
+    """Remarks on the draft as a whole: what ended it, what the model did not see, what was not tried."""
     found = list(report.draft.notes)
     found += list(dict.fromkeys(e.reason for e in report.draft.entries if e.cause == "budget" and e.reason))[:1]
     if not report.statements and report.draft.entries:
@@ -155,7 +155,7 @@ def unknown_names(report: Report) -> bool:
 
 
 def spent(report: Report, shown: Callable[[str], str] = visible) -> list[str]:
-    """What it took, in parts: who answered, requests, tokens, cost and time; `shown` makes names harmless."""
+    """Who answered, requests, tokens, cost and time, a text for each; `shown` makes names harmless."""
     draft, usage = report.draft, report.draft.usage
     if report.origin == "document":
         return [f"answers of {shown(report.source or 'a document')}, no model asked"]
@@ -179,7 +179,7 @@ def tokens(usage: Usage) -> str:
 
 
 def cost(usage: Usage) -> str:
-    """`$0.0312`, `at most $0.0400` where the API did not tell all of it, or that prices are not known."""
+    """`$0.0312`; `at most $0.0400` where some counts are estimates; `cost unknown` without prices."""
     if usage.cost is None:
         return "cost unknown"
     shown = f"${usage.cost:.2f}" if usage.cost >= 1 else f"${usage.cost:.4f}"
@@ -258,9 +258,9 @@ def _statements(statements: Sequence[Drafted]) -> list[dict[str, Any]]:
             "form": drafted.requirement.form,
             "text": form_text(drafted),
             "runs": {
-                "given": drafted.fared.runs,
-                "tested_by": drafted.fared.exercised,
-                "broken_by": drafted.fared.violated,
+                "given": drafted.run_counts.runs,
+                "tested_by": drafted.run_counts.exercised,
+                "broken_by": drafted.run_counts.violated,
             },
             "notes": list(drafted.notes),
         }

@@ -1,4 +1,4 @@
-"""One event, as much of it as a condition can see, for the solver to choose.
+"""One symbolic event: the parts of it that a condition can see, for the solver to choose.
 
 A list makes an argument several texts. As many elements as tests can be asked to hold at once are enough: a test
 that must fail is only made easier by leaving elements out. Patterns are uninterpreted: what the solver needs to know

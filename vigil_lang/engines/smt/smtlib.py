@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vigil_lang import __version__
 from vigil_lang.engines.effort import Effort
 from vigil_lang.engines.index import RunIndex
 from vigil_lang.engines.indexed import Judgement
@@ -12,6 +11,7 @@ from vigil_lang.engines.smt import script
 from vigil_lang.engines.smt.encode import Encoding, event_names
 from vigil_lang.engines.smt.solve import assertion_names
 from vigil_lang.engines.smt.symbols import comment
+from vigil_lang.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

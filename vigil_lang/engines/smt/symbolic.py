@@ -12,13 +12,13 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from itertools import product
 from typing import TYPE_CHECKING
 
-from vigil_lang import __version__
 from vigil_lang.diagnostics import Diagnostic, InputError
 from vigil_lang.engines.smt.smtlib import heading
 from vigil_lang.engines.smt.strings import Unsupported, literal, regular
 from vigil_lang.engines.smt.symbols import quoted, shown
 from vigil_lang.semantics import core
 from vigil_lang.semantics.text import predicate
+from vigil_lang.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -11,7 +11,7 @@ from vigil_lang.engines.indexed import Judgement
 from vigil_lang.engines.interface import Rule
 from vigil_lang.engines.smt.encode import event_names
 from vigil_lang.engines.smt.engine import confirmed
-from vigil_lang.semantics.observation import rests_on_cut
+from vigil_lang.semantics.truncated_output import rests_on_cut
 from vigil_lang.verdict import SolverAnswer, StatementVerdict, Verdict
 
 if TYPE_CHECKING:

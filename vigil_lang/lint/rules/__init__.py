@@ -1,1 +1,1 @@
-"""The rules, one a file; `registry` lists them."""
+"""The rules; `registry` lists them with their codes."""

@@ -1,11 +1,10 @@
-"""VGL325: two variables that differ by a slip, each on a side of its own: most often they were meant to be one."""
+"""VGL325: two variables that differ by a typing error and join nothing: most likely one was meant."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Note
-from vigil_lang.lint.rule import Rule
 from vigil_lang.semantics.mentions import first_mention
 
 if TYPE_CHECKING:
@@ -36,6 +35,3 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
                 fix=fix,
                 notes=(Note("the other one", first.source, first.span),),
             )
-
-
-RULE = Rule(("VGL325",), find, basic=True)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Note
 from vigil_lang.lint.literal_texts import texts, value
 from vigil_lang.lint.lookalikes import doubtful, outline, plain
-from vigil_lang.lint.rule import Rule
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
@@ -50,14 +49,14 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
 def _texts(subject: Subject) -> Iterator[tuple[str, Span, tree.String | None]]:
     """(text, where it stands, the string it is): all that events are held against."""
     module = subject.policy.module
-    for use in subject.written.uses:
+    for use in subject.parts.uses:
         if use.field is not None:
             yield use.field.name, use.field.span, None
         if isinstance(use.operand, tree.Regex):
             yield _CLASS.sub(" ", use.operand.raw), use.operand.span, None
         for string in texts(use.operand):
             yield value(string) or "", string.span, string
-    for _, has in subject.written.has:
+    for _, has in subject.parts.has:
         yield has.field.name, has.field.span, None
     for declared in module.own.values():
         if isinstance(declared, tree.Let | tree.Param):
@@ -86,7 +85,7 @@ def _finding(word: str, why: str, span: Span, source: Source, string: tree.Strin
     if string is not None and "\\u" not in string.raw and plain(string.raw).isascii():
         written = f'"{plain(string.raw)}"'
         fix = Fix(f"write `{written}`", (Edit(span, written),))
-    help_text = f"it reads as `{plain(word)}`: write that, if it is meant" if plain(word).isascii() else None
+    help_text = f"it reads as `{plain(word)}`: write that if you mean it" if plain(word).isascii() else None
     return Diagnostic.of("VGL708", f"`{word}` {why}", source, span, help=help_text, fix=fix)
 
 
@@ -104,7 +103,7 @@ def _alike(subject: Subject) -> Iterator[Diagnostic]:
         other, note = first.setdefault(outline(name), (name, Note("declared here", module.source, span)))
         if other != name:
             message = f"`{name}` looks like `{other}`"
-            help_text = "give one of them another name: who reads the policy takes them for the same"
+            help_text = "rename one of them: a reader cannot tell them apart"
             yield Diagnostic.of("VGL708", message, module.source, span, help=help_text, notes=(note,))
 
 
@@ -114,6 +113,3 @@ def _declared(module: Module) -> dict[str, Span]:
         if isinstance(item, tree.Let | tree.Param | tree.Pattern | tree.Statement):
             found.setdefault(item.name.text, item.name.span)
     return found
-
-
-RULE = Rule(("VGL708",), find)

@@ -1,4 +1,4 @@
-"""VGL302: conditions that no event can meet, traced back to the conjuncts at fault in the source."""
+"""VGL302: conditions that no event can meet, with the conjuncts at fault."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, TypeAlias, TypeGuard
 from vigil_lang.analysis.satisfiable import contradiction
 from vigil_lang.analysis.witness import obviously_satisfiable
 from vigil_lang.diagnostics import Diagnostic, Note
-from vigil_lang.lint.rule import Rule
 from vigil_lang.semantics import core
 from vigil_lang.semantics.lower import parts
 from vigil_lang.semantics.meanings import Argument, Place, Scope, Variable
@@ -240,6 +239,3 @@ def _lists(signature: Signature | None) -> frozenset[str]:
 
 def _may_be_list(test: core.Test) -> TypeGuard[_FieldTest]:
     return not isinstance(test, core.ActionIn | core.ActionMatches | core.StatusIs) and not test.field.output
-
-
-RULE = Rule(("VGL302",), find, basic=True)

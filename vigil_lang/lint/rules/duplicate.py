@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.analysis import canonical
 from vigil_lang.diagnostics import Diagnostic, Note
-from vigil_lang.lint.rule import Rule
 from vigil_lang.semantics import core
 
 if TYPE_CHECKING:
@@ -58,6 +57,3 @@ def _part(test: core.Test) -> object:
             return limit
         case _:
             return test.field.name
-
-
-RULE = Rule(("VGL304",), find, basic=True)

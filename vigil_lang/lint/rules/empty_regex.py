@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic
-from vigil_lang.lint.expressions import expressions
-from vigil_lang.lint.rule import Rule
+from vigil_lang.lint.regexes import regexes
 from vigil_lang.semantics.regex_places import impasse, matches_nothing
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ _ASKED = {
 
 def find(subject: Subject) -> Iterator[Diagnostic]:
     """The regular expressions whose language is empty."""
-    for _, regex, node in expressions(subject):
+    for _, regex, node in regexes(subject):
         if matches_nothing(node):
             yield Diagnostic.of(
                 "VGL316",
@@ -43,6 +42,3 @@ def _help(place: Assertion | None, raw: str) -> str | None:
         return None
     written = raw[place.at : place.at + 2] if raw[place.at] == "\\" else raw[place.at]
     return f"where `{written}` stands {_ASKED[place.place]}"
-
-
-RULE = Rule(("VGL316",), find)

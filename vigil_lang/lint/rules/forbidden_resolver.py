@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Note
 from vigil_lang.lint.obligations import implied, triggering
-from vigil_lang.lint.rule import Rule
 from vigil_lang.semantics import core
 
 if TYPE_CHECKING:
@@ -37,6 +36,3 @@ def _finding(message: str, statement: Statement, resolver: core.Holds, other: co
     help_text = f"leave resolvers out of {what}: `… and not …`"
     note = Note(what, statement.source, other.span)
     return Diagnostic.of("VGL313", message, statement.source, resolver.span, help=help_text, notes=(note,))
-
-
-RULE = Rule(("VGL313",), find)

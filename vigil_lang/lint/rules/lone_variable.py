@@ -1,11 +1,10 @@
-"""VGL301: variables that one test alone mentions: they join nothing, so most often a text was meant."""
+"""VGL301: variables that only one test mentions: they join nothing, so most likely a text was meant."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, nearest
-from vigil_lang.lint.rule import Rule
 from vigil_lang.semantics.meanings import Text
 from vigil_lang.semantics.mentions import first_mention
 from vigil_lang.semantics.terms import Failed
@@ -49,7 +48,7 @@ def _is_text(variable: str, reads: core.Reads, subject: Subject) -> bool:
         known = (action.args.get(reads.name) for action in subject.signature.actions.values())
         if any(argument is not None and variable in (argument.values or ()) for argument in known):
             return True
-    uses = (u.operand for u in subject.written.uses if u.field is not None and u.field.name == reads.name)
+    uses = (u.operand for u in subject.parts.uses if u.field is not None and u.field.name == reads.name)
     return any(variable in _texts(operand) for operand in uses)
 
 
@@ -104,6 +103,3 @@ def _values(conditions: Conditions, policy: Policy) -> Iterator[str]:
                 yield name
         except Failed:
             continue
-
-
-RULE = Rule(("VGL301",), find, basic=True)

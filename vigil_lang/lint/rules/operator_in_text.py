@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix
 from vigil_lang.lint.literal_texts import element, field_text, is_free, texts, value
-from vigil_lang.lint.rule import Rule
 from vigil_lang.semantics.text import quote
 from vigil_lang.syntax import tree
 
@@ -53,7 +52,7 @@ class Held(NamedTuple):
 def find(subject: Subject) -> Iterator[Diagnostic]:
     """The texts of equalities, sets and globs that hold an operator."""
     module = subject.policy.module
-    for use in subject.written.uses:
+    for use in subject.parts.uses:
         if type(use.operand) is tree.Regex or use.operator == "contains":
             continue
         for string in texts(use.operand):
@@ -65,10 +64,10 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
                 written = _written(use, held, module)
                 yield Diagnostic.of(
                     "VGL324",
-                    f"{name} is held against the very text `{text}`: nothing reads the operator in it",
+                    f"{name} is compared with the literal text `{text}`: the operator in it has no effect",
                     module.source,
                     string.span,
-                    help=f"write `{written}`" if written else "a test stands outside of strings",
+                    help=f"write `{written}`" if written else "write the operator outside the string",
                     fix=_fix(use, string, held, module),
                 )
 
@@ -154,6 +153,3 @@ def _size(operand: object) -> int:
     if not isinstance(operand, tree.SetUnion):
         return 1
     return sum(len(part.elements) if isinstance(part, tree.SetLiteral) else 2 for part in operand.parts)
-
-
-RULE = Rule(("VGL324",), find)

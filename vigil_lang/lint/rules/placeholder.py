@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Span, nearest
-from vigil_lang.lint.rule import Rule
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
@@ -38,12 +37,9 @@ def _unknown_placeholder(name: str, span: Span, statement: Statement) -> Diagnos
     known = ", ".join(f"`{{{x}}}`" for x in variables)
     return Diagnostic.of(
         "VGL307",
-        f"the message speaks of `{{{name}}}`, and `{statement.name}` has no such variable",
+        f"the message uses `{{{name}}}`, but `{statement.name}` has no such variable",
         statement.source,
         span,
         help=f"it has {known}" if known else "it has no variables; only their values can be shown",
         fix=Fix(f"write `{{{near[0]}}}`", (Edit(span, near[0]),)) if near else None,
     )
-
-
-RULE = Rule(("VGL307",), find, basic=True)

@@ -6,9 +6,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Note
+from vigil_lang.lint.connectives import ACTION, MAX_PARTS, Part, Reader, about, conjuncts, disjuncts, places
 from vigil_lang.lint.deletion import without
-from vigil_lang.lint.parts import ACTION, MAX_PARTS, Part, Reader, about, conjuncts, disjuncts, places
-from vigil_lang.lint.rule import Rule
 from vigil_lang.lint.rules.tautology import exhaustive
 from vigil_lang.semantics import core
 from vigil_lang.semantics.text import Glob
@@ -17,23 +16,23 @@ from vigil_lang.syntax import tree
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from vigil_lang.lint.parts import Meant
-    from vigil_lang.lint.policy_parts import Joint
+    from vigil_lang.lint.connectives import Meant
+    from vigil_lang.lint.policy_parts import Connective
     from vigil_lang.lint.subject import Subject
 
 
 def find(subject: Subject) -> Iterator[Diagnostic]:
     """The parts that change nothing, looked for from the last to the first: of two that say the same one stays."""
     reader, module = Reader(subject), subject.policy.module
-    for joint in subject.written.conjunctions:
-        if not _is_plain(joint.expr, set(), subject):
-            parts = list(conjuncts(joint.expr, module))
+    for connective in subject.parts.conjunctions:
+        if not _is_plain(connective.expr, set(), subject):
+            parts = list(conjuncts(connective.expr, module))
             if len(parts) <= MAX_PARTS:
-                yield from _idle(joint, parts, reader, together=True)
-    for joint in subject.written.disjunctions:
-        parts = list(disjuncts(joint.expr))
-        if len(parts) <= MAX_PARTS and _may_overlap(parts, subject) and not any(exhaustive(joint, parts, reader)):
-            yield from _idle(joint, parts, reader, together=False)
+                yield from _idle(connective, parts, reader, together=True)
+    for connective in subject.parts.disjunctions:
+        parts = list(disjuncts(connective.expr))
+        if len(parts) <= MAX_PARTS and _may_overlap(parts, subject) and not any(exhaustive(connective, parts, reader)):
+            yield from _idle(connective, parts, reader, together=False)
 
 
 def _is_plain(expr: tree.Expr, seen: set[str], subject: Subject) -> bool:
@@ -63,7 +62,7 @@ def _is_plain(expr: tree.Expr, seen: set[str], subject: Subject) -> bool:
         name = expr.field.name
         seen.add(f"{name} has")
         return name not in seen and f"{name} =" not in seen
-    names = about(expr, module, subject.written.looked_at)
+    names = about(expr, module, subject.parts.looked_at)
     if any(name in seen or f"{name} =" in seen or f"{name} has" in seen for name in names):
         return False
     seen.update(names, [f"{name} =" for name in names])
@@ -74,15 +73,15 @@ def _may_overlap(parts: Sequence[Part], subject: Subject) -> bool:
     """Whether two parts look at the same thing, by what is written."""
     seen: set[str] = set()
     for part in parts:
-        names = about(part.expr, subject.policy.module, subject.written.looked_at)
+        names = about(part.expr, subject.policy.module, subject.parts.looked_at)
         if not seen.isdisjoint(names):
             return True
         seen |= names
     return False
 
 
-def _idle(joint: Joint, parts: Sequence[Part], reader: Reader, *, together: bool) -> Iterator[Diagnostic]:
-    meant = reader.meant(joint.item, parts)
+def _idle(connective: Connective, parts: Sequence[Part], reader: Reader, *, together: bool) -> Iterator[Diagnostic]:
+    meant = reader.meant(connective.item, parts)
     kept = _related(meant) if together else meant
     for one in reversed(kept[:]):
         others = [other for other in kept if other is not one]
@@ -126,10 +125,10 @@ def _finding(part: Part, reasons: list[Part], subject: Subject, *, together: boo
     source = subject.policy.module.source
     several = "these" if len(reasons) > 1 else "this"
     if together:
-        message = "this changes nothing: it holds wherever the rest does"
+        message = "this condition is redundant: the rest implies it"
         why = f"wherever {several} hold" if len(reasons) > 1 else "wherever this holds"
     else:
-        message = "this alternative changes nothing: another holds wherever it does"
+        message = "this alternative is redundant: it implies another"
         why = f"one of {several} holds, too" if len(reasons) > 1 else "this holds, too"
     assert part.parent is not None
     return Diagnostic.of(
@@ -141,6 +140,3 @@ def _finding(part: Part, reasons: list[Part], subject: Subject, *, together: boo
         fix=without(source, part.parent, part.expr),
         notes=tuple(Note(why, source, reason.expr.span) for reason in reasons),
     )
-
-
-RULE = Rule(("VGL310",), find)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Span
 from vigil_lang.lint.literal_texts import glob, texts, value
 from vigil_lang.lint.paths import ROLES, amiss, fault_of, regex_amiss
-from vigil_lang.lint.rule import Rule
 from vigil_lang.semantics.text import quote
 from vigil_lang.syntax import tree
 
@@ -31,7 +30,7 @@ _START = re.compile(r"(?:~[^/]*/|\.{1,2}/)+")
 def find(subject: Subject) -> Iterator[Diagnostic]:
     """The texts and expressions that miss the paths they are held against."""
     source = subject.policy.module.source
-    for use in subject.written.uses:
+    for use in subject.parts.uses:
         if use.field is None or use.field.name not in _NAMES or use.operator == "contains":
             continue
         if isinstance(use.operand, tree.Regex):
@@ -80,6 +79,3 @@ def _quoted(text: str, use: Use) -> str:
 def _glob_literal(glob: str) -> str:
     """A string literal that denotes a glob: `\\*` is written as it is."""
     return re.sub(r"\\\\([*?\\])", r"\\\1", quote(glob))
-
-
-RULE = Rule(("VGL319",), find)

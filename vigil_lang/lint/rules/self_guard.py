@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Note
 from vigil_lang.lint.obligations import implied, obligations
-from vigil_lang.lint.rule import Rule
 from vigil_lang.semantics import core
 
 if TYPE_CHECKING:
@@ -31,9 +30,6 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
                 f"{what}, so the first one always breaks `{statement.name}`",
                 statement.source,
                 guard.span,
-                help="name the event that has to come first; what may never happen is written `abs(…)`",
+                help="name the event that must come first; to forbid an event write `abs(…)`",
                 notes=(Note("the trigger", statement.source, trigger.span),),
             )
-
-
-RULE = Rule(("VGL311",), find)

@@ -11,8 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Note, Span
-from vigil_lang.lint.parts import MAX_PARTS, Part, Reader, about, disjuncts
-from vigil_lang.lint.rule import Rule
+from vigil_lang.lint.connectives import MAX_PARTS, Part, Reader, about, disjuncts
 from vigil_lang.semantics import core
 from vigil_lang.semantics.text import Glob
 from vigil_lang.syntax import tree
@@ -20,7 +19,7 @@ from vigil_lang.syntax import tree
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from vigil_lang.lint.policy_parts import Joint
+    from vigil_lang.lint.policy_parts import Connective
     from vigil_lang.lint.subject import Subject
     from vigil_lang.semantics.modules import Module
 
@@ -32,21 +31,21 @@ _NEGATED_CLASS = re.compile(r"\[\^|\\[DWSPB]")
 def find(subject: Subject) -> Iterator[Diagnostic]:
     """The disjunctions that always hold, or that hold of whatever value a field has."""
     reader = Reader(subject)
-    for joint in subject.written.disjunctions:
-        parts = list(disjuncts(joint.expr))
+    for connective in subject.parts.disjunctions:
+        parts = list(disjuncts(connective.expr))
         if len(parts) <= MAX_PARTS:
-            yield from exhaustive(joint, parts, reader)
+            yield from exhaustive(connective, parts, reader)
 
 
-def exhaustive(joint: Joint, parts: Sequence[Part], reader: Reader) -> Iterator[Diagnostic]:
+def exhaustive(connective: Connective, parts: Sequence[Part], reader: Reader) -> Iterator[Diagnostic]:
     """What is wrong with a disjunction of which something always holds."""
     if _may_exhaust(parts, reader.subject):
-        yield from _exhaustive(joint, parts, reader)
+        yield from _exhaustive(connective, parts, reader)
 
 
 def _may_exhaust(parts: Sequence[Part], subject: Subject) -> bool:
     """Whether two parts look at the same thing, one of them for what it is not or for a number."""
-    module, known = subject.policy.module, subject.written.looked_at
+    module, known = subject.policy.module, subject.parts.looked_at
     if not any(_excludes(part.expr, module) for part in parts):
         return False
     seen: set[str] = set()
@@ -78,13 +77,13 @@ def _excludes(expr: tree.Expr, module: Module) -> bool:
             return False
 
 
-def _exhaustive(joint: Joint, parts: Sequence[Part], reader: Reader) -> Iterator[Diagnostic]:
-    meant = reader.meant(joint.item, parts)
+def _exhaustive(connective: Connective, parts: Sequence[Part], reader: Reader) -> Iterator[Diagnostic]:
+    meant = reader.meant(connective.item, parts)
     failing = [core.NotC(condition) for _, condition in meant]
     found = reader.excluded(failing)
     if found is not None:
-        if len(found.conjuncts) > 1 and not joint.negative:  # under `not` it is a contradiction, which is VGL302
-            yield _finding(joint, [meant[at][0] for at in found.conjuncts], "one of these always holds", reader)
+        if len(found.conjuncts) > 1 and not connective.negative:  # under `not` it is a contradiction, which is VGL302
+            yield _finding(connective, [meant[at][0] for at in found.conjuncts], "one of these always holds", reader)
         return
     fields = _fields([condition for _, condition in meant])
     if not fields:
@@ -97,7 +96,7 @@ def _exhaustive(joint: Joint, parts: Sequence[Part], reader: Reader) -> Iterator
         known = list(fields)
         named = [known[at - len(meant)].name for at in found.conjuncts if at >= len(meant)]
         message = f"one of these holds whatever {' and '.join(f'`{name}`' for name in named)} is"
-        yield _finding(joint, [meant[at][0] for at in at_fault], message, reader)
+        yield _finding(connective, [meant[at][0] for at in at_fault], message, reader)
 
 
 def _fields(conditions: Sequence[core.Condition]) -> dict[core.Reads, bool]:
@@ -124,16 +123,16 @@ def _some_value(field: core.Reads, numeric: bool) -> core.Condition:
     return core.OrC((core.Compares(field, "<", Decimal(0)), core.Compares(field, ">=", Decimal(0))))
 
 
-def _finding(joint: Joint, parts: list[Part], message: str, reader: Reader) -> Diagnostic:
+def _finding(connective: Connective, parts: list[Part], message: str, reader: Reader) -> Diagnostic:
     source = reader.subject.policy.module.source
     first, *others = parts
     return Diagnostic.of(
         "VGL309",
         message,
         source,
-        first.expr.span.to(parts[-1].expr.span) if len(parts) == _size(joint.expr) else first.expr.span,
+        first.expr.span.to(parts[-1].expr.span) if len(parts) == _size(connective.expr) else first.expr.span,
         help=_help(parts, reader.subject.policy.module),
-        fix=_with_and(joint.expr, parts),
+        fix=_with_and(connective.expr, parts),
         notes=tuple(Note("together with this", source, part.expr.span) for part in others),
     )
 
@@ -157,6 +156,3 @@ def _with_and(expr: tree.Expr, parts: list[Part]) -> Fix | None:
     spans = [p.expr.span for p in parts]
     edits = [Edit(Span(a.end, b.start), " and ") for a, b in pairwise(spans)]
     return Fix("write `and`", tuple(edits))
-
-
-RULE = Rule(("VGL309",), find)

@@ -7,7 +7,6 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Note, Span
-from vigil_lang.lint.rule import Rule
 from vigil_lang.semantics import core
 from vigil_lang.semantics.meanings import Argument, Scope, Variable
 from vigil_lang.semantics.terms import Failed
@@ -40,7 +39,7 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
     Kinds of the vocabulary have a dot; without a signature, other names with a dot are taken for kinds, too.
     """
     module = subject.policy.module
-    for item, expr, _ in subject.written.conjunctions:
+    for item, expr, _ in subject.parts.conjunctions:
         if _several(expr):
             parts = list(islice(_named(expr, _scope(item, module), subject), _MAX_PARTS))
             clash = next(((a, b) for n, b in enumerate(parts) for a in parts[:n] if _clash(a, b, subject)), None)
@@ -140,7 +139,7 @@ def _conjunction(one: Named, other: Named, subject: Subject) -> Diagnostic:
         f"one event cannot be both {_shown(one.names)} and {_shown(other.names)}",
         source,
         other.span,
-        help="write `or` if either will do; what comes before or after is the business of `prec`, `resp` and `always`",
+        help="write `or` if either will do; for an event before or after it use `prec`, `resp` or `always`",
         notes=(Note("together with this", source, one.span),),
     )
 
@@ -196,6 +195,3 @@ def _implication(one: Named, other: Named, statement: Statement) -> Diagnostic:
         fix=Fix("write `earlier`", edits),
         notes=(Note("the same event", statement.source, one.span),),
     )
-
-
-RULE = Rule(("VGL315",), find)

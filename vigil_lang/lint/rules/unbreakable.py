@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Note
 from vigil_lang.lint.obligations import implied, triggering
-from vigil_lang.lint.rule import Rule
 from vigil_lang.semantics import core
 
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ def _guarded(statement: Statement, subject: Subject) -> Iterator[Diagnostic]:
                     f"what `{statement.name}` applies after is a guard already, so no run can break it",
                     statement.source,
                     guard.span,
-                    help="name a guard that need not have come before",
+                    help="name a guard that the scope does not imply",
                     notes=(Note("it applies after this", statement.source, scope.span),),
                 )
 
@@ -73,7 +72,7 @@ def _valid(statement: Statement, subject: Subject) -> Iterator[Diagnostic]:
     if any(known.impossible((c,)) or known.impossible((core.NotC(c),)) for c in conditions):
         return
     message = f"no run can break `{statement.name}`: what it asks for follows from the rest"
-    help_text = "ask for something that the events it speaks of need not be, or leave it out"
+    help_text = "ask for something that does not follow from the rest, or leave the statement out"
     yield Diagnostic.of("VGL314", message, statement.source, statement.span, help=help_text)
 
 
@@ -96,6 +95,3 @@ def _elsewhere(theta: core.Theta) -> bool:
             return True
         case _:
             return False
-
-
-RULE = Rule(("VGL314",), find)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic
-from vigil_lang.lint.rule import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,25 +19,26 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
     """
     if not subject.runs or not subject.policy.statements:
         return
-    from vigil_lang.analysis.reachability import Occurrence
+    from vigil_lang.analysis.reachability import Reachability
     from vigil_lang.lint.signature.vacuity import vacuous
 
     statements, runs = subject.policy.statements, subject.runs
-    occurrence = Occurrence(subject.signature) if subject.signature is not None else None
+    reachability = Reachability(subject.signature) if subject.signature is not None else None
     for statement, verdicts in zip(statements, subject.judged(runs), strict=True):
         if any(v.concerned for v in verdicts):
             continue
-        if occurrence is not None and (told := vacuous(statement, occurrence)) is not None and told.code == "VGL408":
+        if (
+            reachability is not None
+            and (told := vacuous(statement, reachability)) is not None
+            and told.code == "VGL408"
+        ):
             continue
-        what = "its trigger never occurs" if statement.requirement.trigger is not None else "none has what it is about"
+        what = "its trigger never occurs" if statement.requirement.trigger is not None else "no event concerns it"
         which = f"none of the {len(runs)} runs puts" if len(runs) > 1 else "the run does not put"
         yield Diagnostic.of(
             "VGL332",
             f"{which} `{statement.name}` to the test: {what}",
             statement.source,
             statement.span,
-            help="compare the names it uses with those of the runs, or add a run in which it matters",
+            help="compare its names with those of the runs, or add a run that puts it to the test",
         )
-
-
-RULE = Rule(("VGL332",), find)

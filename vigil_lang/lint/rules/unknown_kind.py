@@ -1,4 +1,4 @@
-"""VGL308: names that look like a kind of the vocabulary (`file.wirte`) and are none, where actions are named."""
+"""VGL308: action names that look like a kind of the vocabulary (`file.wirte`) but are not one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, nearest
-from vigil_lang.lint.rule import Rule
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
@@ -99,6 +98,3 @@ def _named(item: Node) -> list[tree.Name]:
             case tree.Diamond() as diamond:
                 waiting.append(diamond.body)
     return found
-
-
-RULE = Rule(("VGL308",), find, basic=True)

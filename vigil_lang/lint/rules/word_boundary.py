@@ -9,8 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Span
-from vigil_lang.lint.expressions import expressions, is_valid
-from vigil_lang.lint.rule import Rule
+from vigil_lang.lint.regexes import is_valid, regexes
 from vigil_lang.semantics.regex import WORD, Assertion, Choice, One, Repeat, Sequence, complement, merged
 from vigil_lang.semantics.regex_places import matches_nothing, overlap
 
@@ -41,7 +40,7 @@ class Between(NamedTuple):
 
 def find(subject: Subject) -> Iterator[Diagnostic]:
     """The word boundaries that ask for a character of a word where none is likely."""
-    for _, regex, node in expressions(subject):
+    for _, regex, node in regexes(subject):
         if "\\b" in regex.raw:
             for at, side in _doubtful(node):
                 yield _finding(subject, regex, at, side)
@@ -133,6 +132,3 @@ def _beside(node: Node, beyond: int, *, first: bool) -> int:
         case Repeat(body, least):
             inner = _beside(body, beyond, first=first)
             return inner if least else inner | beyond
-
-
-RULE = Rule(("VGL317",), find)

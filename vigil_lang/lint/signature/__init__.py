@@ -1,1 +1,1 @@
-"""A policy held against a signature Σ (rule `signature`)."""
+"""A policy held against a signature Σ."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from vigil_lang.analysis.outside_signature import may_be_derived
-from vigil_lang.analysis.reachability import Occurrence, matches_any
+from vigil_lang.analysis.reachability import Reachability, matches_any
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, nearest
 from vigil_lang.lint.signature.domains import Domain, test_findings
 from vigil_lang.lint.signature.joins import Use, joins
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from vigil_lang.diagnostics import Severity
+    from vigil_lang.lint.subject import Subject
     from vigil_lang.semantics.conditions import Conditions
     from vigil_lang.semantics.meanings import Place
     from vigil_lang.semantics.modules import Module
-    from vigil_lang.semantics.policy import Policy
     from vigil_lang.trace import Signature
 
 Actions: TypeAlias = frozenset[str]
@@ -41,10 +41,13 @@ _SHOWN_ACTIONS = 3
 _PROGRAM = "program"
 
 
-def against(policy: Policy, signature: Signature, conditions: Conditions) -> Iterator[Diagnostic]:
+def find(subject: Subject) -> Iterator[Diagnostic]:
     """The findings of a policy's statements and patterns against a signature that has actions."""
+    policy, signature, conditions = subject.policy, subject.signature, subject.conditions
+    if signature is None or not signature.actions:
+        return
     known = Vocabulary(signature)
-    occurrence = Occurrence(signature)
+    reachability = Reachability(signature)
     for statement in policy.statements:
         conditions.start()
         uses: list[Use] = []
@@ -52,7 +55,7 @@ def against(policy: Policy, signature: Signature, conditions: Conditions) -> Ite
             reading = Reading(policy.module, known, conditions, part.role != "forbidden", uses)
             yield from reading.findings(part.expr, Scope(policy.module))
         yield from joins(uses, signature)
-        if (finding := vacuous(statement, occurrence)) is not None:
+        if (finding := vacuous(statement, reachability)) is not None:
             yield finding
     for pattern in policy.module.own.values():
         if isinstance(pattern, tree.Pattern):

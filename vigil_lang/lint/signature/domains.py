@@ -1,4 +1,4 @@
-"""VGL403 to VGL406: a test held against the types and values its argument has in a signature."""
+"""VGL403 to VGL406: a test compared with the types and values its argument has in a signature."""
 
 from __future__ import annotations
 

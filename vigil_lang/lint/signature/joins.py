@@ -1,4 +1,4 @@
-"""VGL407: variables that tie together arguments which can never have a value in common."""
+"""VGL407: variables that join arguments which can never have a value in common."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The values a test names, each with the place where it is written: in the test, in a `let`, or at an application."""
+"""The values a test names, each with its place: in the test, in a `let`, or at an application."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Statements held against the sentences they cite: imported only where some statement cites one."""
+"""Rules that compare statements with the sentences they cite; imported only if a statement cites one."""

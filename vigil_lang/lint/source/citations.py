@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Span
 from vigil_lang.documents.read import sentences_of
+from vigil_lang.english.demanding import demands, instructs
 from vigil_lang.semantics.text import BadEscape, unescape
 from vigil_lang.syntax import tree
 
@@ -64,6 +65,4 @@ def _asking(text: str) -> tuple[str, ...]:
     found = sentences_of(text)
     if len(found) < 2:
         return found
-    from vigil_lang.documents.obligations import demands, instructs  # late: it has many long expressions
-
     return tuple(s for s in found if demands(s) or instructs(s)) or found

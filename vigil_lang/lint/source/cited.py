@@ -1,4 +1,4 @@
-"""What a policy cites, gathered once for all rules."""
+"""The citations of a policy, gathered once for all rules."""
 
 from __future__ import annotations
 

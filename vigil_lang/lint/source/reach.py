@@ -1,4 +1,4 @@
-"""What a statement says, as far as a word of its sentence can have a counterpart there."""
+"""The words of a statement, in which the words of its cited sentence may have a counterpart."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from decimal import Decimal, InvalidOperation
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
+from vigil_lang.english.words import parts_of
 from vigil_lang.lint.source.declared import declared_names
 from vigil_lang.semantics import core
 from vigil_lang.semantics.text import Glob, predicate
@@ -18,14 +19,7 @@ if TYPE_CHECKING:
     from vigil_lang.semantics.text import Matcher
 
 _CLASSES = re.compile(r"\\[bBAzZsSdDwW]|\(\?[a-zA-Z]*:?|\\x\{?[0-9A-Fa-f]+\}?")
-_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
-
-
-@lru_cache(maxsize=4096)
-def parts_of(text: str) -> tuple[str, ...]:
-    """The words a name or a value is made of: `file_path`, `warpAffine` and `glm3.nml` have two each."""
-    return tuple(part.lower() for part in _PART.findall(text))
 
 
 @dataclass(slots=True)

@@ -1,0 +1,256 @@
+"""What a sentence demands: the patterns by which it does, and those by which it only seems to."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from vigil_lang.english.sentences import CODE, SPOKEN
+from vigil_lang.english.words import word_list
+
+_IMPERATIVES = word_list("imperatives")
+
+
+def _any(*patterns: str) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
+
+
+# `work` begins as many descriptions (`Work items are …`) as instructions.
+_VERB = rf"(?:re-)?(?:(?:{'|'.join(sorted(_IMPERATIVES))})\b|work (?=(?:only|in|inside|within|from|on|with)\b))"
+_DOING = rf"(?:{'|'.join(sorted({verb.removesuffix('e') for verb in _IMPERATIVES}))})\w?ing\b"
+_ACTS = (
+    r"(?:(?:force[- ])?push(?:es)?|merges?|deploy(?:s|ments?)?|releases?|deletions?|uploads?|rebases?|installs|"
+    r"installations?|migrations?)"
+)
+_ADVERBS = r"(?:also|always|only|first|then|please|immediately|explicitly)"
+_WHERE = r"(?:(?:if|when|while|for|in|on|with|after|before|once)\b[^,:;]{1,160}, (?:then )?)?"
+_TEXT = r"(?:[^.]|\.(?=\w))"
+# Where a clause begins: nobody stands before its verb, so that the reader is meant.
+_BEGINS = rf"(?:^|[,:;—–(]\s*|\s-\s|\b(?:and|but|then|or|please|instead|so)\s+)(?:{_ADVERBS}\s+)*"
+_WHO = r"(?:you|agents?|the (?:agent|model|assistant|user|caller)|assistants?|models?)"
+_NOT = r"(?:not|isn['’]t|aren['’]t|never)"
+# What something is, rather than what is done to it.
+_BEING = (
+    r"(?:be )?(?:appear|available|better|change|contain|different|displayed|empty|exist|found|happen|have|missing|"
+    r"necessary|needed|present|required|returned|seem|shown|support|supported|visible|work)\b"
+)
+
+STRONG = (
+    re.compile(
+        r"\b(?:NEVER|ALWAYS|[Dd][Oo] NOT|DON['’]T|MUST|MANDATORY|REQUIRED|FORBIDDEN|PROHIBITED|STOP)\b(?!-)"
+        rf"|^(?:Use|Write|Put|Set|{'|'.join(v.capitalize() for v in ('call', 'pass', 'send', 'store', 'run'))})\b"
+        r"[^.;]{1,200}\((NOT)\b|\bbut (?:use|put|set|write)\b[^.;]{1,200}\(NOT\b",
+    ),
+    _any(
+        r"\bmust(?:n['’]t)?\b(?!-|\s+(?:have\s+)?been\b)",
+        r"\bshall(?: not)?\b",
+        r"\bnever\b(?!-|\s+(?:mind|been|happens?|existed|got|seen))",
+        rf"(?:{_BEGINS}|\bto\s+|\bshould\s+|\b{_WHO}\s+|\bdo\s+)always\s+(?!returns?\b|true\b|false\b|the\b|an?\b)",
+        rf"{_BEGINS}(?:if [^,]{{1,120}}, )?(?:do not|don['’]t)\s+"
+        r"(?!have\b|exist\b|know\b(?!ingly)|see\b|need\b|worry\b|apply\b|matter\b)",
+        rf"\b{_WHO} (?:may|can|could|are|is) (?:not|only|never)\b",
+        rf"^you (?:cannot|can['’]t) (?!(?:find|get|know|read|see|tell|undo|use|view)\b){_VERB}",
+        rf"\b(?:may|can) only\b|\bmay (?!{_BEING})(?:be )?\w+ only\b",
+        rf"\b(?:nothing|nobody|no one|no|only)\b(?:\s+(?!to\b|that\b)[^\s,.;:]+){{0,8}}?\s+may\b(?! {_BEING})",
+        r"\b(?:at most|no more than|not more than|a maximum of) [^.;:]{1,60}\b(?:is|are) (?:allowed|permitted)\b",
+        rf"^no (?:[\w-]+ ){{0,2}}{_ACTS}(?:[.!]*$|,? (?:to|on|before|during|while|without|until|unless|outside)\b)",
+        rf"^no (?!matching\b|missing\b|remaining\b|existing\b){_DOING} (?:to|of|into|on|without|from|outside)\b",
+        r"\b(?:may not|cannot) be (?:used|shared|disclosed|changed|modified|deleted|removed|called|sent|stored|"
+        r"exceeded|combined|skipped|merged|pushed|deployed|released|published|committed)\b",
+        rf"\b(?:{_NOT}|only) (?:be )?(?:allowed|permitted|acceptable|authori[sz]ed)\b|\b(?:allowed|permitted) only\b",
+        r"\b(?:forbidden|prohibited|disallowed|obligatory|mandatory|compulsory|non-negotiable|not negotiable)\b",
+        r"\boff[- ]limits\b|\bit(?: is|['’]s) (?:absolutely )?(?:imperative|essential|vital|crucial) that\b",
+        r"\b(?:is|are|be) (?:strictly |always |also |explicitly )?required\b",
+        r"^required\s*[:—–-]\s*\w|\(required\)",
+        r"\b(?:requires?|needs?) (?:[\w'’-]+ ){0,3}?(?:approval|confirmation|consent|permission|sign-off|"
+        r"review|authori[sz]ation|validation|verification|a human)\b",
+        rf"\b(?:{_WHO}|users?|customers?|callers?|operators?|it|they) needs? to\b|\bneeds? to be\b",
+        rf"\b(?:{_WHO}|it|they|this|these|user|files?|changes?|tests?|checks?)\s+(?:have|has) to\b",
+        rf"\bha(?:s|ve) to be\b|\b{_WHO}(?: is| are|['’]re) (?:not )?to {_VERB}|"
+        r"\b(?:is|are) (?:only )?to be (?:\w+ed|done|kept|made|put|run|sent|set|written)\b",
+        rf"{_BEGINS}(?:ensure|make (?:absolutely )?sure|be sure|make certain|take care|guarantee|confirm that|"
+        r"verify that|check that)\b",
+        r"\bonly (?:after|once)\b|\bonly ever\b|\bunder no circumstances\b|\bat all times\b|\bwithout exception\b",
+        r"\bno exceptions\b",
+        rf"{_BEGINS}(?:refuse|abort|halt|stop and (?:ask|inform|notify|report|tell|wait)|escalate)\b",
+        rf"{_BEGINS}(?:verify|confirm|double-check)\s+(?:\S+\s+){{1,14}}?"
+        r"(?:is|are|was|were|exists?|works?|has|have|supports?|passe[sd]|succeeded)\b",
+        rf"(?:{_BEGINS}|→\s*)ask\b(?! (?:yourself|about|questions)\b)|\b(?:agent|assistant) (?:asks|prompts)\b",
+        rf"{_BEGINS}(?:remember to|do not forget|don['’]t forget)\b|\bonly then\b",
+        r"\bno \w[\w /-]{0,40} without\b|^no\b[^.]{0,80}\b(?:allowed|permitted|unless|until)\b",
+    ),
+)
+"""What makes a sentence an obligation by itself, once `MERE` is taken out of it."""
+
+ALONE = _any(
+    r"(?:always|do not|don['’]t|forbidden|mandatory|must(?: not)?|never|no exceptions|prohibited|required)[^\w:]*"
+)
+"""Such a word with nothing that it asks for, unless it introduces a list."""
+
+MERE = _any(
+    r"\bmust-\w+|\b(?:if|or) (?:you|we|they|it) (?:absolutely )?(?:must|need to|have to)\b",
+    r"\b(?:do not|don['’]t|does not|doesn['’]t|did not|won['’]t|will not|never|no longer|no|may|might|would|without|as|"
+    r"when(?:ever)? you|if (?:you|the user|they|we))\s+(?:need|needs|have|has|having|needing)\s+to\b",
+    r"^never [a-z]+(?<!s)s\b|\bthere is no need\b",
+    rf"\b(?:{_NOT}|if|as|when|where|no longer) (?:be )?(?:strictly )?required\b",
+    r"\b(?:not|isn['’]t|if) (?:\w+ )?(?:mandatory|obligatory|forbidden)\b|\bnot only once\b",
+    r"\bto (?:ensure|make sure|verify that|guarantee)\b|\b(?:has|have|had|was|were|i|we|['’]ve) never\b",
+    r"\b(?:what|why|how|when|where|whether|things|everything|which|who) (?:\w+ ){0,4}?"
+    r"(?:must|needs? to|has to|have to)\b",
+    r"\b(?:as|that|who|which|users?|people|they|these|those|we|i|it)\s+(?:often |usually |sometimes )?"
+    r"(?:do not|don['’]t)\b",
+    r"\b(?:they|these|those|which|it)\b[^.;:]{0,120}\b(?:but|and) (?:do not|don['’]t)\b",
+    r"\b(?:who|that|which) never\b|^(?:it|this) never [a-z]+s\b",
+    r"\b\w+s (?:are|have|can)\b[^.;:]{0,80} (?:and|but) don['’]t\b",
+    r"\byou never know\b|\b(?:this|that|there|it) must be (?:an?|some|the) "
+    r"(?:\w+ )?(?:bug|error|mistake|problem|reason|typo|way)\b",
+    r"(?<!\bis )(?<!\bare )(?<!\bbe )\brequired (?:reading|by|for|fields?|arguments?|parameters?|"
+    r"tools?|inputs?|columns?|packages?)\b",
+)
+"""Phrases with such a word that demand nothing: `you do not need to`, `if required`, `what must be known`."""
+
+_FIRST = (
+    r"(?:before|prior to|after|once|at the (?:end|start|beginning)\b|upon|immediately after|"
+    r"when (?:done|finished|complete)|whenever|(?:every|each|any) time|unless)"
+)
+_HALT = r"(?:stop|abort|halt|refuse|reject|escalate)"
+ORDER = _any(
+    rf"^{_FIRST}[^,:]{{0,160}}[,:]\s+(?:\w+ly |also |always |then |first )?{_VERB}",
+    rf"^{_WHERE}(?:\w+ly |first,? |then,? |always )?(?!name\b){_VERB}(?!:){_TEXT}{{0,200}}?\b"
+    r"(?:before|prior to|after (?!all\b|that\b|which\b)|whenever|(?:each|every|any) time)\b",
+    rf"^first,? {_VERB}{_TEXT}{{1,160}}?[,;] (?:and )?(?:only )?then\b|^{_WHERE}keep (?:\S+ ){{1,6}}out of\b",
+    rf"^{_WHERE}{_VERB}{_TEXT}{{0,160}}\b"
+    r"(?:only (?:if|when|with|from|via|through|for|in|on|as|what|those|your)|solely|exclusively)\b",
+    rf"^only {_VERB}|{_BEGINS}{_VERB}(?: (?:up|it|them))? only\b",
+    rf"\b(?:if|on|upon) [^,]{{1,160}},\s+(?:{_HALT}|roll (?:\S+ ){{0,4}}back)\b",
+    rf"^{_HALT}\b[^.]{{0,80}}\b(?:if|when|until|on (?:the |any )?(?:first )?(?:error|failure))\b",
+    rf"^{_WHERE}{_VERB}{_TEXT}{{0,200}}\b"
+    r"(?:unless|until the user|without (?:asking|confirmation|approval|permission))\b",
+    rf"^{_WHERE}(?:use|submit|write|read|store|stage|run|call|pass|put|set)\b{_TEXT}{{1,160}}"
+    r", not (?!just\b|only\b|merely\b|necessarily\b)\S",
+    r"^use `…` (?:instead of|rather than) `…`(?! (?:as|because|since|so)\b)",
+)
+"""An order or a condition on an instruction: `Before X, do Y`."""
+
+CALLOUT = _any(
+    r"^(?:critical|important|mandatory|warning|caution|danger|security|rule|hard rule|first)\b"
+    r"(?: rule| note)?\s*[:!—–-]"
+)
+INSTRUCTS = _any(rf"^{_WHERE}(?:only |always |first |please |then |\w+ly )?{_VERB}")
+
+BINDING = _any(
+    r"^\W*(?:never|do not|don['’]?ts?|always|must(?: not)?)(?: [\w'’-]+){0,2}\W*$",
+    r"\b(?:never|do not|don['’]ts?|always|must(?: not| never)?|not allowed)\W*$",
+    r"\bmust be (?:followed|observed|met|satisfied|respected)\b|\b(?:prohibited|forbidden|non-negotiables?)\b",
+)
+"""A heading or lead that makes an obligation of every item under it."""
+
+SECTION = re.compile(r"\bMUST\b|(?i:\bnon-negotiables?\b|\bmandatory (?:requirements|rules|steps)\b)")
+"""A heading that does the same for the items of the sections below it."""
+
+CARRIES = _any(
+    r"^(?:(?:please )?do(?: not|n['’]t)|must(?: not|n['’]t)?|never|always|only|shall|mandatory|required|ensure|"
+    r"make (?:absolutely )?sure|at all times|needs?|requires?|ha(?:s|ve) to|non-negotiable)\b"
+)
+"""The word of a lead that demands what the items of its list say."""
+
+MILD = _any(
+    r"^(?:prefer|consider|optionally|feel free|(?:good |bad )?examples?|see|e\.g\.|note|you (?:can|may)|suggest)\b",
+    r"^\W*optional\b|\(optional\b",
+)
+"""An item that only advises, allows or explains, wherever it stands."""
+
+PERMITS = _any(r"^(?:(?:you|agents?|it|they|users?) )?(?:may|can)(?! (?:not|never|only))\b|^(?:allowed|permitted)\b")
+"""A lead that allows what its items say."""
+
+WHEN = _any(r"^(?:when|after|before|once)\b")
+"""A lead that says when its items hold, whatever the heading rules out."""
+
+CONDITION = _any(r"^(?:if|when|where|for|in case|otherwise)\b[^,]*:$")
+"""A lead that says when, and leaves what to the items of its list."""
+
+PROHIBITS = _any(
+    rf"^no \S[^.;:]{{0,80}}\b(?:beyond|for|outside|that (?:{_NOT}|wasn['’]t|weren['’]t|nobody|no one|has not))\b"
+)
+"""An item that rules something out, unless it stands where limits or merits are described."""
+
+DESCRIPTIVE = _any(
+    r"\b(?:limitations?|limits|benefits?|advantages?|features?|pros|cons|overview|known issues|why|challenges?|"
+    r"when to use|capabilities|highlights|ideal)\b"
+)
+
+REMEDY = _any(r"^(?:solutions?|fix|workaround|cause|symptom|example|result|remedy)\b\s*[:—–]")
+"""A label of what helps once something went wrong."""
+
+RULES = _any(
+    r"\b(?:rules?|constraints|guardrails|mandatory|hard (?:limits|requirements)|obligations|strict requirements|"
+    r"checklist)\b(?!-)",
+    r"^\W*do['’]?s?\W*$|(?:[-–—:(]\s*(?:critical|important)\W*$)",
+    r"^(?:before|prior to|after|once|when done|at the (?:end|start))\b.*:$",
+)
+"""One that makes an obligation of every item that tells somebody to do something."""
+
+NOT_BINDING = _any(
+    r"\bwhen (?:to|not to)\b|\brules? of thumb",
+    r"\b(?:debug|troubleshoot|diagnos)\w*",
+    r"\brule(?:set)? (?:syntax|format|files?|name|id|options?|examples?)\b",
+)
+REASONS = _any(
+    r"why|benefit|purpose|effect|impact|cause|problem|symptom|rationale|solution|fix|remedy|workaround|description"
+)
+BENEFIT = _any(r"ask|ensure|make|be sure|needs?|guarantee|check|verify|confirm")
+RESTRICTS = _any(r"^(?:no|only)\b|\b(?:should|only|may not)\b")
+
+_ORNAMENT = re.compile(r"^(?:[^\w`\"'“(\[<]|\d+[.)]\s)+")
+_LABEL = re.compile(r"^(?:step \d+|[\w/&' `-]{1,60}?(?:\([^)]{0,60}\))?)\s*(?::|[—–]| - )\s+", re.IGNORECASE)
+_CLAUSE = re.compile(r"(?:before|after|once|if|when)\b", re.IGNORECASE)
+
+
+@lru_cache(maxsize=4096)
+def demands(text: str) -> str | None:
+    """The word by which a sentence demands something; None where it only describes, asks or recommends."""
+    said = bare(text)
+    if not said or is_question(said) or ALONE.fullmatch(said):
+        return None
+    told = MERE.sub(lambda m: "~" * len(m.group()), said)
+    for pattern in STRONG:
+        if found := pattern.search(told):
+            return found.group().strip(" ,:;—–-(").lower() or None
+    start = _begin(told)
+    if REMEDY.match(told):
+        return None
+    found = ORDER.search(start) or ORDER.search(told)
+    for part in told.split(";")[1:]:  # `Remotes are a risk; validate them before use.`
+        found = found or ORDER.search(part.strip())
+    if found:
+        return " ".join(found.group().split()[:3]).lower()
+    if (callout := CALLOUT.match(told)) and INSTRUCTS.match(_begin(told[callout.end() :].lstrip())):
+        return callout.group().rstrip(":!—–- ").lower()
+    return None
+
+
+def instructs(text: str) -> bool:
+    """Whether a sentence tells somebody to do something (`Use …`, `Run …`), be it demanded or only advised."""
+    start = _begin(bare(text))
+    return INSTRUCTS.match(start) is not None
+
+
+def is_question(text: str) -> bool:
+    """Whether a sentence asks a question."""
+    return text.rstrip("*_)\"'”’ ").endswith("?")
+
+
+def bare(text: str) -> str:
+    """The sentence without code, quotations and ornaments."""
+    text = CODE.sub("`…`", text) if "`" in text else text
+    if '"' in text or "“" in text:
+        text = SPOKEN.sub("“…”", text)
+    return _ORNAMENT.sub("", text[:2000])
+
+
+def _begin(text: str) -> str:
+    """The sentence from where it speaks: without a label (`Step 2:`, `No randomness —`) before it."""
+    label = _LABEL.match(text)
+    if label and (label.end() < len(text)) and not _CLAUSE.match(text):
+        return text[label.end() :]
+    return text

@@ -1,0 +1,286 @@
+"""VGL322: statements that another statement of the policy implies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import count, islice
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from vigil_lang.analysis import canonical
+from vigil_lang.analysis.counterexample import counterexample
+from vigil_lang.analysis.entailment import entails, valid
+from vigil_lang.analysis.field_constraints import FieldConstraints, may_imply
+from vigil_lang.analysis.implication import plainly_impossible
+from vigil_lang.analysis.tableau import within
+from vigil_lang.diagnostics import SEVERITIES, Diagnostic, Note
+from vigil_lang.lint.obligations import triggering
+from vigil_lang.semantics import core
+from vigil_lang.semantics.denotation import satisfied
+from vigil_lang.semantics.forms import FORMS
+from vigil_lang.semantics.metadata import REACTIONS
+from vigil_lang.syntax import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from vigil_lang.analysis.implication import Implications
+    from vigil_lang.lint.subject import Subject
+    from vigil_lang.semantics.forms import Form
+    from vigil_lang.semantics.lower import Statement
+    from vigil_lang.trace import Trace
+
+_MAX_PAIRS: Final = 1_000
+"""Pairs of statements of one policy that are looked at closely."""
+
+_MAX_LOOKS: Final = 20_000
+"""Pairs that are looked at in passing."""
+
+_MOST_KNOWN: Final = 20_000
+"""Pairs of which it is remembered what was found."""
+
+
+class Sides(NamedTuple):
+    """What a statement looks at: its trigger (None where it has no plain one), what else may not occur, its guard."""
+
+    statement: Statement
+    trigger: FieldConstraints | None
+    others: list[FieldConstraints]
+    guard: FieldConstraints | None
+    scope: FieldConstraints | None
+
+
+def find(subject: Subject) -> Iterator[Diagnostic]:
+    """Statements that are idle beside another one that is reported at least as severely.
+
+    Those that rest on params are left out: with other values they may say something. In a file of tests statements
+    are there to be tried, not to be kept.
+    """
+    if any(isinstance(item, tree.TestCase) for item in subject.policy.module.file.items):
+        return
+    odd = {id(found.statement) for found in subject.unjoined if found.amiss}  # they say something else than they should
+    statements = [s for s in subject.policy.statements if not s.params and id(s) not in odd]
+    if len(statements) < 2:
+        return
+    sides = [_sides(s, subject.implications) for s in statements]
+    said: set[str] = set()
+    comparison = _Comparison(subject.implications)
+    for mine, theirs in islice(_pairs(sides), _MAX_PAIRS):
+        one, other = mine.statement, theirs.statement
+        if other.name in said or one.name in said or not _as_severe(one, other):
+            continue
+        if comparison.implied(mine, theirs):
+            said.add(other.name)
+            yield Diagnostic.of(
+                "VGL322",
+                f"`{other.name}` says nothing that `{one.name}` does not say already",
+                other.source,
+                other.span,
+                help="leave it out, or say what it adds",
+                notes=(Note("said here", one.source, one.span),),
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class _Memory:
+    """What was found of pairs of statements, by numbers of their forms and meanings: hashing those takes a while.
+
+    A number means the same for as long as there is the memory, whoever asks: nothing is ever taken out of one.
+    """
+
+    _numbers: dict[tuple[str, core.Requirement], int] = field(default_factory=dict)
+    _unused: Iterator[int] = field(default_factory=count)
+    known: dict[tuple[int, int], bool] = field(default_factory=dict)
+
+    @property
+    def full(self) -> bool:
+        """Whether the next comparison should begin another one."""
+        return len(self.known) > _MOST_KNOWN or len(self._numbers) > _MOST_KNOWN
+
+    def number(self, statement: Statement) -> int:
+        """The number of what a statement says, which no other one has, also where threads ask at once."""
+        return self._numbers.setdefault((statement.form, statement.requirement), next(self._unused))
+
+
+_latest = _Memory()
+
+
+def _with_room() -> _Memory:
+    """The memory to begin with. A comparison that has begun keeps its own when another one takes its place."""
+    global _latest
+    memory = _latest
+    if memory.full:
+        memory = _latest = _Memory()
+    return memory
+
+
+@dataclass
+class _Comparison:
+    """Compares the statements of one policy.
+
+    An editor asks again after every keystroke, when little has changed, so answers are kept for the next time.
+    """
+
+    implications: Implications
+    _memory: _Memory = field(default_factory=_with_room)
+    _own: dict[int, int] = field(default_factory=dict)
+    _runs: dict[int, Trace | None] = field(default_factory=dict)
+
+    def implied(self, one: Sides, other: Sides) -> bool:
+        """Whether it is certain that the second says nothing beside the first."""
+        key = (self._number(one.statement), self._number(other.statement))
+        known = self._memory.known
+        if key not in known:
+            known[key] = not self._told_apart(one, other) and _implied(one, other, self.implications)
+        return known[key]
+
+    def _number(self, statement: Statement) -> int:
+        if id(statement) not in self._own:
+            self._own[id(statement)] = self._memory.number(statement)
+        return self._own[id(statement)]
+
+    def _told_apart(self, one: Sides, other: Sides) -> bool:
+        if id(other) not in self._runs:
+            self._runs[id(other)] = counterexample(other.statement.requirement)
+        return _told_apart(one, other, self._runs[id(other)])
+
+
+def _told_apart(one: Sides, other: Sides, run: Trace | None) -> bool:
+    """Whether a run is at hand that keeps the first and breaks the second: cheaper than to look for a proof in vain."""
+    requirement = one.statement.requirement
+    if run is not None and satisfied(requirement, run):
+        return True
+    mine, theirs = _trigger(one.statement), _trigger(other.statement)
+    if mine is None or (theirs is not None and plainly_impossible((theirs.condition, core.NotC(mine.condition)))):
+        return False
+    run = counterexample(other.statement.requirement, mine.condition)
+    return run is not None and satisfied(requirement, run)
+
+
+def _sides(statement: Statement, known: Implications) -> Sides:
+    theta, trigger = statement.requirement.theta, _trigger(statement)
+    others: list[FieldConstraints] = []
+    guard = scope = None
+    for holds in core.conditions(theta):
+        role = holds.role
+        if holds is trigger:
+            continue
+        if role == "scope":
+            scope = known.constraints(holds.condition)
+        elif role in ("guard", "response", "resolver"):
+            guard = known.constraints(holds.condition)
+        elif role in ("forbidden", "condition"):
+            others.append(known.constraints(holds.condition))
+    return Sides(statement, None if trigger is None else known.constraints(trigger.condition), others, guard, scope)
+
+
+def _trigger(statement: Statement) -> core.Holds | None:
+    """What puts a statement to the test, or what `abs` forbids."""
+    match statement.requirement.theta:
+        case core.Implies(left, _):
+            return triggering(left)
+        case core.Not(body):
+            return triggering(body)
+        case _:
+            return None
+
+
+def _pairs(sides: list[Sides]) -> Iterator[tuple[Sides, Sides]]:
+    """Pairs of which the first may say what the second says: found by their forms and the actions they speak of."""
+    by_action: dict[tuple[str | None, str], dict[int, Sides]] = {}
+    by_form: dict[str | None, list[Sides]] = {}  # those that name no action
+    for one in sides:
+        form = one.statement.preset
+        name: str | None = form.name if form is not None else None
+        if one.trigger is None or one.trigger.names is None:
+            by_form.setdefault(name, []).append(one)
+        else:
+            for action in one.trigger.names:
+                by_action.setdefault((name, action), {})[id(one)] = one
+    looks = 0
+    for other in sides:
+        if looks > _MAX_LOOKS:
+            return
+        hits = _hits(other)
+        for name in _may_imply(other.statement.preset):
+            found = {id(one): one for one in by_form.get(name, ())}
+            for hit in hits:
+                if hit.names:
+                    found.update(by_action.get((name, min(hit.names)), ()))
+                elif hit.loose:
+                    found.update(one for (n, _), each in by_action.items() if n == name for one in each.items())
+            looks += len(found)
+            for one in found.values():
+                if one is not other and _conceivable(one, other, hits):
+                    yield one, other
+
+
+def _may_imply(form: Form | None) -> Iterable[str | None]:
+    """The forms that may say what a form says, by name, the likeliest first; None for `always`."""
+    outright = [other.name for other in FORMS.values() if other.forbids_outright]
+    alike = [name for name in FORMS if name not in outright] if form is None else [form.name, *form.implied_by]
+    return dict.fromkeys((*alike, *outright, None))
+
+
+def _hits(sides: Sides) -> list[FieldConstraints]:
+    """What a statement is put to the test or broken by."""
+    return [hit for hit in (sides.trigger, *sides.others) if hit is not None]
+
+
+def _conceivable(one: Sides, other: Sides, hits: list[FieldConstraints]) -> bool:
+    """Whether the first may say what the second says, at a look."""
+    form, asked = one.statement.preset, other.statement.preset
+    if one.trigger is None:
+        return form is None
+    if one.scope is not None and asked is not None and not _as_wide(other.scope, one.scope):
+        return False
+    if form is None or form.forbids_outright or asked is None:
+        return any(may_imply(hit, one.trigger, renaming="right") for hit in hits)
+    if other.trigger is None or not may_imply(other.trigger, one.trigger, renaming="right"):
+        return False
+    if one.guard is not None and other.guard is not None and not may_imply(one.guard, other.guard, renaming="left"):
+        return False
+    return _as_tight(one.statement.requirement.theta, other.statement.requirement.theta)
+
+
+def _as_wide(narrow: FieldConstraints | None, wide: FieldConstraints) -> bool:
+    """Whether what comes after one event may come after another, as far as a look can tell."""
+    return narrow is not None and may_imply(narrow, wide, renaming="right")
+
+
+def _as_tight(one: core.Theta, other: core.Theta) -> bool:
+    """Whether the bound of one form is no looser than that of another."""
+    match one, other:
+        case core.Implies(_, core.Later(_, bound)), core.Implies(_, core.Later(_, limit)):
+            return within(bound, limit)
+        case core.Implies(_, core.Not(core.Repeated(count))), core.Implies(_, core.Not(core.Repeated(limit))):
+            return count <= limit
+        case _:
+            return True
+
+
+def _as_severe(one: Statement, other: Statement) -> bool:
+    """Whether breaking the first has no milder consequences than breaking the second."""
+    mine, theirs = one.metadata, other.metadata
+    return SEVERITIES.index(mine.severity) <= SEVERITIES.index(theirs.severity) and REACTIONS.index(
+        mine.on_violation
+    ) <= REACTIONS.index(theirs.on_violation)
+
+
+def _may_be_valid(statement: Statement) -> bool:
+    """Whether a statement without a scope may be unbreakable though its conditions may hold and may fail."""
+    theta = statement.requirement.theta
+    return statement.preset is None or (isinstance(theta, core.Implies) and isinstance(theta.right, core.Or))
+
+
+def _implied(one: Sides, other: Sides, known: Implications) -> bool:
+    mine, theirs = one.statement.requirement, other.statement.requirement
+    if not entails(mine, theirs, known):
+        return False
+    # What says nothing by itself, and what says just the same, are found as such.
+    conditions = [h.condition for h in core.conditions(theirs.theta)]
+    if any(known.impossible((c,)) for c in conditions):
+        return False
+    if (other.scope is not None or _may_be_valid(other.statement)) and valid(theirs, known):
+        return False
+    mutual = one.statement.form == other.statement.form and _conceivable(other, one, _hits(one))
+    return not mutual or canonical.key(mine.theta) != canonical.key(theirs.theta)

@@ -1,0 +1,120 @@
+"""VGL702: numbers, versions and names of a cited sentence that nothing in the statement contains."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from decimal import Decimal
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from vigil_lang.abstraction.catalogue.load import program
+from vigil_lang.diagnostics import Diagnostic
+from vigil_lang.documents.passages import quoted_words
+from vigil_lang.english.constraints import constraints
+from vigil_lang.english.patterns import NEGATION
+from vigil_lang.english.phrases import COUNTING, INSTEAD
+from vigil_lang.english.words import SECONDS, parts_of
+from vigil_lang.semantics import core
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from vigil_lang.english.constraints import Number
+    from vigil_lang.lint.source.citations import Citation
+    from vigil_lang.lint.source.reach import StatementReach
+    from vigil_lang.lint.subject import Subject
+
+_BYTES = re.compile(r"([kmgt])(i?)b(?:ytes?)?$")
+_OFTEN = frozenset({"times", "time", "retries", "attempt", "attempts", "try", "tries"})
+
+
+def find(subject: Subject) -> Iterator[Diagnostic]:
+    """What a sentence names or counts and no statement that cites it does."""
+    groups: dict[tuple[str, ...], list[Citation]] = defaultdict(list)
+    for citation in subject.cited.citations:
+        if any(map(_asked, citation.sentences)):
+            groups[quoted_words(citation.text)].append(citation)
+    for group in groups.values():
+        reaches = [subject.cited.reach(c.statement) for c in group]
+        for citation, reach in zip(group, reaches, strict=True):
+            others = [r for r in reaches if r.statement is not citation.statement]
+            yield from _find(citation, reach, others)
+
+
+def _asked(sentence: str) -> bool:
+    found = constraints(sentence)
+    return bool(found.names or found.numbers)
+
+
+def _find(citation: Citation, reach: StatementReach, others: list[StatementReach]) -> Iterator[Diagnostic]:
+    preset = citation.statement.preset
+    only_forbids = preset is not None and preset.only_forbids
+    # What one of several statements about a sentence holds, the others need not hold as well.
+    names = dict.fromkeys(n for s in citation.sentences for n in _names(s, only_forbids=only_forbids))
+    if missing := [name for name in names if not any(_has_name(name, r) for r in (reach, *others))]:
+        yield _finding(citation, missing, "contains it" if len(missing) == 1 else "contains them")
+    for number in dict.fromkeys(n for s in citation.sentences for n in constraints(s).numbers):
+        if not any(_has_number(number, r) for r in (reach, *others)):
+            yield _finding(citation, [number.word], f"has the number {number.value}")
+
+
+def _finding(citation: Citation, words: list[str], lacks: str) -> Diagnostic:
+    shown = ", ".join(f"`{word}`" for word in words[:4]) + (", …" if len(words) > 4 else "")
+    return Diagnostic.of(
+        "VGL702",
+        f"the sentence says {shown}, and nothing in `{citation.statement.name}` {lacks}",
+        citation.statement.source,
+        citation.place(words[0]),
+        help="test for it, or cite only the part of the sentence that the statement enforces",
+    )
+
+
+@lru_cache(maxsize=4096)
+def _names(sentence: str, *, only_forbids: bool) -> tuple[str, ...]:
+    """The names a statement should hold: one that forbids holds what is forbidden, not what is to be done instead."""
+    if not only_forbids:
+        return constraints(sentence).names
+    return tuple(n for part in INSTEAD.split(sentence) if NEGATION.search(part) for n in constraints(part).names)
+
+
+def _has_name(name: str, reach: StatementReach) -> bool:
+    parts = [part for part in parts_of(name) if len(part) > 1 or part.isdigit()]
+    # A statement may be called after what it is about, but `cancelled` alone is most often its verdict.
+    text = f"{reach.text}\n{reach.statement.name.lower()}" if len(parts) > 1 else reach.text
+    if name.lower() in text or all(part in text for part in parts) or reach.matches(name):
+        return True
+    found = program(name)
+    return found is not None and not set(reach.whole.actions).isdisjoint(found.kinds or ())
+
+
+def _has_number(number: Number, reach: StatementReach) -> bool:
+    value = Decimal(number.value)
+    if value in (0, 1):
+        return True
+    counted = COUNTING.match(number.word) is not None
+    whole = reach.whole
+    if (counted or number.unit in _OFTEN) and not (whole.compared or whole.bounds or reach.numbers):
+        return True  # VGL701 and VGL703 speak of what counts nothing at all
+    values = _readings(value, number.unit) | ({value - 1, value + 1} if counted else set())
+    if values & reach.numbers or reach.matches(number.value):
+        return True
+    spelled = number.word.split()[0].lower() if number.word[:1].isalpha() else number.value
+    if spelled in reach.text and re.search(rf"(?<![\w.]){re.escape(spelled)}(?![\w.])", reach.text):
+        return True
+    seconds = SECONDS.get(number.unit)
+    waits = [bound.microseconds for bound in whole.bounds if isinstance(bound, core.Within)]
+    return seconds is not None and value * seconds * 1_000_000 in waits
+
+
+def _readings(value: Decimal, unit: str) -> set[Decimal]:
+    """A number as it may be written: 20 MB as 20000000, 50% as 0.5, 10 minutes as 600."""
+    found = {value}
+    if (size := _BYTES.match(unit)) is not None:
+        power = "kmgt".index(size[1]) + 1
+        found |= {value * 1000**power, value * 1024**power}
+    elif unit in ("%", "percent"):
+        found.add(value / 100)
+    elif (seconds := SECONDS.get(unit)) is not None:
+        found |= {value * seconds, value * seconds * 1000}
+    return {number.normalize() for number in found}

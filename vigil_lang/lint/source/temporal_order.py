@@ -1,0 +1,146 @@
+"""VGL703: a cited sentence with another temporal order (`before`, `at most three times`) than the statement's form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Note, Span
+from vigil_lang.english.constraints import constraints
+from vigil_lang.english.phrases import AT_A_TIME, EACH_TIME
+from vigil_lang.english.stems import meet
+from vigil_lang.english.words import distinctive_words
+from vigil_lang.semantics.forms import FORMS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from vigil_lang.english.constraints import Temporal
+    from vigil_lang.lint.source.citations import Citation
+    from vigil_lang.lint.source.reach import StatementReach
+    from vigil_lang.lint.subject import Subject
+
+
+@dataclass(frozen=True, slots=True)
+class _Mismatch:
+    said: Temporal
+    help: str
+    swapped: bool = False
+    form: str | None = None
+
+
+def find(subject: Subject) -> Iterator[Diagnostic]:
+    """Statements whose form clearly does not fit what a sentence they cite says of time."""
+    for citation in subject.cited.citations:
+        said = [word for sentence in citation.sentences for word in constraints(sentence).temporal]
+        if not said:
+            continue
+        reach = subject.cited.reach(citation.statement)
+        found = _mismatch(said, reach, citation)
+        if found is not None:
+            yield _finding(found, citation, reach)
+
+
+def _mismatch(said: list[Temporal], reach: StatementReach, citation: Citation) -> _Mismatch | None:
+    by_order = {word.order: word for word in reversed(said)}
+    orders, form, whole = set(by_order), citation.statement.preset, reach.whole
+    counts = form is None or form.bound == "calls" or whole.compared or (form.only_forbids and whole.earlier)
+    if "counted" in orders and not counts and not AT_A_TIME.search(citation.text):
+        return _Mismatch(by_order["counted"], "a number of times is `atmost[n](…)`")
+    if "bounded" in orders and form is not None and form.wanted and not whole.bounds:
+        return _Mismatch(by_order["bounded"], "a limit on the time or the calls between two events is `bresp[…](…, …)`")
+    if orders == {"past"}:
+        return _past(by_order["past"], reach)
+    if orders == {"future"}:
+        return _future(by_order["future"], reach)
+    forbidden = form is not None and form.only_forbids and not whole.bounds and not whole.earlier
+    if orders == {"end"} and forbidden and not _is_carried(by_order["end"].word, reach):
+        return _Mismatch(by_order["end"], "what holds at the end is `rslv(…, …)`, what must follow is `resp(…, …)`")
+    return None
+
+
+def _past(said: Temporal, reach: StatementReach) -> _Mismatch | None:
+    form, whole = reach.statement.preset, reach.whole
+    if whole.later and not whole.earlier if form is None else form.looks == "ahead":
+        if whole.earlier:
+            return None  # with `after`, it speaks of both
+        return _Mismatch(said, "what must come earlier is the guard of `prec(…, …)`", form="prec")
+    if form is None:
+        return None
+    if form.only_forbids and not whole.earlier and said.word != "unless" and not _is_carried(said.first, reach):
+        return _Mismatch(said, "what must come earlier is the guard of `prec(…, …)`")
+    if form.looks == "back" and _direction(said.then, said.first, reach) == "swapped":
+        return _Mismatch(said, "`prec(trigger, guard)`: what must come earlier stands second", swapped=True)
+    return None
+
+
+def _future(said: Temporal, reach: StatementReach) -> _Mismatch | None:
+    form, whole = reach.statement.preset, reach.whole
+    if whole.earlier and not whole.later if form is None else form.looks == "back":
+        if EACH_TIME.search(f"{said.word} {said.first}"):
+            return _Mismatch(
+                said, "what must follow is the response of `resp(…, …)`", form=None if form is None else "resp"
+            )
+        if form is not None and _direction(said.then, said.first, reach) == "swapped":
+            return _Mismatch(said, "`prec(trigger, guard)`: what comes first stands second", swapped=True)
+    asks = form is not None and form.wanted == "response"
+    if form is not None and asks and _direction(said.first, said.then, reach) == "swapped":
+        return _Mismatch(said, f"`{form.name}(trigger, response)`: what comes first stands first", swapped=True)
+    return None
+
+
+def _is_carried(earlier: str, reach: StatementReach) -> bool:
+    """Whether the event itself may show what should have come earlier: `release(validated = false)`."""
+    wanted = distinctive_words(earlier)
+    return not wanted or meet(wanted, reach.words)
+
+
+def _direction(first: str, second: str, reach: StatementReach) -> str:
+    """Whether the form has two things in this order (`as said`), the other way round (`swapped`), or neither."""
+    parts = reach.parts
+    if len(parts) < 2:
+        return ""
+    one, two = distinctive_words(first), distinctive_words(second)
+    one, two = one - two, two - one
+    straight = (meet(one, parts[0]), meet(two, parts[1]))
+    crossed = (meet(one, parts[1]), meet(two, parts[0]))
+    if straight == (True, True) and crossed == (False, False):
+        return "as said"
+    return "swapped" if crossed == (True, True) and straight == (False, False) else ""
+
+
+def _finding(found: _Mismatch, citation: Citation, reach: StatementReach) -> Diagnostic:
+    statement, form = citation.statement, citation.statement.syntax.form
+    preset = statement.preset
+    contrast = "asks for another order" if preset is None else preset.contrast
+    what = "has it the other way round" if found.swapped else contrast
+    span = statement.span if preset is None else Span(form.span.start, form.span.start + len(form.name))
+    return Diagnostic.of(
+        "VGL703",
+        f"the sentence says `{found.said.word}`, and `{form.name}` {what}",
+        statement.source,
+        span,
+        help=found.help,
+        fix=_fix(found, citation, reach),
+        notes=(Note("the sentence", statement.source, citation.place(found.said.word)),),
+    )
+
+
+def _fix(found: _Mismatch, citation: Citation, reach: StatementReach) -> Fix | None:
+    """The form with its conditions where the sentence has them, if that is certain."""
+    form, text = citation.statement.syntax.form, citation.statement.source.text
+    if len(form.args) != 2 or (found.form is None and not found.swapped):
+        return None
+    name = found.form or form.name
+    said = found.said
+    wanted = (said.then, said.first) if FORMS[name].looks == "back" else (said.first, said.then)
+    direction = _direction(*wanted, reach)
+    if not direction:
+        return None
+    args = form.args if direction == "as said" else form.args[::-1]
+    shown = ", ".join(text[arg.span.start : arg.span.end] for arg in args)
+    bound = f"[{form.bound.raw}]" if form.bound is not None and name == form.name else ""
+    written = f"{name}{bound}({shown})"
+    if "\n" in written or len(written) > 160:
+        return None if "\n" in written else Fix(f"write `{name}`", (Edit(form.span, written),))
+    return Fix(f"write `{written}`", (Edit(form.span, written),))

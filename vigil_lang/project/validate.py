@@ -1,0 +1,308 @@
+"""Settings from the data of a configuration; whatever is wrong with it is a finding at its place."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import cache
+from pathlib import Path
+from types import UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin
+
+import msgspec
+from msgspec.structs import fields
+
+from vigil_lang.base.files import lies_in, project_root, real_path
+from vigil_lang.diagnostics import Diagnostic, Edit, Fix, nearest
+from vigil_lang.diagnostics.visible import visible
+from vigil_lang.project.paths import parted
+from vigil_lang.project.positions import Place
+from vigil_lang.project.selection import is_selector
+from vigil_lang.project.settings import Configuration, Settings, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from vigil_lang.diagnostics import Source, Span
+
+MAX_FINDINGS = 50
+_SHOWN = 60
+_BY_ENVIRONMENT = frozenset({"base-url", "base_url", "url", "api-key", "api_key", "key"})
+"""No settings, for a configuration may come with a document, and would send a key to wherever it likes."""
+
+Kind: TypeAlias = Any
+"""A type as a field of a table declares it."""
+
+
+def validate(
+    data: dict[str, Any], place: Place, source: Source, folder: Path, base: str
+) -> tuple[Settings, list[Diagnostic]]:
+    """The settings that are valid, the others as if they were not set, and the findings in order.
+
+    `folder` holds the file; `base` is its path as paths are shown, with a slash at the end, or empty.
+    """
+    validator = _Validator(source, folder, base)
+    settings = Settings(**validator.table(Configuration, data, place), folder=folder)
+    return settings, _first(sorted(validator.findings, key=lambda f: f.span.start))
+
+
+@cache
+def tables() -> dict[str, type[Table]]:
+    """The tables of the configuration by name; the top, which has none, comes first."""
+    inner = {f.encode_name: f.type for f in fields(Configuration) if _is_table(f.type)}
+    return {"": Configuration, **inner}
+
+
+@cache
+def _homes() -> dict[str, str]:
+    """The table of each setting, by the setting's name in it."""
+    return {f.encode_name: home for home, table in reversed(tables().items()) for f in fields(table)}
+
+
+def _first(findings: list[Diagnostic]) -> list[Diagnostic]:
+    """The first of very many findings, errors before warnings, and how many there are beside them."""
+    if len(findings) <= MAX_FINDINGS:
+        return findings
+    kept = sorted(findings, key=lambda f: f.severity != "error")[:MAX_FINDINGS]
+    message = f"{len(findings) - MAX_FINDINGS:,} more findings are not shown"
+    more = Diagnostic.of("VGL006", message, findings[0].source, kept[-1].span)
+    return [*sorted(kept, key=lambda f: f.span.start), more]
+
+
+@dataclass(slots=True)
+class _Validator:
+    """Validates one file; `folder` and `base` as in `validate`."""
+
+    source: Source
+    folder: Path
+    base: str
+    findings: list[Diagnostic] = field(default_factory=list)
+
+    def table(self, kind: type[Table], data: dict[str, Any], place: Place, section: str = "") -> dict[str, Any]:
+        """The valid settings of a table, by the names of their attributes."""
+        known = {f.encode_name: f for f in fields(kind)}
+        valid: dict[str, Any] = {}
+        for key, value in data.items():
+            at = place.members.get(key, place)
+            if key not in known:
+                self._unknown(section, key, at.key, known)
+            elif not _is_table(known[key].type):
+                name = f"{section}.{key}" if section else key
+                if (taken := self._value(known[key].type, value, at, name)) is not None:
+                    valid[known[key].name] = taken
+            elif isinstance(value, dict):
+                valid[known[key].name] = known[key].type(**self.table(known[key].type, value, at, key))
+            else:
+                self._fail(f"`{key}` is a table: write `[{key}]`", at.key)
+        return valid
+
+    def _value(self, kind: Kind, value: object, place: Place, name: str, *, item: bool = False) -> Any:
+        """A value without those parts that are not valid; None where nothing remains.
+
+        `name` is the setting's, or that of the setting that the value is an `item` of.
+        """
+        bare = _bare(kind)
+        match _origin(bare), value:
+            case origin, list() if origin is tuple:
+                inner = get_args(bare)[0]
+                taken = (
+                    self._value(inner, one, at, name, item=True) for one, at in zip(value, place.items, strict=True)
+                )
+                return tuple(one for one in taken if one is not None)
+            case origin, dict() if origin is Mapping:
+                return self._mapping(get_args(bare), value, place, name)
+        check = _noted(kind, "check")
+        try:
+            valid: Any = _param(value) if check == "param" else msgspec.convert(_number(value), kind)
+        except msgspec.ValidationError:
+            self._refuse(kind, value, place, f"an item of `{name}`" if item else f"`{name}`")
+            return None
+        match check:
+            case "code":
+                return self._code(valid, place)
+            case "path":
+                return self._path(valid, place)
+            case "glob":
+                return self._glob(valid, place)
+        return valid
+
+    def _mapping(self, kinds: tuple[Kind, Kind], table: dict[str, object], place: Place, name: str) -> dict[str, Any]:
+        taken = {}
+        for key, value in table.items():
+            at = place.members.get(key, place)
+            valid = self._value(kinds[1], value, at, f"{name}.{_short(key)}")
+            if (key := self._value(kinds[0], key, Place(at.key, at.key), name)) is not None and valid is not None:
+                taken[key] = valid
+        return taken
+
+    def _refuse(self, kind: Kind, value: object, place: Place, what: str) -> None:
+        """Say what a value must be, and how to mend it where that is plain."""
+        written = self.source.text[slice(*place.value)]
+        help_text, fix = None, None
+        if isinstance(value, str):
+            near = self._near(value, get_args(_bare(kind))) if _origin(_bare(kind)) is Literal else None
+            if near:
+                help_text, fix = f"did you mean `{near}`?", Fix(f"write `{near}`", (Edit(place.value, f'"{near}"'),))
+            elif _origin(_bare(kind)) is tuple:
+                fix = Fix("make it a list", (Edit(place.value, f"[{written}]"),), safe=True)
+        elif isinstance(value, int | Decimal) and _noted(kind, "noun") == "share" and 1 < _number(value) <= 100:
+            help_text = f"{value} percent is {Decimal(value) / 100}"
+        kinds = {list: "a list", dict: "a table"}
+        found = next((noun for one, noun in kinds.items() if isinstance(value, one)), f"`{_short(written)}`")
+        self._fail(f"{what} is {_described(kind)}, not {found}", place.value, help_text, fix)
+
+    def _fail(self, message: str, span: Span, help_text: str | None = None, fix: Fix | None = None) -> None:
+        self.findings.append(Diagnostic.of("VGL005", message, self.source, span, help=help_text, fix=fix))
+
+    def _code(self, value: str, place: Place) -> str | None:
+        if is_selector(value):
+            return value
+        near = value.upper() if is_selector(value.upper()) else None  # near by digits is another code
+        help_text = (
+            f"did you mean `{near}`?" if near else "a code is `VGL` and three digits, a prefix the beginning of some"
+        )
+        fix = Fix(f"write `{near}`", (Edit(place.value, f'"{near}"'),)) if near else None
+        self._fail(f"`{_short(value)}` is neither a code nor the beginning of one", place.value, help_text, fix)
+        return None
+
+    def _path(self, value: str, place: Place) -> str | None:
+        """A path or glob from the folder of the configuration, as seen from where loading started."""
+        message, help_text = None, None
+        if not value or "\0" in value:
+            message = "a path cannot be empty" if not value else "a path cannot hold a NUL character"
+        elif value.startswith("~"):
+            message = f"`~` is not expanded in `{_short(value)}`"
+            help_text = "paths are taken from the folder of the configuration"
+        elif not self._stays(value):
+            message = f"`{_short(value)}` leads out of the project of the configuration"
+        if message is not None:
+            self._fail(message, place.value, help_text)
+            return None
+        if not self.base or Path(value).is_absolute():
+            return value
+        return (glob.escape(self.base) if glob.has_magic(value) else self.base) + value
+
+    def _stays(self, value: str) -> bool:
+        """Whether a path lies in the project; of a glob its beginning, for what it finds is looked at when it does."""
+        root = project_root(Path(real_path(self.folder)))
+        start, rest = parted(value)
+        return ".." not in rest and all(lies_in(self.folder / path, root) for path in (value, start))
+
+    def _glob(self, value: str, place: Place) -> str | None:
+        reason, help_text = None, None
+        if not value.strip("/"):
+            reason = "names nothing"
+        elif ".." in value.split("/"):
+            reason = "leads out of the folder of the configuration, where it matches nothing"
+        elif "\\" in value:
+            reason, help_text = "has a backslash", "folders are separated by `/`"
+        if reason is None:
+            return value
+        self._fail(f"the glob `{_short(value)}` {reason}", place.value, help_text)
+        return None
+
+    def _unknown(self, section: str, key: str, span: Span, known: Iterable[str]) -> None:
+        if len(self.findings) > MAX_FINDINGS:  # only how many there are will be told
+            self.findings.append(Diagnostic.of("VGL006", "", self.source, span))
+            return
+        name = f"{section}.{_short(key)}" if section else _short(key)
+        help_text, fix = self._meant(section, key, span, known)
+        message = f"there is no setting `{name}`"
+        self.findings.append(Diagnostic.of("VGL006", message, self.source, span, help=help_text, fix=fix))
+
+    def _meant(self, section: str, key: str, span: Span, known: Iterable[str]) -> tuple[str | None, Fix | None]:
+        """What to do about an unknown key, and the fix where that is another spelling."""
+        if not section and key == "tool":
+            return "in a file of its own the settings stand at the top: `[lint]`, not `[tool.vigil.lint]`", None
+        if section == "draft" and key in _BY_ENVIRONMENT:
+            return "address and key are set by the environment: ANTHROPIC_BASE_URL, ANTHROPIC_API_KEY", None
+        homes = _homes()
+        if key in homes:
+            home = f"in `[{homes[key]}]`" if homes[key] else "at the top of the file, before any table"
+            return f"`{key}` belongs {home}", None
+        if near := self._near(key, known):
+            # As a bare key, whatever the quotes around the wrong one were.
+            return f"did you mean `{near}`?", Fix(f"write `{near}`", (Edit(span, near),))
+        if far := self._near(key, homes):
+            return f"did you mean `{homes[far]}.{far}`?" if homes[far] else f"did you mean `{far}`?", None
+        return f"there is {_list(known)}", None
+
+    def _near(self, value: str, names: Iterable[str]) -> str | None:
+        """The nearest name; of very many findings only the first are shown, and the search takes its time."""
+        near = nearest(value[: 2 * _SHOWN], names, 1) if len(self.findings) <= MAX_FINDINGS else ()
+        return near[0] if near else None
+
+
+def _is_table(kind: Kind) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Table)
+
+
+def _origin(kind: Kind) -> Kind:
+    return get_origin(kind)
+
+
+def _bare(kind: Kind) -> Kind:
+    """A type without what is noted about it, and without the None that stands for "not set"."""
+    if _origin(kind) is Annotated:
+        kind = get_args(kind)[0]
+    return _bare(get_args(kind)[0]) if _origin(kind) in (Union, UnionType) else kind
+
+
+def _noted(kind: Kind, name: str) -> Any:
+    """What the `Meta`s of a type say of it: an attribute of theirs, or a member of their `extra`."""
+    if _origin(kind) is Annotated:
+        kind, *notes = get_args(kind)
+        found = (getattr(note, name, (note.extra or {}).get(name)) for note in notes)
+        if (value := next((one for one in found if one is not None), None)) is not None:
+            return value
+    return _noted(get_args(kind)[0], name) if _origin(kind) in (Union, UnionType) else None
+
+
+def _described(kind: Kind) -> str:
+    """What a value of a type is, in words."""
+    bare = _bare(kind)
+    if bare is bool:
+        return "`true` or `false`"
+    match _origin(bare):
+        case origin if origin is Literal:
+            return f"one of {_list(get_args(bare))}"
+        case origin if origin is tuple:
+            return f"a list of {_plural(get_args(bare)[0])}"
+        case origin if origin is Mapping:
+            return f"a table of {_plural(get_args(bare)[1])}"
+    if whole := _noted(kind, "described"):
+        return str(whole)
+    noun = _noted(kind, "noun") or {int: "whole number", float: "number"}[bare]
+    least, most = _noted(kind, "ge"), _noted(kind, "le")
+    return f"a {noun}" if least is None else f"a {noun} from {least:,} to {most:,}"
+
+
+def _plural(kind: Kind) -> str:
+    bare = _bare(kind)
+    return f"lists of {_plural(get_args(bare)[0])}" if _origin(bare) is tuple else f"{_noted(kind, 'noun')}s"
+
+
+def _number(value: object) -> Any:
+    """A number with a point as a float, or an int where it is whole, as in JSON."""
+    if not isinstance(value, Decimal):
+        return value
+    number = float(value)
+    return int(number) if number.is_integer() else number
+
+
+def _param(value: object) -> object:
+    """The value of a param; its numbers stay as they are written."""
+    for one in value if isinstance(value, list) else [value]:
+        if not isinstance(one, str | int) and not (isinstance(one, Decimal) and one.is_finite()):
+            raise msgspec.ValidationError
+    return value
+
+
+def _short(text: str) -> str:
+    return visible(text[:_SHOWN]) + ("…" if len(text) > _SHOWN else "")
+
+
+def _list(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
