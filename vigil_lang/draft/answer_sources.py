@@ -15,7 +15,8 @@ from vigil_lang.draft import schema, store
 from vigil_lang.draft.api.budget import Budget
 from vigil_lang.draft.api.client import Client
 from vigil_lang.draft.clause_result import PolicyDocument
-from vigil_lang.draft.drafting import SILENT, DraftPlan, Progress, draft, from_document
+from vigil_lang.draft.conversations import Progress
+from vigil_lang.draft.drafting import SILENT, DraftPlan, draft, from_document
 from vigil_lang.draft.parallel_requests import ModelAsker
 from vigil_lang.draft.prompting import prompt
 from vigil_lang.engines.wording import listed
