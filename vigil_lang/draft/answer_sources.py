@@ -15,7 +15,7 @@ from vigil_lang.draft import schema, store
 from vigil_lang.draft.api.budget import Budget
 from vigil_lang.draft.api.client import Client
 from vigil_lang.draft.clause_result import PolicyDocument
-from vigil_lang.draft.drafting import SILENT, DraftPlan, Progress, draft, from_document
+from vigil_lang.draft.drafting import SILENT, DraftPlan, draft, from_document
 from vigil_lang.draft.parallel_requests import ModelAsker
 from vigil_lang.draft.prompting import prompt
 from vigil_lang.engines.wording import listed
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from vigil_lang.draft.api.models import ModelSettings
     from vigil_lang.draft.clause_result import Draft
     from vigil_lang.draft.clauses import Clauses
+    from vigil_lang.draft.conversations import Progress
     from vigil_lang.draft.prompting.vocabulary import Vocabulary
     from vigil_lang.draft.reports.report import Origin
     from vigil_lang.trace import Signature, Trace
