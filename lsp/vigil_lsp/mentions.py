@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Span
 from vigil_lang.syntax import tree
-from vigil_lsp.mentioned_in_tests import mentions_in
 from vigil_lsp.symbols import Kind, Mention, Role, Symbol, kind_of, module_symbol, path_of, tested
-from vigil_lsp.unparsed import declared_words
+from vigil_lsp.test_mentions import mentions_in
+from vigil_lsp.unparsed_names import declared_words
 
 if TYPE_CHECKING:
     from vigil_lang.semantics.modules import Module

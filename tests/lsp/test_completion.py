@@ -14,7 +14,7 @@ from lsprotocol import types
 from vigil_lang.diagnostics import Span
 from vigil_lang.semantics.text import glob_text, unescape
 from vigil_lang.trace.discreet import may_show
-from vigil_lsp.completing.offer import MOST, Abilities, Offer, completion_list
+from vigil_lsp.completing.candidate import MOST, Abilities, Candidate, completion_list
 from vigil_lsp.completing.place import place_at
 from vigil_lsp.completing.spelling import glob_inside, is_unicode, literal
 from vigil_lsp.text import Text
@@ -210,12 +210,12 @@ def test_values_are_found_without_their_quotes() -> None:
 
 def test_too_many_are_cut_and_said_to_be() -> None:
     found = complete("statement S: abs(«»")
-    many = [Offer(f"item{at}", types.CompletionItemKind.Text, f"item{at}", 10) for at in range(MOST + 50)]
+    many = [Candidate(f"item{at}", types.CompletionItemKind.Text, f"item{at}", 10) for at in range(MOST + 50)]
     answer = completion_list(many, found.place, Text(found.text), Abilities(), {})
     assert (len(answer.items), answer.is_incomplete) == (MOST, True)
     typed = complete("statement S: abs(i24«»").place
     answer = completion_list(many, typed, Text(typed.typed), Abilities(), {})
-    wanted = [offer.label for offer in many if re.search("2.*4", offer.label)]
+    wanted = [candidate.label for candidate in many if re.search("2.*4", candidate.label)]
     assert [item.label for item in answer.items] == wanted
     assert answer.is_incomplete
 

@@ -14,8 +14,8 @@ from lsprotocol import types
 from written import Project, shared
 
 from tests.strategies import policies
-from vigil_lsp.colours import LEXICAL, MODIFIERS, TYPES, Claim, change, coloured, encoded
 from vigil_lsp.names import Names
+from vigil_lsp.semantic_highlighting import LEXICAL, MODIFIERS, TYPES, Claim, change, coloured, encoded
 from vigil_lsp.text import Text
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ from lsprotocol import types
 from markdown_it import MarkdownIt
 
 from vigil_lang.diagnostics import Source
-from vigil_lsp.features.trace import described
 from vigil_lsp.files import Document
+from vigil_lsp.open_recordings import MAX_CHARACTERS, is_recording
+from vigil_lsp.recording_features import described
 from vigil_lsp.recordings.results import EventView, Said
 from vigil_lsp.text import Text
-from vigil_lsp.traces import MAX_CHARACTERS, is_recording
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

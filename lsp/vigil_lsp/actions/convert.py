@@ -8,9 +8,9 @@ from lsprotocol.types import CodeActionKind
 
 from vigil_lang.diagnostics import Edit, Span
 from vigil_lang.syntax import tree
-from vigil_lsp.actions.proof import keeps_meaning
+from vigil_lsp.actions.condition_text import AND, OR, UNARY, held, is_temporal, laid_out, operators
+from vigil_lsp.actions.equivalence import keeps_meaning
 from vigil_lsp.actions.proposal import Place, Proposal
-from vigil_lsp.actions.written import AND, OR, UNARY, held, is_temporal, laid_out, operators
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

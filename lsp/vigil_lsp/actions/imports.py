@@ -10,12 +10,12 @@ from lsprotocol.types import CodeActionKind
 from vigil_lang.diagnostics import Edit, Span
 from vigil_lang.semantics.modules import is_test_file
 from vigil_lang.syntax import tree
-from vigil_lsp.actions.proof import keeps_meaning, resolves_more
+from vigil_lsp.actions.condition_text import formatted
+from vigil_lsp.actions.equivalence import keeps_meaning, resolves_more
 from vigil_lsp.actions.proposal import Place, Proposal
-from vigil_lsp.actions.written import formatted
 from vigil_lsp.cursor import path_at
 from vigil_lsp.edits import touching
-from vigil_lsp.using import using
+from vigil_lsp.import_edit import import_edit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -86,7 +86,7 @@ def imported(place: Place, modules: Iterable[tuple[str, frozenset[str]]]) -> Ite
     for finding, name in islice(_missing(place), _MOST):
         for module, declared in modules:
             if name in declared:
-                edit = using(place.reading, module, name)
+                edit = import_edit(place.reading, module, name)
                 if resolves_more(place.reading.policy, (edit,), place.access):
                     title = f"Use `{name}` from `{module}`"
                     yield Proposal(title, CodeActionKind.QuickFix.value, (edit,), finding)

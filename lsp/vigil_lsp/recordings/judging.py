@@ -17,10 +17,10 @@ from vigil_lang.lint.suppress import suppressed
 from vigil_lang.semantics.modules import is_shipped
 from vigil_lang.semantics.policy import read_policy
 from vigil_lang.syntax import tree
+from vigil_lsp.recordings.cached_run import number_of
 from vigil_lsp.recordings.conditions import Meanings
-from vigil_lsp.recordings.limits import TooLong
-from vigil_lsp.recordings.recorded import number_of
-from vigil_lsp.recordings.results import Broken, ItemResult, Judged, Matches, StatementResult
+from vigil_lsp.recordings.results import ItemResult, Judged, Matches, StatementResult
+from vigil_lsp.recordings.time_limit import TooLong
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,14 +31,11 @@ if TYPE_CHECKING:
     from vigil_lang.semantics.modules import Access, Module
     from vigil_lang.semantics.policy import Policy
     from vigil_lang.trace import Trace
-    from vigil_lsp.recordings.named import Asked
-    from vigil_lsp.recordings.recorded import Recorded
-    from vigil_lsp.recordings.world import Runs
+    from vigil_lsp.recordings.cached_run import CachedRun
+    from vigil_lsp.recordings.loading import Runs
+    from vigil_lsp.recordings.run_sources import TrackedPolicy
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*")
-
-MAX_EVENTS = 200
-"""Events at fault, of one statement in one run, that are sent."""
 
 RULES = (idle_bound, benign, unexercised)
 """Rules that ask how statements fare on runs: VGL321, VGL331, VGL332."""
@@ -63,7 +60,7 @@ class Judging:
     `before` is what was counted for an older text of the policy, `counted` for this one.
     """
 
-    asked: Asked
+    asked: TrackedPolicy
     source: Source
     runs: Runs
     before: Counted | None = None
@@ -78,15 +75,16 @@ class Judging:
 
     def result(self) -> Judged:
         """What the runs say."""
-        assert self.runs.world is not None
+        assert self.runs.summary is not None
         return Judged(
             self.asked.path,
             self.source.text,
-            self.runs.world.number,
+            self.runs.summary.number,
             tuple(self._items),
             tuple(self._statements.values()),
             tuple(self._findings),
             tuple(self._needs),
+            self.complete,
         )
 
     def steps(self, access: Access) -> Iterator[None]:
@@ -119,8 +117,8 @@ class Judging:
         """What the conditions of an item rest on besides the declarations of its own file."""
         uses = [item for item in policy.module.file.items if isinstance(item, tree.Use)]
         used = [(m.source.path, m.source.text) for m in modules_of(policy)[1:] if not is_shipped(m.source.path)]
-        world = self.runs.world.number if self.runs.world is not None else 0
-        return world, uses, used, policy.params
+        summary = self.runs.summary.number if self.runs.summary is not None else 0
+        return summary, uses, used, policy.params
 
     def _declared(self, policy: Policy) -> dict[str, str]:
         """The texts of the declarations of a file, by name."""
@@ -145,13 +143,13 @@ class Judging:
         self._items.append(ItemResult(text, start, counts))
 
     def _judge(self, statement: Statement) -> Iterator[None]:
-        broken: list[Broken] = []
+        violated: list[str] = []
         exercised, number = 0, self._number(statement)
         for run in self.runs.recorded:
             known = run.knows(number)
             answer = run.answer(statement, number)
             if answer.offending:
-                broken.append(Broken(run.path, answer.offending[:MAX_EVENTS]))
+                violated.append(run.path)
             exercised += bool(answer.exercised or answer.offending)
             if answer.given_up:
                 return
@@ -162,7 +160,7 @@ class Judging:
                 run.answer(statement, number)
                 yield
         runs = len(self.runs.recorded)
-        self._statements[statement.name] = StatementResult(statement.name, runs, tuple(broken), exercised)
+        self._statements[statement.name] = StatementResult(statement.name, runs, tuple(violated), exercised)
 
     def _number(self, statement: Statement) -> int:
         """`number_of`, worked out once for a statement and those written the same in other texts."""
@@ -194,7 +192,7 @@ class Judging:
         yield from self._missing()
 
     def _missing(self) -> Iterator[Diagnostic]:
-        for at, message in self.runs.world.missing if self.runs.world is not None else ():
+        for at, message in self.runs.summary.missing if self.runs.summary is not None else ():
             if at < len(self.asked.comments):
                 yield Diagnostic.of("VGL001", message, self.source, self.asked.comments[at], severity="warning")
 
@@ -208,7 +206,7 @@ class Judging:
         return found
 
 
-def matches(condition: core.Condition, runs: Sequence[Recorded]) -> Matches | None:
+def matches(condition: core.Condition, runs: Sequence[CachedRun]) -> Matches | None:
     """How many events meet a condition for some value of its variables; None where that is not known."""
     events = hit = 0
     how = plan(condition)

@@ -11,16 +11,12 @@ import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
 
-from vigil_lsp.recordings.named import Asked, asked
-from vigil_lsp.recordings.news import News
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from vigil_lsp.recordings.results import World
+    from vigil_lsp.recordings.results import RunsSummary
+    from vigil_lsp.recordings.run_sources import TrackedPolicy
 
-__all__ = ["Answer", "Ask", "Asked", "Failure", "Forget", "Look", "News", "Policies", "Progress", "RunsNow", "Wanted"]
-__all__ += ["asked", "frame", "length_of", "message_of", "read_frame"]
 
 _LENGTH = struct.Struct(">Q")
 HEAD = _LENGTH.size
@@ -35,7 +31,7 @@ Wanted: TypeAlias = Literal["witness", "timeline", "views", "explanation", "test
 class Policies:
     """These policies are to be known, or have changed."""
 
-    policies: tuple[Asked, ...]
+    policies: tuple[TrackedPolicy, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +56,17 @@ class Ask:
     texts: Mapping[str, str] | None = None
 
 
-# --- from the process, beside `News` ---------------------------------------------------------------------------
+# --- from the process, beside `Judged` ---------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class RunsNow:
+class RunsLoaded:
     """Runs were loaded, or are no more: what is known of them, for the policies at these paths.
 
     `files` are the recordings that were read anew.
     """
 
-    world: World
+    summary: RunsSummary
     policies: tuple[str, ...]
     files: frozenset[str]
 

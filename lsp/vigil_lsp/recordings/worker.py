@@ -18,9 +18,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from vigil_lang.diagnostics import InputError
-from vigil_lsp.recordings.answering import NoAnswer, answered
 from vigil_lsp.recordings.judging import Counted, Judging
-from vigil_lsp.recordings.limits import TooLong, limited
+from vigil_lsp.recordings.loading import state_of
 from vigil_lsp.recordings.messages import (
     Answer,
     Ask,
@@ -29,20 +28,20 @@ from vigil_lsp.recordings.messages import (
     Look,
     Policies,
     Progress,
-    RunsNow,
+    RunsLoaded,
     frame,
     read_frame,
 )
-from vigil_lsp.recordings.news import news
-from vigil_lsp.recordings.state import State
-from vigil_lsp.recordings.world import state_of
+from vigil_lsp.recordings.queries import NoAnswer, answered
+from vigil_lsp.recordings.time_limit import TooLong, limited
+from vigil_lsp.recordings.worker_state import State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from vigil_lsp.recordings.named import Asked, Basis
+    from vigil_lsp.recordings.loading import FileState, Runs
     from vigil_lsp.recordings.results import Judged
-    from vigil_lsp.recordings.world import FileState, Runs
+    from vigil_lsp.recordings.run_sources import RunSources, TrackedPolicy
 
 _LOG = logging.getLogger("vigil.recordings")
 
@@ -89,9 +88,8 @@ class Worker:
         self._count = 0
         self._needs: dict[str, dict[str, FileState | None]] = {}
         """The modules that each policy uses, as they were on disk."""
-        self._told: dict[str, tuple[int, Judged]] = {}
+        self._sent: dict[str, Judged] = {}
         self._counted: dict[str, Counted] = {}
-        self._numbers = 0
 
     @property
     def busy(self) -> bool:
@@ -110,7 +108,7 @@ class Worker:
                     self._state.drop(path)
                     self._jobs.pop(("judge", path), None)
                     self._needs.pop(path, None)
-                    self._told.pop(path, None)
+                    self._sent.pop(path, None)
                     self._counted.pop(path, None)
                 self._state.tidy()
                 self._judge_users({*paths})
@@ -118,7 +116,7 @@ class Worker:
                 self.look()
             case Ask(number, what):
                 # What asks about runs is answered when they are there, and not as if there were none.
-                unread = what != "tests" and any(runs.world is None for runs in self._state.runs.values())
+                unread = what != "tests" and any(runs.summary is None for runs in self._state.runs.values())
                 failed = partial(self._failed, number)
                 self._add(("ask", number), _LATER if unread else _QUESTION, self._answer(message), failed)
 
@@ -132,15 +130,15 @@ class Worker:
             if any(state_of(module) != state for module, state in known.items()):
                 self._judge(path)
 
-    def _policies(self, policies: tuple[Asked, ...]) -> None:
+    def _policies(self, policies: tuple[TrackedPolicy, ...]) -> None:
         before = dict(self._state.asked)
         for asked in policies:
             self._state.set(asked)
         self._state.tidy()
         for runs in self._state.runs.values():
-            if runs.world is None and ("load", runs.basis) not in self._jobs:
+            if runs.summary is None and ("load", runs.basis) not in self._jobs:
                 self._load(runs)
-        unknown: dict[Basis, list[str]] = {}
+        unknown: dict[RunSources, list[str]] = {}
         for asked in policies:
             older = before.get(asked.path)
             if older is None or older.basis != asked.basis:
@@ -231,8 +229,8 @@ class Worker:
                 self._judge(path)
 
     def _tell(self, runs: Runs, paths: list[str], files: frozenset[str]) -> None:
-        if runs.world is not None:
-            self._send(RunsNow(runs.world, tuple(paths), files))
+        if runs.summary is not None:
+            self._send(RunsLoaded(runs.summary, tuple(paths), files))
 
     # --- policies ---
 
@@ -261,7 +259,7 @@ class Worker:
 
     def _forget(self, runs: Runs) -> None:
         """Of each run, forget answers about texts that were typed over; the last few may come back."""
-        needed = sum(len(judged.statements) for _, judged in self._told.values()) + self._state.statements
+        needed = sum(len(judged.statements) for judged in self._sent.values()) + self._state.statements
         for run in (*runs.recorded, *runs.benign):
             run.forget(needed + _TYPED)
 
@@ -269,9 +267,8 @@ class Worker:
         """Send what has come of judging a policy so far."""
         result = judging.result()
         self._needs[result.path] = {module: state_of(module) for module in result.needs}
-        self._numbers += 1
-        self._send(news(result, self._numbers, self._told.get(result.path), complete=judging.complete))
-        self._told[result.path] = self._numbers, result
+        self._sent[result.path] = result
+        self._send(result)
 
 
 def main() -> None:
