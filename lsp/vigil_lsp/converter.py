@@ -31,7 +31,7 @@ def _counts(number: Any) -> bool:
     return type(number) is int and 0 <= number <= 2**32
 
 
-def understood(params: Any, converter: Converter) -> Any:
+def readable_part(params: Any, converter: Converter) -> Any:
     """What a client says of itself, without what cannot be read of it.
 
     A client that is newer than we are names abilities and values that we have not heard of.

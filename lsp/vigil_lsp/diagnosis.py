@@ -61,7 +61,7 @@ class Diagnosis:
             await self._analyst.end()
 
     @contextmanager
-    def waiting(self) -> Iterator[None]:
+    def paused(self) -> Iterator[None]:
         """While an answer is made, linting waits: two threads of Python share one processor."""
         if self._analyst is not None:
             self._analyst.pause()
@@ -112,7 +112,9 @@ class Diagnosis:
     def _schedule_users(self, path: str) -> None:
         """Look again at the open policies that use a module, or that miss one."""
         readings = {other: self._workspace.readings.last(other) for other in self._findings if other != path}
-        users = [other for other, one in readings.items() if one is not None and (one.misses_some or _uses(one, path))]
+        users = [
+            other for other, one in readings.items() if one is not None and (one.has_missing_module or _uses(one, path))
+        ]
         for other in users:
             self.schedule(other)
         if users:
@@ -122,7 +124,7 @@ class Diagnosis:
 
     def _look_at(self, path: str) -> None:
         """Read a policy, say what that shows, and have it linted."""
-        with self.waiting():
+        with self.paused():
             self._look(path)
 
     def _look(self, path: str) -> None:
@@ -240,7 +242,7 @@ class Diagnosis:
         text = files.text(findings.source)
         return [to_protocol(finding, text, files, related=related) for finding in findings.diagnostics]
 
-    async def complete(self, path: str) -> Findings | None:
+    async def complete_findings(self, path: str) -> Findings | None:
         """All findings of an open policy, of the text it has by then; None where it is closed, or cannot be read."""
         document = self._workspace.files.document(self._workspace.files.uri(path))
         known = self._findings.get(path)
@@ -253,7 +255,7 @@ class Diagnosis:
         self._lint_now(path)
         return await self._wait(path)
 
-    async def unopened(self, path: str) -> Findings | None:
+    async def findings_of_unopened(self, path: str) -> Findings | None:
         """All findings of a policy that is not open; None where there is none."""
         try:
             self._workspace.files.source(path, MAX_BYTES)

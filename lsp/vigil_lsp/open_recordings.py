@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from vigil_lang.diagnostics import Diagnostic
     from vigil_lsp.client import Client
     from vigil_lsp.files import Document
-    from vigil_lsp.recordings.results import EventView, RunView, Said
+    from vigil_lsp.recordings.results import EventView, RunView, StatementNote
     from vigil_lsp.workspace import Workspace
 
 MAX_CHARACTERS = 20_000_000
@@ -40,7 +40,7 @@ def is_recording(document: Document) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class OpenRecording:
     """The runs of a recording, and its events by line, from 0."""
 
     runs: tuple[RunView, ...]
@@ -52,7 +52,7 @@ class OpenRecordings:
 
     def __init__(self, workspace: Workspace, client: Client) -> None:
         self._workspace, self._client = workspace, client
-        self._seen: dict[str, Seen] = {}
+        self._seen: dict[str, OpenRecording] = {}
         self._asking: dict[str, asyncio.Task[None]] = {}
         self._published: set[str] = set()
         self._digests: dict[str, tuple[Text, bytes]] = {}
@@ -112,14 +112,14 @@ class OpenRecordings:
         self._asking.pop(path, None)
         self._publish(path)
 
-    async def awaited(self, document: Document) -> Seen | None:
+    async def awaited(self, document: Document) -> OpenRecording | None:
         """What is known of an open recording as soon as it is; else as `seen`."""
         task = self._asking.get(document.path)
         if document.path not in self._seen and task is not None:
             await asyncio.wait([task])
         return self.seen(document)
 
-    def seen(self, document: Document) -> Seen | None:
+    def seen(self, document: Document) -> OpenRecording | None:
         """What is known of an open recording; None where that is nothing, or the text is not that of the file."""
         found = self._seen.get(document.path)
         return found if found is not None and found.runs and found.runs[0].digest == self._digest(document) else None
@@ -148,7 +148,7 @@ class OpenRecordings:
             self._published.add(path) if found else self._published.discard(path)
             self._client.publish(uri, found)
 
-    def _at_fault(self, seen: Seen, text: Text) -> Iterator[types.Diagnostic]:
+    def _at_fault(self, seen: OpenRecording, text: Text) -> Iterator[types.Diagnostic]:
         related = self._client.supports("text_document.publish_diagnostics.related_information")
         for line, events in seen.lines.items():
             for event in events:
@@ -162,11 +162,11 @@ class OpenRecordings:
                         related_information=self._related(said) if related else None,
                     )
 
-    def _related(self, said: Said) -> Sequence[types.DiagnosticRelatedInformation] | None:
+    def _related(self, said: StatementNote) -> Sequence[types.DiagnosticRelatedInformation] | None:
         place = self.statement(said)
         return None if place is None else [types.DiagnosticRelatedInformation(place, "the statement")]
 
-    def statement(self, said: Said) -> types.Location | None:
+    def statement(self, said: StatementNote) -> types.Location | None:
         """Where a statement stands now; None where it is gone."""
         reading = self._workspace.reading_of(said.policy)
         statements = reading.policy.statements if reading is not None else ()
@@ -176,13 +176,13 @@ class OpenRecordings:
         return types.Location(self._workspace.files.uri(said.policy), reading.text.range(span))
 
 
-def _by_line(runs: tuple[RunView, ...]) -> Seen:
+def _by_line(runs: tuple[RunView, ...]) -> OpenRecording:
     lines: dict[int, list[EventView]] = {}
     for run in runs:
         for event in run.events:
             if event.line is not None:
                 lines.setdefault(event.line - 1, []).append(event)
-    return Seen(runs, lines)
+    return OpenRecording(runs, lines)
 
 
 def line_range(text: Text, line: int) -> types.Range:

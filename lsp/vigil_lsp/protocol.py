@@ -15,7 +15,7 @@ from pygls.capabilities import get_capability
 from pygls.exceptions import JsonRpcException, JsonRpcInternalError, JsonRpcInvalidParams
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
-from vigil_lsp.converter import understood
+from vigil_lsp.converter import readable_part
 from vigil_lsp.virtual_documents import SCHEME
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class VigilProtocol(LanguageServerProtocol):
         except (JsonRpcInvalidParams, JsonRpcInternalError):
             if message.get("method") != types.INITIALIZE:
                 raise
-        return self.structure_message({**message, "params": understood(message["params"], self._converter)})
+        return self.structure_message({**message, "params": readable_part(message["params"], self._converter)})
 
     def _untimely(self, method: str) -> tuple[int, str] | None:
         """Why a method cannot be called now."""

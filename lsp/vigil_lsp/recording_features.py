@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from vigil_lsp.files import Document
-    from vigil_lsp.recordings.results import EventView, Said
+    from vigil_lsp.recordings.results import EventView, StatementNote
     from vigil_lsp.text import Text
 
 MAX_LINKS = 2_000
@@ -59,7 +59,7 @@ def described(event: EventView, opened: OpenRecordings) -> str:
     return "\n\n".join(parts)
 
 
-def _linked(said: Said, opened: OpenRecordings) -> str:
+def _linked(said: StatementNote, opened: OpenRecordings) -> str:
     place = opened.statement(said)
     return code(said.statement) if place is None else f"[{code(said.statement)}]({_target(place)})"
 

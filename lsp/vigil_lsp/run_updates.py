@@ -69,7 +69,7 @@ class RunUpdates:
         for path, tests in current.items():
             policy = current.get(path.removesuffix(TESTS) + ".vgl") if is_test_file(path) else None
             if policy is not None:  # a comment in it may name runs of its own
-                current[path] = replace(tests, basis=policy.basis)
+                current[path] = replace(tests, sources=policy.sources)
         workspace.recordings.update((self._unopened | current).values())
 
     def _tracked(self, path: str, text: str | None) -> TrackedPolicy:

@@ -91,7 +91,7 @@ _AROUND = frozenset("(),")
 _LINE_END = re.compile(r"[^\r\n]+")
 
 
-class Claim(NamedTuple):
+class ClassifiedToken(NamedTuple):
     """What stands between two offsets: a type and modifiers, by their places in `TYPES` and (as bits) `MODIFIERS`."""
 
     start: int
@@ -100,12 +100,12 @@ class Claim(NamedTuple):
     modifiers: int
 
 
-def coloured(reading: Reading, mentions: Sequence[Mention], names: Container[str] = ()) -> list[Claim]:
+def classified(reading: Reading, mentions: Sequence[Mention], names: Container[str] = ()) -> list[ClassifiedToken]:
     """Every token that is more than a bracket, in text order; `names` are further names of kinds."""
     claims = sorted(_claims(reading, mentions, names))
     file, tokens = reading.file, reading.tokens
     whole = [header(file, tokens), *(item.span for item in file.items)]
-    found: list[Claim] = []
+    found: list[ClassifiedToken] = []
     at, inside = 0, 0
     before = after = ""
     for index, token in enumerate(tokens):
@@ -126,13 +126,15 @@ def coloured(reading: Reading, mentions: Sequence[Mention], names: Container[str
             if at < len(claims) and claims[at].start < end:
                 found += _filled(token, None if token.kind == "word" else rest, claims, at)
             elif rest is not None:
-                found.append(Claim(start, end, *rest))
+                found.append(ClassifiedToken(start, end, *rest))
         if token.kind not in COMMENTS:
             before = text
     return found
 
 
-def _filled(token: Token, rest: tuple[int, int] | None, claims: list[Claim], at: int) -> Iterator[Claim]:
+def _filled(
+    token: Token, rest: tuple[int, int] | None, claims: list[ClassifiedToken], at: int
+) -> Iterator[ClassifiedToken]:
     """A token that may hold claims, with what it is itself around them."""
     start, last = token.start, -1
     while at < len(claims) and claims[at].end <= token.end:
@@ -141,11 +143,11 @@ def _filled(token: Token, rest: tuple[int, int] | None, claims: list[Claim], at:
         if claim.start <= last:
             continue
         if rest is not None and claim.start > start:
-            yield Claim(start, claim.start, *rest)
+            yield ClassifiedToken(start, claim.start, *rest)
         yield claim
         start, last = claim.end, claim.start
     if rest is not None and token.end > start:
-        yield Claim(start, token.end, *rest)
+        yield ClassifiedToken(start, token.end, *rest)
 
 
 def _plain(token: Token, before: str, after: str, module: Module, *, parsed: bool) -> tuple[int, int] | None:
@@ -178,7 +180,7 @@ def _plain(token: Token, before: str, after: str, module: Module, *, parsed: boo
 # --- what the tree says ---
 
 
-def _claims(reading: Reading, mentions: Sequence[Mention], names: Container[str]) -> Iterator[Claim]:
+def _claims(reading: Reading, mentions: Sequence[Mention], names: Container[str]) -> Iterator[ClassifiedToken]:
     kinds = vocabulary().kinds
     file = reading.file
     of_tree = {span.start: (span.end, kind) for span, kind in _of_tree(file)}
@@ -194,15 +196,15 @@ def _claims(reading: Reading, mentions: Sequence[Mention], names: Container[str]
         modifiers = kind[1] | (DECLARATION if mention.role == "declaration" else 0)
         if modifiers & DECLARATION == 0 and kind[0] != EVENT and is_shipped(mention.symbol.path):
             modifiers |= LIBRARY
-        yield Claim(*span, kind[0], modifiers)
+        yield ClassifiedToken(*span, kind[0], modifiers)
     if file.name is not None and file.name.span.start not in taken:
-        yield Claim(*file.name.span, MODULE, DECLARATION)
+        yield ClassifiedToken(*file.name.span, MODULE, DECLARATION)
     text = file.source.text
     for start, (end, kind_of) in of_tree.items():
         if start not in taken:
             if kind_of == ACTION and ((name := text[start:end].strip('"')) in kinds or name in names):
                 kind_of = KIND
-            yield Claim(start, end, kind_of, 0)
+            yield ClassifiedToken(start, end, kind_of, 0)
 
 
 def _of_tree(file: tree.File) -> Iterator[tuple[Span, int]]:
@@ -263,7 +265,7 @@ def _below(kind: Any) -> tuple[str, ...]:
 # --- as the protocol has it ---
 
 
-def encoded(text: Text, claims: Sequence[Claim]) -> list[int]:
+def encoded(text: Text, claims: Sequence[ClassifiedToken]) -> list[int]:
     """Five numbers for each claim: lines and units since the one before, its length, type and modifiers."""
     numbers: list[int] = []
     line = character = 0

@@ -114,7 +114,7 @@ class VigilServer(LanguageServer):
 
     def answering(self) -> AbstractContextManager[None]:
         """While a message is answered, nothing computes beside it."""
-        return self._diagnosis.waiting()
+        return self._diagnosis.paused()
 
     async def end(self) -> None:
         """End what runs beside the event loop."""

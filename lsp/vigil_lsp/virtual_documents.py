@@ -134,7 +134,7 @@ async def text_of(document: Virtual, workspace: Workspace) -> str:
     """
     recordings, get = workspace.recordings, document.get
     for name in _ASKED.get(document.kind, ()):
-        must_be_ours(get(name) or "", workspace)
+        check_readable(get(name) or "", workspace)
     match document.kind:
         case "run":
             return (await recordings.timeline(get("run") or "")).text
@@ -150,7 +150,7 @@ async def text_of(document: Virtual, workspace: Workspace) -> str:
             return resource("codes", f"{document.name}.md").read_text(encoding="utf-8")
 
 
-def must_be_ours(path: str, workspace: Workspace) -> None:
+def check_readable(path: str, workspace: Workspace) -> None:
     """See that a file may be shown: a link to it may stand in any document, and lead anywhere.
 
     It lies in the workspace, links followed, or is a run that the project names. What was opened from elsewhere, or

@@ -25,7 +25,6 @@ from vigil_lang.syntax import tree
 from vigil_lang.testing.session import collect, run
 from vigil_lsp.actions import cite_source, convert, extract, fixes, imports, inline, test_file
 from vigil_lsp.actions.equivalence import keeps_meaning
-from vigil_lsp.actions.fix_all import mended
 from vigil_lsp.actions.proposal import Place, Proposal
 from vigil_lsp.cursor import walk
 
@@ -370,12 +369,12 @@ def test_no_comment_lets_an_error_pass(tmp_path: Path) -> None:
 def test_all_fixes_at_once(tmp_path: Path) -> None:
     text = 'use std.files: reads, writes\r\n\r\nlet A = {a}\r\n\r\nstatement S: abs(f = A and writes("/x"))\r\n'
     source = Source(str(tmp_path / "p.vgl"), text)
-    edits = mended(source, Plan())
+    edits = fixes.all_fixed(source, Plan())
     after = apply_edits(text, edits)
     assert "f in A" in after
     assert "use std.files: writes" in after
     assert after.count("\r\n") == after.count("\n")
-    assert mended(Source(source.path, after), Plan()) == []
+    assert fixes.all_fixed(Source(source.path, after), Plan()) == []
 
 
 def test_all_fixes_read_what_is_open(tmp_path: Path) -> None:
@@ -383,7 +382,7 @@ def test_all_fixes_read_what_is_open(tmp_path: Path) -> None:
     item = types.TextDocumentItem(project.uri("lib.vgl"), "vigil", 1, "pattern p = a()\npattern q = b()\n")
     project.files.open(item)
     source = project["p.vgl"].source
-    edits = mended(source, Plan(access=project.files.snapshot()))
+    edits = fixes.all_fixed(source, Plan(access=project.files.snapshot()))
     assert apply_edits(source.text, edits) == "use .lib: q\n\nstatement S: abs(q)\n"
 
 

@@ -174,8 +174,8 @@ def test_what_is_remembered_of_older_texts_changes_nothing(texts: list[str], lin
     held.summary = RunsSummary(1, Signature({}, "observed"), Samples(), ())
     before = None
     for text in texts:
-        source, asked = Source("p.vgl", text), TrackedPolicy("p.vgl", text, held.basis, ".", shown=True)
-        fresh, remembering = Judging(asked, source, held), Judging(asked, source, held, before)
+        source, tracked = Source("p.vgl", text), TrackedPolicy("p.vgl", text, held.sources, ".", shown=True)
+        fresh, remembering = Judging(tracked, source, held), Judging(tracked, source, held, before)
         for judging in (fresh, remembering):
             list(judging.steps(FROM_DISK))
             assert judging.complete

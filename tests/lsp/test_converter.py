@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from lsprotocol import types
 
-from vigil_lsp.converter import converter, understood
+from vigil_lsp.converter import converter, readable_part
 
 CONVERTER = converter()
 
@@ -38,12 +38,12 @@ def test_a_position_may_be_far_out() -> None:
 )  # fmt: skip
 def test_abilities_nobody_has_heard_of_are_passed_over(capabilities: Any, kept: Any) -> None:
     params = {"processId": 1, "rootUri": "file:///x", "capabilities": capabilities, "trace": "compact"}
-    found = understood(params, CONVERTER)
+    found = readable_part(params, CONVERTER)
     assert found == {"processId": 1, "rootUri": "file:///x", "capabilities": kept}
     CONVERTER.structure(found, types.InitializeParams)
 
 
 def test_what_has_to_be_said_and_is_not_is_added() -> None:
-    found = understood({"capabilities": {}}, CONVERTER)
+    found = readable_part({"capabilities": {}}, CONVERTER)
     assert found == {"processId": None, "rootUri": None, "capabilities": {}}
-    assert understood([1], CONVERTER) == [1]
+    assert readable_part([1], CONVERTER) == [1]

@@ -25,9 +25,9 @@ from vigil_lang.trace import Action, Argument, Signature, observe
 from vigil_lang.trace.samples import MAX_LENGTH, MAX_VALUES, Samples, sampled
 from vigil_lsp.recordings import loading, reports
 from vigil_lsp.recordings.loading import MAX_TEXT, without_long_values
-from vigil_lsp.recordings.messages import Ask, Policies, Progress, RunsLoaded, frame
+from vigil_lsp.recordings.messages import Policies, Progress, Question, RunsLoaded, frame
 from vigil_lsp.recordings.process import RecordingsProcess, Unanswered
-from vigil_lsp.recordings.queries import answered
+from vigil_lsp.recordings.queries import answer_steps
 from vigil_lsp.recordings.results import (
     ItemResult,
     Judged,
@@ -82,13 +82,13 @@ def test_paths_are_absolute_and_folders_no_globs() -> None:
 def test_a_comment_takes_the_place_of_the_configuration() -> None:
     settings = Settings(runs=("all/*.jsonl",), signatures=("sig.json",), lint=Lint(benign=("good",)))
     plain = tracked_policy("/w/d/p.vgl", "", settings, "/w", "/w", shown=True)
-    assert plain.basis.runs == ("/w/all/*.jsonl",)
-    assert plain.basis.within == "/w"  # the project of the configuration
+    assert plain.sources.runs == ("/w/all/*.jsonl",)
+    assert plain.sources.within == "/w"  # the project of the configuration
     own = tracked_policy("/w/d/p.vgl", "// runs: a.jsonl", settings, "/w", "/w", shown=True)
-    assert own.basis.runs == ("/w/d/a.jsonl",)
-    assert own.basis.within == "/w"
+    assert own.sources.runs == ("/w/d/a.jsonl",)
+    assert own.sources.within == "/w"
     assert own.comments == (Span(9, 16),)
-    assert (own.basis.signatures, own.basis.benign) == (("/w/sig.json",), ("/w/good",))
+    assert (own.sources.signatures, own.sources.benign) == (("/w/sig.json",), ("/w/good",))
 
 
 def test_nothing_outside_the_workspace_is_read(tmp_path: Path) -> None:
@@ -362,9 +362,10 @@ async def test_what_runs_say_of_a_policy(tmp_path: Path) -> None:
             "T": (1, 2, 2),
             "U": (0, 2, 0),
         }
-        broken = found.statements["T"].violated[0]
-        assert broken.run == str(tmp_path / "runs/b.jsonl")
-        assert [(at, event) for at, event, _ in broken.events] == [(0, "e1"), (1, "e2")]
+        assert found.statements["T"].violated == (str(tmp_path / "runs/b.jsonl"),)
+        (view,) = await here.recordings.events(str(tmp_path / "runs/b.jsonl"))
+        at_fault = [one for one in view.events if "T" in [note.statement for note in one.violates]]
+        assert [(one.index, one.id) for one in at_fault] == [(0, "e1"), (1, "e2")]
         assert found.signature.actions.keys() == {"Ask", "Send"}
         at = POLICY.index("Send(to = x)")
         assert found.matches(Span(at, at + len("Send(to = x)"))) == Matches(3, 2)
@@ -396,7 +397,7 @@ async def test_a_policy_is_opened_that_was_on_disk_before(tmp_path: Path) -> Non
     async with watched(tmp_path) as here:
         await here.answered(POLICY)
         path, folder = str(tmp_path / "new.vgl"), str(tmp_path)
-        open_one = here.recordings._asked[str(tmp_path / "p.vgl")]
+        open_one = here.recordings._tracked_policies[str(tmp_path / "p.vgl")]
         settings = Settings(runs=("runs/*.jsonl",))
         for text in (None, POLICY):
             newer = tracked_policy(path, text, settings, folder, folder, shown=text is not None)
@@ -472,7 +473,7 @@ def test_the_timeline_of_a_long_run_counts_all_of_it(tmp_path: Path, monkeypatch
     monkeypatch.setattr(reports, "MAX_LINES", 2)
     worker, said = judging(tmp_path, run_text(*[("Send", {"n": n}) for n in range(5)]))
     said("statement S: abs(Send())\n")
-    *_, found = answered(Ask(1, "timeline", (str(tmp_path / "r.jsonl"),)), worker._state)
+    *_, found = answer_steps(Question(1, "timeline", (str(tmp_path / "r.jsonl"),)), worker._state)
     assert "\n\n5 events, 5 at fault.\n\n" in found.text
     assert found.text.count("**violates**") == 2
     assert found.text.endswith("\n\nAnd 3 more events.\n")
@@ -668,7 +669,7 @@ async def test_it_ends_with_its_input_and_reads_nothing_in_the_working_folder(tm
     told = plant(tmp_path)
     process = await _process(tmp_path)
     assert process.stdin is not None
-    process.stdin.write(frame(Ask(1, "timeline", ("/nowhere",))))
+    process.stdin.write(frame(Question(1, "timeline", ("/nowhere",))))
     process.stdin.close()
     assert await asyncio.wait_for(process.wait(), PATIENCE) == 0
     assert has_run(told) == []
@@ -680,7 +681,7 @@ async def test_it_ends_with_its_input_while_it_works(tmp_path: Path) -> None:
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     process = await _process(tmp_path)
     assert process.stdin is not None
-    process.stdin.write(frame(Ask(1, "views", (str(path),))))
+    process.stdin.write(frame(Question(1, "views", (str(path),))))
     await process.stdin.drain()
     await asyncio.sleep(0.5)
     started = time.monotonic()

@@ -14,7 +14,7 @@ from vigil_lang.diagnostics import Source
 from vigil_lsp.files import Document
 from vigil_lsp.open_recordings import MAX_CHARACTERS, is_recording
 from vigil_lsp.recording_features import described
-from vigil_lsp.recordings.results import EventView, Said
+from vigil_lsp.recordings.results import EventView, StatementNote
 from vigil_lsp.text import Text
 
 if TYPE_CHECKING:
@@ -98,11 +98,13 @@ async def test_hover_on_an_event(session: Session) -> None:
 
 
 def test_messages_stay_on_the_lines_of_their_list() -> None:
-    said = [Said("p.vgl", name, message) for name, message in (("R", "Broken a\nb\n\n# H\n\n- x"), ("S", "no"))]
+    said = [
+        StatementNote("p.vgl", name, message) for name, message in (("R", "Broken a\nb\n\n# H\n\n- x"), ("S", "no"))
+    ]
     event = EventView(0, "e1", 1, "Do()", "Do", (), (), "ok", violates=tuple(said))
 
     class Nowhere:
-        def statement(self, _: Said) -> None:
+        def statement(self, _: StatementNote) -> None:
             return None
 
     told = described(event, Nowhere())  # type: ignore[arg-type]  # only asked where statements are

@@ -47,7 +47,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Abilities:
+class ItemSupport:
     """What an editor can do with an item."""
 
     snippets: bool = False
@@ -60,7 +60,7 @@ class Abilities:
 
 
 def completion_list(
-    candidates: Iterable[Candidate], place: Place, text: Text, abilities: Abilities, data: dict[str, Any]
+    candidates: Iterable[Candidate], place: Place, text: Text, abilities: ItemSupport, data: dict[str, Any]
 ) -> types.CompletionList:
     """The answer: each label once, the likeliest first, no more than `MOST`."""
     found = chosen(candidates, place)
@@ -98,7 +98,7 @@ def _fits(candidate: Candidate, typed: str) -> bool:
 class _Items:
     """Makes the items of one answer, which share most of what they hold."""
 
-    def __init__(self, place: Place, text: Text, abilities: Abilities, data: dict[str, Any]) -> None:
+    def __init__(self, place: Place, text: Text, abilities: ItemSupport, data: dict[str, Any]) -> None:
         self.place, self.text, self.abilities, self.data = place, text, abilities, data
         whole, before = text.range(place.span), text.range(Span(place.start, place.offset))
         is_inside = abilities.replaces and place.end > place.offset

@@ -16,7 +16,6 @@ from lsprotocol import types
 
 from vigil_lang.diagnostics import InputError
 from vigil_lsp.actions import cite_source, convert, extract, fixes, imports, inline, test_file
-from vigil_lsp.actions.fix_all import mended
 from vigil_lsp.actions.proposal import Place, Proposal
 from vigil_lsp.completing.project_index import ProjectIndex
 from vigil_lsp.edits import to_protocol
@@ -97,7 +96,7 @@ async def _caught_up(workspace: Workspace, diagnosis: Diagnosis, uri: str) -> No
     path = workspace.path(uri)
     if path is not None and workspace.document(uri) is not None:
         try:
-            await asyncio.wait_for(diagnosis.complete(path), _PATIENCE)
+            await asyncio.wait_for(diagnosis.complete_findings(path), _PATIENCE)
         except TimeoutError:
             return
 
@@ -223,7 +222,7 @@ async def _all_fixed(workspace: Workspace, client: Client, reading: Reading) -> 
     plan = workspace.project(reading.uri).plan_with(
         known.signature if known is not None else None, workspace.files.snapshot()
     )
-    edits = await asyncio.to_thread(mended, reading.source, plan)
+    edits = await asyncio.to_thread(fixes.all_fixed, reading.source, plan)
     if not edits or not workspace.is_current(reading):
         return None
     return _workspace_edit(workspace, client, reading, to_protocol(edits, reading.text))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types
 from pygls.capabilities import get_capability
 
-from vigil_lsp.completing.candidate import Abilities, completion_list
+from vigil_lsp.completing.candidate import ItemSupport, completion_list
 from vigil_lsp.completing.candidates_at import candidates
 from vigil_lsp.completing.comments import in_comment
 from vigil_lsp.completing.context import CompletionContext
@@ -116,8 +116,8 @@ def _namesake(workspace: Workspace, reading: Reading) -> Module | None:
     return tested.module if tested is not None else None
 
 
-def _abilities(client: Client) -> Abilities:
-    return Abilities(
+def _abilities(client: Client) -> ItemSupport:
+    return ItemSupport(
         client.supports(f"{_ITEM}.snippet_support"),
         client.supports(f"{_ITEM}.insert_replace_support"),
         client.supports(f"{_ITEM}.label_details_support"),

@@ -26,7 +26,7 @@ def register(server: LanguageServer, workspace: Workspace, diagnosis: Diagnosis)
     @server.feature(types.TEXT_DOCUMENT_DIAGNOSTIC, _OPTIONS)
     async def document(params: types.DocumentDiagnosticParams) -> types.DocumentDiagnosticReport:
         path = workspace.path(params.text_document.uri)
-        findings = await diagnosis.complete(path) if path is not None else None
+        findings = await diagnosis.complete_findings(path) if path is not None else None
         found = diagnosis.to_protocol(findings) if findings is not None else []
         result = _identity(found)
         if result == params.previous_result_id:
@@ -42,7 +42,9 @@ def register(server: LanguageServer, workspace: Workspace, diagnosis: Diagnosis)
         for path in paths:
             uri = workspace.files.uri(path)
             document = workspace.document(uri)
-            findings = await (diagnosis.unopened(path) if document is None else diagnosis.complete(path))
+            findings = await (
+                diagnosis.findings_of_unopened(path) if document is None else diagnosis.complete_findings(path)
+            )
             if findings is not None:
                 version = document.version if document is not None else None
                 reports.append(_report(uri, version, diagnosis.to_protocol(findings), before.pop(uri, None)))

@@ -76,7 +76,7 @@ def register(server: LanguageServer, workspace: Workspace, client: Client, diagn
             )
             return None
         try:
-            virtual_documents.must_be_ours(path, workspace)
+            virtual_documents.check_readable(path, workspace)
             tested = await workspace.recordings.tests(path, *only)
         except Unanswered as error:
             client.show_message(str(error))

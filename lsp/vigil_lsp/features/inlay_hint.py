@@ -11,7 +11,7 @@ from vigil_lang.report.markdown import code
 from vigil_lang.syntax import tree
 from vigil_lsp.cursor import walk
 from vigil_lsp.recordings.conditions import Meanings
-from vigil_lsp.variables import asked_in, values_of
+from vigil_lsp.variables import values_of, variable_tests
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -103,7 +103,7 @@ def _variables(
     reading: Reading, known: RunResults, item: tree.Pattern | tree.Statement, meanings: Meanings
 ) -> Iterator[types.InlayHint]:
     """The types of variables: behind a pattern's parameters, or where a statement first names them."""
-    found = values_of(asked_in(reading.policy, item, meanings), known.signature, known.samples)
+    found = values_of(variable_tests(reading.policy, item, meanings), known.signature, known.samples)
     places: dict[str, Span] = {}
     if isinstance(item, tree.Pattern):
         places = {param.text: param.span for param in item.params}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from vigil_lsp.names import around
-from vigil_lsp.semantic_highlighting import LEXICAL, MODIFIERS, TYPES, Claim, change, coloured, encoded
+from vigil_lsp.semantic_highlighting import LEXICAL, MODIFIERS, TYPES, ClassifiedToken, change, classified, encoded
 
 if TYPE_CHECKING:
     from pygls.lsp.server import LanguageServer
@@ -26,14 +26,14 @@ def register(server: LanguageServer, workspace: Workspace, client: Client) -> No
     numbers = count(1)
     sent: dict[str, tuple[str, list[int]]] = {}
 
-    def claims_of(uri: str) -> list[Claim]:
+    def claims_of(uri: str) -> list[ClassifiedToken]:
         found = around(workspace, uri)
         if found is None:
             return []
         reading, names = found
         known = workspace.run_results(uri)
         kinds = {kind for action in known.signature.actions.values() for kind in action.kinds} if known else ()
-        claims = coloured(reading, names.mentions(reading.module), kinds)
+        claims = classified(reading, names.mentions(reading.module), kinds)
         if client.supports("text_document.semantic_tokens.augments_syntax_tokens"):
             return [claim for claim in claims if claim.kind not in LEXICAL]
         return claims

@@ -16,7 +16,7 @@ from vigil_lang.trace.vocabulary import vocabulary
 from vigil_lsp.completing.documentation import documentation
 from vigil_lsp.completing.keywords import WORDS
 from vigil_lsp.hovering.run_results import counted, matching
-from vigil_lsp.hovering.symbol_text import named, of_statement
+from vigil_lsp.hovering.symbol_text import statement_text, symbol_text
 from vigil_lsp.hovering.target import HoverTarget, HoverText
 from vigil_lsp.operator_help import CLOSED, GLOB, OPERATORS, REGEX
 
@@ -40,7 +40,7 @@ def hover_text(target: HoverTarget) -> HoverText | None:
     if token.kind in ("comment", "doc"):
         return _of_comment(target)
     for mention in target.mentions:
-        if said := named(target, mention):
+        if said := symbol_text(target, mention):
             return _text(mention.span, said)
     said = list(_of_token(target))
     return _text(_span(target), said) if said else None
@@ -69,11 +69,11 @@ def _of_comment(target: HoverTarget) -> HoverText | None:
     for found in _CODE.finditer(target.token.text):
         span = Span(target.token.start + found.start(), target.token.start + found.end())
         if span.start <= target.offset <= span.end and found[0] in CODES:
-            return _text(span, of_code(found[0]))
+            return _text(span, code_text(found[0]))
     return None
 
 
-def of_code(name: str) -> list[str]:
+def code_text(name: str) -> list[str]:
     """The page of a code."""
     row = CODES[name]
     return [f"**{name}** ({row.severity}): {row.summary}", rule_of(name).page]
@@ -189,10 +189,10 @@ def _word(target: HoverTarget, node: object) -> Iterator[str]:
     if isinstance(node, tree.Test) and node.operator == "not in" and word in ("not", "in"):
         word = "not in"
     if isinstance(target.item, tree.Statement) and word == "statement" and target.statement is not None:
-        yield from of_statement(target, target.statement)
+        yield from statement_text(target, target.statement)
     elif isinstance(node, tree.Form) and word in _FORMS and word == node.name:
         if target.statement is not None:
-            yield from of_statement(target, target.statement)
+            yield from statement_text(target, target.statement)
         yield from _documented(target, "form", word)
     elif word in OPERATORS and not isinstance(target.item, tree.TestCase):
         yield f"{code(word)}: {OPERATORS[word]}"

@@ -8,7 +8,7 @@ from vigil_lang.report.markdown import code
 from vigil_lang.semantics.text import predicate
 from vigil_lang.trace.discreet import may_show
 from vigil_lsp.features.code_lens import summary
-from vigil_lsp.recordings.reports import named
+from vigil_lsp.recordings.reports import shown_path
 
 if TYPE_CHECKING:
     from vigil_lang.diagnostics import Span
@@ -35,7 +35,7 @@ def judged(known: RunResults | None, name: str, folder: str) -> list[str]:
     if found is None:
         return []
     said = summary(found)
-    examples = ", ".join(code(named(run, folder)) for run in found.violated[:_EXAMPLES])
+    examples = ", ".join(code(shown_path(run, folder)) for run in found.violated[:_EXAMPLES])
     more = ", …" if len(found.violated) > _EXAMPLES else ""
     broken = [f"It is violated in {examples}{more}."] if examples else []
     return [f"{said[:1].upper()}{said[1:]}.", *broken]

@@ -30,13 +30,13 @@ _LONGEST = 1_500
 _MOST = 40
 
 
-def named(target: HoverTarget, mention: Mention) -> list[str]:
+def symbol_text(target: HoverTarget, mention: Mention) -> list[str]:
     """What a name means, in paragraphs."""
     symbol = mention.symbol
     module = target.names.module(symbol.path)
     match symbol.kind:
         case "module" if module is not None:
-            return of_module(module)
+            return module_text(module)
         case "statement" if module is not None:
             return list(_statement_of(target, symbol, module))
         case "pattern" | "let" | "param" if module is not None and symbol.name in module.own:
@@ -75,7 +75,7 @@ def _statement_of(target: HoverTarget, symbol: Symbol, module: Module) -> Iterat
     if path_of(policy.module) == symbol.path:
         for statement in policy.statements:
             if statement.name == symbol.name:
-                yield from of_statement(target, statement)
+                yield from statement_text(target, statement)
                 return
     for item in module.file.items:
         if isinstance(item, tree.Statement) and item.name.text == symbol.name:
@@ -84,7 +84,7 @@ def _statement_of(target: HoverTarget, symbol: Symbol, module: Module) -> Iterat
             return
 
 
-def of_statement(target: HoverTarget, statement: Statement) -> Iterator[str]:
+def statement_text(target: HoverTarget, statement: Statement) -> Iterator[str]:
     """A statement in words, as □Θ, with what is said about it and what the runs say."""
     about = statement.metadata
     yield f"**{code(statement.name)}** · {about.severity} · {about.on_violation}"
@@ -251,7 +251,7 @@ def _types(target: HoverTarget, statement: Statement, variable: str) -> Iterator
 # --- modules and events ---
 
 
-def of_module(module: Module) -> list[str]:
+def module_text(module: Module) -> list[str]:
     """What is said of a module, and what it declares."""
     name = module.file.name.text if module.file.name else module.source.path.rpartition("/")[2]
     statements = sum(isinstance(item, tree.Statement) for item in module.file.items)

@@ -60,7 +60,7 @@ class Judging:
     `before` is what was counted for an older text of the policy, `counted` for this one.
     """
 
-    asked: TrackedPolicy
+    tracked: TrackedPolicy
     source: Source
     runs: Runs
     before: Counted | None = None
@@ -71,25 +71,25 @@ class Judging:
     _items: list[ItemResult] = field(default_factory=list)
     _statements: dict[str, StatementResult] = field(default_factory=dict)
     _findings: list[Diagnostic] = field(default_factory=list)
-    _needs: dict[str, None] = field(default_factory=dict)
+    _module_states: dict[str, None] = field(default_factory=dict)
 
     def result(self) -> Judged:
         """What the runs say."""
         assert self.runs.summary is not None
         return Judged(
-            self.asked.path,
+            self.tracked.path,
             self.source.text,
             self.runs.summary.number,
             tuple(self._items),
             tuple(self._statements.values()),
             tuple(self._findings),
-            tuple(self._needs),
+            tuple(self._module_states),
             self.complete,
         )
 
     def steps(self, access: Access) -> Iterator[None]:
         """Do the work. Between two steps it can be left, or given up."""
-        self.policy = policy = read_policy(self.source, self.asked.params, access=self._noting(access))
+        self.policy = policy = read_policy(self.source, self.tracked.params, access=self._noting(access))
         yield
         self.counted = Counted(self._around(policy))
         if self.before is not None and self.before.around != self.counted.around:
@@ -108,7 +108,7 @@ class Judging:
         """A way to modules that notes which files are looked for, there or not."""
 
         def is_file(path: Path) -> bool:
-            self._needs.setdefault(str(path))
+            self._module_states.setdefault(str(path))
             return access.is_file(path)
 
         return replace(access, is_file=is_file)
@@ -181,20 +181,20 @@ class Judging:
             self.runs.signature,
             [run.trace for run in self.runs.recorded],
             [run.trace for run in self.runs.benign],
-            self.asked.benign_threshold,
+            self.tracked.benign_threshold,
             judge=self._verdicts,
         )
         found = [finding for rule in RULES for finding in rule.find(subject)]
-        if self.asked.inline_ignores:
+        if self.tracked.inline_ignores:
             kept, _ = suppressed(policy.module.file, found, lambda _: False)
             found = [finding for finding in kept if finding in found]
-        yield from self.asked.selection.applied(found, self.asked.path)
+        yield from self.tracked.selection.applied(found, self.tracked.path)
         yield from self._missing()
 
     def _missing(self) -> Iterator[Diagnostic]:
         for at, message in self.runs.summary.missing if self.runs.summary is not None else ():
-            if at < len(self.asked.comments):
-                yield Diagnostic.of("VGL001", message, self.source, self.asked.comments[at], severity="warning")
+            if at < len(self.tracked.comments):
+                yield Diagnostic.of("VGL001", message, self.source, self.tracked.comments[at], severity="warning")
 
     def _verdicts(self, statements: Sequence[Statement], runs: Sequence[Trace]) -> list[list[Verdict]]:
         recorded = {id(run.trace): run for run in (*self.runs.recorded, *self.runs.benign)}

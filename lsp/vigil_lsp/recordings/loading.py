@@ -185,8 +185,8 @@ class Runs:
 
     _numbers = 0
 
-    def __init__(self, basis: RunSources) -> None:
-        self.basis = basis
+    def __init__(self, sources: RunSources) -> None:
+        self.sources = sources
         self.recorded: tuple[CachedRun, ...] = ()
         self.benign: tuple[CachedRun, ...] = ()
         self.summary: RunsSummary | None = None
@@ -208,9 +208,9 @@ class Runs:
         return self._look()[0] != self._seen
 
     def _look(self) -> tuple[tuple[tuple[str, FileState | None], ...], Found, Found]:
-        runs = find(self.basis.runs, self.basis.within, self._slow)
-        benign = find(self.basis.benign, slow=self._slow)
-        paths = dict.fromkeys((*runs.files, *benign.files, *self.basis.signatures))
+        runs = find(self.sources.runs, self.sources.within, self._slow)
+        benign = find(self.sources.benign, slow=self._slow)
+        paths = dict.fromkeys((*runs.files, *benign.files, *self.sources.signatures))
         return tuple((path, state_of(path)) for path in paths), runs, benign
 
     def load(self, recordings: RecordingCache) -> Iterator[tuple[int, int, str | None]]:
@@ -234,7 +234,7 @@ class Runs:
         self.benign = tuple(run for path in benign.files if path in loaded for run in loaded[path].runs)
         findings = [finding for one in loaded.values() for finding in one.findings]
         traces = [run.trace for run in self.recorded]
-        signatures, wrong = _declared(self.basis.signatures)
+        signatures, wrong = _declared(self.sources.signatures)
         parts = [*signatures, *([observe(traces)] if traces else ())]
         self._signature = merge(*parts) if parts else _NOTHING
         yield len(files), len(files), None
@@ -253,7 +253,7 @@ class Runs:
         self.recorded = self.benign = ()
         self._signature = _NOTHING
         Runs._numbers += 1
-        missing = tuple((at, why) for at in range(len(self.basis.runs)))
+        missing = tuple((at, why) for at in range(len(self.sources.runs)))
         self.summary = RunsSummary(Runs._numbers, _NOTHING, Samples(), (), (), missing)
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _LENGTH = struct.Struct(">Q")
 HEAD = _LENGTH.size
 
-Wanted: TypeAlias = Literal["witness", "timeline", "views", "explanation", "tests"]
+QuestionKind: TypeAlias = Literal["witness", "timeline", "views", "explanation", "tests"]
 
 
 # --- from the server ---------------------------------------------------------------------------------------
@@ -42,16 +42,16 @@ class Forget:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class Rescan:
     """Files may have changed: look at them now."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class Question:
     """A question with a number, answered by `Answer` or `Failure`."""
 
     number: int
-    what: Wanted
+    what: QuestionKind
     about: tuple[Any, ...]
     texts: Mapping[str, str] | None = None
 
@@ -90,7 +90,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class QuestionFailed:
     """Why a question has no answer."""
 
     number: int

@@ -12,12 +12,12 @@ from vigil_lang.base.processes import command
 from vigil_lsp.recordings.messages import (
     HEAD,
     Answer,
-    Ask,
-    Failure,
     Forget,
-    Look,
     Policies,
     Progress,
+    Question,
+    QuestionFailed,
+    Rescan,
     RunsLoaded,
     frame,
     length_of,
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from vigil_lang.diagnostics import Diagnostic, Source, Span
-    from vigil_lsp.recordings.messages import Wanted
+    from vigil_lsp.recordings.messages import QuestionKind
     from vigil_lsp.recordings.results import RunResults, RunsSummary
     from vigil_lsp.recordings.run_sources import TrackedPolicy
 
 _LOG = logging.getLogger(__name__)
 
-_LEAVING = 1.0
+_KILL_TIMEOUT = 1.0
 """Seconds that a process which was killed may take to be gone."""
 
-LIVES = 2
+MAX_STARTS = 2
 """How often the process is started: once, and once more when it dies."""
 
 
@@ -57,7 +57,7 @@ class RecordingsProcess:
         self.on_progress: Callable[[Progress], object] = _ignore
         self.on_failure: Callable[[str], object] = _ignore
         """Called with a message when the process has died for good."""
-        self._asked: dict[str, TrackedPolicy] = {}
+        self._tracked_policies: dict[str, TrackedPolicy] = {}
         self._summaries: dict[str, RunsSummary] = {}
         self._judged: dict[str, Judged] = {}
         self._known: dict[str, tuple[RunsSummary, Judged | None, Source, RunResults]] = {}
@@ -66,42 +66,42 @@ class RecordingsProcess:
         self._process: asyncio.subprocess.Process | None = None
         self._task: asyncio.Task[None] | None = None
         self._unsent: list[bytes] = []
-        self._lives = LIVES
+        self._starts_left = MAX_STARTS
         self._ended = False
 
     # --- what the editor says ---
 
     def update(self, policies: Iterable[TrackedPolicy]) -> None:
         """Say which policies are to be known, all of them; only what is new or has changed is passed on."""
-        now = {asked.path: asked for asked in policies}
-        changed = tuple(asked for path, asked in now.items() if self._asked.get(path) != asked)
-        gone = tuple(path for path in self._asked if path not in now)
-        for asked in changed:
-            older = self._asked.get(asked.path)
-            if older is not None and older.basis != asked.basis:
-                self._summaries.pop(asked.path, None)
+        now = {tracked.path: tracked for tracked in policies}
+        changed = tuple(tracked for path, tracked in now.items() if self._tracked_policies.get(path) != tracked)
+        gone = tuple(path for path in self._tracked_policies if path not in now)
+        for tracked in changed:
+            older = self._tracked_policies.get(tracked.path)
+            if older is not None and older.sources != tracked.sources:
+                self._summaries.pop(tracked.path, None)
         for path in gone:
             for kept in (self._judged, self._summaries, self._known):
                 kept.pop(path, None)
-        self._asked = now
+        self._tracked_policies = now
         if gone:
-            self._tell(Forget(gone))
-        if self._task is None and any(asked.basis.given and asked.shown for asked in now.values()):
+            self._send(Forget(gone))
+        if self._task is None and any(tracked.sources.given and tracked.shown for tracked in now.values()):
             self._start()
         elif changed:
-            self._tell(Policies(changed))
+            self._send(Policies(changed))
 
     def refresh(self) -> None:
         """Say that files may have changed on disk."""
-        self._tell(Look())
+        self._send(Rescan())
 
     def restart(self) -> None:
         """Start the process again, also after it was given up."""
-        self._lives = LIVES
+        self._starts_left = MAX_STARTS
         self._end_process()
         for kept in (self._judged, self._summaries, self._known):
             kept.clear()
-        if any(asked.basis.given for asked in self._asked.values()):
+        if any(tracked.sources.given for tracked in self._tracked_policies.values()):
             self._start()
 
     async def stop(self) -> None:
@@ -122,7 +122,7 @@ class RecordingsProcess:
         """What the runs say of a text of a policy whose items stand at these spans; None where nothing is known."""
         path = source.path
         summary = self._summaries.get(path)
-        if summary is None or path not in self._asked:
+        if summary is None or path not in self._tracked_policies:
             return None
         judged = self._judged.get(path)
         last = self._known.get(path)
@@ -145,7 +145,7 @@ class RecordingsProcess:
 
     def names_runs(self, path: str) -> bool:
         """Whether a policy is held against runs."""
-        return path in self._asked and bool(self._asked[path].basis.runs)
+        return path in self._tracked_policies and bool(self._tracked_policies[path].sources.runs)
 
     # --- questions ---
 
@@ -179,7 +179,7 @@ class RecordingsProcess:
         assert isinstance(found, Tested)
         return found
 
-    async def _ask(self, what: Wanted, *about: object) -> Any:
+    async def _ask(self, what: QuestionKind, *about: object) -> Any:
         if self._task is None and not self._ended:
             self._start()
         if self._task is None:
@@ -187,19 +187,19 @@ class RecordingsProcess:
         self._number += 1
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._questions[self._number] = future
-        self._tell(Ask(self._number, what, about))
+        self._send(Question(self._number, what, about))
         return await future
 
     # --- the process ---
 
     def _start(self) -> None:
-        if self._ended or self._lives < 1:
+        if self._ended or self._starts_left < 1:
             return
-        self._lives -= 1
-        self._unsent = [frame(Policies(tuple(self._asked.values())))] if self._asked else []
-        self._task = asyncio.get_running_loop().create_task(self._live())
+        self._starts_left -= 1
+        self._unsent = [frame(Policies(tuple(self._tracked_policies.values())))] if self._tracked_policies else []
+        self._task = asyncio.get_running_loop().create_task(self._run())
 
-    def _tell(self, message: object) -> None:
+    def _send(self, message: object) -> None:
         """Say something to the process, if there is one; it takes it when it can."""
         if self._task is None:
             return
@@ -208,7 +208,7 @@ class RecordingsProcess:
         else:
             self._process.stdin.write(frame(message))
 
-    async def _live(self) -> None:
+    async def _run(self) -> None:
         """One life of the process, from its start to its end."""
         task = asyncio.current_task()
         try:
@@ -234,7 +234,7 @@ class RecordingsProcess:
         try:
             while True:
                 head = await process.stdout.readexactly(HEAD)
-                self._take(message_of(await process.stdout.readexactly(length_of(head))))
+                self._receive(message_of(await process.stdout.readexactly(length_of(head))))
         except (asyncio.IncompleteReadError, OSError):
             _LOG.warning("the process that reads recordings has ended")
         finally:
@@ -242,7 +242,7 @@ class RecordingsProcess:
                 process.kill()
             self._died(task)
             with suppress(TimeoutError):  # or its pipes outlive the event loop
-                await asyncio.wait_for(process.wait(), _LEAVING)
+                await asyncio.wait_for(process.wait(), _KILL_TIMEOUT)
 
     def _died(self, task: asyncio.Task[None] | None) -> None:
         """Start the process once more, or give up, where it was not ended on purpose."""
@@ -254,7 +254,7 @@ class RecordingsProcess:
             return
         self._judged = {path: replace(judged, complete=False) for path, judged in self._judged.items()}
         self.on_progress(Progress("Reading recorded runs", done=True))
-        if self._lives > 0:
+        if self._starts_left > 0:
             self._start()
         else:
             self.on_failure(
@@ -279,24 +279,24 @@ class RecordingsProcess:
 
     # --- what the process says ---
 
-    def _take(self, message: object) -> None:
+    def _receive(self, message: object) -> None:
         match message:
             case RunsLoaded(summary, policies, files):
-                mine = [path for path in policies if path in self._asked]
+                mine = [path for path in policies if path in self._tracked_policies]
                 for path in mine:
                     self._summaries[path] = summary
                 for path in mine:
                     self.on_results(path)
                 if files or mine:
                     self.on_loaded(set(files))
-            case Judged(path) if path in self._asked:
+            case Judged(path) if path in self._tracked_policies:
                 self._judged[path] = message
                 self.on_results(path)
             case Progress():
                 self.on_progress(message)
             case Answer(number, value):
                 self._answered(number, value, None)
-            case Failure(number, why):
+            case QuestionFailed(number, why):
                 self._answered(number, None, why)
 
     def _answered(self, number: int, value: Any, why: str | None) -> None:

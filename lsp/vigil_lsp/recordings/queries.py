@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from vigil_lang.semantics.lower import Statement
     from vigil_lang.semantics.policy import Policy
     from vigil_lsp.recordings.cached_run import CachedRun
-    from vigil_lsp.recordings.messages import Ask
+    from vigil_lsp.recordings.messages import Question
     from vigil_lsp.recordings.results import RunView
     from vigil_lsp.recordings.worker_state import State
 
@@ -35,7 +35,7 @@ class NoAnswer(Exception):
     """A question that has no answer; the message says why."""
 
 
-def answered(ask: Ask, state: State) -> Iterator[Any]:
+def answer_steps(ask: Question, state: State) -> Iterator[Any]:
     """Steps to an answer: None after each, and at last the answer.
 
     Raises:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from vigil_lang.trace import Event, Trace
     from vigil_lang.verdict import Offence, StatementVerdict
     from vigil_lsp.recordings.cached_run import Answer
-    from vigil_lsp.recordings.results import Matches, RunView, Said
+    from vigil_lsp.recordings.results import Matches, RunView, StatementNote
 
 MAX_RUNS = 10
 """Runs whose offences are told; others are only named."""
@@ -33,7 +33,7 @@ _CONTEXT = 2
 _ROOM = 110
 
 
-def named(path: str, folder: str) -> str:
+def shown_path(path: str, folder: str) -> str:
     """A path as it is shown: from the project's folder where it lies in it."""
     try:
         return str(Path(path).relative_to(folder))
@@ -65,7 +65,7 @@ def witness(
     for trace, verdict in verdicts:
         parts += _run(trace, verdict, folder)
     if others:
-        parts.append("## And also\n\n" + "\n".join(f"- {code(named(run, folder))}" for run in others))
+        parts.append("## And also\n\n" + "\n".join(f"- {code(shown_path(run, folder))}" for run in others))
     return "\n\n".join(parts) + "\n"
 
 
@@ -80,14 +80,14 @@ def _statement(statement: Statement, folder: str) -> Iterator[str]:
         yield "\n".join(f"> {line}" for line in prose(statement.metadata.doc).splitlines())
     yield block(source.text[syntax.span.start : syntax.span.end], "vigil")
     line, _ = source.position(statement.span.start)
-    yield f"In {link(f'{named(source.path, folder)}:{line}', source.path, line)}."
+    yield f"In {link(f'{shown_path(source.path, folder)}:{line}', source.path, line)}."
     for file, cited in statement.metadata.cites:
         yield f"It enforces {code(file)}: “{sentence(cited)}”"
 
 
 def _run(trace: Trace, verdict: StatementVerdict, folder: str) -> Iterator[str]:
     run, file = trace.run, file_of(trace.run)
-    shown = named(file, folder) + run.path[len(file) :]
+    shown = shown_path(file, folder) + run.path[len(file) :]
     yield f"## {link(shown, file)}: {len(verdict.offending)} of {_many(len(trace), 'event')} at fault"
     told = verdict.offending[:MAX_OFFENCES]
     lines = event_lines(trace, {at for offence in told for at in _around(offence, trace)})
@@ -136,7 +136,7 @@ def _called(event: Event) -> str:
 
 def timeline(run: RunView, where: dict[tuple[str, str], int], folder: str) -> str:
     """A run event by event, with the statements it violates; `where` has the line of each statement."""
-    shown = named(run.file, folder) + run.path[len(run.file) :]
+    shown = shown_path(run.file, folder) + run.path[len(run.file) :]
     parts = [f"# {link(shown, run.file)}", f"{_many(run.length, 'event')}, {run.at_fault or 'none'} at fault."]
     rows = []
     for event in run.events:
@@ -148,7 +148,7 @@ def timeline(run: RunView, where: dict[tuple[str, str], int], folder: str) -> st
     return "\n\n".join(parts) + "\n"
 
 
-def _violated(one: Said, where: dict[tuple[str, str], int]) -> str:
+def _violated(one: StatementNote, where: dict[tuple[str, str], int]) -> str:
     return f"{link(one.statement, one.policy, where.get((one.policy, one.statement)))}: {sentence(one.message)}"
 
 
@@ -176,7 +176,9 @@ def explanation(
         exercised = sum(answer.exercised or bool(answer.offending) for _, answer in answers)
         count = f"violated in {len(violated)} of {_many(len(answers), 'run')}, exercised in {exercised}."
         parts.append(f"On the recorded runs: {count}")
-        parts += ["\n".join(f"- {code(named(run, folder))} at {_ids(answer.offending)}" for run, answer in violated)]
+        parts += [
+            "\n".join(f"- {code(shown_path(run, folder))} at {_ids(answer.offending)}" for run, answer in violated)
+        ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

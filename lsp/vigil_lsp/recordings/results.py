@@ -86,7 +86,7 @@ class RunsSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class StatementNote:
     """A statement that says something of an event; `message` is what is wrong there, empty where nothing is."""
 
     policy: str
@@ -107,8 +107,8 @@ class EventView:
     kinds: tuple[str, ...]
     args: tuple[tuple[str, tuple[str, ...]], ...]
     status: str
-    mentions: tuple[Said, ...] = ()
-    violates: tuple[Said, ...] = ()
+    mentions: tuple[StatementNote, ...] = ()
+    violates: tuple[StatementNote, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

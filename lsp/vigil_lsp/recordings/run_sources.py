@@ -54,7 +54,7 @@ class TrackedPolicy:
 
     path: str
     text: str | None = field(repr=False)
-    basis: RunSources
+    sources: RunSources
     folder: str
     params: Mapping[str, object] = field(default_factory=dict)
     selection: Selection = field(default_factory=Selection)
@@ -77,17 +77,17 @@ def tracked_policy(
     benign = tuple(absolute(start, one) for one in lint.benign)
     if patterns:
         runs = tuple(absolute(os.path.dirname(path), one) for one, _ in patterns)  # noqa: PTH120 - texts
-        basis = RunSources(runs, signatures, benign, workspace)
+        sources = RunSources(runs, signatures, benign, workspace)
     else:
         project = project_root(Path(real_path(os.path.join(start, settings.folder))))  # noqa: PTH118
-        basis = RunSources(tuple(absolute(start, one) for one in settings.runs), signatures, benign, str(project))
+        sources = RunSources(tuple(absolute(start, one) for one in settings.runs), signatures, benign, str(project))
     selection = Selection(
         (*lint.select, *lint.extend_select), lint.ignore, lint.per_file_ignores, lint.severity, str(settings.folder)
     )
     return TrackedPolicy(
         path,
         text,
-        basis,
+        sources,
         start,
         dict(settings.params),
         selection,

@@ -11,7 +11,7 @@ from vigil_lang.ingest.stream import MAX_SIZE
 from vigil_lang.report.recording import event_lines, file_of
 from vigil_lang.semantics import core
 from vigil_lang.verdict.lines import event_text
-from vigil_lsp.recordings.results import EventView, RunView, Said, digest_of
+from vigil_lsp.recordings.results import EventView, RunView, StatementNote, digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -32,15 +32,15 @@ _LENGTH = 80
 def view(recorded: CachedRun, policies: Sequence[Policy], most: int = MAX_EVENTS) -> Iterator[RunView | None]:
     """A run under some policies, of its events the first: None after each step, and at last the view."""
     trace = recorded.trace
-    mentions: dict[int, list[Said]] = defaultdict(list)
-    violates: dict[int, list[Said]] = defaultdict(list)
+    mentions: dict[int, list[StatementNote]] = defaultdict(list)
+    violates: dict[int, list[StatementNote]] = defaultdict(list)
     for policy in policies:
         for statement in policy.statements:
             level = statement.metadata.severity
             for at, _, message in recorded.answer(statement).offending:
-                violates[at].append(Said(policy.path, statement.name, message, level))
+                violates[at].append(StatementNote(policy.path, statement.name, message, level))
             for at in _touched(recorded, core.conditions(statement.requirement.theta)):
-                mentions[at].append(Said(policy.path, statement.name, "", level))
+                mentions[at].append(StatementNote(policy.path, statement.name, "", level))
             yield None
     shown = trace.events[:most]
     lines = event_lines(trace, range(len(shown)))
@@ -68,7 +68,9 @@ def _touched(recorded: CachedRun, conditions: Iterable[core.Holds]) -> list[int]
     return sorted(found)
 
 
-def _event(at: int, event: Event, line: int | None, mentions: Iterable[Said], violates: Iterable[Said]) -> EventView:
+def _event(
+    at: int, event: Event, line: int | None, mentions: Iterable[StatementNote], violates: Iterable[StatementNote]
+) -> EventView:
     return EventView(
         at,
         event.id,

@@ -9,7 +9,7 @@ from vigil_lang.diagnostics import InputError
 from vigil_lang.diagnostics.render import concise
 from vigil_lang.testing.session import collect, run
 from vigil_lsp.markup import sentence
-from vigil_lsp.recordings.reports import link, named
+from vigil_lsp.recordings.reports import link, shown_path
 from vigil_lsp.recordings.results import Tested
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def document(session: Session, folder: str) -> str:
     told = ", ".join(f"{count} {word}" for count, word in counts if count) or "nothing to run"
     parts = [f"# Tests: {told}"]
     for file in session.files:
-        parts.append(f"## {link(named(file.path, folder), file.path)}")
+        parts.append(f"## {link(shown_path(file.path, folder), file.path)}")
         parts += _file(file)
     return "\n\n".join(parts) + "\n"
 

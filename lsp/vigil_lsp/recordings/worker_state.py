@@ -30,7 +30,7 @@ class State:
     """Policies by path, runs by what names them."""
 
     def __init__(self) -> None:
-        self.asked: dict[str, TrackedPolicy] = {}
+        self.tracked: dict[str, TrackedPolicy] = {}
         self.recordings = RecordingCache()
         self.runs: dict[RunSources, Runs] = {}
         self._memories: dict[str, Memory] = {}
@@ -38,27 +38,27 @@ class State:
 
     # --- policies ---
 
-    def set(self, asked: TrackedPolicy) -> None:
+    def set(self, tracked: TrackedPolicy) -> None:
         """Take a policy over, or a newer text of it."""
-        self.asked[asked.path] = asked
-        if asked.basis.given and asked.basis not in self.runs:
-            self.runs[asked.basis] = Runs(asked.basis)
+        self.tracked[tracked.path] = tracked
+        if tracked.sources.given and tracked.sources not in self.runs:
+            self.runs[tracked.sources] = Runs(tracked.sources)
 
     def drop(self, path: str) -> None:
         """A policy is no longer to be known."""
-        self.asked.pop(path, None)
+        self.tracked.pop(path, None)
         self._memories.pop(path, None)
         self._policies.pop(path, None)
 
     def tidy(self) -> None:
         """Forget runs that no policy is held against."""
-        used = {asked.basis for asked in self.asked.values()}
-        self.runs = {basis: runs for basis, runs in self.runs.items() if basis in used}
+        used = {tracked.sources for tracked in self.tracked.values()}
+        self.runs = {sources: runs for sources, runs in self.runs.items() if sources in used}
         self.recordings.keep(path for runs in self.runs.values() for path in runs.files())
 
     def judged(self) -> list[str]:
         """The policies that are judged without being asked about: those somebody looks at."""
-        return [p for p, a in self.asked.items() if a.shown and a.basis in self.runs and not is_test_file(p)]
+        return [p for p, a in self.tracked.items() if a.shown and a.sources in self.runs and not is_test_file(p)]
 
     def source(self, path: str) -> Source:
         """The text of a policy as the editor has it.
@@ -70,8 +70,8 @@ class State:
 
     def policy(self, path: str) -> Policy | None:
         """A policy as the editor has it, None where it cannot be read. It is read again when a text is another one."""
-        asked = self.asked.get(path)
-        params = asked.params if asked is not None else {}
+        tracked = self.tracked.get(path)
+        params = tracked.params if tracked is not None else {}
         known = self._policies.get(path)
         try:
             if known is not None and known.params == params and all(map(self._is_current, modules_of(known))):
@@ -92,8 +92,8 @@ class State:
 
     def folder_of(self, path: str) -> str:
         """The folder of the project that a policy belongs to."""
-        asked = self.asked.get(path)
-        return asked.folder if asked is not None else os.path.dirname(path)  # noqa: PTH120 - a text
+        tracked = self.tracked.get(path)
+        return tracked.folder if tracked is not None else os.path.dirname(path)  # noqa: PTH120 - a text
 
     @property
     def access(self) -> Access:
@@ -101,14 +101,14 @@ class State:
         return Access(self._read, self._parse, self._is_file)
 
     def _read(self, path: str, limit: int = MAX_BYTES) -> Source:
-        asked = self.asked.get(path)
-        if asked is not None and asked.text is not None:
-            return Source(path, asked.text)
+        tracked = self.tracked.get(path)
+        if tracked is not None and tracked.text is not None:
+            return Source(path, tracked.text)
         return read_source(path, limit)
 
     def _is_file(self, path: Path) -> bool:
-        asked = self.asked.get(str(path))
-        return (asked is not None and asked.text is not None) or is_file(path)
+        tracked = self.tracked.get(str(path))
+        return (tracked is not None and tracked.text is not None) or is_file(path)
 
     def _parse(self, source: Source) -> Parsed:
         memory = self._memories.pop(source.path, None) or Memory()
@@ -121,8 +121,8 @@ class State:
 
     def runs_for(self, path: str) -> Runs | None:
         """The runs that a policy is held against; None where none are named, or they are not read yet."""
-        asked = self.asked.get(path)
-        runs = self.runs.get(asked.basis) if asked is not None else None
+        tracked = self.tracked.get(path)
+        runs = self.runs.get(tracked.sources) if tracked is not None else None
         return runs if runs is not None and runs.summary is not None else None
 
     def recorded_for(self, path: str) -> tuple[CachedRun, ...]:
@@ -137,10 +137,10 @@ class State:
     def policies_for(self, file: str) -> list[str]:
         """The policies that a recording is held against; for one that nobody names, those of the project it lies in."""
         real = real_path(file)
-        bases = {basis for basis, runs in self.runs.items() if real in map(real_path, runs.files())}
-        named = [path for path, asked in self.asked.items() if asked.basis in bases]
+        bases = {sources for sources, runs in self.runs.items() if real in map(real_path, runs.files())}
+        named = [path for path, tracked in self.tracked.items() if tracked.sources in bases]
         if named:
             return named
-        folders = {asked.folder for asked in self.asked.values()}
+        folders = {tracked.folder for tracked in self.tracked.values()}
         around = {folder for folder in folders if Path(real).is_relative_to(real_path(folder))}
-        return [path for path, asked in self.asked.items() if asked.folder in around]
+        return [path for path, tracked in self.tracked.items() if tracked.folder in around]
