@@ -32,7 +32,7 @@ def _counts(number: Any) -> bool:
 
 
 def readable_part(params: Any, converter: Converter) -> Any:
-    """What a client says of itself, without what cannot be read of it.
+    """What a client says of itself, without the parts that cannot be read.
 
     A client that is newer than we are names abilities and values that we have not heard of.
     """
@@ -43,7 +43,7 @@ def readable_part(params: Any, converter: Converter) -> Any:
 
 
 def _pruned(path: tuple[str, ...], part: Any, converter: Converter) -> Any:
-    """A part of an object, as much of it as can be read; `_NOTHING` where that is none."""
+    """The readable part of a value; `_NOTHING` where nothing can be read."""
     if _fits(path, part, converter):
         return part
     left: Any = _NOTHING

@@ -1,4 +1,4 @@
-"""The edit that imports a name: into the `use` line that is there for its module, or in one of its own."""
+"""The edit that imports a name: into the `use` line of its module, or as a new line."""
 
 from __future__ import annotations
 

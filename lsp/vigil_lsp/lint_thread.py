@@ -1,4 +1,4 @@
-"""The thread that lints: the newest text of each policy, one after the other, what is open first."""
+"""The thread that lints: the newest text of each policy, one after the other, open policies first."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class _Job:
 
 
 class LintThread:
-    """Lints in a thread of its own; what comes of it is handed to the event loop."""
+    """Lints in a thread of its own, and hands the findings to the event loop."""
 
     def __init__(self, loop: AbstractEventLoop) -> None:
         self._loop = loop

@@ -1,4 +1,4 @@
-"""Every place of one file where something that a policy declares is named, with what it is that is named there.
+"""Every place in one file that names something a policy declares, with the symbol it names.
 
 A name means here what it means to `vigil_lang.semantics`: the parameters of a pattern hide declarations, a declared
 pattern hides an action of its name, a bare word in a set is text unless a value is declared under it, and a name that

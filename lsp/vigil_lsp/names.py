@@ -160,7 +160,7 @@ class Names:
 
 
 def _is_nameless(mention: Mention, source: Source) -> bool:
-    """Whether an event is where a test has it, and what stands there is the name of its action."""
+    """Whether a test declares an event without an id: its place is then the name of its action."""
     is_event = mention.symbol.kind == "event" and mention.role == "declaration"
     return is_event and source.text[slice(*mention.span)] != mention.symbol.name
 

@@ -75,7 +75,7 @@ class OpenRecordings:
             self._due[path] = asyncio.get_running_loop().call_later(_GATHERED, self._publish, path)
 
     def runs_changed(self, files: Collection[str]) -> None:
-        """Recordings were read anew: those that are broken are shown to be, and what is open is asked about."""
+        """Recordings were read again: publish the findings of broken ones, and ask about open ones."""
         for path in files:
             self._seen.pop(path, None)
         known = self._workspace.recordings.recordings()

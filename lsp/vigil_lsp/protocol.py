@@ -120,7 +120,7 @@ class VigilProtocol(LanguageServerProtocol):
         super()._send_response(msg_id, result, error)
 
     def _send_handler_result(self, future: Future[Any], *, msg_id: int | str) -> None:
-        """Answer a request. What a client asks wrongly is told to it, and is nothing for the log."""
+        """Answer a request. A wrong request is refused and not logged."""
         error = None if future.cancelled() else future.exception()
         if isinstance(error, JsonRpcException) and not isinstance(error, JsonRpcInternalError):
             self._request_futures.pop(msg_id, None)
@@ -130,7 +130,7 @@ class VigilProtocol(LanguageServerProtocol):
 
     @lsp_method(types.SHUTDOWN)
     def lsp_shutdown(self, *arguments: Any) -> Generator[Any, Any, None]:
-        """End what is still asked: one by one, since each that is cancelled is taken from what pygls goes through."""
+        """Cancel pending requests here: each leaves the dictionary that pygls would iterate over."""
         for number, future in list(self._request_futures.items()):
             if number != self.msg_id:
                 future.cancel()
@@ -138,7 +138,7 @@ class VigilProtocol(LanguageServerProtocol):
 
     @lsp_method(types.INITIALIZE)
     def lsp_initialize(self, params: types.InitializeParams) -> Generator[Any, Any, types.InitializeResult]:
-        """Say what the server can do; that it has documents of its own is more than pygls knows to say."""
+        """Announce capabilities; pygls does not announce `workspace/textDocumentContent` by itself."""
         result = yield from super().lsp_initialize(params)
         if result.capabilities.workspace is not None and get_capability(
             self.client_capabilities, "workspace.text_document_content"

@@ -1,6 +1,6 @@
 """Recorded runs as documents: what became of the event on a line, and which statements speak of it or are broken by it.
 
-Hovers, definitions and links have one handler each for all documents; those pass recordings on to here.
+The handlers of hover, definition and links pass recordings on to these functions.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def described(event: EventView, opened: OpenRecordings) -> str:
     if others:
         parts.append(f"Mentioned by {', '.join(_linked(said, opened) for said in others)}")
     elif not event.violates:
-        parts.append("No statement speaks of it.")
+        parts.append("No statement mentions it.")
     return "\n\n".join(parts)
 
 

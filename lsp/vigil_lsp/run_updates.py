@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from vigil_lsp.workspace import Workspace
 
 _GATHERED = 0.05
-"""Seconds in which news are gathered before the client is told to ask again."""
+"""Seconds in which changes are gathered before the client is told to ask again."""
 
 
 class RunUpdates:

@@ -1,4 +1,4 @@
-"""The server: one connection to one client. Here, and only here, is said what each part of it is handed."""
+"""The server: one connection to one client. This is the one place that says what each part is handed."""
 
 from __future__ import annotations
 

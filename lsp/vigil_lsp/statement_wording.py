@@ -44,7 +44,7 @@ def as_theta(statement: Statement) -> str:
 
 
 def _theta(theta: core.Theta, tight: int, label: Callable[[core.Holds], str]) -> str:
-    """`tight` is how tightly what stands around binds: 0 nothing, 1 ⇒, 2 ∨, 3 ∧, 4 ¬ and ◇."""
+    """`tight` is how tightly the surrounding operator binds: 0 none, 1 ⇒, 2 ∨, 3 ∧, 4 ¬ and ◇."""
     match theta:
         case core.Holds():
             written = _one_line(label(theta))

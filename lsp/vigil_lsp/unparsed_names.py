@@ -1,4 +1,4 @@
-"""Declared names in items that do not parse, by the words around them: what is being typed can be followed, too."""
+"""Declared names in items that do not parse, found by the words around them."""
 
 from __future__ import annotations
 

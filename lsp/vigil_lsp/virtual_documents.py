@@ -1,4 +1,4 @@
-"""Documents that are made, not stored: which there are, what their URIs are, and how a client is shown one.
+"""Documents that are generated, not stored: their kinds, their URIs, and how they are shown.
 
 `vigil:/run/NAME.md?…` (run), `vigil:/witness/STATEMENT.md?…` (policy, maybe run),
 `vigil:/explain/STATEMENT.md?…` (policy), `vigil:/tests/NAME.md?…` (path, maybe test) and `vigil:/codes/CODE.md`.
@@ -93,7 +93,7 @@ def code_page(code: str) -> Virtual:
 
 
 def parsed(uri: str) -> Virtual | None:
-    """The document of a URI; None where it is none of ours."""
+    """The document of a URI; None where the URI is not of this server."""
     try:
         parts = urlsplit(uri)
         about = _unpacked(parts.query)

@@ -87,7 +87,7 @@ class Workspace:
         return now is not None and now.source is reading.source
 
     def tested_policy(self, reading: Reading) -> Reading | None:
-        """The policy that a file of tests is named after; None for what is no such file, or where there is none."""
+        """The policy that a file of tests is named after; None for other files, and where there is none."""
         path = reading.source.path
         return self.reading_of(path.removesuffix(TESTS) + ".vgl") if path.endswith(TESTS) else None
 

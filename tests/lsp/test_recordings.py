@@ -123,7 +123,7 @@ def test_a_policy_is_no_run(tmp_path: Path) -> None:
         (tmp_path / name).write_text("")
     found = loading.find([str(tmp_path / "*"), str(tmp_path / "p.vgl")])
     assert found.files == [str(tmp_path / "a.jsonl")]
-    assert found.missing == [(1, "this stands for no run, only for policies or configurations")]
+    assert found.missing == [(1, "this matches no recording, only policies or configurations")]
 
 
 def test_what_takes_too_long_to_find_is_looked_for_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,7 +141,7 @@ def test_what_takes_too_long_to_find_is_looked_for_once(tmp_path: Path, monkeypa
     path, slow = str(tmp_path / "a.jsonl"), set[str]()
     for _ in range(2):
         found = loading.find(["slow", path], None, slow)
-        assert (found.files, found.missing) == ([path], [(0, "finding what this stands for takes too long")])
+        assert (found.files, found.missing) == ([path], [(0, "finding the files that match this takes too long")])
     assert looked == ["slow", path, path]
 
 

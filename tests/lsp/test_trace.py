@@ -92,7 +92,7 @@ async def test_hover_on_an_event(session: Session) -> None:
     assert links_of(mentioned) == [f"{session.uri('p.vgl')}#L4"]
     nothing = await hover(4)
     assert nothing is not None
-    assert "No statement speaks of it." in nothing.contents.value
+    assert "No statement mentions it." in nothing.contents.value
     assert await hover(0) is None
     assert await hover(99) is None
 

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from vigil_lsp.actions.proposal import Place
 
 WHOLE, OR, AND, UNARY = range(4)
-"""How tightly what stands somewhere has to hold together."""
+"""How tightly a condition must bind in its place."""
 
 _HEADER = "policy p\n\n"
-"""Above an item that is laid out by itself: the first of a file has a layout of its own."""
+"""Put above an item that is formatted alone: the first item of a file has a layout of its own."""
 
 _MARKS = frozenset(UNICODE.values()) | {"◇-", "◇+"}
 _WORDS = frozenset(word for word in UNICODE if word.isalpha()) - {"ok", "error"}

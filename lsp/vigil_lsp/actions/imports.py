@@ -93,7 +93,7 @@ def imported(place: Place, modules: Iterable[tuple[str, frozenset[str]]]) -> Ite
 
 
 def _missing(place: Place) -> Iterator[tuple[Diagnostic, str]]:
-    """The findings at a place about a name of which nothing is declared, each with the name."""
+    """The findings at a place about an undeclared name, each with the name."""
     if is_test_file(place.reading.source.path):
         return
     found: set[str] = set()
@@ -105,7 +105,7 @@ def _missing(place: Place) -> Iterator[tuple[Diagnostic, str]]:
 
 
 def _undeclared(place: Place, finding: Diagnostic) -> Iterator[tree.Name]:
-    """The names of which nothing is declared that a finding may be about: a bare one, and what it is given to."""
+    """The undeclared names that a finding may be about: a bare one, and the pattern it is given to."""
     for node in reversed(path_at(place.reading.file, finding.span.start)):
         match node:
             case tree.Apply(tree.Name() as name, args):

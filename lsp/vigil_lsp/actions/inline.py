@@ -104,7 +104,7 @@ def _is_parameter(mention: Mention, pattern: tree.Pattern) -> bool:
 
 
 def _tightness(place: Place, apply: tree.Apply, body: tree.Expr) -> int:
-    """How tightly what stands in the place of an application has to hold together."""
+    """How tightly the text must bind that replaces an application."""
     parent = _parent(place, apply)
     match parent:
         case tree.And():

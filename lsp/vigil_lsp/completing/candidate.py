@@ -1,4 +1,4 @@
-"""Something that can be written at a place, and how an editor is told of it."""
+"""A completion candidate, and the protocol's items made of candidates."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class ItemSupport:
 
     snippets: bool = False
     replaces: bool = False
-    """It tells inserting before what stands behind the cursor from replacing that."""
+    """Items may say separately what inserting and what replacing does."""
     details: bool = False
     commits: bool = False
     shares: bool = False
@@ -72,7 +72,7 @@ def completion_list(
 
 
 def chosen(candidates: Iterable[Candidate], place: Place) -> list[Candidate]:
-    """The candidates that can stand at a place, in order; of two that come to the same the likelier."""
+    """The candidates that fit a place, in order; of two that write the same text the likelier one."""
     kept: dict[tuple[str, str | None], Candidate] = {}
     for candidate in sorted(candidates, key=lambda candidate: candidate.group):
         if place.within == "code" or candidate.raw is not None:
@@ -96,7 +96,7 @@ def _fits(candidate: Candidate, typed: str) -> bool:
 
 
 class _Items:
-    """Makes the items of one answer, which share most of what they hold."""
+    """Makes the items of one answer; they share place, text and client."""
 
     def __init__(self, place: Place, text: Text, abilities: ItemSupport, data: dict[str, Any]) -> None:
         self.place, self.text, self.abilities, self.data = place, text, abilities, data
@@ -105,7 +105,7 @@ class _Items:
         self.range = types.EditRangeWithInsertReplace(before, whole) if is_inside else whole
 
     def item(self, candidate: Candidate, at: int) -> types.CompletionItem:
-        """An candidate, the so-manieth, in the protocol's words."""
+        """The completion item of a candidate, given its place in the list."""
         place, abilities = self.place, self.abilities
         is_snippet = abilities.snippets and bool(candidate.snippet) and place.within == "code"
         is_snippet = is_snippet and not (place.next == "(" and "(" in candidate.snippet)

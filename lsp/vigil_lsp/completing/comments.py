@@ -1,4 +1,4 @@
-"""What is completed in a comment: the codes it lets pass, and the recordings it names."""
+"""Completion in comments: codes to ignore, and recordings."""
 
 from __future__ import annotations
 

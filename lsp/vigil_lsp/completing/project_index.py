@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _MOST_MODULES = 200
 _PARSED_AT_ONCE = 5
-"""Modules that one answer reads anew: the others are there in the next ones."""
+"""New modules that one answer reads; the next answers read the others."""
 _MOST_ENTRIES = 3_000
 _MOST_FILES = 200
 _DEEPEST = 6

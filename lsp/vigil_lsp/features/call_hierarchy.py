@@ -78,7 +78,7 @@ def register(server: LanguageServer, workspace: Workspace) -> None:
 def _answer(
     workspace: Workspace, item: types.CallHierarchyItem, calls: Callable[[Names, Symbol], _Calls]
 ) -> Iterator[tuple[types.CallHierarchyItem, list[types.Range]]]:
-    """The other ends of calls, with where they are written; none for an item that is none of ours."""
+    """The other ends of calls, with their places; none for an item that this server did not send."""
     data: Any = item.data
     match data:
         case {"kind": ("pattern" | "statement") as kind, "name": str(name), "path": str(path), "from": str(uri)}:

@@ -102,7 +102,7 @@ async def _caught_up(workspace: Workspace, diagnosis: Diagnosis, uri: str) -> No
 
 
 def _asked(kind: str, wanted: list[str]) -> bool:
-    """Whether a kind is among those that a client wants: one that is wanted stands for its own kinds, too."""
+    """Whether a client wants a kind of action: asking for a kind includes its subkinds."""
     return not wanted or any(not one or kind == one or kind.startswith(f"{one}.") for one in wanted)
 
 

@@ -25,7 +25,7 @@ SHOW, EXPLAIN, TEST = "vigil.showStatement", "vigil.explainStatement", "vigil.ru
 
 
 def lenses(reading: Reading, tests: str | None, *, runs: bool) -> Iterator[types.CodeLens]:
-    """The lenses of a policy or a file of tests. What has results is worked out when it is seen (`command_of`).
+    """The lenses of a policy or a file of tests. A lens with results is resolved when it is shown (`command_of`).
 
     `tests` is the URI of the file with its tests, None where there is none; `runs`: it is held against some.
     """
@@ -55,7 +55,7 @@ def _lens(reading: Reading, span: Span, command: types.Command) -> types.CodeLen
 
 
 def _first(file: tree.File) -> Span:
-    """Where what is about the whole file is shown: its name, or the first thing in it."""
+    """Where a lens of the whole file is shown: at its name, or at the first item."""
     if file.name is not None:
         return file.name.span
     first = next(iter(file.items), None)

@@ -97,7 +97,7 @@ def _expected(test: tree.TestCase) -> str:
 
 
 def _broken(span: Span, tokens: Sequence[Token]) -> Iterator[Entry]:
-    """An item that does not parse yet, if it has come to its name."""
+    """An item that does not parse yet, once its name is written."""
     for word, name in pairwise(tokens):
         if word.text in ITEM_WORDS or word.text == TEST:
             kind = _BY_WORD.get(word.text)

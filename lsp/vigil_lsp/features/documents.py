@@ -72,7 +72,7 @@ def register(server: LanguageServer, workspace: Workspace, client: Client, diagn
         path = workspace.tests_beside(_path(workspace, tests))
         if path is None:
             client.show_message(
-                "There are no tests: those of a policy stand beside it, in a file that ends in `_test.vgl`."
+                "There are no tests: a policy's tests are in a file beside it whose name ends in `_test.vgl`."
             )
             return None
         try:

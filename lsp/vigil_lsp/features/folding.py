@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """Lines, from 0, of which all but the first can be hidden."""
+    """A range of lines, from 0; folding hides all but the first."""
 
     start: int
     end: int
@@ -49,7 +49,7 @@ def _line(text: Text, offset: int) -> int:
 
 
 def _of(text: Text, span: Span) -> Iterator[Fold]:
-    """A span that goes over several lines; a bracket that closes it on a line of its own stays to be seen."""
+    """The fold of a span over several lines; a closing bracket on a line of its own stays visible."""
     start, end = _line(text, span.start), _line(text, span.end)
     if text.line(end).lstrip()[:1] in CLOSING:
         end -= 1

@@ -29,7 +29,7 @@ def register(server: LanguageServer, workspace: Workspace) -> None:
         return workspace.project(uri).settings.fmt.spelling
 
     def still(reading: Reading, edits: list[Edit]) -> list[types.TextEdit] | None:
-        """Edits of a text, unless it went on meanwhile: whoever formats on saving asks again."""
+        """The edits, unless the text changed meanwhile: an editor that formats on saving asks again."""
         return to_protocol(edits, reading.text) or None if workspace.is_current(reading) else None
 
     @server.feature(types.TEXT_DOCUMENT_FORMATTING)

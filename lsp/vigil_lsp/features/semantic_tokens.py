@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _LEGEND = types.SemanticTokensLegend(TYPES, MODIFIERS)
 _REMEMBERED = 50
-"""Documents of which it is remembered what was sent."""
+"""Documents whose last answer is kept, for deltas."""
 
 
 def register(server: LanguageServer, workspace: Workspace, client: Client) -> None:

@@ -1,4 +1,4 @@
-"""What is told about a place: of the name there, or else of the word, mark, value or comment."""
+"""Hover texts: of the name at a place, or else of the word, mark, value or comment."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _QUIET = frozenset("()[]{},:.")
 
 
 def hover_text(target: HoverTarget) -> HoverText | None:
-    """What is told about a place; None where there is nothing to say."""
+    """The hover text of a place; None where there is nothing to say."""
     token = target.token
     if token is None:
         return None

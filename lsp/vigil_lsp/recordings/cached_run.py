@@ -19,7 +19,7 @@ _STATEMENTS = Numbers(2_000)
 
 
 def number_of(statement: Statement) -> int:
-    """A number that only statements share of which every run says the same in the same words."""
+    """A number that two statements share only if every run gives them the same answer in the same words."""
     return _STATEMENTS.of((statement.requirement, statement.form, statement.metadata.message, statement.body))
 
 
@@ -72,7 +72,7 @@ class CachedRun:
         return found
 
     def forget(self, room: int) -> None:
-        """Forget all answers but so many: those that were asked for last."""
+        """Keep only the answers used last, at most `room` of them."""
         for number in list(self._answers)[: max(0, len(self._answers) - room)]:
             del self._answers[number]
 

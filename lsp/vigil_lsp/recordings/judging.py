@@ -1,4 +1,4 @@
-"""What runs say of one text of a policy, worked out in small steps between which other work can be taken up."""
+"""Judging one text of a policy on its runs, in small steps so that other work can come between."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Counted:
 
 @dataclass(slots=True)
 class Judging:
-    """One text of a policy against the runs; `steps` does the work, `result` is what has come of it so far.
+    """One text of a policy on its runs: `steps` does the work, `result` is the result so far.
 
     `before` is what was counted for an older text of the policy, `counted` for this one.
     """
@@ -221,7 +221,7 @@ def matches(condition: core.Condition, runs: Sequence[CachedRun]) -> Matches | N
 
 @lru_cache(maxsize=2_000)
 def _words(text: str) -> frozenset[str]:
-    """The words of a text, whatever they stand for."""
+    """All words of a text."""
     return frozenset(_WORD.findall(text))
 
 

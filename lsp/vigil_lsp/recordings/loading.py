@@ -30,7 +30,7 @@ MAX_BYTES = 20_000_000
 """Bytes of a recording that is read in an editor; `vigil verify` reads larger ones."""
 
 MAX_PACKED = 2_000_000
-"""The same of one that is compressed, which may unpack to many times its size."""
+"""The same limit for a compressed recording, which may unpack to many times its size."""
 
 MAX_ALTOGETHER = 100_000_000
 """Bytes of all recordings of a project that are read in an editor."""
@@ -159,7 +159,7 @@ def find(patterns: Iterable[str], within: str | None = None, slow: set[str] | No
                 files = trace_paths([pattern], refused=refused)
         except TooLong:
             slow.add(pattern)
-            found.missing.append((at, "finding what this stands for takes too long"))
+            found.missing.append((at, "finding the files that match this takes too long"))
             continue
         except InputError as error:
             found.missing.append((at, error.diagnostics[0].message))
@@ -171,7 +171,7 @@ def find(patterns: Iterable[str], within: str | None = None, slow: set[str] | No
         if refused:
             found.missing.append((at, _OUTSIDE))
         elif not runs:
-            found.missing.append((at, "this stands for no run, only for policies or configurations"))
+            found.missing.append((at, "this matches no recording, only policies or configurations"))
         allowed = [f for f in runs if inside is None or lies_in(f, Path(inside))]
         if len(allowed) < len(runs):
             found.missing.append((at, _OUTSIDE))
@@ -181,7 +181,7 @@ def find(patterns: Iterable[str], within: str | None = None, slow: set[str] | No
 
 
 class Runs:
-    """The runs of one basis, and what they are together."""
+    """The runs that one `RunSources` names, and their summary."""
 
     _numbers = 0
 
@@ -214,7 +214,7 @@ class Runs:
         return tuple((path, state_of(path)) for path in paths), runs, benign
 
     def load(self, recordings: RecordingCache) -> Iterator[tuple[int, int, str | None]]:
-        """Find and read everything; after each file (done, of how many, its path where it was read anew)."""
+        """Find and read everything; yields after each file (done, of how many, its path if it was read again)."""
         self._seen, runs, benign = self._look()
         files = list(dict.fromkeys((*runs.files, *benign.files)))
         loaded: dict[str, Loaded] = {}
@@ -275,7 +275,7 @@ def _declared(paths: Iterable[str]) -> tuple[list[Signature], list[Diagnostic]]:
 
 
 MAX_TEXT = 200_000
-"""Characters of the values of one argument that cross to the server; one with more counts as open there."""
+"""Characters of the values of one argument that are sent to the server; with more it counts as open there."""
 
 
 def without_long_values(signature: Signature) -> Signature:

@@ -29,21 +29,21 @@ QuestionKind: TypeAlias = Literal["witness", "timeline", "views", "explanation",
 
 @dataclass(frozen=True, slots=True)
 class Policies:
-    """These policies are to be known, or have changed."""
+    """Policies to track, new or changed."""
 
     policies: tuple[TrackedPolicy, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Forget:
-    """These policies are no longer to be known."""
+    """Policies that are no longer tracked."""
 
     paths: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Rescan:
-    """Files may have changed: look at them now."""
+    """Files may have changed: check them now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +61,9 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class RunsLoaded:
-    """Runs were loaded, or are no more: what is known of them, for the policies at these paths.
+    """Runs were loaded or are gone: their summary, for the policies at these paths.
 
-    `files` are the recordings that were read anew.
+    `files` are the recordings that were read again.
     """
 
     summary: RunsSummary

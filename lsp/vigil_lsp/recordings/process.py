@@ -51,7 +51,7 @@ class RecordingsProcess:
 
     def __init__(self) -> None:
         self.on_results: Callable[[str], object] = _ignore
-        """Called with the path of a policy when something else is known of it."""
+        """Called with the path of a policy whose results changed."""
         self.on_loaded: Callable[[set[str]], object] = _ignore
         """Called with the paths of the recordings that were read again."""
         self.on_progress: Callable[[Progress], object] = _ignore
@@ -72,7 +72,7 @@ class RecordingsProcess:
     # --- what the editor says ---
 
     def update(self, policies: Iterable[TrackedPolicy]) -> None:
-        """Say which policies are to be known, all of them; only what is new or has changed is passed on."""
+        """Set the tracked policies; only new and changed ones are sent to the process."""
         now = {tracked.path: tracked for tracked in policies}
         changed = tuple(tracked for path, tracked in now.items() if self._tracked_policies.get(path) != tracked)
         gone = tuple(path for path in self._tracked_policies if path not in now)
@@ -92,7 +92,7 @@ class RecordingsProcess:
             self._send(Policies(changed))
 
     def refresh(self) -> None:
-        """Say that files may have changed on disk."""
+        """Have the process check which files changed on disk."""
         self._send(Rescan())
 
     def restart(self) -> None:
@@ -174,7 +174,7 @@ class RecordingsProcess:
         return found
 
     async def tests(self, path: str, only: str | None = None) -> Tested:
-        """What comes of a file of tests, or of one of them. Raises as `witness`."""
+        """Run a file of tests, or one of them. Raises as `witness`."""
         found = await self._ask("tests", path, only)
         assert isinstance(found, Tested)
         return found
@@ -258,8 +258,8 @@ class RecordingsProcess:
             self._start()
         else:
             self.on_failure(
-                "Vigil could not go on reading recorded runs: the process that does has ended twice. "
-                "The command `vigil.restartRecordings` starts it again."
+                "Vigil can no longer read recorded runs: the process that reads them has ended twice. "
+                "Run the command `vigil.restartRecordings` to start it again."
             )
 
     def _end_process(self) -> None:

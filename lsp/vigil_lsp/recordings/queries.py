@@ -73,7 +73,7 @@ def _witness(path: str, name: str, only: object, state: State) -> Iterator[str |
     policy, statement = _statement(path, name, state)
     runs = [run for run in state.recorded_for(path) if only in (None, run.path)]
     if only is not None and not runs:
-        raise NoAnswer("there is no such run among those that the policy is held against")
+        raise NoAnswer("the policy is not judged on such a run")
     alone = replace(policy, statements=(statement,))
     broken = []
     for run in runs:

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from vigil_lsp.recordings.results import Matches, RunView, StatementNote
 
 MAX_RUNS = 10
-"""Runs whose offences are told; others are only named."""
+"""Runs whose offences are described; others are only named."""
 
 MAX_OFFENCES = 20
-"""Offences of one run that are told in full."""
+"""Offences of one run that are described in full."""
 
 MAX_LINES = 5_000
 """Events that a timeline shows."""

@@ -1,15 +1,18 @@
-"""What the runs say, as features read it. All of it is plain data that crosses from the process that knows the runs."""
+"""What the runs say, as features read it: plain data, sent by the process that knows the runs."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from vigil_lang.diagnostics import Diagnostic, Severity, Source, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from vigil_lang.trace import Signature
     from vigil_lang.trace.samples import Samples
@@ -26,8 +29,7 @@ class RunInfo:
     file: str
 
 
-@dataclass(frozen=True, slots=True)
-class StatementResult:
+class StatementResult(Struct, frozen=True):
     """How many runs were judged by a statement, the paths of those that violate it, and how many exercise it."""
 
     name: str
@@ -36,21 +38,19 @@ class StatementResult:
     exercised: int
 
 
-@dataclass(frozen=True, slots=True)
-class Matches:
+class Matches(Struct, frozen=True):
     """How many events meet a condition for some value of its variables, and in how many runs they are."""
 
     events: int
     runs: int
 
 
-@dataclass(frozen=True, slots=True)
-class ItemResult:
+class ItemResult(Struct, frozen=True):
     """What was counted in one item, found again by its text: spans are relative to the item's start."""
 
     text: str
     start: int
-    matches: Mapping[Span, Matches] = field(default_factory=dict)
+    matches: Mapping[Span, Matches] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class RunsSummary:
 
 @dataclass(frozen=True, slots=True)
 class StatementNote:
-    """A statement that says something of an event; `message` is what is wrong there, empty where nothing is."""
+    """A statement that concerns an event; `message` says how the event violates it, empty where it does not."""
 
     policy: str
     statement: str

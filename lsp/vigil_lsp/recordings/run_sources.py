@@ -46,9 +46,9 @@ class RunSources:
 
 @dataclass(frozen=True)
 class TrackedPolicy:
-    """A policy that is to be known. `text` is that of the open document, None where what is on disk counts.
+    """A policy that is tracked. `text` is that of the open document, None where what is on disk counts.
 
-    `comments` are the places of the patterns in `// runs:` comments, in the order of `basis.runs`; empty where the
+    `comments` are the places of the patterns in `// runs:` comments, in the order of `sources.runs`; empty where the
     runs come from the configuration. `shown`: somebody looks at it now.
     """
 

@@ -30,7 +30,7 @@ _LENGTH = 80
 
 
 def view(recorded: CachedRun, policies: Sequence[Policy], most: int = MAX_EVENTS) -> Iterator[RunView | None]:
-    """A run under some policies, of its events the first: None after each step, and at last the view."""
+    """The first events of a run under some policies: yields None after each step, and the view at the end."""
     trace = recorded.trace
     mentions: dict[int, list[StatementNote]] = defaultdict(list)
     violates: dict[int, list[StatementNote]] = defaultdict(list)

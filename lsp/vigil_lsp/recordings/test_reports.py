@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def results_of(path: str, folder: str, only: str | None = None) -> Iterator[Tested | None]:
-    """The tests of one file as it is on disk, or the one of a name: None after each, and at last what came of all."""
+    """Run the tests of a file on disk, or one of them: yields None after each, and the results at the end."""
     session = collect([path], lambda name: only is None or name == f"{path}::{only}")
     yield None
     for _ in run(session):

@@ -264,7 +264,7 @@ class Worker:
             run.forget(needed + _TYPED)
 
     def _send_result(self, judging: Judging) -> None:
-        """Send what has come of judging a policy so far."""
+        """Send the results of judging a policy so far."""
         result = judging.result()
         self._module_states[result.path] = {module: state_of(module) for module in result.needs}
         self._sent[result.path] = result

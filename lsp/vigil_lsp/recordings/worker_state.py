@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from vigil_lsp.recordings.run_sources import RunSources, TrackedPolicy
 
 _REMEMBERED = 100
-"""Files of which it is remembered how they parsed."""
+"""Files whose parse results are kept."""
 
 
 class State:
@@ -39,13 +39,13 @@ class State:
     # --- policies ---
 
     def set(self, tracked: TrackedPolicy) -> None:
-        """Take a policy over, or a newer text of it."""
+        """Track a policy, or a newer text of it."""
         self.tracked[tracked.path] = tracked
         if tracked.sources.given and tracked.sources not in self.runs:
             self.runs[tracked.sources] = Runs(tracked.sources)
 
     def drop(self, path: str) -> None:
-        """A policy is no longer to be known."""
+        """A policy is no longer tracked."""
         self.tracked.pop(path, None)
         self._memories.pop(path, None)
         self._policies.pop(path, None)
