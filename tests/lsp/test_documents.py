@@ -204,8 +204,8 @@ async def test_the_process_can_be_started_again(session: Session) -> None:
     assert (await command(session, "vigil.showStatement", page.uri, "S"))["text"].startswith("# `S`: violated in 1 run")
 
 
-class _Server:
-    """The part of a server that showing needs."""
+class _Client:
+    """The part of a client that showing needs."""
 
     def __init__(self, *abilities: str) -> None:
         self.abilities = abilities
@@ -214,16 +214,14 @@ class _Server:
     def supports(self, capability: str) -> bool:
         return capability in self.abilities
 
-    def window_show_message(self, params: types.ShowMessageParams) -> None:
-        self.said.append(params.message)
+    def show_message(self, message: str, _: types.MessageType = types.MessageType.Info) -> None:
+        self.said.append(message)
 
-    async def window_show_document_async(self, params: types.ShowDocumentParams) -> None:
-        self.said.append(params.uri)
+    async def show_document(self, uri: str) -> None:
+        self.said.append(uri)
 
-    async def workspace_text_document_content_refresh_async(
-        self, params: types.TextDocumentContentRefreshParams
-    ) -> None:
-        self.said.append(("refresh", params.uri))
+    async def refresh_document(self, uri: str) -> None:
+        self.said.append(("refresh", uri))
 
 
 SHOWS, ASKS = "window.show_document.support", "workspace.text_document_content"
@@ -233,7 +231,7 @@ async def test_each_kind_of_client(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("VIGIL_CACHE_DIR", str(tmp_path / "cache"))
     document = virtual_documents.code_page("VGL301")
     show: Callable[..., Awaitable[str]] = virtual_documents.show
-    modern, older, oldest = _Server(SHOWS, ASKS), _Server(SHOWS), _Server(ASKS)
+    modern, older, oldest = _Client(SHOWS, ASKS), _Client(SHOWS), _Client(ASKS)
     assert await show(document, "text", modern) == document.uri
     assert modern.said == [("refresh", document.uri), document.uri]
     uri = await show(document, "text", older)
@@ -244,6 +242,6 @@ async def test_each_kind_of_client(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert oldest.said == [f"VGL301: see {path}"]
     assert path.read_text() == "other"
     monkeypatch.setenv("VIGIL_CACHE_DIR", "")
-    nowhere = _Server(SHOWS)
+    nowhere = _Client(SHOWS)
     assert await show(document, "text", nowhere) == document.uri
     assert nowhere.said == ["The document cannot be shown: there is no folder to keep it in"]
