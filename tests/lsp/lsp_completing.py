@@ -79,10 +79,10 @@ class Found:
 
     @property
     def labels(self) -> list[str]:
-        return [candidate.label for candidate in self.offers]
+        return [candidate.label for candidate in self.candidates]
 
     def __getitem__(self, label: str) -> Candidate:
-        return next(candidate for candidate in self.offers if candidate.label == label)
+        return next(candidate for candidate in self.candidates if candidate.label == label)
 
     def accepted(self, label: str) -> str:
         """The text once an candidate is accepted."""

@@ -119,7 +119,7 @@ def test_snippets(text: str, label: str, snippet: str) -> None:
 def _answer(text: str, abilities: ItemSupport) -> tuple[Found, Text, dict[str, types.CompletionItem]]:
     found = complete(text)
     plain = Text(found.text)
-    answer = completion_list(found.offers, found.place, plain, abilities, {"uri": "u"})
+    answer = completion_list(found.candidates, found.place, plain, abilities, {"uri": "u"})
     return found, plain, {item.label: item for item in answer.items}
 
 
@@ -150,12 +150,12 @@ def test_editors_that_insert_or_replace_are_told_both() -> None:
 def test_editors_that_take_one_range_for_all_get_it_once() -> None:
     found = complete("statement S: abs(Ba«»sh2)")
     plain = Text(found.text)
-    answer = completion_list(found.offers, found.place, plain, ItemSupport(snippets=True, shares=True), {})
+    answer = completion_list(found.candidates, found.place, plain, ItemSupport(snippets=True, shares=True), {})
     assert answer.item_defaults == types.CompletionItemDefaults(edit_range=plain.range(Span(17, 22)))
     items = {item.label: item for item in answer.items}
     assert [items[label].text_edit_text for label in ("Bash", "branch")] == ["Bash($1)", None]
     assert {item.text_edit for item in answer.items} == {None}
-    both = completion_list(found.offers, found.place, plain, ItemSupport(replaces=True, shares=True), {}).item_defaults
+    both = completion_list(found.candidates, found.place, plain, ItemSupport(replaces=True, shares=True), {}).item_defaults
     ranges = types.EditRangeWithInsertReplace(plain.range(Span(17, 19)), plain.range(Span(17, 22)))
     assert both == types.CompletionItemDefaults(edit_range=ranges)
 

@@ -85,7 +85,7 @@ def test_sentences_that_nobody_cites_come_first(tmp_path: Path) -> None:
         library=Library(),
         citations=lambda: [(path, "SKILL.md", "The run must use 6 fps.")],
     )
-    assert [(candidate.raw, candidate.detail) for candidate in found.offers] == [
+    assert [(candidate.raw, candidate.detail) for candidate in found.candidates] == [
         ('Never push \\"by force\\".', "says “never”"),
         ("Masks must be checked.", "says “must”"),
         ("The run must use 6 fps.", "says “must”, is cited already"),

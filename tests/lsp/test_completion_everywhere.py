@@ -39,7 +39,7 @@ def test_what_is_offered_can_stand_there(item: tree.Item, data: st.DataObject) -
     assert not place.beginning.mended
     terminal = terminals[at] if at < len(terminals) else "$END"
     assert terminal in place.accepted
-    offered = {candidate.text for candidate in found.offers}
+    offered = {candidate.text for candidate in found.candidates}
     kept_back = _KEPT_BACK.get(found.slot.role, set()) | ({"AFTER"} if found.slot.temporal else _TEMPORAL)
     if (
         terminal in WORDS
@@ -47,7 +47,7 @@ def test_what_is_offered_can_stand_there(item: tree.Item, data: st.DataObject) -
         and found.slot.role not in (*("declared", "term", "item", "annotation value", "value"),)
     ):
         assert offered >= {word for word, _, _ in WORDS[terminal]}
-    for candidate in found.offers:
+    for candidate in found.candidates:
         new = tokens(written(candidate, place))
         if place.fresh and new[0].text in (*ITEM_WORDS, TEST, "@"):
             continue  # they begin another item
