@@ -9,24 +9,25 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lsprotocol import types
-
 from vigil_lang.diagnostics import InputError
 from vigil_lang.lint.baseline import compare
 from vigil_lang.lint.suppress import ignores
 from vigil_lang.semantics.modules import MAX_BYTES, TESTS, is_test_file
-from vigil_lsp.analyst import Analyst
 from vigil_lsp.findings import Findings, moved, to_protocol
+from vigil_lsp.lint_thread import LintThread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from lsprotocol import types
+
     from vigil_lang.diagnostics import Diagnostic, Source
     from vigil_lang.lint.run import Linted, Plan
     from vigil_lang.trace import Signature
+    from vigil_lsp.client import Client
     from vigil_lsp.project import Project
     from vigil_lsp.reading import Reading
-    from vigil_lsp.server import VigilServer
+    from vigil_lsp.workspace import Workspace
 
 DELAY = 0.003
 """Seconds in which the changes of a document are gathered."""
@@ -38,19 +39,19 @@ IDLE = 0.04
 class Diagnosis:
     """The findings of each open policy."""
 
-    def __init__(self, server: VigilServer) -> None:
-        self._server = server
-        self._findings: dict[str, Findings] = {}
+    def __init__(self, workspace: Workspace, client: Client) -> None:
+        self._workspace, self._client = workspace, client
+        self._findings = workspace.findings
         self._due: dict[str, asyncio.TimerHandle] = {}
         self._idle: dict[str, tuple[asyncio.TimerHandle, Callable[[], None]]] = {}
         self._waiting: dict[str, list[asyncio.Future[Findings | None]]] = {}
         self._signatures: dict[str, Signature | None] = {}
         self._unopened: dict[str, tuple[Project, Signature | None, Reading, Findings]] = {}
-        self._analyst: Analyst | None = None
+        self._analyst: LintThread | None = None
 
     def begin(self) -> None:
         """Start the thread that lints."""
-        self._analyst = Analyst(asyncio.get_running_loop())
+        self._analyst = LintThread(asyncio.get_running_loop())
 
     async def end(self) -> None:
         """Look at nothing more."""
@@ -60,7 +61,7 @@ class Diagnosis:
             await self._analyst.end()
 
     @contextmanager
-    def waiting(self) -> Iterator[None]:
+    def paused(self) -> Iterator[None]:
         """While an answer is made, linting waits: two threads of Python share one processor."""
         if self._analyst is not None:
             self._analyst.pause()
@@ -92,10 +93,10 @@ class Diagnosis:
 
     def schedule_all(self) -> None:
         """Look at every open policy soon: something beside their texts changed."""
-        for document in self._server.files.documents:
+        for document in self._workspace.files.documents:
             if document.is_policy:
                 self.schedule(document.path)
-        self._ask_again()
+        self._client.refresh_diagnostics()
 
     def closed(self, uri: str, path: str) -> None:
         """A document is no longer open."""
@@ -104,29 +105,31 @@ class Diagnosis:
         self._forget_lint(path)
         known = self._findings.pop(path, None)
         self._answer(path, None)
-        if known is not None and self.pushes:
-            self._server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
+        if known is not None and not self._client.pulls_diagnostics:
+            self._client.publish(uri, [])
         self._schedule_users(path)
 
     def _schedule_users(self, path: str) -> None:
         """Look again at the open policies that use a module, or that miss one."""
-        readings = {other: self._server.readings.last(other) for other in self._findings if other != path}
-        users = [other for other, one in readings.items() if one is not None and (one.misses_some or _uses(one, path))]
+        readings = {other: self._workspace.readings.last(other) for other in self._findings if other != path}
+        users = [
+            other for other, one in readings.items() if one is not None and (one.has_missing_module or _uses(one, path))
+        ]
         for other in users:
             self.schedule(other)
         if users:
-            self._ask_again()
+            self._client.refresh_diagnostics()
 
     # --- looking ---
 
     def _look_at(self, path: str) -> None:
         """Read a policy, say what that shows, and have it linted."""
-        with self.waiting():
+        with self.paused():
             self._look(path)
 
     def _look(self, path: str) -> None:
         self._due.pop(path, None)
-        reading = self._server.reading_of(path)
+        reading = self._workspace.reading_of(path)
         if reading is None or self._analyst is None:
             return
         older, source = self._findings.get(path), reading.source
@@ -157,12 +160,12 @@ class Diagnosis:
             idle[1]()
 
     def _plan(self, path: str) -> Plan:
-        access = self._server.files.snapshot()
-        return self._server.project_of(path).plan_with(self._signature(path), access)
+        access = self._workspace.files.snapshot()
+        return self._workspace.project_of(path).plan_with(self._signature(path), access)
 
     def _signature(self, path: str) -> Signature | None:
         """What the runs and tool definitions allow; None where there are none, and where none could be read."""
-        known = self._server.evidence.known(path)
+        known = self._workspace.run_results_of(path)
         return known.signature if known is not None and known.signature.actions else None
 
     def _linted(self, path: str, linted: Linted | None) -> None:
@@ -185,9 +188,9 @@ class Diagnosis:
 
     def _of_runs(self, source: Source) -> tuple[Diagnostic, ...]:
         """What only runs show: recorded ones, and those of tests that were run on this very text."""
-        known = self._server.evidence.known(source.path)
+        known = self._workspace.run_results_of(source.path)
         recorded = (f for f in (known.findings if known is not None else ()) if f.source is source)
-        tested = self._server.evidence.tested.get(source.path, ())
+        tested = self._workspace.unmet_expectations.get(source.path, ())
         return (
             *self._new(source.path, recorded),
             *(replace(f, source=source) for f in tested if f.source.text == source.text),
@@ -195,7 +198,7 @@ class Diagnosis:
 
     def _new(self, path: str, findings: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
         """Findings that the project's baseline does not know; one that cannot be read knows none."""
-        found, project = tuple(findings), self._server.project_of(path)
+        found, project = tuple(findings), self._workspace.project_of(path)
         if not found or project.baseline is None:
             return found
         with suppress(InputError):
@@ -208,11 +211,11 @@ class Diagnosis:
         if older is not None:
             self._findings[path] = replace(older, of_runs=self._of_runs(older.source))
             self._publish(path)
-            self._ask_again()
+            self._client.refresh_diagnostics()
 
     def runs_changed(self, path: str) -> None:
         """What the runs say of a policy may be another thing now."""
-        older, known = self._findings.get(path), self._server.evidence.known(path)
+        older, known = self._findings.get(path), self._workspace.run_results_of(path)
         if older is None or known is None:
             return
         if self._signature(path) is not self._signatures.get(path):
@@ -222,42 +225,26 @@ class Diagnosis:
             self._publish(path)
         else:
             return
-        self._ask_again()
-
-    def _ask_again(self) -> None:
-        """Have a client that asks for findings ask again."""
-        if not self.pushes and self._server.supports("workspace.diagnostics.refresh_support"):
-            self._server.workspace_diagnostic_refresh(None)
+        self._client.refresh_diagnostics()
 
     # --- telling ---
 
-    @property
-    def pushes(self) -> bool:
-        """Whether findings are sent unasked: to clients that cannot ask."""
-        return not self._server.supports("text_document.diagnostic")
-
     def _publish(self, path: str) -> None:
-        document = self._server.files.document(self._server.files.uri(path))
-        if document is not None and self.pushes:
+        document = self._workspace.files.document(self._workspace.files.uri(path))
+        if document is not None and not self._client.pulls_diagnostics:
             found = self.to_protocol(self._findings[path])
-            self._server.text_document_publish_diagnostics(
-                types.PublishDiagnosticsParams(document.uri, found, document.version)
-            )
+            self._client.publish(document.uri, found, document.version)
 
     def to_protocol(self, findings: Findings) -> list[types.Diagnostic]:
         """Findings as the client takes them."""
-        server = self._server
-        related = not self.pushes or server.supports("text_document.publish_diagnostics.related_information")
-        text = server.files.text(findings.source)
-        return [to_protocol(finding, text, server.files, related=related) for finding in findings.diagnostics]
+        client, files = self._client, self._workspace.files
+        related = client.pulls_diagnostics or client.supports("text_document.publish_diagnostics.related_information")
+        text = files.text(findings.source)
+        return [to_protocol(finding, text, files, related=related) for finding in findings.diagnostics]
 
-    def known(self, path: str) -> Findings | None:
-        """The findings of an open policy as far as they are known; None before its first reading."""
-        return self._findings.get(path)
-
-    async def complete(self, path: str) -> Findings | None:
+    async def complete_findings(self, path: str) -> Findings | None:
         """All findings of an open policy, of the text it has by then; None where it is closed, or cannot be read."""
-        document = self._server.files.document(self._server.files.uri(path))
+        document = self._workspace.files.document(self._workspace.files.uri(path))
         known = self._findings.get(path)
         if document is None or not document.is_policy:
             return None
@@ -268,17 +255,17 @@ class Diagnosis:
         self._lint_now(path)
         return await self._wait(path)
 
-    async def unopened(self, path: str) -> Findings | None:
+    async def findings_of_unopened(self, path: str) -> Findings | None:
         """All findings of a policy that is not open; None where there is none."""
         try:
-            self._server.files.source(path, MAX_BYTES)
+            self._workspace.files.source(path, MAX_BYTES)
         except InputError as error:
             found = error.diagnostics
             return Findings(found[0].source, found, complete=True) if Path(path).exists() else None
-        reading = self._server.reading_of(path)
+        reading = self._workspace.reading_of(path)
         if reading is None or self._analyst is None:
             return None
-        project, signature = self._server.project_of(path), self._signature(path)
+        project, signature = self._workspace.project_of(path), self._signature(path)
         known = self._unopened.get(path)
         if known is not None and known[0] is project and known[1] is signature and known[2] is reading:
             return replace(known[3], of_runs=self._of_runs(reading.source))

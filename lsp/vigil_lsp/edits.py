@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _MOST = 4_000
-"""Changed lines that are told apart; comparing takes time with the square of their number."""
+"""Changed lines that are compared: the time grows with the square of their number."""
 
 
 def line_edits(old: str, new: str) -> list[Edit]:

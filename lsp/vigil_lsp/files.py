@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from vigil_lang.syntax import Parsed
 
 _REMEMBERED = 500
-"""Files of which it is remembered how they parsed."""
+"""Files whose parse results are kept."""
 
 
 @dataclass(slots=True)

@@ -107,7 +107,7 @@ def to_protocol(finding: Diagnostic, text: Text, files: Files, *, related: bool 
 
 
 def _seen(span: Span, text: Text) -> Span:
-    """A range that can be seen: nothing is drawn under none, so the character before, or after, stands for it."""
+    """A visible range: editors draw nothing under an empty one, so it takes in the character before or after it."""
     if span.end > span.start:
         return span
     content = text.content

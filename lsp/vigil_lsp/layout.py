@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 _GOES_ON = frozenset({"=", ":", "and", "or", "implies", "after", "∧", "∨", "⇒", "not", "¬", "always", "□"})
 _HEADER = "policy p\n\n"
-"""Above an item that is laid out by itself, it is not the first of a file, which has a layout of its own."""
+"""Put above an item that is formatted alone: the first item of a file has a layout of its own."""
 
 
 def whole(source: Source, spelling: Spelling) -> list[Edit]:
@@ -84,7 +84,7 @@ def _stretch(reading: Reading, start: int, end: int, spelling: Spelling) -> list
 
 
 def _says_the_same(source: Source, edits: Sequence[Edit]) -> bool:
-    """Whether a text still parses to the same items and comments, and as many of them not at all."""
+    """Whether a text parses to the same items and comments, with as many broken items."""
     before, after = parse(source), parse(Source(source.path, apply_edits(source.text, edits)))
     same = before.file == after.file and len(before.file.broken) == len(after.file.broken)
     if not same:

@@ -1,4 +1,4 @@
-"""Every place of one file where something that a policy declares is named, with what it is that is named there.
+"""Every place in one file that names something a policy declares, with the symbol it names.
 
 A name means here what it means to `vigil_lang.semantics`: the parameters of a pattern hide declarations, a declared
 pattern hides an action of its name, a bare word in a set is text unless a value is declared under it, and a name that
@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Span
 from vigil_lang.syntax import tree
-from vigil_lsp.mentioned_in_tests import mentions_in
 from vigil_lsp.symbols import Kind, Mention, Role, Symbol, kind_of, module_symbol, path_of, tested
-from vigil_lsp.unparsed import declared_words
+from vigil_lsp.test_mentions import mentions_in
+from vigil_lsp.unparsed_names import declared_words
 
 if TYPE_CHECKING:
     from vigil_lang.semantics.modules import Module

@@ -20,20 +20,7 @@ if TYPE_CHECKING:
     from lsprotocol import types
 
     from vigil_lsp.reading import Reading
-    from vigil_lsp.server import VigilServer
-
-__all__ = [
-    "Mention",
-    "Names",
-    "Occurrence",
-    "Role",
-    "Symbol",
-    "around",
-    "everywhere",
-    "occurrences",
-    "symbol_at",
-    "users",
-]
+    from vigil_lsp.workspace import Workspace
 
 _Known: TypeAlias = "WeakKeyDictionary[Module, tuple[Module | None, tuple[Mention, ...]]]"
 _known: _Known = WeakKeyDictionary()
@@ -173,7 +160,7 @@ class Names:
 
 
 def _is_nameless(mention: Mention, source: Source) -> bool:
-    """Whether an event is where a test has it, and what stands there is the name of its action."""
+    """Whether a test declares an event without an id: its place is then the name of its action."""
     is_event = mention.symbol.kind == "event" and mention.role == "declaration"
     return is_event and source.text[slice(*mention.span)] != mention.symbol.name
 
@@ -183,44 +170,31 @@ def _local(variable: Symbol, home: Symbol) -> Symbol:
     return Symbol("variable", variable.name, home.path, (home.kind, home.name))
 
 
-def symbol_at(reading: Reading, offset: int, others: Iterable[Reading] = ()) -> Symbol | None:
-    """What the name at an offset refers to.
-
-    `others` may hold the policy that a file of tests is named after, which its tests speak of.
-    """
-    found = Names([reading, *others]).at(reading.source.path, offset)
-    return found[0].symbol if found else None
-
-
-def occurrences(symbol: Symbol, readings: Iterable[Reading]) -> list[Occurrence]:
-    """Every place in some policies, and in the modules they use, that names a symbol."""
-    return Names(readings).occurrences(symbol)
-
-
-def around(server: VigilServer, uri: str) -> tuple[Reading, Names] | None:
+def around(workspace: Workspace, uri: str) -> tuple[Reading, Names] | None:
     """The policy of a URI with the names it can see; None where there is none."""
-    reading = server.reading(uri)
+    reading = workspace.reading(uri)
     if reading is None:
         return None
-    path = reading.source.path
-    namesake = server.reading_of(path.removesuffix(TESTS) + ".vgl") if path.endswith(TESTS) else None
-    return reading, Names([reading] if namesake is None else [reading, namesake])
+    tested = workspace.tested_policy(reading)
+    return reading, Names([reading] if tested is None else [reading, tested])
 
 
-def everywhere(server: VigilServer, uri: str, position: types.Position, *words: str) -> tuple[Reading, Names] | None:
+def everywhere(workspace: Workspace, uri: str, position: types.Position, *words: str) -> tuple[Reading, Names] | None:
     """The policy of a URI with all that could name what is named at a position; None where there is no policy.
 
     Where further words are given, with all that could come to name it if it were called so.
     """
-    seen = around(server, uri)
+    seen = around(workspace, uri)
     if seen is None:
         return None
     reading, near = seen
     symbols = dict.fromkeys(mention.symbol for mention in near.at(reading.source.path, reading.text.offset(position)))
-    return reading, Names([*near.readings, *(one for symbol in symbols for one in users(server, near, symbol, *words))])
+    return reading, Names(
+        [*near.readings, *(one for symbol in symbols for one in users(workspace, near, symbol, *words))]
+    )
 
 
-def users(server: VigilServer, near: Names, symbol: Symbol, *words: str) -> Iterator[Reading]:
+def users(workspace: Workspace, near: Names, symbol: Symbol, *words: str) -> Iterator[Reading]:
     """The policies of the workspace that could name a symbol, or one of these words where it can be seen.
 
     `near` holds all that the file of the symbol can see. Others are not even read.
@@ -235,4 +209,4 @@ def users(server: VigilServer, near: Names, symbol: Symbol, *words: str) -> Iter
     else:
         words = ("",)  # a statement makes one of what two patterns leave free, and need not say so
     for path in dict.fromkeys(one.path for one in same):
-        yield from server.policies(server.files.uri(path), words)
+        yield from workspace.policies(workspace.files.uri(path), words)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from vigil_lang.trace import Signature
 
 MAX_POLICIES = 5_000
-"""Policies of one project that are looked at without being open."""
+"""Policies of one project that are read without being open."""
 
 MAX_SECONDS = 0.5
 """How long they are looked for: somebody may have opened a whole disk."""
@@ -54,7 +54,7 @@ class Project:
 
     @property
     def baseline(self) -> str | None:
-        """The file with the findings that are let pass."""
+        """The file with the known findings."""
         name = self.settings.lint.baseline
         return None if name is None else os.path.normpath(self.root / name)
 

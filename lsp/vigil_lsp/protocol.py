@@ -11,19 +11,28 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
+from pygls.capabilities import get_capability
 from pygls.exceptions import JsonRpcException, JsonRpcInternalError, JsonRpcInvalidParams
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
-from vigil_lsp.structured import understood
-from vigil_lsp.virtual import SCHEME
+from vigil_lsp.converter import readable_part
+from vigil_lsp.virtual_documents import SCHEME
 
 if TYPE_CHECKING:
     from collections.abc import Generator
     from concurrent.futures import Future
 
-    from vigil_lsp.server import VigilServer
+    from cattrs import Converter
+    from pygls.lsp.server import LanguageServer
+
 
 _LOG = logging.getLogger(__name__)
+
+_DOCUMENT_METHODS = (
+    types.TEXT_DOCUMENT_DID_OPEN,
+    types.TEXT_DOCUMENT_DID_CHANGE,
+    types.TEXT_DOCUMENT_DID_CLOSE,
+)
 
 PARSE_ERROR, INVALID_REQUEST, INVALID_PARAMS, NOT_INITIALIZED = -32700, -32600, -32602, -32002
 
@@ -31,7 +40,10 @@ PARSE_ERROR, INVALID_REQUEST, INVALID_PARAMS, NOT_INITIALIZED = -32700, -32600, 
 class VigilProtocol(LanguageServerProtocol):
     """The language server protocol over one connection."""
 
-    _server: VigilServer
+    def __init__(self, server: LanguageServer, converter: Converter) -> None:
+        super().__init__(server, converter)
+        for method in _DOCUMENT_METHODS:  # pygls would keep texts of its own
+            del self.fm.builtin_features[method]
 
     def take(self, body: bytes) -> None:
         """Answer one message, whatever it is."""
@@ -68,8 +80,7 @@ class VigilProtocol(LanguageServerProtocol):
             if method is not None and known is not None:
                 self.refuse(known, INVALID_PARAMS, f"the parameters of `{method}` are not valid")
             return
-        with self._server.diagnosis.waiting():
-            self.handle_message(structured)
+        self.handle_message(structured)
 
     def _structured(self, message: dict[str, Any]) -> Any:
         try:
@@ -77,7 +88,7 @@ class VigilProtocol(LanguageServerProtocol):
         except (JsonRpcInvalidParams, JsonRpcInternalError):
             if message.get("method") != types.INITIALIZE:
                 raise
-        return self.structure_message({**message, "params": understood(message["params"], self._converter)})
+        return self.structure_message({**message, "params": readable_part(message["params"], self._converter)})
 
     def _untimely(self, method: str) -> tuple[int, str] | None:
         """Why a method cannot be called now."""
@@ -109,7 +120,7 @@ class VigilProtocol(LanguageServerProtocol):
         super()._send_response(msg_id, result, error)
 
     def _send_handler_result(self, future: Future[Any], *, msg_id: int | str) -> None:
-        """Answer a request. What a client asks wrongly is told to it, and is nothing for the log."""
+        """Answer a request. A wrong request is refused and not logged."""
         error = None if future.cancelled() else future.exception()
         if isinstance(error, JsonRpcException) and not isinstance(error, JsonRpcInternalError):
             self._request_futures.pop(msg_id, None)
@@ -119,7 +130,7 @@ class VigilProtocol(LanguageServerProtocol):
 
     @lsp_method(types.SHUTDOWN)
     def lsp_shutdown(self, *arguments: Any) -> Generator[Any, Any, None]:
-        """End what is still asked: one by one, since each that is cancelled is taken from what pygls goes through."""
+        """Cancel pending requests here: each leaves the dictionary that pygls would iterate over."""
         for number, future in list(self._request_futures.items()):
             if number != self.msg_id:
                 future.cancel()
@@ -127,30 +138,10 @@ class VigilProtocol(LanguageServerProtocol):
 
     @lsp_method(types.INITIALIZE)
     def lsp_initialize(self, params: types.InitializeParams) -> Generator[Any, Any, types.InitializeResult]:
-        """Say what the server can do; that it has documents of its own is more than pygls knows to say."""
+        """Announce capabilities; pygls does not announce `workspace/textDocumentContent` by itself."""
         result = yield from super().lsp_initialize(params)
-        if result.capabilities.workspace is not None and self._server.supports("workspace.text_document_content"):
+        if result.capabilities.workspace is not None and get_capability(
+            self.client_capabilities, "workspace.text_document_content"
+        ):
             result.capabilities.workspace.text_document_content = types.TextDocumentContentOptions([SCHEME])
         return result
-
-    @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
-    def lsp_text_document__did_open(self, params: types.DidOpenTextDocumentParams) -> None:
-        """A document is the client's from here on."""
-        self._server.files.open(params.text_document)
-        self._server.changed(params.text_document.uri)
-
-    @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
-    def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> None:
-        """Its text is another one."""
-        try:
-            self._server.files.change(params)
-        except LookupError as error:
-            raise JsonRpcException(f"{params.text_document.uri} is not open", INVALID_PARAMS) from error
-        self._server.changed(params.text_document.uri)
-
-    @lsp_method(types.TEXT_DOCUMENT_DID_CLOSE)
-    def lsp_text_document__did_close(self, params: types.DidCloseTextDocumentParams) -> None:
-        """What is on disk counts again."""
-        document = self._server.files.close(params.text_document.uri)
-        if document is not None:
-            self._server.closed(params.text_document.uri, document)

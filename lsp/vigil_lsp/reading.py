@@ -56,7 +56,7 @@ class Reading:
         return self.loaded.module.file
 
     @property
-    def misses_some(self) -> bool:
+    def has_missing_module(self) -> bool:
         """Whether a module that it uses is not to be found, or cannot be read."""
         return any(finding.code in _ELSEWHERE for finding in self.loaded.findings)
 
@@ -97,7 +97,9 @@ class Readings:
 
     def _holds(self, reading: Reading) -> bool:
         """Whether the modules that a policy uses are what they were; where one was not found it may be there now."""
-        return not reading.misses_some and all(self._is_current(module.source) for module in reading.modules()[1:])
+        return not reading.has_missing_module and all(
+            self._is_current(module.source) for module in reading.modules()[1:]
+        )
 
     def _is_current(self, source: Source) -> bool:
         from vigil_lang.diagnostics import InputError

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from pygls.io_ import StdinAsyncReader, StdoutWriter
 
-from vigil_lsp.messages import messages
-from vigil_lsp.server import VigilServer, server
+from vigil_lsp.framing import messages
+from vigil_lsp.server import VigilServer
 
 if TYPE_CHECKING:
     from pygls.io_ import AsyncReader, AsyncWriter, Writer
@@ -81,14 +81,15 @@ async def _serve(made: VigilServer, reader: AsyncReader, writer: AsyncWriter | W
     made.protocol.set_writer(writer)
     try:
         async for message in messages(reader):
-            made.protocol.take(message)
+            with made.answering():
+                made.protocol.take(message)
             await asyncio.sleep(0)  # what was asked is begun before the next message changes the text it is about
     finally:
         await made.end()
 
 
 def _ready() -> VigilServer:
-    made = server()
+    made = VigilServer()
     sys.setswitchinterval(_SWITCH)
     gc.collect()
     gc.freeze()  # what was imported stays: looking through it again and again would be felt while typing

@@ -5,14 +5,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from lsprotocol import types
+from pygls.workspace import PositionCodec
 
 from vigil_lang.diagnostics import Span
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
@@ -34,6 +31,7 @@ class Text:
         self.content = content
         self.begin = begin
         self.encoding = types.PositionEncodingKind(encoding)
+        self._codec = PositionCodec(self.encoding)
 
     @cached_property
     def _starts(self) -> list[int]:
@@ -72,8 +70,8 @@ class Text:
         start, end = self._starts[line], self._line_end(line)
         if self._plain or self.encoding == UTF32:
             return min(start + units, end)
-        at, width = start, _width_of(self.encoding)
-        while at < end and (units := units - width(self.content[at])) >= 0:
+        at, units_of = start, self._codec.client_num_units
+        while at < end and (units := units - units_of(self.content[at])) >= 0:
             at += 1
         return at
 
@@ -85,7 +83,7 @@ class Text:
         offset = min(offset, self._line_end(line))  # nothing is between the two characters of a line's end
         if self._plain or self.encoding == UTF32:
             return types.Position(line, offset - start)
-        return types.Position(line, sum(map(_width_of(self.encoding), self.content[start:offset])))
+        return types.Position(line, self._codec.client_num_units(self.content[start:offset]))
 
     def range(self, span: Span) -> types.Range:
         """The range of a span."""
@@ -107,15 +105,3 @@ class Text:
             return Text(change.text, self.encoding)
         start, end = self.span(change.range)
         return Text(self.content[:start] + change.text + self.content[end:], self.encoding)
-
-
-def _width_of(encoding: types.PositionEncodingKind) -> Callable[[str], int]:
-    return _utf8_width if encoding == UTF8 else _utf16_width
-
-
-def _utf16_width(character: str) -> int:
-    return 2 if character > "\uffff" else 1
-
-
-def _utf8_width(character: str) -> int:
-    return 1 if character < "\x80" else 2 if character < "\u0800" else 3 if character < "\U00010000" else 4

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _TYPES: frozenset[ValueType] = frozenset({"text", "number", "bool"})
 
 
-class Asked(NamedTuple):
+class VariableTest(NamedTuple):
     """`k = x`: a variable, what is compared with it, and the actions or kinds it is asked of; None for any."""
 
     variable: str
@@ -37,14 +37,16 @@ class Values:
     samples: tuple[tuple[str, int], ...]
 
 
-def asked_in(policy: Policy, item: tree.Pattern | tree.Statement, meanings: Meanings | None = None) -> list[Asked]:
+def variable_tests(
+    policy: Policy, item: tree.Pattern | tree.Statement, meanings: Meanings | None = None
+) -> list[VariableTest]:
     """The tests by which the variables of an item, or the parameters of a pattern, get their values.
 
     `meanings` may be shared by the items of a policy.
     """
-    found: dict[Asked, None] = {}
+    found: dict[VariableTest, None] = {}
     for condition in _conditions(policy, item, meanings):
-        found.update(dict.fromkeys(_asked(condition, None)))
+        found.update(dict.fromkeys(_tests(condition, None)))
     narrow = {(one.variable, one.field) for one in found if one.actions is not None}
     return [one for one in found if one.actions is not None or (one.variable, one.field) not in narrow]
 
@@ -61,20 +63,20 @@ def _conditions(
         yield from (holds.condition for holds in core.conditions(statement.requirement.theta))
 
 
-def _asked(condition: core.Condition, actions: frozenset[str] | None) -> Iterator[Asked]:
+def _tests(condition: core.Condition, actions: frozenset[str] | None) -> Iterator[VariableTest]:
     match condition:
         case core.AndC(items):
             named = next((item.names for item in items if isinstance(item, core.ActionIn)), actions)
             for item in items:
-                yield from _asked(item, named)
+                yield from _tests(item, named)
         case core.OrC(items):
             for item in items:
-                yield from _asked(item, actions)
+                yield from _tests(item, actions)
         case core.Equals(field, variable):
-            yield Asked(variable, field, actions)
+            yield VariableTest(variable, field, actions)
 
 
-def values_of(tests: Iterable[Asked], signature: Signature, samples: Samples) -> dict[str, Values]:
+def values_of(tests: Iterable[VariableTest], signature: Signature, samples: Samples) -> dict[str, Values]:
     """For each variable, what the tests find in the runs and in what is declared."""
     kinds: dict[str, set[ValueType]] = {}
     counts: dict[str, dict[str, int]] = {}

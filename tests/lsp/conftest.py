@@ -1,6 +1,6 @@
-"""Real server processes for the tests, under the abilities of several editors and both encodings of positions.
+"""Real server processes for the tests, under the abilities of two editors and both encodings of positions.
 
-`session` is a connection that tests share, one for each editor and encoding, with a folder of the test's own in its
+`session` is a connection that tests share, one for each of two editors, with a folder of the test's own in its
 workspace: fast, for tests that leave nothing behind but files and open documents, which the fixture takes away.
 `alone` starts servers for one test only.
 """
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
 import pytest_asyncio
-from lsp_session import PROFILES, Profile, Session, start
+from lsp_session import PROFILES, SHARED, Profile, Session, start
 from lsp_wire import Wire
 from lsprotocol import types
 
@@ -49,7 +49,7 @@ def server() -> tuple[str, ...]:
     return SERVER
 
 
-@pytest_asyncio.fixture(scope="session", loop_scope="session", params=PROFILES, ids=str)
+@pytest_asyncio.fixture(scope="session", loop_scope="session", params=SHARED, ids=str)
 async def shared(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, environment: dict[str, str]
 ) -> AsyncIterator[Session]:
@@ -65,7 +65,7 @@ async def shared(
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def session(shared: Session) -> AsyncIterator[Session]:
-    """A connection with an empty folder, for each editor and encoding."""
+    """A connection with an empty folder, for each of two editors."""
     shared.folder = shared.root / f"t{next(_numbers)}"
     shared.folder.mkdir()
     yield shared

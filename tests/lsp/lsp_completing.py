@@ -16,13 +16,13 @@ from vigil_lang.semantics.policy import load_module
 from vigil_lang.syntax.parse import parse, parse_with_tokens
 from vigil_lang.trace.samples import sampled
 from vigil_lang.trace.signature import observe
-from vigil_lsp.completing.complete import offers
-from vigil_lsp.completing.offer import Offer, chosen, written
+from vigil_lsp.completing.candidate import Candidate, chosen, written
+from vigil_lsp.completing.candidates_at import candidates
+from vigil_lsp.completing.context import CompletionContext, Importable
 from vigil_lsp.completing.place import Place, place_at
-from vigil_lsp.completing.scene import Importable, Scene
 from vigil_lsp.completing.slots import slot_of
 from vigil_lsp.reading import Reading
-from vigil_lsp.recordings.results import Known, RunInfo
+from vigil_lsp.recordings.results import RunInfo, RunResults
 from vigil_lsp.text import Text
 
 if TYPE_CHECKING:
@@ -41,12 +41,12 @@ EVENTS: tuple[tuple[int, dict[str, object]], ...] = (
 
 
 @cache
-def known() -> Known:
+def known() -> RunResults:
     """What some runs say."""
     lines = [json.dumps(event) for count, event in EVENTS for _ in range(count)]
     traces = [read_trace(io.BytesIO("\n".join(lines).encode()), "/nowhere/run.jsonl")]
     runs = (RunInfo("/nowhere/run.jsonl", "vigil", len(lines), "", "/nowhere/run.jsonl"),)
-    return Known(observe(traces), sampled(traces), runs, False)
+    return RunResults(observe(traces), sampled(traces), runs, False)
 
 
 _MODULES = {
@@ -75,17 +75,17 @@ class Found:
     text: str
     place: Place
     slot: Slot
-    offers: Sequence[Offer]
+    candidates: Sequence[Candidate]
 
     @property
     def labels(self) -> list[str]:
-        return [offer.label for offer in self.offers]
+        return [candidate.label for candidate in self.candidates]
 
-    def __getitem__(self, label: str) -> Offer:
-        return next(offer for offer in self.offers if offer.label == label)
+    def __getitem__(self, label: str) -> Candidate:
+        return next(candidate for candidate in self.candidates if candidate.label == label)
 
     def accepted(self, label: str) -> str:
-        """The text once an offer is accepted."""
+        """The text once an candidate is accepted."""
         new = written(self[label], self.place)
         return self.text[: self.place.start] + new + self.text[self.place.end :]
 
@@ -101,5 +101,5 @@ def complete(
     assert place is not None
     slot = slot_of(place.beginning.parts, place.accepted, reading.module)
     namesake = read((beside or {})["namesake"], path.replace("_test", "")).module if beside else None
-    scene = Scene(reading, place, slot, known() if with_runs else None, namesake, importable)
-    return Found(text, place, slot, chosen(offers(replace(scene, **more)), place))  # type: ignore[arg-type]  # fields by name
+    context = CompletionContext(reading, place, slot, known() if with_runs else None, namesake, importable)
+    return Found(text, place, slot, chosen(candidates(replace(context, **more)), place))  # type: ignore[arg-type]  # fields by name

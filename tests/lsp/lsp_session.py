@@ -66,6 +66,8 @@ class Profile:
 
 
 PROFILES = [Profile(editor, encoding) for editor in _PROFILES for encoding in ("utf-16", "utf-8")]
+SHARED = [Profile("vscode", "utf-16"), Profile("neovim", "utf-8")]
+"""An editor that is sent diagnostics, and one that asks for them."""
 
 
 @dataclass

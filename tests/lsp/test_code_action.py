@@ -23,9 +23,8 @@ from vigil_lang.semantics.denotation import exercised, violations
 from vigil_lang.semantics.policy import read_policy
 from vigil_lang.syntax import tree
 from vigil_lang.testing.session import collect, run
-from vigil_lsp.actions import cite, convert, extract, fixes, imports, inline, testing
-from vigil_lsp.actions.fix_all import mended
-from vigil_lsp.actions.proof import keeps_meaning
+from vigil_lsp.actions import cite_source, convert, extract, fixes, imports, inline, test_file
+from vigil_lsp.actions.equivalence import keeps_meaning
 from vigil_lsp.actions.proposal import Place, Proposal
 from vigil_lsp.cursor import walk
 
@@ -370,12 +369,12 @@ def test_no_comment_lets_an_error_pass(tmp_path: Path) -> None:
 def test_all_fixes_at_once(tmp_path: Path) -> None:
     text = 'use std.files: reads, writes\r\n\r\nlet A = {a}\r\n\r\nstatement S: abs(f = A and writes("/x"))\r\n'
     source = Source(str(tmp_path / "p.vgl"), text)
-    edits = mended(source, Plan())
+    edits = fixes.all_fixed(source, Plan())
     after = apply_edits(text, edits)
     assert "f in A" in after
     assert "use std.files: writes" in after
     assert after.count("\r\n") == after.count("\n")
-    assert mended(Source(source.path, after), Plan()) == []
+    assert fixes.all_fixed(Source(source.path, after), Plan()) == []
 
 
 def test_all_fixes_read_what_is_open(tmp_path: Path) -> None:
@@ -383,7 +382,7 @@ def test_all_fixes_read_what_is_open(tmp_path: Path) -> None:
     item = types.TextDocumentItem(project.uri("lib.vgl"), "vigil", 1, "pattern p = a()\npattern q = b()\n")
     project.files.open(item)
     source = project["p.vgl"].source
-    edits = mended(source, Plan(access=project.files.snapshot()))
+    edits = fixes.all_fixed(source, Plan(access=project.files.snapshot()))
     assert apply_edits(source.text, edits) == "use .lib: q\n\nstatement S: abs(q)\n"
 
 
@@ -456,14 +455,14 @@ def test_sentences_that_a_statement_enforces(tmp_path: Path) -> None:
     text += "statement S: «prec(release(mask = x), validate(mask = x))\n"
     at = place(tmp_path, text)
     library = Library()
-    assert results(cite.proposals(at, library, ["SKILL.md", "none.md"]), at) == {
+    assert results(cite_source.proposals(at, library, ["SKILL.md", "none.md"]), at) == {
         "Add @source: “Masks must be validated before they are released.” (SKILL.md)": at.text.replace(
             "@severity", '@source("SKILL.md", "Masks must be validated before they are released.")\n@severity'
         )
     }
-    cited = next(iter(results(cite.proposals(at, library, ["SKILL.md"]), at).values()))
+    cited = next(iter(results(cite_source.proposals(at, library, ["SKILL.md"]), at).values()))
     again = place(tmp_path, cited.replace("prec", "«prec"))
-    assert list(cite.proposals(again, library, ["SKILL.md"])) == []
+    assert list(cite_source.proposals(again, library, ["SKILL.md"])) == []
     assert [f.code for f in lint(again.reading.source, Plan()).findings if f.code.startswith("VGL7")] == []
 
 
@@ -474,17 +473,17 @@ def test_a_file_of_tests_passes(tmp_path: Path) -> None:
         + "statement R2: always a() implies later b()\n"
     )
     at = place(tmp_path, text + "«")
-    path = testing.path_for(at.reading)
+    path = test_file.path_for(at.reading)
     assert path == Path(at.reading.source.path).with_name("p_test.vgl")
-    written = testing.text_for(at.reading)
+    written = test_file.text_for(at.reading)
     assert written.count("violated at") == 3
     assert "expect R0, R1, R2 satisfied" in written
     path.write_text(written)
     tests = collect([str(path)], lambda _: True)
     assert [outcome.passed for _, outcome in run(tests)] == [True] * 4
     assert tests.findings == []
-    assert testing.path_for(place(tmp_path, '«test "x" {\n    run {}\n}\n', name="q_test.vgl").reading) is None
-    assert testing.path_for(place(tmp_path, "let A = {a}«\n").reading) is None
+    assert test_file.path_for(place(tmp_path, '«test "x" {\n    run {}\n}\n', name="q_test.vgl").reading) is None
+    assert test_file.path_for(place(tmp_path, "let A = {a}«\n").reading) is None
 
 
 @settings(deadline=None, max_examples=60)

@@ -11,8 +11,8 @@ from lsprotocol import types
 from vigil_lang.diagnostics import Source
 from vigil_lang.trace import Signature
 from vigil_lang.trace.samples import Samples
-from vigil_lsp.features.code_lens import command_of, told
-from vigil_lsp.recordings.results import Broken, Judged, StatementResult, World, known
+from vigil_lsp.features.code_lens import command_of, summary
+from vigil_lsp.recordings.results import Judged, RunsSummary, StatementResult, located
 
 if TYPE_CHECKING:
     from lsp_session import Page, Session
@@ -36,19 +36,19 @@ BAD = run_text(("Send", {"to": "eve"}), ("Send", {"to": "bob"}))
 
 
 def test_a_result_in_words() -> None:
-    broken = (Broken("a", ((0, "e1", "m"),)), Broken("b", ((3, "e4", "m"),)))
-    assert told(StatementResult("S", 14, broken, 9)) == "violated in 2 of 14 runs · exercised in 9"
-    assert told(StatementResult("S", 1, (), 1)) == "holds in 1 run · exercised in 1"
-    assert told(StatementResult("S", 3, (), 0)) == "holds in 3 runs · never exercised"
+    broken = ("a", "b")
+    assert summary(StatementResult("S", 14, broken, 9)) == "violated in 2 of 14 runs · exercised in 9"
+    assert summary(StatementResult("S", 1, (), 1)) == "holds in 1 run · exercised in 1"
+    assert summary(StatementResult("S", 3, (), 0)) == "holds in 3 runs · never exercised"
 
 
 def test_before_there_are_results() -> None:
-    world = World(1, Signature({}, "observed"), Samples(), ())
+    summary = RunsSummary(1, Signature({}, "observed"), Samples(), ())
     source = Source("p.vgl", POLICY)
     assert command_of("u", "S", None).title == "reading the runs …"
-    assert command_of("u", "S", known(world, None, source, [], stale=True)).title == "no runs found"
+    assert command_of("u", "S", located(summary, None, source, [], stale=True)).title == "no runs found"
     judged = Judged("p.vgl", POLICY, 1)
-    assert command_of("u", "S", known(world, judged, source, [], stale=False)).command == ""
+    assert command_of("u", "S", located(summary, judged, source, [], stale=False)).command == ""
 
 
 async def lenses(session: Session, page: Page) -> list[tuple[str, str]]:

@@ -22,12 +22,12 @@ from vigil_lang.syntax import tree
 from vigil_lang.testing.expectations import answer
 from vigil_lang.trace import Signature
 from vigil_lang.trace.samples import Samples
+from vigil_lsp.recordings.cached_run import CachedRun
 from vigil_lsp.recordings.conditions import Meanings
 from vigil_lsp.recordings.judging import Judging
-from vigil_lsp.recordings.named import Asked, Basis
-from vigil_lsp.recordings.recorded import Recorded
-from vigil_lsp.recordings.results import World
-from vigil_lsp.recordings.world import Runs
+from vigil_lsp.recordings.loading import Runs
+from vigil_lsp.recordings.results import RunsSummary
+from vigil_lsp.recordings.run_sources import RunSources, TrackedPolicy
 
 if TYPE_CHECKING:
     from tests.strategies.runs import Line
@@ -110,7 +110,7 @@ def test_what_was_used_lately_is_remembered() -> None:
 def test_a_run_says_of_a_statement_what_tests_are_judged_by(text: str, lines: list[Line]) -> None:
     (statement,) = policy_of(text).statements
     trace = trace_of(lines)
-    found, expected = Recorded(trace).answer(statement), answer(statement, RunIndex(trace))
+    found, expected = CachedRun(trace).answer(statement), answer(statement, RunIndex(trace))
     assert [at for at, _, _ in found.offending] == [at for at, _ in expected.offending]
     assert [event for _, event, _ in found.offending] == [trace.events[at].id for at, _ in expected.offending]
 
@@ -121,7 +121,7 @@ def test_the_message_is_that_of_the_verdict() -> None:
     text = '@message("{x}!")\nstatement S: prec(a(f = x), b(f = x))\nstatement T: until(a(f = x), b(), a(g = x))\n'
     policy = read_policy(Source("p.vgl", text))
     trace = read('[{"f": ["2", "1"]}, {"f": "3", "g": "1"}]')
-    recorded = Recorded(trace)
+    recorded = CachedRun(trace)
     for statement, verdict in zip(policy.statements, verify([policy], trace).statements, strict=True):
         expected = tuple((offence.index, offence.event, offence.message) for offence in verdict.offending)
         assert recorded.answer(statement).offending == expected
@@ -169,13 +169,13 @@ EDITS = (
 @settings(max_examples=150, deadline=None)
 @given(st.lists(st.lists(st.sampled_from(EDITS), max_size=6).map("".join), min_size=2, max_size=4), runs())
 def test_what_is_remembered_of_older_texts_changes_nothing(texts: list[str], lines: list[Line]) -> None:
-    held = Runs(Basis(("r.jsonl",)))
-    held.recorded = (Recorded(trace_of(lines)),)
-    held.world = World(1, Signature({}, "observed"), Samples(), ())
+    held = Runs(RunSources(("r.jsonl",)))
+    held.recorded = (CachedRun(trace_of(lines)),)
+    held.summary = RunsSummary(1, Signature({}, "observed"), Samples(), ())
     before = None
     for text in texts:
-        source, asked = Source("p.vgl", text), Asked("p.vgl", text, held.basis, ".", shown=True)
-        fresh, remembering = Judging(asked, source, held), Judging(asked, source, held, before)
+        source, tracked = Source("p.vgl", text), TrackedPolicy("p.vgl", text, held.sources, ".", shown=True)
+        fresh, remembering = Judging(tracked, source, held), Judging(tracked, source, held, before)
         for judging in (fresh, remembering):
             list(judging.steps(FROM_DISK))
             assert judging.complete

@@ -14,7 +14,7 @@ from lsprotocol import types
 from vigil_lang.diagnostics import Span
 from vigil_lang.semantics.text import glob_text, unescape
 from vigil_lang.trace.discreet import may_show
-from vigil_lsp.completing.offer import MOST, Abilities, Offer, completion_list
+from vigil_lsp.completing.candidate import MOST, Candidate, ItemSupport, completion_list
 from vigil_lsp.completing.place import place_at
 from vigil_lsp.completing.spelling import glob_inside, is_unicode, literal
 from vigil_lsp.text import Text
@@ -116,15 +116,15 @@ def test_snippets(text: str, label: str, snippet: str) -> None:
     assert complete(text)[label].snippet == snippet
 
 
-def _answer(text: str, abilities: Abilities) -> tuple[Found, Text, dict[str, types.CompletionItem]]:
+def _answer(text: str, abilities: ItemSupport) -> tuple[Found, Text, dict[str, types.CompletionItem]]:
     found = complete(text)
     plain = Text(found.text)
-    answer = completion_list(found.offers, found.place, plain, abilities, {"uri": "u"})
+    answer = completion_list(found.candidates, found.place, plain, abilities, {"uri": "u"})
     return found, plain, {item.label: item for item in answer.items}
 
 
 def test_items_in_the_protocols_words() -> None:
-    found, plain, items = _answer("statement S: abs(Ba«»sh2)", Abilities())
+    found, plain, items = _answer("statement S: abs(Ba«»sh2)", ItemSupport())
     item = items["Bash"]
     assert isinstance(item.text_edit, types.TextEdit)
     assert edited(found.text, [item.text_edit], "utf-16") == "statement S: abs(Bash)"
@@ -140,7 +140,7 @@ def test_items_in_the_protocols_words() -> None:
 
 
 def test_editors_that_insert_or_replace_are_told_both() -> None:
-    _, plain, items = _answer("statement S: abs(Ba«»sh2)", Abilities(snippets=True, replaces=True))
+    _, plain, items = _answer("statement S: abs(Ba«»sh2)", ItemSupport(snippets=True, replaces=True))
     item = items["Bash"]
     assert isinstance(item.text_edit, types.InsertReplaceEdit)
     assert (plain.span(item.text_edit.insert), plain.span(item.text_edit.replace)) == ((17, 19), (17, 22))
@@ -150,12 +150,14 @@ def test_editors_that_insert_or_replace_are_told_both() -> None:
 def test_editors_that_take_one_range_for_all_get_it_once() -> None:
     found = complete("statement S: abs(Ba«»sh2)")
     plain = Text(found.text)
-    answer = completion_list(found.offers, found.place, plain, Abilities(snippets=True, shares=True), {})
+    answer = completion_list(found.candidates, found.place, plain, ItemSupport(snippets=True, shares=True), {})
     assert answer.item_defaults == types.CompletionItemDefaults(edit_range=plain.range(Span(17, 22)))
     items = {item.label: item for item in answer.items}
     assert [items[label].text_edit_text for label in ("Bash", "branch")] == ["Bash($1)", None]
     assert {item.text_edit for item in answer.items} == {None}
-    both = completion_list(found.offers, found.place, plain, Abilities(replaces=True, shares=True), {}).item_defaults
+    both = completion_list(
+        found.candidates, found.place, plain, ItemSupport(replaces=True, shares=True), {}
+    ).item_defaults
     ranges = types.EditRangeWithInsertReplace(plain.range(Span(17, 19)), plain.range(Span(17, 22)))
     assert both == types.CompletionItemDefaults(edit_range=ranges)
 
@@ -188,34 +190,34 @@ def test_which_spelling_that_is() -> None:
 
 
 def test_no_second_parenthesis() -> None:
-    _, _, items = _answer("statement S: abs(Ba«»(command))", Abilities(snippets=True))
+    _, _, items = _answer("statement S: abs(Ba«»(command))", ItemSupport(snippets=True))
     item = items["Bash"]
     assert item.text_edit is not None
     assert (item.text_edit.new_text, item.insert_text_format) == ("Bash", None)
 
 
 def test_commit_characters_only_where_nothing_else_can_stand() -> None:
-    _, _, items = _answer("use std.files: «»", Abilities(commits=True))
+    _, _, items = _answer("use std.files: «»", ItemSupport(commits=True))
     assert items["writes"].commit_characters == [","]
-    _, _, items = _answer("statement S: abs(Bash(command = «»", Abilities(commits=True))
+    _, _, items = _answer("statement S: abs(Bash(command = «»", ItemSupport(commits=True))
     assert {item.commit_characters for item in items.values()} == {None}
 
 
 def test_values_are_found_without_their_quotes() -> None:
-    _, _, items = _answer("statement S: abs(Bash(command = «»", Abilities())
+    _, _, items = _answer("statement S: abs(Bash(command = «»", ItemSupport())
     assert items['"git status"'].filter_text == "git status"
-    _, _, items = _answer('statement S: abs(Bash(command = "«»"))', Abilities())
+    _, _, items = _answer('statement S: abs(Bash(command = "«»"))', ItemSupport())
     assert items['"grep \\"a*b\\" src/x.py"'].filter_text == 'grep \\"a*b\\" src/x.py'
 
 
 def test_too_many_are_cut_and_said_to_be() -> None:
     found = complete("statement S: abs(«»")
-    many = [Offer(f"item{at}", types.CompletionItemKind.Text, f"item{at}", 10) for at in range(MOST + 50)]
-    answer = completion_list(many, found.place, Text(found.text), Abilities(), {})
+    many = [Candidate(f"item{at}", types.CompletionItemKind.Text, f"item{at}", 10) for at in range(MOST + 50)]
+    answer = completion_list(many, found.place, Text(found.text), ItemSupport(), {})
     assert (len(answer.items), answer.is_incomplete) == (MOST, True)
     typed = complete("statement S: abs(i24«»").place
-    answer = completion_list(many, typed, Text(typed.typed), Abilities(), {})
-    wanted = [offer.label for offer in many if re.search("2.*4", offer.label)]
+    answer = completion_list(many, typed, Text(typed.typed), ItemSupport(), {})
+    wanted = [candidate.label for candidate in many if re.search("2.*4", candidate.label)]
     assert [item.label for item in answer.items] == wanted
     assert answer.is_incomplete
 
@@ -252,7 +254,7 @@ def test_what_is_not_imported_yet_is_imported(before: str, after: str) -> None:
 
 def test_what_imports_ends_its_lines_as_the_document_does() -> None:
     text = "policy p // Why.\r\n\r\nstatement S: abs(wri«»)\r\n"
-    found, _, items = _answer(text, Abilities())
+    found, _, items = _answer(text, ItemSupport())
     after = "policy p // Why.\r\n\r\nuse std.files: writes\r\n\r\nstatement S: abs(wri)\r\n"
     assert edited(found.text, items["writes"].additional_text_edits or [], "utf-16") == after
 

@@ -13,8 +13,8 @@ from vigil_lang.syntax.following import following
 from vigil_lang.syntax.parse import parse_with_tokens
 from vigil_lang.syntax.print import to_text
 from vigil_lang.syntax.scan import ITEM_WORDS, TEST, tokens
+from vigil_lsp.completing.candidate import written
 from vigil_lsp.completing.keywords import WORDS
-from vigil_lsp.completing.offer import written
 
 # What the grammar takes and another check refuses, or an editor writes otherwise: literals as arguments, temporal
 # operators outside `always`, conditions as terms of a pattern, `not` of `not in`.
@@ -39,7 +39,7 @@ def test_what_is_offered_can_stand_there(item: tree.Item, data: st.DataObject) -
     assert not place.beginning.mended
     terminal = terminals[at] if at < len(terminals) else "$END"
     assert terminal in place.accepted
-    offered = {offer.text for offer in found.offers}
+    offered = {candidate.text for candidate in found.candidates}
     kept_back = _KEPT_BACK.get(found.slot.role, set()) | ({"AFTER"} if found.slot.temporal else _TEMPORAL)
     if (
         terminal in WORDS
@@ -47,9 +47,9 @@ def test_what_is_offered_can_stand_there(item: tree.Item, data: st.DataObject) -
         and found.slot.role not in (*("declared", "term", "item", "annotation value", "value"),)
     ):
         assert offered >= {word for word, _, _ in WORDS[terminal]}
-    for offer in found.offers:
-        new = tokens(written(offer, place))
+    for candidate in found.candidates:
+        new = tokens(written(candidate, place))
         if place.fresh and new[0].text in (*ITEM_WORDS, TEST, "@"):
             continue  # they begin another item
-        start = "header" if offer.about[:2] == ("keyword", "POLICY") else "item"
-        assert not following([*place.before, *new], start).mended, offer
+        start = "header" if candidate.about[:2] == ("keyword", "POLICY") else "item"
+        assert not following([*place.before, *new], start).mended, candidate

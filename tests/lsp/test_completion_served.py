@@ -105,16 +105,16 @@ async def test_files_of_the_project(session: Session) -> None:
     session.write("sub/lib.vgl", "let A = {b}\n")
     session.changed("sub/lib.vgl", "x_test.vgl", how=types.FileChangeType.Created)
 
-    async def offered(text: str, name: str = "p.vgl") -> list[str]:
+    async def candidate_of(text: str, name: str = "p.vgl") -> list[str]:
         page = await session.open(text, name)
         answer = await page.ask(types.TEXT_DOCUMENT_COMPLETION)
         page.close()
         return [item.label for item in answer.items]
 
-    assert [label for label in await offered("use «»") if label.startswith(".")] == [".sub.lib"]
-    assert await offered("use .sub.lib: «»") == ["A"]
-    assert (await offered('@source("«»")'))[0] == '"SKILL.md"'
-    assert await offered('@source("SKILL.md", "«»")\nstatement S: abs(a())') == ['"You must ask first."']
-    assert (await offered('test "t" { run "«»" }', "p_test.vgl"))[0] == '"runs/a.jsonl"'
-    assert (await offered("// runs: «»"))[:2] == ["runs/*.jsonl", "runs/a.jsonl"]
-    assert "VGL301" in await offered("// vigil: ignore[«»]")
+    assert [label for label in await candidate_of("use «»") if label.startswith(".")] == [".sub.lib"]
+    assert await candidate_of("use .sub.lib: «»") == ["A"]
+    assert (await candidate_of('@source("«»")'))[0] == '"SKILL.md"'
+    assert await candidate_of('@source("SKILL.md", "«»")\nstatement S: abs(a())') == ['"You must ask first."']
+    assert (await candidate_of('test "t" { run "«»" }', "p_test.vgl"))[0] == '"runs/a.jsonl"'
+    assert (await candidate_of("// runs: «»"))[:2] == ["runs/*.jsonl", "runs/a.jsonl"]
+    assert "VGL301" in await candidate_of("// vigil: ignore[«»]")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from lsp_session import PROFILES
+from lsp_session import PROFILES, Profile
 from lsprotocol import types
 
 from vigil_lang.diagnostics import Diagnostic, Source, Span
@@ -116,12 +116,16 @@ async def test_related_places_are_told(session: Session) -> None:
     page = await session.open("let A = {x}\nlet A = {y}\nstatement S: abs(action in A)\n")
     found = await page.diagnostics(lambda sent: any(one.code == "VGL202" for one in sent))
     twice = next(one for one in found if one.code == "VGL202")
-    if session.profile.editor == "emacs":
-        assert twice.related_information is None, "it says that it shows none"
-        return
     assert twice.related_information is not None
     assert page.part(twice.related_information[0].location.range) == "A"
     assert twice.source == "vigil"
+
+
+async def test_related_places_are_not_told_to_an_editor_that_shows_none(alone: Alone) -> None:
+    session = await alone(Profile("emacs", "utf-16"))
+    page = await session.open("let A = {x}\nlet A = {y}\nstatement S: abs(action in A)\n")
+    found = await page.diagnostics(lambda sent: any(one.code == "VGL202" for one in sent))
+    assert [one.related_information for one in found if one.code == "VGL202"] == [None]
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.uris import to_fs_path
 
-from vigil_lsp import virtual
+from vigil_lsp import virtual_documents
 from vigil_lsp.features.documents import REQUEST_FAILED
 
 if TYPE_CHECKING:
@@ -37,18 +37,27 @@ def packed(**about: str) -> str:
 @pytest.mark.parametrize(
     ("document", "uri"),
     [
-        (virtual.code_page("VGL301"), "vigil:/codes/VGL301.md"),
-        (virtual.witness("/a b/p.vgl", "S"), f"vigil:/witness/S.md?{packed(policy='/a b/p.vgl')}"),
-        (virtual.witness("/p.vgl", "S", "/r#1"), f"vigil:/witness/S.md?{packed(policy='/p.vgl', run='/r#1')}"),
-        (virtual.run("/runs/a.jsonl#mon/day"), f"vigil:/run/day.md?{packed(run='/runs/a.jsonl#mon/day')}"),
-        (virtual.explanation("/p.vgl", "𝔸/?"), f"vigil:/explain/%F0%9D%94%B8%2F%3F.md?{packed(policy='/p.vgl')}"),
-        (virtual.results("/p_test.vgl", "é"), f"vigil:/tests/p_test.md?{packed(path='/p_test.vgl', test='é')}"),
+        (virtual_documents.code_page("VGL301"), "vigil:/codes/VGL301.md"),
+        (virtual_documents.witness("/a b/p.vgl", "S"), f"vigil:/witness/S.md?{packed(policy='/a b/p.vgl')}"),
+        (
+            virtual_documents.witness("/p.vgl", "S", "/r#1"),
+            f"vigil:/witness/S.md?{packed(policy='/p.vgl', run='/r#1')}",
+        ),
+        (virtual_documents.run("/runs/a.jsonl#mon/day"), f"vigil:/run/day.md?{packed(run='/runs/a.jsonl#mon/day')}"),
+        (
+            virtual_documents.explanation("/p.vgl", "𝔸/?"),
+            f"vigil:/explain/%F0%9D%94%B8%2F%3F.md?{packed(policy='/p.vgl')}",
+        ),
+        (
+            virtual_documents.results("/p_test.vgl", "é"),
+            f"vigil:/tests/p_test.md?{packed(path='/p_test.vgl', test='é')}",
+        ),
     ],
 )
-def test_uris(document: virtual.Virtual, uri: str) -> None:
+def test_uris(document: virtual_documents.Virtual, uri: str) -> None:
     assert document.uri == uri
     assert re.fullmatch(r"[A-Za-z0-9_-]*", uri.partition("?")[2])
-    assert virtual.parsed(uri) == document
+    assert virtual_documents.parsed(uri) == document
 
 
 @pytest.mark.parametrize(
@@ -61,11 +70,11 @@ def test_uris(document: virtual.Virtual, uri: str) -> None:
     ],
 )  # fmt: skip
 def test_what_is_no_document(uri: str) -> None:
-    assert virtual.parsed(uri) is None
+    assert virtual_documents.parsed(uri) is None
 
 
 def test_a_code_without_suffix() -> None:
-    assert virtual.parsed("vigil:/codes/VGL301") == virtual.code_page("VGL301")
+    assert virtual_documents.parsed("vigil:/codes/VGL301") == virtual_documents.code_page("VGL301")
 
 
 async def content(session: Session, uri: str) -> str:
@@ -82,19 +91,23 @@ async def test_texts(session: Session) -> None:
     page = await session.open(f"// runs: r.jsonl\n{POLICY}")
     policy, run = (to_fs_path(session.uri(name)) or "" for name in ("p.vgl", "r.jsonl"))
     assert (await content(session, "vigil:/codes/VGL301.md")).startswith("# VGL301")
-    explained = await content(session, virtual.explanation(policy, "S").uri)
+    explained = await content(session, virtual_documents.explanation(policy, "S").uri)
     assert '`Send(to = "eve")` must never happen.' in explained
-    timeline = await content(session, virtual.run(run).uri)
+    timeline = await content(session, virtual_documents.run(run).uri)
     assert "1 event, 1 at fault." in timeline
     assert "**violates** [`S`]" in timeline
-    witness = await content(session, virtual.witness(policy, "S", run).uri)
+    witness = await content(session, virtual_documents.witness(policy, "S", run).uri)
     assert witness.startswith("# `S`: violated in 1 run\n")
     page.replace('"eve"', '"bob"')
-    assert (await content(session, virtual.witness(policy, "S", run).uri)).startswith("# `S`: not violated\n")
+    assert (await content(session, virtual_documents.witness(policy, "S", run).uri)).startswith("# `S`: not violated\n")
 
 
 async def test_what_has_no_text_is_refused(session: Session) -> None:
-    for uri in ("vigil:/codes/VGL000.md", virtual.witness("/nowhere.vgl", "S").uri, virtual.run("/nowhere").uri):
+    for uri in (
+        "vigil:/codes/VGL000.md",
+        virtual_documents.witness("/nowhere.vgl", "S").uri,
+        virtual_documents.run("/nowhere").uri,
+    ):
         with pytest.raises(JsonRpcException) as caught:
             await content(session, uri)
         assert caught.value.code == REQUEST_FAILED
@@ -154,11 +167,11 @@ async def test_nothing_outside_of_the_workspace_is_shown(session: Session, tmp_p
     await session.open(POLICY)
     for place in (f"{inside}/link_", f"{inside}/folder/", f"{outside}/", f"{inside}/../../{outside.name}/"):
         for uri in (
-            virtual.run(f"{place}secret.jsonl").uri,
-            virtual.run(f"{place}secret.jsonl#0").uri,
-            virtual.explanation(f"{place}p.vgl", "S").uri,
-            virtual.witness(f"{place}p.vgl", "S").uri,
-            virtual.results(f"{place}p_test.vgl").uri,
+            virtual_documents.run(f"{place}secret.jsonl").uri,
+            virtual_documents.run(f"{place}secret.jsonl#0").uri,
+            virtual_documents.explanation(f"{place}p.vgl", "S").uri,
+            virtual_documents.witness(f"{place}p.vgl", "S").uri,
+            virtual_documents.results(f"{place}p_test.vgl").uri,
         ):
             with pytest.raises(JsonRpcException, match="workspace folder"):
                 await content(session, uri)
@@ -191,8 +204,8 @@ async def test_the_process_can_be_started_again(session: Session) -> None:
     assert (await command(session, "vigil.showStatement", page.uri, "S"))["text"].startswith("# `S`: violated in 1 run")
 
 
-class _Server:
-    """The part of a server that showing needs."""
+class _Client:
+    """The part of a client that showing needs."""
 
     def __init__(self, *abilities: str) -> None:
         self.abilities = abilities
@@ -201,16 +214,14 @@ class _Server:
     def supports(self, capability: str) -> bool:
         return capability in self.abilities
 
-    def window_show_message(self, params: types.ShowMessageParams) -> None:
-        self.said.append(params.message)
+    def show_message(self, message: str, _: types.MessageType = types.MessageType.Info) -> None:
+        self.said.append(message)
 
-    async def window_show_document_async(self, params: types.ShowDocumentParams) -> None:
-        self.said.append(params.uri)
+    async def show_document(self, uri: str) -> None:
+        self.said.append(uri)
 
-    async def workspace_text_document_content_refresh_async(
-        self, params: types.TextDocumentContentRefreshParams
-    ) -> None:
-        self.said.append(("refresh", params.uri))
+    async def refresh_document(self, uri: str) -> None:
+        self.said.append(("refresh", uri))
 
 
 SHOWS, ASKS = "window.show_document.support", "workspace.text_document_content"
@@ -218,9 +229,9 @@ SHOWS, ASKS = "window.show_document.support", "workspace.text_document_content"
 
 async def test_each_kind_of_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VIGIL_CACHE_DIR", str(tmp_path / "cache"))
-    document = virtual.code_page("VGL301")
-    show: Callable[..., Awaitable[str]] = virtual.show
-    modern, older, oldest = _Server(SHOWS, ASKS), _Server(SHOWS), _Server(ASKS)
+    document = virtual_documents.code_page("VGL301")
+    show: Callable[..., Awaitable[str]] = virtual_documents.show
+    modern, older, oldest = _Client(SHOWS, ASKS), _Client(SHOWS), _Client(ASKS)
     assert await show(document, "text", modern) == document.uri
     assert modern.said == [("refresh", document.uri), document.uri]
     uri = await show(document, "text", older)
@@ -231,6 +242,6 @@ async def test_each_kind_of_client(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert oldest.said == [f"VGL301: see {path}"]
     assert path.read_text() == "other"
     monkeypatch.setenv("VIGIL_CACHE_DIR", "")
-    nowhere = _Server(SHOWS)
+    nowhere = _Client(SHOWS)
     assert await show(document, "text", nowhere) == document.uri
     assert nowhere.said == ["The document cannot be shown: there is no folder to keep it in"]

@@ -19,18 +19,17 @@ from vigil_lang.diagnostics import Span
 from vigil_lang.trace import Signature
 from vigil_lang.trace.samples import ActionSamples, ArgumentSamples, Samples
 from vigil_lang.trace.signature import Action, Argument
-from vigil_lsp.hovering.asked import Asked
-from vigil_lsp.hovering.hover import told
+from vigil_lsp.hovering.hover import hover_text
+from vigil_lsp.hovering.target import HoverTarget
 from vigil_lsp.markup import plain, prose
 from vigil_lsp.names import Names
+from vigil_lsp.operator_help import OPERATORS
 from vigil_lsp.recordings.results import (
-    Broken,
-    Known,
     Matches,
     RunInfo,
+    RunResults,
     StatementResult,
 )
-from vigil_lsp.words import OPERATORS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,7 +63,7 @@ statement R2: abs(changes("/x") and kind not in ALL) // vigil: ignore[VGL301] wh
 
 
 def ask(
-    folder: Path, where: str, text: str = POLICY, known: Callable[[str], Known] | None = None, **params: object
+    folder: Path, where: str, text: str = POLICY, known: Callable[[str], RunResults] | None = None, **params: object
 ) -> tuple[str, str] | None:
     """What is said where the bar stands in a piece of the text, with the text it is said of."""
     before, _, after = where.partition("|")
@@ -72,7 +71,7 @@ def ask(
     project = Project(folder, {"p.vgl": text}, params)
     reading = project["p.vgl"]
     offset = text.index(before + after) + len(before)
-    found = told(Asked(reading, offset, project.names, known(text) if known else None, folder="/w"))
+    found = hover_text(HoverTarget(reading, offset, project.names, known(text) if known else None, folder="/w"))
     return None if found is None else (text[found.span.start : found.span.end], found.markdown)
 
 
@@ -206,7 +205,7 @@ def test_where_there_is_nothing_to_say(tmp_path: Path) -> None:
 # --- with runs ---
 
 
-def runs_know(text: str) -> Known:
+def runs_know(text: str) -> RunResults:
     """Three runs of ten events, in which some things happen."""
     signature = Signature(
         {
@@ -228,14 +227,14 @@ def runs_know(text: str) -> Known:
         Span(test, test + len('path ~ "/etc/*"')): Matches(3, 2),
         Span(body, body + len("action in ACTS and transform = x")): Matches(1, 1),
     }
-    broken = (Broken("/w/runs/1.jsonl#a", ((0, "e1", "no"),)),)
-    return Known(
+    broken = ("/w/runs/1.jsonl#a",)
+    return RunResults(
         signature, samples, infos, stale=False, statements={"R0": StatementResult("R0", 3, broken, 2)}, counts=counts
     )
 
 
 def test_tool_definitions_alone_count_no_events(tmp_path: Path) -> None:
-    def no_runs(text: str) -> Known:
+    def no_runs(text: str) -> RunResults:
         return replace(runs_know(text), runs=(), samples=Samples())
 
     def said(where: str) -> str:
@@ -314,7 +313,7 @@ def test_every_place_can_be_asked_about(
     reading = Project(shared(tmp_path_factory), {"p.vgl": text})["p.vgl"]
     names = Names([reading])
     for offset in range(len(text) + 1):
-        found = told(Asked(reading, offset, names))
+        found = hover_text(HoverTarget(reading, offset, names))
         assert found is None or found.span.start <= offset <= found.span.end
 
 

@@ -17,10 +17,10 @@ from vigil_lsp.features.inlay_hint import hints
 from vigil_lsp.files import Files
 from vigil_lsp.reading import Readings
 from vigil_lsp.recordings.judging import Judging
-from vigil_lsp.recordings.named import Asked, Basis
-from vigil_lsp.recordings.results import known
-from vigil_lsp.recordings.state import State
-from vigil_lsp.variables import asked_in, values_of
+from vigil_lsp.recordings.results import located
+from vigil_lsp.recordings.run_sources import RunSources, TrackedPolicy
+from vigil_lsp.recordings.worker_state import State
+from vigil_lsp.variables import values_of, variable_tests
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from lsp_session import Page, Session
 
     from vigil_lsp.reading import Reading
-    from vigil_lsp.recordings.results import Known
+    from vigil_lsp.recordings.results import RunResults
 
 RUN = "".join(
     json.dumps(line) + "\n"
@@ -41,25 +41,28 @@ RUN = "".join(
 )
 
 
-def read(folder: Path, text: str) -> tuple[Reading, Known]:
+def read(folder: Path, text: str) -> tuple[Reading, RunResults]:
     """A policy with what the run says of it."""
     (folder / "r.jsonl").write_text(RUN)
     path = folder / "p.vgl"
     path.write_text(text)
-    state, asked = State(), Asked(str(path), text, Basis((str(folder / "r.jsonl"),)), str(folder), shown=True)
-    state.set(asked)
-    runs = state.runs[asked.basis]
+    state, tracked = (
+        State(),
+        TrackedPolicy(str(path), text, RunSources((str(folder / "r.jsonl"),)), str(folder), shown=True),
+    )
+    state.set(tracked)
+    runs = state.runs[tracked.sources]
     list(runs.load(state.recordings))
-    judging = Judging(asked, state.source(str(path)), runs)
+    judging = Judging(tracked, state.source(str(path)), runs)
     list(judging.steps(state.access))
     files = Files()
     reading = Readings(files).of(files.source(str(path)), {})
-    assert runs.world is not None
+    assert runs.summary is not None
     items = [item.span for item in reading.file.items]
-    return reading, known(runs.world, judging.result(), reading.source, items, stale=False)
+    return reading, located(runs.summary, judging.result(), reading.source, items, stale=False)
 
 
-def shown(reading: Reading, known: Known | None, within: Span | None = None) -> str:
+def shown(reading: Reading, known: RunResults | None, within: Span | None = None) -> str:
     """The text with its hints in it, as an editor has it."""
     text = reading.text.content
     found = sorted(
@@ -127,7 +130,7 @@ def test_values_are_those_of_the_actions_that_are_asked_for(tmp_path: Path) -> N
     trace = read_trace(RUN.encode().splitlines(keepends=True), "r.jsonl")
     signature, samples = observe([trace]), sampled([trace])
     items = [item for item in reading.file.items if isinstance(item, tree.Statement)]
-    narrow, wide = (values_of(asked_in(reading.policy, item), signature, samples)["x"] for item in items)
+    narrow, wide = (values_of(variable_tests(reading.policy, item), signature, samples)["x"] for item in items)
     assert (narrow.types, narrow.samples) == ({"text"}, (("`x`", 1),))
     assert (wide.types, wide.samples) == ({"text", "number", "bool"}, (("3", 1), ("`x`", 1), ("true", 1)))
 

@@ -261,13 +261,17 @@ async def test_a_killed_client_ends_the_server(
 
 
 @pytest.mark.parametrize("profile", [*PROFILES, Profile("neovim"), Profile("emacs")], ids=str)
-async def test_the_encoding_is_one_that_the_client_offers(alone: Alone, profile: Profile) -> None:
+async def test_every_editor_is_served_in_an_encoding_that_it_offers(alone: Alone, profile: Profile) -> None:
     session = await alone(profile)
     general = profile.params(session.root).capabilities.general
     offered = general.position_encodings if general is not None else None
     assert session.encoding in (offered or ["utf-16"])
     if profile.encoding is not None:
         assert session.encoding == profile.encoding
+    page = await session.open('statement S: pr«»ec(Send(to = "𝔸", x = y), Ask())\n')
+    found = await page.diagnostics(lambda sent: any(one.code == "VGL301" for one in sent))
+    assert "VGL301" in [one.code for one in found]
+    assert await page.ask(types.TEXT_DOCUMENT_HOVER) is not None
     await session.end()
     assert session.process.returncode == 0
 

@@ -8,11 +8,11 @@ import pytest
 from lsprotocol import types
 from written import Project
 
-from vigil_lsp.names import Names, everywhere, occurrences, symbol_at
+from vigil_lsp.names import Names, everywhere
 from vigil_lsp.project import Projects
-from vigil_lsp.recordings import world
-from vigil_lsp.server import server
+from vigil_lsp.recordings import loading
 from vigil_lsp.symbols import Symbol
+from vigil_lsp.workspace import Workspace
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -161,11 +161,11 @@ def test_events_and_their_steps(project: Project) -> None:
 
 def test_std_modules_take_part(project: Project) -> None:
     name, offset = project.offset("shop.vgl: std.files: chan|ges")
-    symbol = symbol_at(project[name], offset)
-    assert symbol is not None
-    places = [p for p in occurrences(symbol, [project[name]]) if p.source.path == project.path(name)]
+    names = Names([project[name]])
+    symbol = names.at(project.path(name), offset)[0].symbol
+    places = [p for p in names.occurrences(symbol) if p.source.path == project.path(name)]
     assert [(p.source.position(p.span.start), p.role) for p in places] == [((2, 16), "import"), ((7, 69), "reference")]
-    (declared,) = Names([project[name]]).declarations(symbol)
+    (declared,) = names.declarations(symbol)
     assert declared.source.path.endswith("std/files.vgl")
     assert declared.source.text[: declared.span.start].endswith("pattern ")
 
@@ -180,9 +180,8 @@ def test_tests_without_a_use_speak_of_their_namesake(tmp_path: Path) -> None:
     assert _named(project, "a.vgl: g = |x") == ["a:1:24r", "a_test:1:49r"]
     assert _named(project, "a_test.vgl: expect |a.S") == ["a_test:1:31r"]
     name, offset = project.offset("a_test.vgl: a.|S")
-    assert symbol_at(project[name], offset) is None
-    symbol = symbol_at(project[name], offset, [project["a.vgl"]])
-    assert symbol is not None
+    assert Names([project[name]]).at(project.path(name), offset) == []
+    symbol = Names([project[name], project["a.vgl"]]).at(project.path(name), offset)[0].symbol
     assert (symbol.kind, symbol.path) == ("statement", project.path("a.vgl"))
 
 
@@ -266,7 +265,7 @@ SHARED = {
 )
 def test_only_what_could_name_it_is_read(tmp_path: Path, where: str, words: tuple[str, ...], seen: set[str]) -> None:
     shop = Project(tmp_path, SHARED)
-    made = server()
+    made = Workspace()
     made.projects.folders = [shop.folder]
     name, offset = shop.offset(where)
     position = made.files.text(made.files.source(shop.path(name))).position(offset)
@@ -304,6 +303,6 @@ def test_links_out_of_a_project_are_no_runs(tmp_path: Path) -> None:
     for path in ("secret.jsonl", "inside/own.jsonl"):
         (tmp_path / path).write_text('{"action":"a"}\n')
     (tmp_path / "inside" / "link.jsonl").symlink_to("../secret.jsonl")
-    found = world.find([str(tmp_path / "inside" / "*.jsonl")], str(tmp_path / "inside"))
+    found = loading.find([str(tmp_path / "inside" / "*.jsonl")], str(tmp_path / "inside"))
     assert found.files == [str(tmp_path / "inside" / "own.jsonl")]
     assert [at for at, _ in found.missing] == [0]

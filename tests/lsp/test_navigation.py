@@ -23,7 +23,7 @@ from vigil_lsp.features.highlight import highlights
 from vigil_lsp.features.references import references
 from vigil_lsp.features.selection_range import selections
 from vigil_lsp.features.workspace_symbol import matching
-from vigil_lsp.quoted import passage, quotations, recording
+from vigil_lsp.quotations import passage, quotations, recording
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import pickle
 import sys
 import time
 from contextlib import asynccontextmanager, suppress
@@ -23,23 +22,21 @@ from vigil_lang.semantics import core
 from vigil_lang.syntax import parse
 from vigil_lang.trace import Action, Argument, Signature, observe
 from vigil_lang.trace.samples import MAX_LENGTH, MAX_VALUES, Samples, sampled
-from vigil_lsp.recordings import world, writing
-from vigil_lsp.recordings.answering import answered
-from vigil_lsp.recordings.client import Recordings, Unanswered
-from vigil_lsp.recordings.limits import TooLong, limited
-from vigil_lsp.recordings.messages import Ask, News, Policies, Progress, RunsNow, frame
-from vigil_lsp.recordings.named import absolute, asked, patterns_in
-from vigil_lsp.recordings.news import news
+from vigil_lsp.recordings import loading, reports
+from vigil_lsp.recordings.loading import MAX_TEXT, without_long_values
+from vigil_lsp.recordings.messages import Policies, Progress, Question, RunsLoaded, frame
+from vigil_lsp.recordings.process import RecordingsProcess, Unanswered
+from vigil_lsp.recordings.queries import answer_steps
 from vigil_lsp.recordings.results import (
     ItemResult,
     Judged,
-    Known,
     Matches,
-    StatementResult,
-    World,
-    known,
+    RunResults,
+    RunsSummary,
+    located,
 )
-from vigil_lsp.recordings.slimming import MAX_TEXT, slim
+from vigil_lsp.recordings.run_sources import absolute, patterns_in, tracked_policy
+from vigil_lsp.recordings.time_limit import TooLong, limited
 from vigil_lsp.recordings.worker import Worker
 
 if TYPE_CHECKING:
@@ -47,8 +44,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from vigil_lang.trace import Trace
-    from vigil_lsp.recordings.named import Asked
-    from vigil_lsp.recordings.recorded import Recorded
+    from vigil_lsp.recordings.cached_run import CachedRun
+    from vigil_lsp.recordings.run_sources import TrackedPolicy
 
 PATIENCE = 30
 
@@ -83,14 +80,14 @@ def test_paths_are_absolute_and_folders_no_globs() -> None:
 
 def test_a_comment_takes_the_place_of_the_configuration() -> None:
     settings = Settings(runs=("all/*.jsonl",), signatures=("sig.json",), lint=Lint(benign=("good",)))
-    plain = asked("/w/d/p.vgl", "", settings, "/w", "/w", shown=True)
-    assert plain.basis.runs == ("/w/all/*.jsonl",)
-    assert plain.basis.within == "/w"  # the project of the configuration
-    own = asked("/w/d/p.vgl", "// runs: a.jsonl", settings, "/w", "/w", shown=True)
-    assert own.basis.runs == ("/w/d/a.jsonl",)
-    assert own.basis.within == "/w"
+    plain = tracked_policy("/w/d/p.vgl", "", settings, "/w", "/w", shown=True)
+    assert plain.sources.runs == ("/w/all/*.jsonl",)
+    assert plain.sources.within == "/w"  # the project of the configuration
+    own = tracked_policy("/w/d/p.vgl", "// runs: a.jsonl", settings, "/w", "/w", shown=True)
+    assert own.sources.runs == ("/w/d/a.jsonl",)
+    assert own.sources.within == "/w"
     assert own.comments == (Span(9, 16),)
-    assert (own.basis.signatures, own.basis.benign) == (("/w/sig.json",), ("/w/good",))
+    assert (own.sources.signatures, own.sources.benign) == (("/w/sig.json",), ("/w/good",))
 
 
 def test_nothing_outside_the_workspace_is_read(tmp_path: Path) -> None:
@@ -99,11 +96,11 @@ def test_nothing_outside_the_workspace_is_read(tmp_path: Path) -> None:
     outside.write_text(run_text())
     (inside / "a.jsonl").write_text(run_text())
     (inside / "link.jsonl").symlink_to(outside)
-    found = world.find([str(inside / "*.jsonl"), str(outside), str(inside / "../secret.jsonl")], str(inside))
+    found = loading.find([str(inside / "*.jsonl"), str(outside), str(inside / "../secret.jsonl")], str(inside))
     assert found.files == [str(inside / "a.jsonl")]
     assert found.missing == [(at, "only what lies in the workspace folder is read") for at in (0, 1, 2)]
-    assert world.find([str(outside)]).files == [str(outside)]
-    assert world.find([str(inside / "b.jsonl"), "\0"]).missing[0][1].startswith("there is no file")
+    assert loading.find([str(outside)]).files == [str(outside)]
+    assert loading.find([str(inside / "b.jsonl"), "\0"]).missing[0][1].startswith("there is no file")
 
 
 def test_what_cannot_lie_in_the_workspace_is_not_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,10 +108,10 @@ def test_what_cannot_lie_in_the_workspace_is_not_looked_for(tmp_path: Path, monk
     (inside / "runs").mkdir(parents=True)
     (inside / "runs/a.jsonl").write_text(run_text())
     looked: list[list[str]] = []
-    expanded = world.trace_paths
-    monkeypatch.setattr(world, "trace_paths", lambda args, **how: looked.append(args) or expanded(args, **how))
+    expanded = loading.trace_paths
+    monkeypatch.setattr(loading, "trace_paths", lambda args, **how: looked.append(args) or expanded(args, **how))
     pattern = absolute(str(inside), "*/*.jsonl")
-    found = world.find(["/**/*.jsonl", str(tmp_path / "*/*.jsonl"), pattern], str(inside))
+    found = loading.find(["/**/*.jsonl", str(tmp_path / "*/*.jsonl"), pattern], str(inside))
     assert found.files == [str(inside / "runs/a.jsonl")]
     assert [at for at, _ in found.missing] == [0, 1]
     assert looked == [[pattern]]
@@ -123,9 +120,9 @@ def test_what_cannot_lie_in_the_workspace_is_not_looked_for(tmp_path: Path, monk
 def test_a_policy_is_no_run(tmp_path: Path) -> None:
     for name in ("a.jsonl", "p.vgl", "vigil.toml"):
         (tmp_path / name).write_text("")
-    found = world.find([str(tmp_path / "*"), str(tmp_path / "p.vgl")])
+    found = loading.find([str(tmp_path / "*"), str(tmp_path / "p.vgl")])
     assert found.files == [str(tmp_path / "a.jsonl")]
-    assert found.missing == [(1, "this stands for no run, only for policies or configurations")]
+    assert found.missing == [(1, "this matches no recording, only policies or configurations")]
 
 
 def test_what_takes_too_long_to_find_is_looked_for_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,12 +135,12 @@ def test_what_takes_too_long_to_find_is_looked_for_once(tmp_path: Path, monkeypa
             pass
         return args
 
-    monkeypatch.setattr(world, "MAX_SECONDS", 0.1)
-    monkeypatch.setattr(world, "trace_paths", expanded)
+    monkeypatch.setattr(loading, "MAX_SECONDS", 0.1)
+    monkeypatch.setattr(loading, "trace_paths", expanded)
     path, slow = str(tmp_path / "a.jsonl"), set[str]()
     for _ in range(2):
-        found = world.find(["slow", path], None, slow)
-        assert (found.files, found.missing) == ([path], [(0, "finding what this stands for takes too long")])
+        found = loading.find(["slow", path], None, slow)
+        assert (found.files, found.missing) == ([path], [(0, "finding the files that match this takes too long")])
     assert looked == ["slow", path, path]
 
 
@@ -151,7 +148,7 @@ def test_what_takes_too_long_to_find_is_looked_for_once(tmp_path: Path, monkeypa
 def test_a_pipe_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     os.mkfifo(path)
-    loaded = world.Recordings().load(str(path))
+    loaded = loading.RecordingCache().load(str(path))
     assert loaded.runs == ()
     assert [finding.message for finding in loaded.findings] == ["a pipe or a device is not followed in an editor"]
 
@@ -172,12 +169,12 @@ def test_a_limit_inside_another_leaves_it_as_it_was() -> None:
 
 
 def test_a_large_recording_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(world, "MAX_BYTES", 1_000_000)
+    monkeypatch.setattr(loading, "MAX_BYTES", 1_000_000)
     path = tmp_path / "a.jsonl"
     path.write_text(run_text())
     with path.open("ab") as stream:
         stream.truncate(1_000_001)
-    loaded = world.Recordings().load(str(path))
+    loaded = loading.RecordingCache().load(str(path))
     assert loaded.runs == ()
     assert [(f.code, f.severity) for f in loaded.findings] == [("VGL003", "warning")]
     assert "more than 1 MB" in loaded.findings[0].message
@@ -206,7 +203,7 @@ def test_kinds_have_samples() -> None:
 
 def test_long_values_are_open_in_the_server() -> None:
     signature = observe([trace_of(("A", {"short": "s", "long": "x" * (MAX_TEXT + 1)}))])
-    args = slim(signature).actions["A"].args
+    args = without_long_values(signature).actions["A"].args
     assert args["short"].values == {"s"}
     assert args["long"].values is None
     assert args["long"].types == {"text"}
@@ -215,7 +212,7 @@ def test_long_values_are_open_in_the_server() -> None:
 # --- what is known of a newer text ---
 
 OLD = "let a = 1\nstatement S: abs(A())\nstatement T: abs(B())\n"
-WORLD = World(7, Signature({"A": Action({"k": Argument(frozenset())})}, "observed"), Samples(), ())
+SUMMARY = RunsSummary(7, Signature({"A": Action({"k": Argument(frozenset())})}, "observed"), Samples(), ())
 
 
 def judged(text: str, **more: Any) -> Judged:
@@ -228,9 +225,9 @@ def judged(text: str, **more: Any) -> Judged:
     return Judged("p.vgl", text, 7, tuple(items), **more)
 
 
-def now(text: str, before: Judged, *, stale: bool = True) -> Known:
+def now(text: str, before: Judged, *, stale: bool = True) -> RunResults:
     source = Source("p.vgl", text)
-    return known(WORLD, before, source, [item.span for item in parse(source).file.items], stale=stale)
+    return located(SUMMARY, before, source, [item.span for item in parse(source).file.items], stale=stale)
 
 
 def test_results_move_with_their_items() -> None:
@@ -276,18 +273,6 @@ def test_findings_between_items_stay_where_the_text_is_as_it_was() -> None:
     assert list(spans.values()) == [[Span(9, 11)], [Span(9, 11)], [Span(10, 12)], []]
 
 
-def test_only_what_changed_is_sent() -> None:
-    one = judged(OLD, statements=(StatementResult("S", 1, (), 1), StatementResult("T", 1, (), 0)))
-    two = judged(OLD.replace("A()", "AA()"), statements=(one.statements[0], StatementResult("T", 1, (), 1)))
-    first = news(one, 1, None, complete=False)
-    assert first.after(None) == one
-    second = pickle.loads(pickle.dumps(news(two, 2, (1, one), complete=True)))
-    assert second.since == 1
-    assert second.after(one) == two
-    assert [type(member) for member in second.items.members] == [int, ItemResult, ItemResult]
-    assert [type(member) for member in second.statements.members] == [int, StatementResult]
-
-
 # --- the process ---
 
 
@@ -295,21 +280,23 @@ def test_only_what_changed_is_sent() -> None:
 class Watched:
     """A client of the process, with what it was told."""
 
-    recordings: Recordings
+    recordings: RecordingsProcess
     folder: Path
     failures: list[str]
     progress: list[Progress]
     files: list[set[str]]
     news: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def say(self, text: str, name: str = "p.vgl", **settings: Any) -> Asked:
+    def say(self, text: str, name: str = "p.vgl", **settings: Any) -> TrackedPolicy:
         """Tell it of one policy."""
         given = {"runs": ("runs/*.jsonl",), **settings}
-        told = asked(str(self.folder / name), text, Settings(**given), str(self.folder), str(self.folder), shown=True)
+        told = tracked_policy(
+            str(self.folder / name), text, Settings(**given), str(self.folder), str(self.folder), shown=True
+        )
         self.recordings.update([told])
         return told
 
-    def known(self, text: str, name: str = "p.vgl") -> Known | None:
+    def known(self, text: str, name: str = "p.vgl") -> RunResults | None:
         source = Source(str(self.folder / name), text)
         return self.recordings.known(source, [item.span for item in parse(source).file.items])
 
@@ -322,7 +309,7 @@ class Watched:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.news.wait(), 0.5)
 
-    async def answered(self, text: str, name: str = "p.vgl", **settings: Any) -> Known:
+    async def answered(self, text: str, name: str = "p.vgl", **settings: Any) -> RunResults:
         """What is known of a text, once all of it is."""
         self.say(text, name, **settings)
         await self.until(lambda: (found := self.known(text, name)) is not None and not found.stale)
@@ -351,12 +338,11 @@ async def watched(folder: Path) -> AsyncIterator[Watched]:
 
         return told
 
-    found.recordings = Recordings(
-        on_known=then(lambda _: None),
-        on_runs=then(found.files.append),
-        on_progress=then(found.progress.append),
-        on_failure=then(found.failures.append),
-    )
+    recordings = found.recordings = RecordingsProcess()
+    recordings.on_results = then(lambda _: None)
+    recordings.on_loaded = then(found.files.append)
+    recordings.on_progress = then(found.progress.append)
+    recordings.on_failure = then(found.failures.append)
     try:
         yield found
     finally:
@@ -375,9 +361,10 @@ async def test_what_runs_say_of_a_policy(tmp_path: Path) -> None:
             "T": (1, 2, 2),
             "U": (0, 2, 0),
         }
-        broken = found.statements["T"].violated[0]
-        assert broken.run == str(tmp_path / "runs/b.jsonl")
-        assert [(at, event) for at, event, _ in broken.events] == [(0, "e1"), (1, "e2")]
+        assert found.statements["T"].violated == (str(tmp_path / "runs/b.jsonl"),)
+        (view,) = await here.recordings.events(str(tmp_path / "runs/b.jsonl"))
+        at_fault = [one for one in view.events if "T" in [note.statement for note in one.violates]]
+        assert [(one.index, one.id) for one in at_fault] == [(0, "e1"), (1, "e2")]
         assert found.signature.actions.keys() == {"Ask", "Send"}
         at = POLICY.index("Send(to = x)")
         assert found.matches(Span(at, at + len("Send(to = x)"))) == Matches(3, 2)
@@ -409,10 +396,10 @@ async def test_a_policy_is_opened_that_was_on_disk_before(tmp_path: Path) -> Non
     async with watched(tmp_path) as here:
         await here.answered(POLICY)
         path, folder = str(tmp_path / "new.vgl"), str(tmp_path)
-        open_one = here.recordings._asked[str(tmp_path / "p.vgl")]
+        open_one = here.recordings._tracked_policies[str(tmp_path / "p.vgl")]
         settings = Settings(runs=("runs/*.jsonl",))
         for text in (None, POLICY):
-            newer = asked(path, text, settings, folder, folder, shown=text is not None)
+            newer = tracked_policy(path, text, settings, folder, folder, shown=text is not None)
             here.recordings.update([open_one, newer])
         await here.until(lambda: (now := here.known(POLICY, "new.vgl")) is not None and not now.stale)
 
@@ -430,9 +417,9 @@ async def test_a_module_that_is_closed_counts_as_it_is_on_disk(tmp_path: Path) -
     async with watched(tmp_path) as here:
         (tmp_path / "lib.vgl").write_text('pattern bad = Send(to = "nobody")\n')
         text, folder, settings = "use .lib\nstatement S: abs(bad())\n", str(tmp_path), Settings(runs=("runs/*.jsonl",))
-        own = asked(str(tmp_path / "p.vgl"), text, settings, folder, folder, shown=True)
+        own = tracked_policy(str(tmp_path / "p.vgl"), text, settings, folder, folder, shown=True)
         module = 'pattern bad = Send(to = "eve")\n'
-        other = asked(str(tmp_path / "lib.vgl"), module, Settings(), folder, folder, shown=True)
+        other = tracked_policy(str(tmp_path / "lib.vgl"), module, Settings(), folder, folder, shown=True)
 
         def broken() -> int:
             found = here.known(text)
@@ -448,22 +435,28 @@ def judging(folder: Path, runs: str) -> tuple[Worker, Callable[[str], Judged]]:
     """A worker for a run, and what it says of a text of one policy."""
     (folder / "r.jsonl").write_text(runs)
     sent: list[object] = []
-    worker, before = Worker(sent.append), None
+    worker = Worker(sent.append)
 
     def said(text: str) -> Judged:
-        nonlocal before
         sent.clear()
         settings = Settings(runs=("r.jsonl",))
-        worker.take(Policies((asked(str(folder / "p.vgl"), text, settings, str(folder), str(folder), shown=True),)))
+        worker.take(
+            Policies((tracked_policy(str(folder / "p.vgl"), text, settings, str(folder), str(folder), shown=True),))
+        )
         while worker.busy:
             worker.step()
-        for message in sent:
-            if isinstance(message, News):
-                before = message.after(before)
-        assert before is not None
-        return before
+        return [message for message in sent if isinstance(message, Judged)][-1]
 
     return worker, said
+
+
+def test_what_is_sent_of_a_policy_is_small(tmp_path: Path) -> None:
+    """All of it is sent after each change: it must not grow with the events at fault."""
+    _, said = judging(tmp_path, run_text(*[("Send", {"to": f"person {n}"}) for n in range(5_000)]))
+    text = "".join(f"statement S{n}: abs(Send(n != {n}, to = x))\nstatement T{n}: abs(Send())\n" for n in range(10))
+    found = said(text)
+    assert [len(statement.violated) for statement in found.statements] == [0, 1] * 10
+    assert len(frame(found)) < 10_000
 
 
 def test_answers_about_older_texts_are_forgotten(tmp_path: Path) -> None:
@@ -476,10 +469,10 @@ def test_answers_about_older_texts_are_forgotten(tmp_path: Path) -> None:
 
 
 def test_the_timeline_of_a_long_run_counts_all_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writing, "MAX_LINES", 2)
+    monkeypatch.setattr(reports, "MAX_LINES", 2)
     worker, said = judging(tmp_path, run_text(*[("Send", {"n": n}) for n in range(5)]))
     said("statement S: abs(Send())\n")
-    *_, found = answered(Ask(1, "timeline", (str(tmp_path / "r.jsonl"),)), worker._state)
+    *_, found = answer_steps(Question(1, "timeline", (str(tmp_path / "r.jsonl"),)), worker._state)
     assert "\n\n5 events, 5 at fault.\n\n" in found.text
     assert found.text.count("**violates**") == 2
     assert found.text.endswith("\n\nAnd 3 more events.\n")
@@ -490,7 +483,7 @@ def test_a_condition_that_takes_too_long_leaves_the_others(tmp_path: Path, monke
 
     counted = counting.matches
 
-    def matches(condition: core.Condition, runs: Sequence[Recorded]) -> Matches | None:
+    def matches(condition: core.Condition, runs: Sequence[CachedRun]) -> Matches | None:
         if core.variables_of(condition):
             raise TooLong("this takes too long")
         return counted(condition, runs)
@@ -524,8 +517,8 @@ async def test_an_open_module_counts_as_it_is_in_the_editor(tmp_path: Path) -> N
         module = 'pattern bad = Send(to = "eve")\n'
         here.recordings.update(
             [
-                asked(str(tmp_path / "p.vgl"), text, settings, folder, folder, shown=True),
-                asked(str(tmp_path / "lib.vgl"), module, settings, folder, folder, shown=True),
+                tracked_policy(str(tmp_path / "p.vgl"), text, settings, folder, folder, shown=True),
+                tracked_policy(str(tmp_path / "lib.vgl"), module, settings, folder, folder, shown=True),
             ]
         )
         await here.until(lambda: (now := here.known(text)) is not None and len(now.statements["S"].violated) == 1)
@@ -564,17 +557,17 @@ def test_runs_that_cannot_be_read_are_given_up(tmp_path: Path, monkeypatch: pyte
     def too_long(_: object) -> None:
         raise TooLong("this takes too long")
 
-    monkeypatch.setattr(world, "observe", too_long)
+    monkeypatch.setattr(loading, "observe", too_long)
     (tmp_path / "a.jsonl").write_text(run_text(("Ask", {})))
     sent: list[object] = []
     working = Worker(sent.append)
     folder = str(tmp_path)
     settings = Settings(runs=("*.jsonl",))
-    working.take(Policies((asked(str(tmp_path / "p.vgl"), POLICY, settings, folder, folder, shown=True),)))
+    working.take(Policies((tracked_policy(str(tmp_path / "p.vgl"), POLICY, settings, folder, folder, shown=True),)))
     while working.busy:
         working.step()
-    (told,) = [message for message in sent if isinstance(message, RunsNow)]
-    assert (told.world.runs, told.world.missing) == ((), ((0, "this takes too long"),))
+    (told,) = [message for message in sent if isinstance(message, RunsLoaded)]
+    assert (told.summary.runs, told.summary.missing) == ((), ((0, "this takes too long"),))
     working.look()
     assert not working.busy
 
@@ -675,7 +668,7 @@ async def test_it_ends_with_its_input_and_reads_nothing_in_the_working_folder(tm
     told = plant(tmp_path)
     process = await _process(tmp_path)
     assert process.stdin is not None
-    process.stdin.write(frame(Ask(1, "timeline", ("/nowhere",))))
+    process.stdin.write(frame(Question(1, "timeline", ("/nowhere",))))
     process.stdin.close()
     assert await asyncio.wait_for(process.wait(), PATIENCE) == 0
     assert has_run(told) == []
@@ -687,7 +680,7 @@ async def test_it_ends_with_its_input_while_it_works(tmp_path: Path) -> None:
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     process = await _process(tmp_path)
     assert process.stdin is not None
-    process.stdin.write(frame(Ask(1, "views", (str(path),))))
+    process.stdin.write(frame(Question(1, "views", (str(path),))))
     await process.stdin.drain()
     await asyncio.sleep(0.5)
     started = time.monotonic()

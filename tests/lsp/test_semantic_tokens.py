@@ -14,8 +14,8 @@ from lsprotocol import types
 from written import Project, shared
 
 from tests.strategies import policies
-from vigil_lsp.colours import LEXICAL, MODIFIERS, TYPES, Claim, change, coloured, encoded
 from vigil_lsp.names import Names
+from vigil_lsp.semantic_highlighting import LEXICAL, MODIFIERS, TYPES, ClassifiedToken, change, classified, encoded
 from vigil_lsp.text import Text
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ statement R0: bresp[30s](uses(x) and changes("é"), check(target = x, path ~ /a/
 """
 
 
-def named(text: str, claims: Sequence[Claim]) -> list[str]:
+def named(text: str, claims: Sequence[ClassifiedToken]) -> list[str]:
     """Each token as `text type modifier…`."""
     bits = enumerate(MODIFIERS)
     names = list(bits)
@@ -53,7 +53,7 @@ def colours(folder: Path, text: str, name: str = "p.vgl", **others: str) -> list
     """The tokens of a policy in a folder of its own."""
     project = Project(folder, {name: text, **{f"{stem}.vgl": more for stem, more in others.items()}})
     reading = project[name]
-    return named(text, coloured(reading, project.names.mentions(reading.module)))
+    return named(text, classified(reading, project.names.mentions(reading.module)))
 
 
 def test_every_kind_of_token(tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ def decoded(text: str, data: Sequence[int], encoding: str) -> list[str]:
 def test_numbers_in_every_encoding(tmp_path: Path, encoding: str) -> None:
     text = POLICY.replace("// why", "// 👩\u200d🔬 why").replace('"b c"', '"𝔸"')
     project = Project(tmp_path, {"p.vgl": text})
-    claims = coloured(project["p.vgl"], project.names.mentions(project["p.vgl"].module))
+    claims = classified(project["p.vgl"], project.names.mentions(project["p.vgl"].module))
     data = encoded(Text(text, encoding), claims)
     assert decoded(text, data, encoding) == named(text, claims)
     assert all(type(number) is int for number in data)
@@ -130,7 +130,7 @@ def test_numbers_in_every_encoding(tmp_path: Path, encoding: str) -> None:
 def test_a_carriage_return_is_no_part_of_a_token(tmp_path: Path) -> None:
     text = "// one\r\nlet A = 1 // two\rthree\r\n"
     project = Project(tmp_path, {"p.vgl": text})
-    data = encoded(Text(text), coloured(project["p.vgl"], project.names.mentions(project["p.vgl"].module)))
+    data = encoded(Text(text), classified(project["p.vgl"], project.names.mentions(project["p.vgl"].module)))
     assert [one for one in decoded(text, data, "utf-16") if "comment" in one] == [
         "// one comment", "// two comment", "three comment",
     ]  # fmt: skip
@@ -145,7 +145,7 @@ def test_tokens_are_in_order_and_within_lines(
     text = text[:at] + noise + text[at:]
     project = Project(shared(tmp_path_factory), {"p.vgl": text})
     reading = project["p.vgl"]
-    claims = coloured(reading, Names([reading]).mentions(reading.module))
+    claims = classified(reading, Names([reading]).mentions(reading.module))
     assert all(one.end <= other.start for one, other in pairwise(claims))
     assert all(one.start < one.end and "\n" not in text[one.start : one.end] for one in claims)
     shown = decoded(text, encoded(Text(text, "utf-8"), claims), "utf-8")

@@ -11,11 +11,11 @@ from lsprotocol import types
 from markdown_it import MarkdownIt
 
 from vigil_lang.diagnostics import Source
-from vigil_lsp.features.trace import described
 from vigil_lsp.files import Document
-from vigil_lsp.recordings.results import EventView, Said
+from vigil_lsp.open_recordings import MAX_CHARACTERS, is_recording
+from vigil_lsp.recording_features import described
+from vigil_lsp.recordings.results import EventView, StatementNote
 from vigil_lsp.text import Text
-from vigil_lsp.traces import MAX_CHARACTERS, is_recording
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -92,17 +92,19 @@ async def test_hover_on_an_event(session: Session) -> None:
     assert links_of(mentioned) == [f"{session.uri('p.vgl')}#L4"]
     nothing = await hover(4)
     assert nothing is not None
-    assert "No statement speaks of it." in nothing.contents.value
+    assert "No statement mentions it." in nothing.contents.value
     assert await hover(0) is None
     assert await hover(99) is None
 
 
 def test_messages_stay_on_the_lines_of_their_list() -> None:
-    said = [Said("p.vgl", name, message) for name, message in (("R", "Broken a\nb\n\n# H\n\n- x"), ("S", "no"))]
+    said = [
+        StatementNote("p.vgl", name, message) for name, message in (("R", "Broken a\nb\n\n# H\n\n- x"), ("S", "no"))
+    ]
     event = EventView(0, "e1", 1, "Do()", "Do", (), (), "ok", violates=tuple(said))
 
     class Nowhere:
-        def statement(self, _: Said) -> None:
+        def statement(self, _: StatementNote) -> None:
             return None
 
     told = described(event, Nowhere())  # type: ignore[arg-type]  # only asked where statements are

@@ -25,7 +25,7 @@ BOUNDED_BY_WHAT_SHIPS = {
     "vigil_lang/abstraction/scripts/libraries.py:_roots": "the languages of stdlib/libraries; others raise",
     "vigil_lang/abstraction/scripts/libraries.py:libraries": "the languages of stdlib/libraries; others raise",
     "vigil_lang/report/pages.py:rule_of": "the codes of the registry; others raise",
-    "lsp/vigil_lsp/colours.py:_below": "the types of nodes of a tree",
+    "lsp/vigil_lsp/semantic_highlighting.py:_below": "the types of nodes of a tree",
 }
 """Functions that remember everything they were asked, and why that is not much."""
 

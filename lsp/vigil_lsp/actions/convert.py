@@ -11,9 +11,9 @@ from vigil_lang.semantics import core
 from vigil_lang.semantics.forms import FORMS
 from vigil_lang.semantics.lower import parts
 from vigil_lang.syntax import tree
-from vigil_lsp.actions.proof import keeps_meaning
+from vigil_lsp.actions.condition_text import AND, OR, UNARY, WHOLE, held, is_temporal, laid_out, operators
+from vigil_lsp.actions.equivalence import keeps_meaning
 from vigil_lsp.actions.proposal import Place, Proposal
-from vigil_lsp.actions.written import AND, OR, UNARY, WHOLE, held, is_temporal, laid_out, operators
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,9 +10,9 @@ from lsprotocol.types import CodeActionKind
 
 from vigil_lang.diagnostics import Edit, Span
 from vigil_lang.syntax import tree
-from vigil_lsp.actions.proof import keeps_meaning
+from vigil_lsp.actions.condition_text import formatted, is_temporal, laid_out
+from vigil_lsp.actions.equivalence import keeps_meaning
 from vigil_lsp.actions.proposal import Place, Proposal
-from vigil_lsp.actions.written import formatted, is_temporal, laid_out
 from vigil_lsp.cursor import documented, walk
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The fixes of findings, and the comment that lets one pass."""
+"""The fixes of findings, one by one and all at once, and the comment that lets one pass."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING
 from lsprotocol.types import CodeActionKind
 
 from vigil_lang.diagnostics import Edit, Source, Span, apply_edits
+from vigil_lang.lint.fixing import mend
 from vigil_lang.lint.suppress import ignores, may_pass
 from vigil_lsp.actions.proposal import Place, Proposal
 from vigil_lsp.cursor import documented, item_at
-from vigil_lsp.edits import touching
+from vigil_lsp.edits import line_edits, touching, with_line_ends
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from vigil_lang.diagnostics import Diagnostic
+    from vigil_lang.lint.run import Plan
 
 _KIND = CodeActionKind.QuickFix.value
 _MOST = 20
@@ -83,3 +85,9 @@ def _above(place: Place, finding: Diagnostic) -> Edit | None:
 def _lets_pass(place: Place, finding: Diagnostic, edit: Edit) -> bool:
     after = place.access.parse(Source(place.reading.source.path, apply_edits(place.text, (edit,)))).file
     return any(one.covers(finding) for one in ignores(after)[0])
+
+
+def all_fixed(source: Source, plan: Plan) -> list[Edit]:
+    """The edits of all safe fixes, as `vigil lint --fix` makes them. Lints several times: not on the event loop."""
+    after = mend(source, plan)
+    return line_edits(source.text, with_line_ends(after.source.text, source.text))

@@ -10,12 +10,12 @@ from lsprotocol.types import CodeActionKind
 from vigil_lang.diagnostics import Edit, Span
 from vigil_lang.semantics.modules import is_test_file
 from vigil_lang.syntax import tree
-from vigil_lsp.actions.proof import keeps_meaning, resolves_more
+from vigil_lsp.actions.condition_text import formatted
+from vigil_lsp.actions.equivalence import keeps_meaning, resolves_more
 from vigil_lsp.actions.proposal import Place, Proposal
-from vigil_lsp.actions.written import formatted
 from vigil_lsp.cursor import path_at
 from vigil_lsp.edits import touching
-from vigil_lsp.using import using
+from vigil_lsp.import_edit import import_edit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -86,14 +86,14 @@ def imported(place: Place, modules: Iterable[tuple[str, frozenset[str]]]) -> Ite
     for finding, name in islice(_missing(place), _MOST):
         for module, declared in modules:
             if name in declared:
-                edit = using(place.reading, module, name)
+                edit = import_edit(place.reading, module, name)
                 if resolves_more(place.reading.policy, (edit,), place.access):
                     title = f"Use `{name}` from `{module}`"
                     yield Proposal(title, CodeActionKind.QuickFix.value, (edit,), finding)
 
 
 def _missing(place: Place) -> Iterator[tuple[Diagnostic, str]]:
-    """The findings at a place about a name of which nothing is declared, each with the name."""
+    """The findings at a place about an undeclared name, each with the name."""
     if is_test_file(place.reading.source.path):
         return
     found: set[str] = set()
@@ -105,7 +105,7 @@ def _missing(place: Place) -> Iterator[tuple[Diagnostic, str]]:
 
 
 def _undeclared(place: Place, finding: Diagnostic) -> Iterator[tree.Name]:
-    """The names of which nothing is declared that a finding may be about: a bare one, and what it is given to."""
+    """The undeclared names that a finding may be about: a bare one, and the pattern it is given to."""
     for node in reversed(path_at(place.reading.file, finding.span.start)):
         match node:
             case tree.Apply(tree.Name() as name, args):

@@ -8,9 +8,9 @@ from lsprotocol.types import CodeActionKind
 
 from vigil_lang.diagnostics import Edit, Span, apply_edits
 from vigil_lang.syntax import tree
-from vigil_lsp.actions.proof import keeps_meaning
+from vigil_lsp.actions.condition_text import AND, OR, UNARY, WHOLE, held, laid_out
+from vigil_lsp.actions.equivalence import keeps_meaning
 from vigil_lsp.actions.proposal import Place, Proposal
-from vigil_lsp.actions.written import AND, OR, UNARY, WHOLE, held, laid_out
 from vigil_lsp.cursor import children, documented, walk
 from vigil_lsp.mentions import Mention, Symbol, mentions, path_of
 from vigil_lsp.names import Names
@@ -104,7 +104,7 @@ def _is_parameter(mention: Mention, pattern: tree.Pattern) -> bool:
 
 
 def _tightness(place: Place, apply: tree.Apply, body: tree.Expr) -> int:
-    """How tightly what stands in the place of an application has to hold together."""
+    """How tightly the text must bind that replaces an application."""
     parent = _parent(place, apply)
     match parent:
         case tree.And():

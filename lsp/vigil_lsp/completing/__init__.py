@@ -1,1 +1,1 @@
-"""What can be written at a place of a policy: where that is (place, slots), what there is to say, and how it is put."""
+"""Completion: where the cursor is (place, slots), the candidates for it, and how the client is sent them."""

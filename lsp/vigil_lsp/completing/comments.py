@@ -1,4 +1,4 @@
-"""What is completed in a comment: the codes it lets pass, and the recordings it names."""
+"""Completion in comments: codes to ignore, and recordings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lsprotocol.types import CompletionItemKind as Kind
 
 from vigil_lang.diagnostics import CODES
 from vigil_lang.lint.suppress import may_pass
-from vigil_lsp.completing.offer import Offer
+from vigil_lsp.completing.candidate import Candidate
 from vigil_lsp.completing.place import Place
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _WORDS = re.compile(r"//\s*(vigil:\s*[a-z-]*|v[a-z]*|r[a-z]*)$")
 
 def in_comment(
     comment: Token, offset: int, findings: Iterable[Diagnostic], recordings: Callable[[], Sequence[str]]
-) -> tuple[Place, list[Offer]] | None:
+) -> tuple[Place, list[Candidate]] | None:
     """The place in a comment and what can be written there; None where that is anything."""
     before = comment.text[: offset - comment.start]
     if len(before) > 1_000 or comment.kind == "doc":
@@ -45,17 +45,17 @@ def _place(comment: Token, offset: int, typed: str, more: str) -> Place:
     return Place(offset, offset - len(typed), end, typed)
 
 
-def _codes(comment: Token, findings: Iterable[Diagnostic]) -> Iterator[Offer]:
+def _codes(comment: Token, findings: Iterable[Diagnostic]) -> Iterator[Candidate]:
     """Codes that a comment may let pass, those first that are found on its line or below it."""
     near = {found.code for found in findings if 0 <= found.span.end - comment.start <= 400}
     anywhere = {found.code for found in findings}
     for code, told in CODES.items():
         if may_pass(code):
             group = 10 if code in near else 11 if code in anywhere else 12
-            yield Offer(code, Kind.EnumMember, code, group, told.summary, about=("code", code), ends=("]", ","))
+            yield Candidate(code, Kind.EnumMember, code, group, told.summary, about=("code", code), ends=("]", ","))
 
 
-def _recordings(names: Iterable[str]) -> Iterator[Offer]:
+def _recordings(names: Iterable[str]) -> Iterator[Candidate]:
     """Recordings, and globs for all of a folder."""
     names = [name for name in names if name.isprintable() and not re.search(r"[\s,*?\[\]]", name)]
     folders: dict[str, int] = {}
@@ -64,12 +64,12 @@ def _recordings(names: Iterable[str]) -> Iterator[Offer]:
         glob = f"{folder}/*.{file.rpartition('.')[2]}" if folder else f"*.{file.rpartition('.')[2]}"
         folders[glob] = folders.get(glob, 0) + 1
     for glob, count in sorted(folders.items(), key=lambda found: (-found[1], found[0])):
-        yield Offer(glob, Kind.File, glob, 10, f"{count} recording{'s' * (count != 1)}")
+        yield Candidate(glob, Kind.File, glob, 10, f"{count} recording{'s' * (count != 1)}")
     for name in names:
-        yield Offer(name, Kind.File, name, 11)
+        yield Candidate(name, Kind.File, name, 11)
 
 
-def _words() -> Iterator[Offer]:
+def _words() -> Iterator[Candidate]:
     ignore = "vigil: ignore"
-    yield Offer(ignore, Kind.Keyword, f"{ignore}[]", 10, "lets a finding pass, with the reason", f"{ignore}[$1] $2")
-    yield Offer("runs:", Kind.Keyword, "runs: ", 11, "recordings that this policy is held against")
+    yield Candidate(ignore, Kind.Keyword, f"{ignore}[]", 10, "lets a finding pass, with the reason", f"{ignore}[$1] $2")
+    yield Candidate("runs:", Kind.Keyword, "runs: ", 11, "recordings that this policy is held against")

@@ -1,4 +1,4 @@
-"""What an offer means, as Markdown: what an editor shows beside the one that is chosen."""
+"""What an candidate means, as Markdown: what an editor shows beside the one that is chosen."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from vigil_lang.semantics.metadata import ANNOTATIONS
 from vigil_lang.syntax import tree
 from vigil_lang.trace.discreet import may_show
 from vigil_lang.trace.vocabulary import vocabulary
-from vigil_lsp.completing.citing import LEVELS_SAID, TERMS
+from vigil_lsp.completing.annotation_values import LEVELS_SAID, TERMS
+from vigil_lsp.completing.context import seen
 from vigil_lsp.completing.keywords import FORMS, FORMULAS, WORDS
-from vigil_lsp.completing.scene import seen
 from vigil_lsp.markup import prose
 
 if TYPE_CHECKING:
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 
     from vigil_lang.semantics.modules import Declaration, Module
     from vigil_lang.trace.samples import ActionSamples, ArgumentSamples
-    from vigil_lsp.completing.scene import Importable
-    from vigil_lsp.recordings.results import Known
+    from vigil_lsp.completing.context import Importable
+    from vigil_lsp.recordings.results import RunResults
 
 _MOST = 8
 _LONGEST = 2_000
 
 
 def documentation(
-    about: Sequence[str], modules: Sequence[Module], known: Known | None, importable: Sequence[Importable]
+    about: Sequence[str], modules: Sequence[Module], known: RunResults | None, importable: Sequence[Importable]
 ) -> str | None:
-    """The Markdown for what an offer is about; None where there is nothing to say.
+    """The Markdown for what a candidate is about; None where there is nothing to say.
 
     `modules` are those in sight, that of the policy first.
     """
@@ -87,7 +87,7 @@ def of_module(module: Importable) -> str:
     return f"{said}\n\nIt declares {listed}.".strip() if listed else said
 
 
-def of_action(name: str, known: Known | None, *, arguments: bool = True) -> str:
+def of_action(name: str, known: RunResults | None, *, arguments: bool = True) -> str:
     """An action or kind: what it is, how often it was seen, and what its events carry."""
     kind = vocabulary().kinds.get(name)
     samples = known.samples.named(name) if known is not None else None
@@ -104,18 +104,18 @@ def of_action(name: str, known: Known | None, *, arguments: bool = True) -> str:
     return "\n\n".join(lines)
 
 
-def _carried(samples: ActionSamples, known: Known | None) -> str:
+def _carried(samples: ActionSamples, known: RunResults | None) -> str:
     carried = list(samples.arguments.items())[:_MOST]
     return "\n".join(f"- {code(name)}: {of_carried(name, argument, known)}" for name, argument in carried)
 
 
-def of_carried(name: str, argument: ArgumentSamples, known: Known | None) -> str:
+def of_carried(name: str, argument: ArgumentSamples, known: RunResults | None) -> str:
     """How often an argument was seen, and some of its values."""
     values = [code(value) for value, _ in argument.values if may_show(name, value)][:3]
     return ", ".join([seen(argument.events, known), *values])
 
 
-def _of_argument(name: str, actions: Sequence[str], known: Known | None) -> str:
+def _of_argument(name: str, actions: Sequence[str], known: RunResults | None) -> str:
     role = vocabulary().roles.get(name)
     lines = [f"{code(name)}: {role.summary} ({role.type})." if role is not None else code(name)]
     if known is not None:

@@ -10,14 +10,14 @@ from lsprotocol.types import CompletionItemKind as Kind
 from vigil_lang.semantics.text import quote
 from vigil_lang.trace.discreet import LONGEST
 from vigil_lang.trace.vocabulary import vocabulary
-from vigil_lsp.completing.offer import Offer, calling
-from vigil_lsp.completing.scene import seen
+from vigil_lsp.completing.candidate import Candidate, calling
+from vigil_lsp.completing.context import seen
 from vigil_lsp.completing.spelling import inside, operand, word
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from vigil_lsp.completing.scene import Scene
+    from vigil_lsp.completing.context import CompletionContext
 
 _MOST_ACTIONS = 80
 _AGAIN = 43
@@ -33,52 +33,52 @@ class _Name:
     is_kind: bool
 
 
-def calls(scene: Scene) -> Iterator[Offer]:
+def calls(context: CompletionContext) -> Iterator[Candidate]:
     """Actions and kinds as conditions: `Bash(command …)`."""
-    sure = scene.slot.actions is not None
-    for name in _names(scene):
+    sure = context.slot.actions is not None
+    for name in _names(context):
         if sure and not name.is_kind:
             continue  # an event has one name
         group = (46 if sure else 16 if name.is_kind else 14) if name.count else 50
-        text = quote(name.text) if scene.module.find(name.text) is not None else operand(name.text)
-        yield _offer(scene, name, text, group, calling(text, ()))
+        text = quote(name.text) if context.module.find(name.text) is not None else operand(name.text)
+        yield _offer(context, name, text, group, calling(text, ()))
 
 
-def names(scene: Scene, group: int = 10) -> Iterator[Offer]:
+def names(context: CompletionContext, group: int = 10) -> Iterator[Candidate]:
     """Actions and kinds by their names: in a set, or after `action =`."""
-    for name in _names(scene):
-        if name.text not in scene.slot.used:
-            text = quote(name.text) if scene.module.find(name.text) is not None else word(name.text)
-            yield _offer(scene, name, text, group + (5 if not name.count else int(name.is_kind)))
+    for name in _names(context):
+        if name.text not in context.slot.used:
+            text = quote(name.text) if context.module.find(name.text) is not None else word(name.text)
+            yield _offer(context, name, text, group + (5 if not name.count else int(name.is_kind)))
 
 
-def kinds(scene: Scene) -> Iterator[Offer]:
+def kinds(context: CompletionContext) -> Iterator[Candidate]:
     """Kinds alone: of an event in a test."""
-    return (_offer(scene, name, word(name.text), 10) for name in _names(scene) if name.is_kind)
+    return (_offer(context, name, word(name.text), 10) for name in _names(context) if name.is_kind)
 
 
-def called(scene: Scene) -> Iterator[Offer]:
+def called(context: CompletionContext) -> Iterator[Candidate]:
     """Actions of the events that a test writes."""
-    for name in _names(scene):
+    for name in _names(context):
         if word(name.text) == name.text:
             group = 10 if name.count and not name.is_kind else 15
-            yield _offer(scene, name, name.text, group, calling(name.text, ()))
+            yield _offer(context, name, name.text, group, calling(name.text, ()))
 
 
-def _offer(scene: Scene, name: _Name, text: str, group: int, snippet: str = "") -> Offer:
+def _offer(context: CompletionContext, name: _Name, text: str, group: int, snippet: str = "") -> Candidate:
     kind = vocabulary().kinds.get(name.text) if name.is_kind else None
-    detail = _with(kind.summary if kind is not None else "", seen(name.count, scene.known))
+    detail = _with(kind.summary if kind is not None else "", seen(name.count, context.known))
     icon = Kind.Interface if name.is_kind else Kind.Event
-    return Offer(name.text, icon, text, group, detail, snippet, inside(name.text), about=("action", name.text))
+    return Candidate(name.text, icon, text, group, detail, snippet, inside(name.text), about=("action", name.text))
 
 
 def _with(summary: str, said: str) -> str:
     return f"{summary} ({said})" if summary and said else summary or said
 
 
-def _names(scene: Scene) -> Iterator[_Name]:
+def _names(context: CompletionContext) -> Iterator[_Name]:
     """What events can be called, the most frequent first, then the vocabulary's."""
-    known = scene.known
+    known = context.known
     found: dict[str, _Name] = {}
     if known is not None:
         for name, action in list(known.samples.actions.items())[:_MOST_ACTIONS]:
@@ -97,15 +97,15 @@ def _is_short(name: str) -> bool:
     return name.isprintable() and 0 < len(name) <= LONGEST
 
 
-def arguments(scene: Scene, *, assigns: bool = False) -> Iterator[Offer]:
+def arguments(context: CompletionContext, *, assigns: bool = False) -> Iterator[Candidate]:
     """Arguments that the event at hand carries; those that are said already last, or not where once is enough.
 
     `assigns`, they get a value (in a test) rather than being tested.
     """
-    slot = scene.slot
+    slot = context.slot
     group = 8 if slot.actions is not None else 40
-    total, has_runs = 0, scene.known is not None and bool(scene.known.runs)
-    for name, count in scene.arguments(slot.actions):
+    total, has_runs = 0, context.known is not None and bool(context.known.runs)
+    for name, count in context.arguments(slot.actions):
         again = name in slot.used
         if (again and slot.role != "condition") or not _is_short(name):
             continue
@@ -115,9 +115,9 @@ def arguments(scene: Scene, *, assigns: bool = False) -> Iterator[Offer]:
         if total > (40 if slot.actions is None else 100):
             return
         role = vocabulary().roles.get(name)
-        detail = _with("" if count or role is None else role.summary, seen(count, scene.known))
+        detail = _with("" if count or role is None else role.summary, seen(count, context.known))
         text = word(name) if assigns else operand(name)
         snippet = f"{text.replace('$', chr(92) + '$')} = $1" if assigns else ""
         likely = _AGAIN if again else group if count or not has_runs else group + 2
         about = ("argument", name, *sorted(slot.actions or ())[:20])
-        yield Offer(name, Kind.Field, text, likely, detail, snippet, inside(name), about=about)
+        yield Candidate(name, Kind.Field, text, likely, detail, snippet, inside(name), about=about)

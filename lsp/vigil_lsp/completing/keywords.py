@@ -9,12 +9,12 @@ from lsprotocol.types import CompletionItemKind as Kind
 from vigil_lang.semantics.forms import FORMS as PRESETS
 from vigil_lang.semantics.modules import is_test_file
 from vigil_lang.syntax import tree
-from vigil_lsp.completing.offer import Offer
+from vigil_lsp.completing.candidate import Candidate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from vigil_lsp.completing.scene import Scene
+    from vigil_lsp.completing.context import CompletionContext
 
 # By terminal: (what is written, what it says, the snippet).
 WORDS: dict[str, tuple[tuple[str, str, str], ...]] = {
@@ -97,9 +97,9 @@ BOUNDED = frozenset(form.name for form in PRESETS.values() if form.bound != "non
 _SHORT: dict[str, str] = {**{form.name: form.short for form in PRESETS.values()}, "always": "holds of every event"}
 
 
-def keywords(scene: Scene) -> Iterator[Offer]:
+def keywords(context: CompletionContext) -> Iterator[Candidate]:
     """The keywords and operators that the parser would take, as far as they mean something here."""
-    slot, place = scene.slot, scene.place
+    slot, place = context.slot, context.place
     if slot.role in ("declared", "annotation value"):
         return
     accepted = set(place.accepted) - ({"AFTER"} if slot.temporal else _TEMPORAL)
@@ -112,51 +112,53 @@ def keywords(scene: Scene) -> Iterator[Offer]:
         accepted |= {*_ITEMS[1:]}
     if place.headed:
         accepted.add(_ITEMS[0])
-    applied = slot.role == "operator" and _is_pattern(scene)
+    applied = slot.role == "operator" and _is_pattern(context)
     for terminal in (word for word in dict.fromkeys((*_OPERATORS, *WORDS)) if word in accepted):
         other = slot.role == "value" and slot.subject in ("set", "number", "text")
         if terminal in _TRUTH and (other or slot.role == "condition"):
             continue  # the grammar has it, but a call's arguments are named, and a default is of its param's type
-        group = _group(scene, terminal, applied=applied)
+        group = _group(context, terminal, applied=applied)
         for word, detail, snippet in WORDS[terminal]:
             kind = Kind.Operator if not word.isalpha() else Kind.Keyword
-            written = word if terminal == "INSIDE" else scene.spelt(word)
+            written = word if terminal == "INSIDE" else context.spelt(word)
             snippet = snippet and written + snippet.removeprefix(word)
-            yield Offer(written, kind, written, group, detail, snippet, filter=word, about=("keyword", terminal, word))
+            yield Candidate(
+                written, kind, written, group, detail, snippet, filter=word, about=("keyword", terminal, word)
+            )
     if "NOT_IN" in accepted:
-        group, written = 62 if applied else 21, scene.spelt("not in")
+        group, written = 62 if applied else 21, context.spelt("not in")
         said = "none of the values of a set"
-        yield Offer(written, Kind.Operator, written, group, said, f"{written} {{$1}}", filter="not in")
+        yield Candidate(written, Kind.Operator, written, group, said, f"{written} {{$1}}", filter="not in")
 
 
-def _group(scene: Scene, terminal: str, *, applied: bool) -> int:
+def _group(context: CompletionContext, terminal: str, *, applied: bool) -> int:
     if terminal in _ITEMS:
-        tests = is_test_file(scene.reading.source.path)
+        tests = is_test_file(context.reading.source.path)
         return 9 if terminal == "TEST" and tests else 10 + _ITEMS.index(terminal)
     if terminal in _TRUTH:
         return 70
     if terminal in _SUFFIXES:
-        return 31 if scene.place.leads else 5
+        return 31 if context.place.leads else 5
     if terminal in _OPERATORS:
         return 61 if applied else 20
-    if scene.place.fresh or scene.slot.role in ("condition", "field"):
+    if context.place.fresh or context.slot.role in ("condition", "field"):
         return 60
     return 30
 
 
-def _is_pattern(scene: Scene) -> bool:
+def _is_pattern(context: CompletionContext) -> bool:
     """Whether what stands before the place is a pattern, and so a whole condition."""
-    before = scene.place.before
-    found = scene.module.find(before[-1].text) if before else None
+    before = context.place.before
+    found = context.module.find(before[-1].text) if before else None
     return found is not None and isinstance(found[1], tree.Pattern)
 
 
-def forms(scene: Scene) -> Iterator[Offer]:
+def forms(context: CompletionContext) -> Iterator[Candidate]:
     """The temporal forms, with a stop for each of their terms."""
     for name in FORMS:
-        written, about = scene.spelt(name), ("form", name)
+        written, about = context.spelt(name), ("form", name)
         snippet = written + form_snippet(name).removeprefix(name)
-        yield Offer(written, Kind.Function, written, 10, _SHORT[name], snippet, filter=name, about=about)
+        yield Candidate(written, Kind.Function, written, 10, _SHORT[name], snippet, filter=name, about=about)
 
 
 def form_snippet(name: str) -> str:
@@ -169,12 +171,12 @@ def form_snippet(name: str) -> str:
     return f"{name}{'[${1:3}]' if name in BOUNDED else ''}({stops})"
 
 
-def bounds(scene: Scene) -> Iterator[Offer]:
+def bounds(context: CompletionContext) -> Iterator[Candidate]:
     """Some bounds, to see how they are written."""
-    form = PRESETS.get(scene.place.before[-2].text) if len(scene.place.before) > 1 else None
+    form = PRESETS.get(context.place.before[-2].text) if len(context.place.before) > 1 else None
     times = form is not None and form.bound == "calls or time"
     for text, said in (("1", "the next call"), ("3", "3 calls"), ("10", "10 calls")):
-        yield Offer(text, Kind.Unit, text, 10, said)
+        yield Candidate(text, Kind.Unit, text, 10, said)
     for text, said in (("30s", "30 seconds"), ("10m", "10 minutes"), ("1h", "an hour"), ("1d", "a day")):
-        if times or scene.slot.temporal:
-            yield Offer(text, Kind.Unit, text, 11, said)
+        if times or context.slot.temporal:
+            yield Candidate(text, Kind.Unit, text, 11, said)

@@ -11,10 +11,10 @@ from vigil_lang.semantics.metadata import ANNOTATIONS
 from vigil_lang.syntax import tree
 from vigil_lang.syntax.scan import COMMENTS
 from vigil_lang.trace.vocabulary import vocabulary
-from vigil_lsp.completing.citing import TERMS
+from vigil_lsp.completing.annotation_values import TERMS
+from vigil_lsp.completing.constraints import use_of, written
 from vigil_lsp.completing.documentation import of_action, of_carried, of_form
 from vigil_lsp.completing.keywords import BOUNDED, FORMS
-from vigil_lsp.completing.meant import use_of, written
 from vigil_lsp.completing.place import MOST_TOKENS, comment_at
 from vigil_lsp.cursor import stretch_at
 from vigil_lsp.markup import prose
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from vigil_lang.semantics.modules import Module
     from vigil_lang.syntax.scan import Token
     from vigil_lsp.reading import Reading
-    from vigil_lsp.recordings.results import Known
+    from vigil_lsp.recordings.results import RunResults
 
 _MOST_ARGUMENTS = 12
 _CLOSING = {")": "(", "]": "[", "}": "{"}
@@ -75,7 +75,7 @@ class _Open:
     """The index of what stands behind the last comma."""
 
 
-def signature_at(reading: Reading, offset: int, known: Known | None) -> Signature | None:
+def signature_at(reading: Reading, offset: int, known: RunResults | None) -> Signature | None:
     """What the innermost call, form or annotation around an offset takes; None where there is none."""
     tokens = reading.tokens
     if comment_at(tokens, offset) is not None:
@@ -111,7 +111,7 @@ def _brackets(tokens: Sequence[Token]) -> list[_Open]:
     return found
 
 
-def _called(tokens: Sequence[Token], bracket: _Open, module: Module, known: Known | None) -> Signature | None:
+def _called(tokens: Sequence[Token], bracket: _Open, module: Module, known: RunResults | None) -> Signature | None:
     at = bracket.at
     before = tokens[at - 1] if at else None
     if before is None:
@@ -172,7 +172,7 @@ def _compared(pattern: tree.Pattern, name: str, module: Module) -> str:
     return f"a glob for {code(argument)}" if is_glob else f"compared with {code(argument)}"
 
 
-def _action(name: str, tokens: Sequence[Token], bracket: _Open, known: Known | None) -> Signature | None:
+def _action(name: str, tokens: Sequence[Token], bracket: _Open, known: RunResults | None) -> Signature | None:
     """An action or kind with the arguments it carries; None where nothing is known of it."""
     samples = known.samples.named(name) if known is not None else None
     kind = vocabulary().kinds.get(name)

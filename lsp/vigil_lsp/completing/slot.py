@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from vigil_lsp.completing.meant import Names
+    from vigil_lsp.completing.constraints import Names
 
 Role: TypeAlias = Literal[
     "item", "annotation", "annotation value", "module", "imported", "declared", "value", "form", "type", "bound",

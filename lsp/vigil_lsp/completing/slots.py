@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from vigil_lang.syntax import tree
-from vigil_lsp.completing.clauses import clause_slot
-from vigil_lsp.completing.meant import allowed, tested, written
-from vigil_lsp.completing.parts import first, innermost, is_list, names_of, nodes_of, text_of
+from vigil_lsp.completing.clause_slots import clause_slot
+from vigil_lsp.completing.constraints import allowed, tested, written
 from vigil_lsp.completing.slot import Role, Slot
+from vigil_lsp.completing.unfinished_item import first, innermost, is_list, names_of, nodes_of, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from vigil_lang.base.node import Node
     from vigil_lang.semantics.modules import Module
     from vigil_lang.syntax.following import Part
-    from vigil_lsp.completing.meant import Names
+    from vigil_lsp.completing.constraints import Names
 
 _HEADS = frozenset({"POLICY", "USE", "LET", "PARAM", "PATTERN", "STATEMENT", "TEST"})
 _OTHER_EVENT = frozenset({"EARLIER", "LATER", "ALWAYS", "AFTER"})

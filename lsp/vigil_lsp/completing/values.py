@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from lsprotocol.types import CompletionItemKind as Kind
 
 from vigil_lang.trace.discreet import may_show
-from vigil_lsp.completing.offer import Offer
-from vigil_lsp.completing.scene import seen
+from vigil_lsp.completing.candidate import Candidate
+from vigil_lsp.completing.context import seen
 from vigil_lsp.completing.spelling import glob_inside, inside, is_number, literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from vigil_lsp.completing.scene import Scene
+    from vigil_lsp.completing.context import CompletionContext
 
 _MOST = 60
 _MOST_GLOBS = 40
@@ -24,34 +24,34 @@ _LOOKED_AT = 1_000
 _STATUSES = (("ok", "the call succeeded"), ("error", "the call failed"))
 
 
-def values(scene: Scene, *, only_numbers: bool = False) -> Iterator[Offer]:
+def values(context: CompletionContext, *, only_numbers: bool = False) -> Iterator[Candidate]:
     """Values of the argument, the most frequent first."""
-    for value, count in _shown(scene)[:_MOST]:
+    for value, count in _shown(context)[:_MOST]:
         if only_numbers and not is_number(value):
             continue
         text = literal(value)
         raw = None if only_numbers else inside(value)
-        if value not in scene.slot.used:
-            yield Offer(text, Kind.Value, text, 12, seen(count, scene.known), "", raw, filter=value)
+        if value not in context.slot.used:
+            yield Candidate(text, Kind.Value, text, 12, seen(count, context.known), "", raw, filter=value)
 
 
-def globs(scene: Scene) -> Iterator[Offer]:
+def globs(context: CompletionContext) -> Iterator[Candidate]:
     """Globs that some of the values match, those that most do first, and the values themselves."""
-    shown = _shown(scene)
+    shown = _shown(context)
     for glob, (count, of) in _derived(shown):
-        said = f"{seen(count, scene.known)}, {of} values" if of > 1 else seen(count, scene.known)
-        yield Offer(f'"{glob}"', Kind.Value, f'"{glob}"', 12, said, "", glob, filter=glob)
+        said = f"{seen(count, context.known)}, {of} values" if of > 1 else seen(count, context.known)
+        yield Candidate(f'"{glob}"', Kind.Value, f'"{glob}"', 12, said, "", glob, filter=glob)
     for value, count in shown[:_MOST]:
         raw = glob_inside(value)
-        yield Offer(f'"{raw}"', Kind.Value, f'"{raw}"', 14, seen(count, scene.known), "", raw, filter=value)
+        yield Candidate(f'"{raw}"', Kind.Value, f'"{raw}"', 14, seen(count, context.known), "", raw, filter=value)
 
 
-def action_globs(scene: Scene) -> Iterator[Offer]:
+def action_globs(context: CompletionContext) -> Iterator[Candidate]:
     """Globs for the names of actions: what several of them begin with."""
-    if scene.known is None:
+    if context.known is None:
         return
     found: Counter[str] = Counter()
-    for name, action in scene.known.samples.actions.items():
+    for name, action in context.known.samples.actions.items():
         if not name.isprintable() or len(name) > 120:
             continue
         for mark in ("__", ".", "_", "-"):
@@ -60,15 +60,15 @@ def action_globs(scene: Scene) -> Iterator[Offer]:
                 found[glob_inside(name[: at + len(mark)]) + "*"] += action.events
                 break
     for glob, count in found.most_common(_MOST_GLOBS):
-        yield Offer(f'"{glob}"', Kind.Value, f'"{glob}"', 12, seen(count, scene.known), "", glob, filter=glob)
+        yield Candidate(f'"{glob}"', Kind.Value, f'"{glob}"', 12, seen(count, context.known), "", glob, filter=glob)
 
 
-def _shown(scene: Scene) -> list[tuple[str, int]]:
+def _shown(context: CompletionContext) -> list[tuple[str, int]]:
     """The values that may be offered."""
-    argument = scene.slot.subject
+    argument = context.slot.subject
     if not argument:
         return []  # outputs are no samples
-    found = scene.values(argument, scene.slot.actions)[:_LOOKED_AT]
+    found = context.values(argument, context.slot.actions)[:_LOOKED_AT]
     return [(value, count) for value, count in found if may_show(argument, value)]
 
 
@@ -104,14 +104,14 @@ def _globs_of(value: str) -> set[str]:
     return found
 
 
-def statuses(scene: Scene) -> Iterator[Offer]:
+def statuses(context: CompletionContext) -> Iterator[Candidate]:
     """How a call ends."""
     for at, (status, said) in enumerate(_STATUSES):
-        written = scene.spelt(status)
-        yield Offer(written, Kind.EnumMember, written, 10 + at, said, filter=status)
+        written = context.spelt(status)
+        yield Candidate(written, Kind.EnumMember, written, 10 + at, said, filter=status)
 
 
-def moments() -> Iterator[Offer]:
+def moments() -> Iterator[Candidate]:
     """Times since the beginning of a run."""
     for text in ("0s", "1s", "30s", "1m", "10m", "1h"):
-        yield Offer(text, Kind.Unit, text, 10)
+        yield Candidate(text, Kind.Unit, text, 10)

@@ -14,10 +14,12 @@ from vigil_lsp.symbols import Symbol
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from pygls.lsp.server import LanguageServer
+
     from vigil_lang.diagnostics import Span
     from vigil_lang.semantics.modules import Module
     from vigil_lsp.reading import Reading
-    from vigil_lsp.server import VigilServer
+    from vigil_lsp.workspace import Workspace
 
 _Calls: TypeAlias = "dict[Symbol, list[tuple[Module, Span]]]"
 
@@ -46,61 +48,61 @@ def outgoing(names: Names, symbol: Symbol) -> _Calls:
     return found
 
 
-def register(server: VigilServer) -> None:
+def register(server: LanguageServer, workspace: Workspace) -> None:
     """Answer all three."""
 
     @server.feature(types.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY)
     def prepare(params: types.CallHierarchyPrepareParams) -> list[types.CallHierarchyItem] | None:
         uri = params.text_document.uri
-        seen = around(server, uri)
+        seen = around(workspace, uri)
         if seen is None:
             return None
         reading, names = seen
         symbol = callable_at(names, reading, reading.text.offset(params.position))
-        item = None if symbol is None else _item(server, names, symbol, uri)
+        item = None if symbol is None else _item(workspace, names, symbol, uri)
         return None if item is None else [item]
 
     @server.feature(types.CALL_HIERARCHY_INCOMING_CALLS)
     def callers(params: types.CallHierarchyIncomingCallsParams) -> list[types.CallHierarchyIncomingCall] | None:
         return [
-            types.CallHierarchyIncomingCall(item, ranges) for item, ranges in _answer(server, params.item, incoming)
+            types.CallHierarchyIncomingCall(item, ranges) for item, ranges in _answer(workspace, params.item, incoming)
         ]
 
     @server.feature(types.CALL_HIERARCHY_OUTGOING_CALLS)
     def called(params: types.CallHierarchyOutgoingCallsParams) -> list[types.CallHierarchyOutgoingCall] | None:
         return [
-            types.CallHierarchyOutgoingCall(item, ranges) for item, ranges in _answer(server, params.item, outgoing)
+            types.CallHierarchyOutgoingCall(item, ranges) for item, ranges in _answer(workspace, params.item, outgoing)
         ]
 
 
 def _answer(
-    server: VigilServer, item: types.CallHierarchyItem, calls: Callable[[Names, Symbol], _Calls]
+    workspace: Workspace, item: types.CallHierarchyItem, calls: Callable[[Names, Symbol], _Calls]
 ) -> Iterator[tuple[types.CallHierarchyItem, list[types.Range]]]:
-    """The other ends of calls, with where they are written; none for an item that is none of ours."""
+    """The other ends of calls, with their places; none for an item that this server did not send."""
     data: Any = item.data
     match data:
         case {"kind": ("pattern" | "statement") as kind, "name": str(name), "path": str(path), "from": str(uri)}:
-            seen, symbol = around(server, uri), Symbol(kind, name, path)
+            seen, symbol = around(workspace, uri), Symbol(kind, name, path)
             near = Names(()) if seen is None else seen[1]
-            names = Names([*near.readings, *users(server, near, symbol)])
+            names = Names([*near.readings, *users(workspace, near, symbol)])
             for other, places in calls(names, symbol).items():
-                found = _item(server, names, other, uri)
+                found = _item(workspace, names, other, uri)
                 if found is not None:
-                    yield found, [server.files.text(module.source).range(span) for module, span in places]
+                    yield found, [workspace.files.text(module.source).range(span) for module, span in places]
 
 
-def _item(server: VigilServer, names: Names, symbol: Symbol, uri: str) -> types.CallHierarchyItem | None:
+def _item(workspace: Workspace, names: Names, symbol: Symbol, uri: str) -> types.CallHierarchyItem | None:
     """A pattern or statement as the client shows it; it sends `data` back, with the document it first asked for."""
     place = next(iter(names.declarations(symbol)), None)
     module = None if place is None else names.module(place.source.path)
     item = None if place is None or module is None else item_at(module.file, place.span.start)
     if place is None or module is None or item is None:
         return None
-    text = server.files.text(place.source)
+    text = workspace.files.text(place.source)
     return types.CallHierarchyItem(
         name=symbol.name,
         kind=KINDS[type(item)],
-        uri=server.files.uri(place.source.path),
+        uri=workspace.files.uri(place.source.path),
         range=text.range(item.span),
         selection_range=text.range(place.span),
         detail=policy_name(module.file),

@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types
 
 from vigil_lang.diagnostics import InputError
-from vigil_lsp.actions import cite, convert, extract, fixes, imports, inline, testing
-from vigil_lsp.actions.fix_all import mended
+from vigil_lsp.actions import cite_source, convert, extract, fixes, imports, inline, test_file
 from vigil_lsp.actions.proposal import Place, Proposal
-from vigil_lsp.completing.gathering import Gathering
+from vigil_lsp.completing.project_index import ProjectIndex
 from vigil_lsp.edits import to_protocol
 from vigil_lsp.findings import to_protocol as finding_to_protocol
 from vigil_lsp.symbols import path_of
@@ -26,8 +25,13 @@ from vigil_lsp.symbols import path_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from pygls.lsp.server import LanguageServer
+
+    from vigil_lsp.client import Client
+    from vigil_lsp.completing.project_index import ProjectIndex
+    from vigil_lsp.diagnosis import Diagnosis
     from vigil_lsp.reading import Reading
-    from vigil_lsp.server import VigilServer
+    from vigil_lsp.workspace import Workspace
 
 FIX_ALL = "source.fixAll.vigil"
 TESTS = "source.tests.vigil"
@@ -42,9 +46,10 @@ _DOCUMENTS = 20
 """Documents beside a policy that are looked at for what it may cite."""
 
 
-def register(server: VigilServer) -> None:
+def register(
+    server: LanguageServer, workspace: Workspace, client: Client, diagnosis: Diagnosis, index: ProjectIndex
+) -> None:
     """Answer both."""
-    gathering = Gathering(server)
 
     @server.feature(
         types.TEXT_DOCUMENT_CODE_ACTION,
@@ -52,52 +57,52 @@ def register(server: VigilServer) -> None:
     )
     async def actions(params: types.CodeActionParams) -> list[types.CodeAction] | None:
         uri, context = params.text_document.uri, params.context
-        literals = server.supports("text_document.code_action.code_action_literal_support")
-        if not literals or server.reading(uri) is None:
+        literals = client.supports("text_document.code_action.code_action_literal_support")
+        if not literals or workspace.reading(uri) is None:
             return None  # older clients know commands only, and these are edits
         wanted = [str(getattr(kind, "value", kind)) for kind in context.only or ()]
         moves = context.trigger_kind == types.CodeActionTriggerKind.Automatic
         if not moves and _asked("quickfix", wanted):
-            await _caught_up(server, uri)
-        reading = server.reading(uri)
+            await _caught_up(workspace, diagnosis, uri)
+        reading = workspace.reading(uri)
         if reading is None:
             return None
-        place = _place(server, reading, params.range)
-        proposals = await _proposals(server, gathering, place, wanted, proving=not moves or bool(wanted))
-        if not _is_current(server, reading):
+        place = _place(workspace, reading, params.range)
+        proposals = await _proposals(workspace, index, place, wanted, proving=not moves or bool(wanted))
+        if not workspace.is_current(reading):
             return None  # the text went on, and what was found is about an older one
-        found = [_to_protocol(server, reading, proposal, context.diagnostics) for proposal in proposals]
-        if server.document(uri) is not None:
-            found += await _whole_file(server, reading, wanted)
+        found = [_to_protocol(workspace, client, reading, proposal, context.diagnostics) for proposal in proposals]
+        if workspace.document(uri) is not None:
+            found += await _whole_file(workspace, client, reading, wanted)
         return found or None
 
     @server.feature(types.CODE_ACTION_RESOLVE)
     async def resolve(action: types.CodeAction) -> types.CodeAction:
         data: Any = action.data
         uri = data.get("uri") if isinstance(data, dict) else None
-        reading = server.reading(uri) if isinstance(uri, str) else None
+        reading = workspace.reading(uri) if isinstance(uri, str) else None
         if reading is None or not isinstance(uri, str):
             return action
         match data.get("action"):
             case "fix all":
-                action.edit = await _all_fixed(server, reading)
+                action.edit = await _all_fixed(workspace, client, reading)
             case "tests":
-                action.edit = await _tested(server, reading)
+                action.edit = await _tested(workspace, reading)
         return action
 
 
-async def _caught_up(server: VigilServer, uri: str) -> None:
+async def _caught_up(workspace: Workspace, diagnosis: Diagnosis, uri: str) -> None:
     """Wait a moment for the findings of the current text."""
-    path = server.path(uri)
-    if path is not None and server.document(uri) is not None:
+    path = workspace.path(uri)
+    if path is not None and workspace.document(uri) is not None:
         try:
-            await asyncio.wait_for(server.diagnosis.complete(path), _PATIENCE)
+            await asyncio.wait_for(diagnosis.complete_findings(path), _PATIENCE)
         except TimeoutError:
             return
 
 
 def _asked(kind: str, wanted: list[str]) -> bool:
-    """Whether a kind is among those that a client wants: one that is wanted stands for its own kinds, too."""
+    """Whether a client wants a kind of action: asking for a kind includes its subkinds."""
     return not wanted or any(not one or kind == one or kind.startswith(f"{one}.") for one in wanted)
 
 
@@ -105,15 +110,15 @@ def _asked(kind: str, wanted: list[str]) -> bool:
 
 
 async def _proposals(
-    server: VigilServer, gathering: Gathering, place: Place, wanted: list[str], *, proving: bool
+    workspace: Workspace, index: ProjectIndex, place: Place, wanted: list[str], *, proving: bool
 ) -> list[Proposal]:
     """What is offered at a place, worked out beside the event loop: each proof reads the policy once more."""
     reading = place.reading
-    project = server.project(reading.uri)
+    project = workspace.project(reading.uri)
     missing = proving and _asked("quickfix", wanted) and imports.is_needed(place)
-    modules = await _modules(gathering, reading) if missing else []
+    modules = await _modules(index, reading) if missing else []
     if proving and (_asked("refactor.extract", wanted) or _asked("refactor.inline", wanted)):
-        place = replace(place, users=_users(server, reading))
+        place = replace(place, users=_users(workspace, reading))
 
     def work() -> Iterator[Proposal]:
         if _asked("quickfix", wanted):
@@ -123,7 +128,7 @@ async def _proposals(
             return
         if _asked("refactor.rewrite", wanted):
             yield from convert.proposals(place)
-            yield from cite.proposals(place, project.plan.documents, _documents(reading, project.root))
+            yield from cite_source.proposals(place, project.plan.documents, _documents(reading, project.root))
         if _asked("refactor.extract", wanted):
             yield from extract.proposals(place)
         if _asked("refactor.inline", wanted):
@@ -134,20 +139,20 @@ async def _proposals(
     return await asyncio.to_thread(lambda: list(work()))
 
 
-def _place(server: VigilServer, reading: Reading, range_: types.Range) -> Place:
-    project = server.project(reading.uri)
-    known = server.findings(reading.uri)
+def _place(workspace: Workspace, reading: Reading, range_: types.Range) -> Place:
+    project = workspace.project(reading.uri)
+    known = workspace.findings_of(reading.uri)
     findings = known.diagnostics if known is not None and known.source is reading.source else ()
     findings = tuple(finding for finding in findings if finding.source is reading.source)
-    return Place(reading, reading.text.span(range_), server.files.snapshot(), project.settings, findings)
+    return Place(reading, reading.text.span(range_), workspace.files.snapshot(), project.settings, findings)
 
 
-async def _modules(gathering: Gathering, reading: Reading) -> list[tuple[str, frozenset[str]]]:
+async def _modules(index: ProjectIndex, reading: Reading) -> list[tuple[str, frozenset[str]]]:
     """The modules that a policy may use, by the name it has for them, with what they declare."""
-    found = gathering.importable(reading)
-    while gathering.missed:  # it reads a few at a time
+    found = index.importable(reading)
+    while index.missed:  # it reads a few at a time
         await asyncio.sleep(0)
-        found = gathering.importable(reading)
+        found = index.importable(reading)
     return [(module.name, frozenset(one.name.text for one in module.declared)) for module in found]
 
 
@@ -163,44 +168,46 @@ def _documents(reading: Reading, root: Path) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _users(server: VigilServer, reading: Reading) -> list[Reading]:
+def _users(workspace: Workspace, reading: Reading) -> list[Reading]:
     """The policies that a policy is a module of."""
     path = path_of(reading.module)
-    near = server.policies(reading.uri, (f".{Path(path).stem}",))
+    near = workspace.policies(reading.uri, (f".{Path(path).stem}",))
     return [one for one in near if any(path_of(module) == path for module in one.modules()[1:])]
 
 
-async def _whole_file(server: VigilServer, reading: Reading, wanted: list[str]) -> list[types.CodeAction]:
+async def _whole_file(
+    workspace: Workspace, client: Client, reading: Reading, wanted: list[str]
+) -> list[types.CodeAction]:
     """What is done to a file as a whole, without its edits where the client asks for them once it is chosen."""
     found: list[types.CodeAction] = []
-    later = "edit" in _resolved_later(server)
+    later = "edit" in _resolved_later(client)
     if any(one.startswith("source") for one in wanted) and _asked(FIX_ALL, wanted):
         data = {"uri": reading.uri, "action": "fix all"}
         action = types.CodeAction("Fix all that can be fixed safely", FIX_ALL, data=data)
-        action.edit = None if later else await _all_fixed(server, reading)
+        action.edit = None if later else await _all_fixed(workspace, client, reading)
         if later or action.edit is not None:
             found.append(action)
-    creates = types.ResourceOperationKind.Create in _operations(server)
-    path = testing.path_for(reading) if creates and _asked(TESTS, wanted) else None
-    if path is not None and not server.files.is_file(path) and (later or TESTS in wanted):
+    creates = types.ResourceOperationKind.Create in _operations(client)
+    path = test_file.path_for(reading) if creates and _asked(TESTS, wanted) else None
+    if path is not None and not workspace.files.is_file(path) and (later or TESTS in wanted):
         data = {"uri": reading.uri, "action": "tests"}
         action = types.CodeAction(f"Create test file `{path.name}`", TESTS, data=data)
-        action.edit = None if later else await _tested(server, reading)
+        action.edit = None if later else await _tested(workspace, reading)
         found.append(action)
     return found
 
 
-def _resolved_later(server: VigilServer) -> Iterable[str]:
+def _resolved_later(client: Client) -> Iterable[str]:
     """What the client can ask for once an action is chosen."""
-    documents = server.client_capabilities.text_document
+    documents = client.capabilities.text_document
     actions = documents.code_action if documents is not None else None
     if actions is None or not actions.data_support or actions.resolve_support is None:
         return ()
     return actions.resolve_support.properties
 
 
-def _operations(server: VigilServer) -> Iterable[types.ResourceOperationKind]:
-    workspace = server.client_capabilities.workspace
+def _operations(client: Client) -> Iterable[types.ResourceOperationKind]:
+    workspace = client.capabilities.workspace
     edits = workspace.workspace_edit if workspace is not None else None
     if edits is None or not edits.document_changes:
         return ()
@@ -210,26 +217,26 @@ def _operations(server: VigilServer) -> Iterable[types.ResourceOperationKind]:
 # --- what takes long ---
 
 
-async def _all_fixed(server: VigilServer, reading: Reading) -> types.WorkspaceEdit | None:
-    known = server.known(reading.uri)
-    plan = server.project(reading.uri).plan_with(
-        known.signature if known is not None else None, server.files.snapshot()
+async def _all_fixed(workspace: Workspace, client: Client, reading: Reading) -> types.WorkspaceEdit | None:
+    known = workspace.run_results(reading.uri)
+    plan = workspace.project(reading.uri).plan_with(
+        known.signature if known is not None else None, workspace.files.snapshot()
     )
-    edits = await asyncio.to_thread(mended, reading.source, plan)
-    if not edits or not _is_current(server, reading):
+    edits = await asyncio.to_thread(fixes.all_fixed, reading.source, plan)
+    if not edits or not workspace.is_current(reading):
         return None
-    return _workspace_edit(server, reading, to_protocol(edits, reading.text))
+    return _workspace_edit(workspace, client, reading, to_protocol(edits, reading.text))
 
 
-async def _tested(server: VigilServer, reading: Reading) -> types.WorkspaceEdit | None:
-    path = testing.path_for(reading)
+async def _tested(workspace: Workspace, reading: Reading) -> types.WorkspaceEdit | None:
+    path = test_file.path_for(reading)
     if path is None:
         return None
     try:
-        text = await asyncio.to_thread(testing.text_for, reading)
+        text = await asyncio.to_thread(test_file.text_for, reading)
     except InputError:
         return None
-    uri = server.files.uri(str(path))
+    uri = workspace.files.uri(str(path))
     start = types.Range(types.Position(0, 0), types.Position(0, 0))
     document = types.OptionalVersionedTextDocumentIdentifier(uri, None)
     return types.WorkspaceEdit(
@@ -240,39 +247,34 @@ async def _tested(server: VigilServer, reading: Reading) -> types.WorkspaceEdit 
     )
 
 
-def _is_current(server: VigilServer, reading: Reading) -> bool:
-    now = server.reading(reading.uri)
-    return now is not None and now.source is reading.source
-
-
 # --- as the protocol has it ---
 
 
 def _to_protocol(
-    server: VigilServer, reading: Reading, proposal: Proposal, given: Iterable[types.Diagnostic]
+    workspace: Workspace, client: Client, reading: Reading, proposal: Proposal, given: Iterable[types.Diagnostic]
 ) -> types.CodeAction:
     finding = proposal.finding
     edits: list[Any] = to_protocol(proposal.edits, reading.text)
-    if proposal.selected and server.supports("workspace.workspace_edit.snippet_edit_support"):
+    if proposal.selected and client.supports("workspace.workspace_edit.snippet_edit_support"):
         before, _, after = edits[-1].new_text.rpartition(proposal.selected)
         snippet = f"{_plain(before)}${{1:{_plain(proposal.selected)}}}{_plain(after)}"
         edits[-1] = types.SnippetTextEdit(edits[-1].range, types.StringValue(snippet))
     return types.CodeAction(
         title=proposal.title,
         kind=proposal.kind,
-        diagnostics=None if finding is None else _same(server, reading, proposal, given) or None,
+        diagnostics=None if finding is None else _same(workspace, reading, proposal, given) or None,
         is_preferred=True if proposal.preferred else None,
-        edit=_workspace_edit(server, reading, edits),
+        edit=_workspace_edit(workspace, client, reading, edits),
     )
 
 
 def _same(
-    server: VigilServer, reading: Reading, proposal: Proposal, given: Iterable[types.Diagnostic]
+    workspace: Workspace, reading: Reading, proposal: Proposal, given: Iterable[types.Diagnostic]
 ) -> list[types.Diagnostic]:
     """The client's diagnostics that are the finding."""
     if proposal.finding is None:
         return []
-    own = finding_to_protocol(proposal.finding, reading.text, server.files, related=False)
+    own = finding_to_protocol(proposal.finding, reading.text, workspace.files, related=False)
     return [one for one in given if one.code == own.code and one.range == own.range]
 
 
@@ -281,9 +283,9 @@ def _plain(text: str) -> str:
     return text.replace("\\", "\\\\").replace("$", "\\$").replace("}", "\\}")
 
 
-def _workspace_edit(server: VigilServer, reading: Reading, edits: list[Any]) -> types.WorkspaceEdit:
-    document = server.document(reading.uri)
-    if document is not None and server.supports("workspace.workspace_edit.document_changes"):
+def _workspace_edit(workspace: Workspace, client: Client, reading: Reading, edits: list[Any]) -> types.WorkspaceEdit:
+    document = workspace.document(reading.uri)
+    if document is not None and client.supports("workspace.workspace_edit.document_changes"):
         version = types.OptionalVersionedTextDocumentIdentifier(document.uri, document.version)
         return types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(version, edits)])
     return types.WorkspaceEdit(changes={reading.uri: edits})

@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
 from vigil_lang.diagnostics import Span
 from vigil_lang.diagnostics.visible import visible
-from vigil_lang.semantics.modules import TESTS, is_test_file
+from vigil_lang.semantics.modules import is_test_file
 from vigil_lang.semantics.text import BadEscape, unescape
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pygls.lsp.server import LanguageServer
+
     from vigil_lsp.reading import Reading
-    from vigil_lsp.recordings.results import Known, StatementResult
-    from vigil_lsp.server import VigilServer
+    from vigil_lsp.recordings.results import RunResults, StatementResult
+    from vigil_lsp.workspace import Workspace
 
 SHOW, EXPLAIN, TEST = "vigil.showStatement", "vigil.explainStatement", "vigil.runTests"
 
 
 def lenses(reading: Reading, tests: str | None, *, runs: bool) -> Iterator[types.CodeLens]:
-    """The lenses of a policy or a file of tests. What has results is worked out when it is seen (`command_of`).
+    """The lenses of a policy or a file of tests. A lens with results is resolved when it is shown (`command_of`).
 
     `tests` is the URI of the file with its tests, None where there is none; `runs`: it is held against some.
     """
@@ -54,7 +55,7 @@ def _lens(reading: Reading, span: Span, command: types.Command) -> types.CodeLen
 
 
 def _first(file: tree.File) -> Span:
-    """Where what is about the whole file is shown: its name, or the first thing in it."""
+    """Where a lens of the whole file is shown: at its name, or at the first item."""
     if file.name is not None:
         return file.name.span
     first = next(iter(file.items), None)
@@ -63,48 +64,40 @@ def _first(file: tree.File) -> Span:
     return first.module.span if isinstance(first, tree.Use) else first.name.span
 
 
-def command_of(uri: str, name: str, known: Known | None) -> types.Command:
+def command_of(uri: str, name: str, known: RunResults | None) -> types.Command:
     """What a lens with results says, and does when it is clicked."""
     result = known.statement(name) if known is not None else None
     if result is not None and result.runs:
-        return types.Command(told(result), SHOW, None, [uri, name])
+        return types.Command(summary(result), SHOW, None, [uri, name])
     if known is None or (known.stale and known.runs):
         return types.Command("reading the runs …", "")
     return types.Command("no runs found" if not known.runs else "not judged", "")
 
 
-def told(result: StatementResult) -> str:
+def summary(result: StatementResult) -> str:
     """`violated in 2 of 14 runs · exercised in 9`."""
     runs = f"{result.runs} run{'s' * (result.runs != 1)}"
     verdict = f"violated in {len(result.violated)} of {runs}" if result.violated else f"holds in {runs}"
     return f"{verdict} · {f'exercised in {result.exercised}' if result.exercised else 'never exercised'}"
 
 
-def tests_beside(path: str, server: VigilServer) -> str | None:
-    """The path of the tests of a policy: the file itself, or the one beside it; None where there is none."""
-    if not path.endswith(".vgl") or "\0" in path:
-        return None
-    tests = path if is_test_file(path) else f"{path.removesuffix('.vgl')}{TESTS}"
-    return tests if server.files.is_file(Path(tests)) else None
-
-
-def register(server: VigilServer) -> None:
+def register(server: LanguageServer, workspace: Workspace) -> None:
     """Answer it, and `codeLens/resolve`."""
 
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS, types.CodeLensOptions(resolve_provider=True))
     def code_lens(params: types.CodeLensParams) -> list[types.CodeLens] | None:
-        reading = server.reading(params.text_document.uri)
+        reading = workspace.reading(params.text_document.uri)
         if reading is None:
             return None
         path = reading.source.path
-        runs = server.recordings.names_runs(path) and not is_test_file(path)
-        tests = tests_beside(path, server)
-        return list(lenses(reading, None if tests is None else server.files.uri(tests), runs=runs))
+        runs = workspace.recordings.names_runs(path) and not is_test_file(path)
+        tests = workspace.tests_beside(path)
+        return list(lenses(reading, None if tests is None else workspace.files.uri(tests), runs=runs))
 
     @server.feature(types.CODE_LENS_RESOLVE)
     def resolve(lens: types.CodeLens) -> types.CodeLens:
         match lens.data:
             case {"uri": str(uri), "statement": str(name)} if lens.command is None:
-                lens.command = command_of(uri, name, server.known(uri))
+                lens.command = command_of(uri, name, workspace.run_results(uri))
                 lens.command.title = visible(lens.command.title)
         return lens

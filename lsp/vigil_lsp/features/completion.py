@@ -7,22 +7,24 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types
 from pygls.capabilities import get_capability
 
-from vigil_lang.semantics.modules import TESTS
+from vigil_lsp.completing.candidate import ItemSupport, completion_list
+from vigil_lsp.completing.candidates_at import candidates
 from vigil_lsp.completing.comments import in_comment
-from vigil_lsp.completing.complete import offers
+from vigil_lsp.completing.context import CompletionContext
 from vigil_lsp.completing.documentation import documentation
-from vigil_lsp.completing.gathering import Gathering
-from vigil_lsp.completing.offer import Abilities, completion_list
 from vigil_lsp.completing.place import comment_at, place_at
-from vigil_lsp.completing.scene import Scene
-from vigil_lsp.completing.shown import shown
+from vigil_lsp.completing.project_index import ProjectIndex
 from vigil_lsp.completing.slots import slot_of
 from vigil_lsp.completing.spelling import is_unicode
 
 if TYPE_CHECKING:
+    from pygls.lsp.server import LanguageServer
+
     from vigil_lang.semantics.modules import Module
+    from vigil_lsp.client import Client
+    from vigil_lsp.completing.project_index import ProjectIndex
     from vigil_lsp.reading import Reading
-    from vigil_lsp.server import VigilServer
+    from vigil_lsp.workspace import Workspace
 
 _ITEM = "text_document.completion.completion_item"
 _LIST = "text_document.completion.completion_list"
@@ -32,9 +34,8 @@ _AFTER_SPACE = frozenset(("use", "has", "in", "contains", "expect", "at", "with"
 _AFTER_MARK = frozenset(":,=~")
 
 
-def register(server: VigilServer) -> None:
+def register(server: LanguageServer, workspace: Workspace, client: Client, index: ProjectIndex) -> None:
     """Answer both."""
-    gathering = Gathering(server)
 
     @server.feature(
         types.TEXT_DOCUMENT_COMPLETION,
@@ -42,29 +43,29 @@ def register(server: VigilServer) -> None:
     )
     def complete(params: types.CompletionParams) -> types.CompletionList | None:
         uri = params.text_document.uri
-        reading = server.reading(uri)
+        reading = workspace.reading(uri)
         if reading is None:
             return None
         offset = reading.text.offset(params.position)
         context = params.context
         if context is not None and context.trigger_character == " " and not _wanted(reading, offset):
             return None
-        return _completed(server, gathering, uri, reading, offset)
+        return _completed(workspace, client, index, uri, reading, offset)
 
     @server.feature(types.COMPLETION_ITEM_RESOLVE)
     def resolve(item: types.CompletionItem) -> types.CompletionItem:
         match item.data:
             case {"uri": str(uri), "about": [*about]} if all(isinstance(word, str) for word in about):
-                reading = server.reading(uri)
+                reading = workspace.reading(uri)
             case _:
                 return item
         if reading is not None:
-            others = gathering.importable(reading) if about[:1] in (["import"], ["module"]) else []
-            namesake = _namesake(server, reading)
+            others = index.importable(reading) if about[:1] in (["import"], ["module"]) else []
+            namesake = _namesake(workspace, reading)
             modules = reading.modules() if namesake is None else [*reading.modules(), namesake]
-            told = documentation(about, modules, server.known(uri), others)
+            told = documentation(about, modules, workspace.run_results(uri), others)
             if told:
-                item.documentation = shown(server, _ITEM, told)
+                item.documentation = client.documentation(_ITEM, told)
         return item
 
 
@@ -76,51 +77,50 @@ def _wanted(reading: Reading, offset: int) -> bool:
 
 
 def _completed(
-    server: VigilServer, gathering: Gathering, uri: str, reading: Reading, offset: int
+    workspace: Workspace, client: Client, index: ProjectIndex, uri: str, reading: Reading, offset: int
 ) -> types.CompletionList | None:
-    abilities = _abilities(server)
+    abilities = _abilities(client)
     data: dict[str, Any] = {"uri": uri}
     if (comment := comment_at(reading.tokens, offset)) is not None:
-        findings = server.findings(uri)
+        findings = workspace.findings_of(uri)
         known = findings.diagnostics if findings is not None else ()
         here = [finding for finding in known if finding.source is reading.source]
-        found = in_comment(comment, offset, here, lambda: gathering.recordings(reading))
+        found = in_comment(comment, offset, here, lambda: index.recordings(reading))
         return None if found is None else completion_list(found[1], found[0], reading.text, abilities, data)
     place = place_at(reading.file, reading.tokens, offset)
     if place is None:
         return None
-    project = server.project(uri)
-    scene = Scene(
+    project = workspace.project(uri)
+    context = CompletionContext(
         reading,
         place,
         slot_of(place.beginning.parts, place.accepted, reading.module),
-        server.known(uri),
-        _namesake(server, reading),
-        lambda: gathering.importable(reading),
-        lambda: gathering.recordings(reading),
-        lambda: gathering.documents(reading),
+        workspace.run_results(uri),
+        _namesake(workspace, reading),
+        lambda: index.importable(reading),
+        lambda: index.recordings(reading),
+        lambda: index.documents(reading),
         project.plan.documents,
-        lambda: gathering.citations(reading),
+        lambda: index.citations(reading),
         is_unicode(project.settings.fmt.spelling, reading.tokens),
     )
-    gathering.missed = False
-    answer = completion_list(offers(scene), place, reading.text, abilities, data)
-    answer.is_incomplete = answer.is_incomplete or gathering.missed
+    index.missed = False
+    answer = completion_list(candidates(context), place, reading.text, abilities, data)
+    answer.is_incomplete = answer.is_incomplete or index.missed
     return answer
 
 
-def _namesake(server: VigilServer, reading: Reading) -> Module | None:
+def _namesake(workspace: Workspace, reading: Reading) -> Module | None:
     """The policy that a file of tests is named after."""
-    path = reading.source.path
-    other = server.reading_of(path.removesuffix(TESTS) + ".vgl") if path.endswith(TESTS) else None
-    return other.module if other is not None else None
+    tested = workspace.tested_policy(reading)
+    return tested.module if tested is not None else None
 
 
-def _abilities(server: VigilServer) -> Abilities:
-    return Abilities(
-        server.supports(f"{_ITEM}.snippet_support"),
-        server.supports(f"{_ITEM}.insert_replace_support"),
-        server.supports(f"{_ITEM}.label_details_support"),
-        server.supports(f"{_ITEM}.commit_characters_support"),
-        "editRange" in (get_capability(server.client_capabilities, f"{_LIST}.item_defaults") or ()),
+def _abilities(client: Client) -> ItemSupport:
+    return ItemSupport(
+        client.supports(f"{_ITEM}.snippet_support"),
+        client.supports(f"{_ITEM}.insert_replace_support"),
+        client.supports(f"{_ITEM}.label_details_support"),
+        client.supports(f"{_ITEM}.commit_characters_support"),
+        "editRange" in (get_capability(client.capabilities, f"{_LIST}.item_defaults") or ()),
     )

@@ -10,15 +10,20 @@ from lsprotocol import types
 from vigil_lang.diagnostics import Source, Span
 from vigil_lang.syntax import tree
 from vigil_lsp.cursor import item_at, path_at
-from vigil_lsp.features.trace import definition_at, is_recording
 from vigil_lsp.names import around
-from vigil_lsp.quoted import passage, quotations, recording, text_of
+from vigil_lsp.open_recordings import is_recording
+from vigil_lsp.quotations import passage, quotations, recording, text_of
+from vigil_lsp.recording_features import definition_at
 
 if TYPE_CHECKING:
+    from pygls.lsp.server import LanguageServer
+
     from vigil_lang.documents.library import Library
+    from vigil_lsp.client import Client
     from vigil_lsp.names import Names
+    from vigil_lsp.open_recordings import OpenRecordings
     from vigil_lsp.reading import Reading
-    from vigil_lsp.server import VigilServer
+    from vigil_lsp.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,31 +65,31 @@ def _named(reading: Reading, offset: int, library: Library) -> list[Definition]:
     return []
 
 
-def register(server: VigilServer) -> None:
+def register(server: LanguageServer, workspace: Workspace, client: Client, opened: OpenRecordings) -> None:
     """Answer it."""
 
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)
     def definition(params: types.DefinitionParams) -> list[types.Location] | list[types.LocationLink] | None:
         uri = params.text_document.uri
-        document = server.document(uri)
+        document = workspace.document(uri)
         if document is not None and is_recording(document):
-            return definition_at(server, document, params.position)
-        seen = around(server, uri)
+            return definition_at(opened, document, params.position)
+        seen = around(workspace, uri)
         if seen is None:
             return None
         reading, names = seen
-        documents = server.project(uri).plan.documents
+        documents = workspace.project(uri).plan.documents
         found = definitions(names, reading, reading.text.offset(params.position), documents)
-        if server.supports("text_document.definition.link_support"):
-            return [_link(server, reading, one) for one in found]
-        files = server.files
+        if client.supports("text_document.definition.link_support"):
+            return [_link(workspace, reading, one) for one in found]
+        files = workspace.files
         return [types.Location(files.uri(one.source.path), files.text(one.source).range(one.name)) for one in found]
 
 
-def _link(server: VigilServer, reading: Reading, found: Definition) -> types.LocationLink:
-    text = server.files.text(found.source)
+def _link(workspace: Workspace, reading: Reading, found: Definition) -> types.LocationLink:
+    text = workspace.files.text(found.source)
     return types.LocationLink(
-        target_uri=server.files.uri(found.source.path),
+        target_uri=workspace.files.uri(found.source.path),
         target_range=text.range(found.span),
         target_selection_range=text.range(found.name),
         origin_selection_range=reading.text.range(found.origin),

@@ -9,15 +9,20 @@ from lsprotocol import types
 
 from vigil_lang.diagnostics import Span
 from vigil_lang.syntax import tree
-from vigil_lsp.features.trace import is_recording, links_in
-from vigil_lsp.quoted import passage, quotations, recording, text_of
+from vigil_lsp.open_recordings import is_recording
+from vigil_lsp.quotations import passage, quotations, recording, text_of
+from vigil_lsp.recording_features import links_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pygls.lsp.server import LanguageServer
+
     from vigil_lang.documents.library import Library
+    from vigil_lsp.client import Client
+    from vigil_lsp.open_recordings import OpenRecordings
     from vigil_lsp.reading import Reading
-    from vigil_lsp.server import VigilServer
+    from vigil_lsp.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,22 +56,24 @@ def _inside(reading: Reading, span: Span) -> Span:
     return Span(span.start + 1, span.end - 1) if reading.source.text[span.start] == '"' else span
 
 
-def register(server: VigilServer) -> None:
+def register(server: LanguageServer, workspace: Workspace, client: Client, opened: OpenRecordings) -> None:
     """Answer it. Documents are remembered, so every link has its target at once."""
 
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_LINK)
     async def find(params: types.DocumentLinkParams) -> list[types.DocumentLink] | None:
         uri = params.text_document.uri
-        document = server.document(uri)
+        document = workspace.document(uri)
         if document is not None and is_recording(document):
-            return await links_in(server, document)
-        reading = server.reading(uri)
+            return await links_in(
+                opened, document, tooltips=client.supports("text_document.document_link.tooltip_support")
+            )
+        reading = workspace.reading(uri)
         if reading is None:
             return None
-        found = links(reading, server.project(uri).plan.documents)
-        return [types.DocumentLink(reading.text.range(link.span), target=_target(server, link)) for link in found]
+        found = links(reading, workspace.project(uri).plan.documents)
+        return [types.DocumentLink(reading.text.range(link.span), target=_target(workspace, link)) for link in found]
 
 
-def _target(server: VigilServer, link: Link) -> str:
-    uri = server.files.uri(link.path)
+def _target(workspace: Workspace, link: Link) -> str:
+    uri = workspace.files.uri(link.path)
     return uri if link.line is None else f"{uri}#L{link.line}"

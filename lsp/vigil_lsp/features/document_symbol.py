@@ -14,15 +14,18 @@ from vigil_lang.syntax import tree
 from vigil_lang.syntax.print import to_text
 from vigil_lang.syntax.scan import ITEM_WORDS, TEST
 from vigil_lsp.cursor import documented, tokens_in
-from vigil_lsp.quoted import text_of
+from vigil_lsp.quotations import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from pygls.lsp.server import LanguageServer
+
     from vigil_lang.diagnostics import Span
     from vigil_lang.syntax.scan import Token
+    from vigil_lsp.client import Client
     from vigil_lsp.reading import Reading
-    from vigil_lsp.server import VigilServer
+    from vigil_lsp.workspace import Workspace
 
 KINDS: dict[type, types.SymbolKind] = {
     tree.Use: types.SymbolKind.Module,
@@ -94,7 +97,7 @@ def _expected(test: tree.TestCase) -> str:
 
 
 def _broken(span: Span, tokens: Sequence[Token]) -> Iterator[Entry]:
-    """An item that does not parse yet, if it has come to its name."""
+    """An item that does not parse yet, once its name is written."""
     for word, name in pairwise(tokens):
         if word.text in ITEM_WORDS or word.text == TEST:
             kind = _BY_WORD.get(word.text)
@@ -109,18 +112,18 @@ def _short(text: str) -> str:
     return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…"
 
 
-def register(server: VigilServer) -> None:
+def register(server: LanguageServer, workspace: Workspace, client: Client) -> None:
     """Answer it, as a tree where the client takes one."""
 
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
     def symbols(
         params: types.DocumentSymbolParams,
     ) -> list[types.DocumentSymbol] | list[types.SymbolInformation] | None:
-        reading = server.reading(params.text_document.uri)
+        reading = workspace.reading(params.text_document.uri)
         if reading is None:
             return None
         found = outline(reading)
-        if server.supports("text_document.document_symbol.hierarchical_document_symbol_support"):
+        if client.supports("text_document.document_symbol.hierarchical_document_symbol_support"):
             return [_nested(reading, entry) for entry in found]
         location = types.Location
         return [

@@ -15,14 +15,17 @@ from vigil_lsp.cursor import children
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from pygls.lsp.server import LanguageServer
+
+    from vigil_lsp.client import Client
     from vigil_lsp.reading import Reading
-    from vigil_lsp.server import VigilServer
     from vigil_lsp.text import Text
+    from vigil_lsp.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """Lines, from 0, of which all but the first can be hidden."""
+    """A range of lines, from 0; folding hides all but the first."""
 
     start: int
     end: int
@@ -46,7 +49,7 @@ def _line(text: Text, offset: int) -> int:
 
 
 def _of(text: Text, span: Span) -> Iterator[Fold]:
-    """A span that goes over several lines; a bracket that closes it on a line of its own stays to be seen."""
+    """The fold of a span over several lines; a closing bracket on a line of its own stays visible."""
     start, end = _line(text, span.start), _line(text, span.end)
     if text.line(end).lstrip()[:1] in CLOSING:
         end -= 1
@@ -108,14 +111,14 @@ def _joined(lines: Iterable[tuple[int, int]], kind: types.FoldingRangeKind, gap:
         yield Fold(first, last, kind)
 
 
-def register(server: VigilServer) -> None:
+def register(server: LanguageServer, workspace: Workspace, client: Client) -> None:
     """Answer it."""
 
     @server.feature(types.TEXT_DOCUMENT_FOLDING_RANGE)
     def ranges(params: types.FoldingRangeParams) -> list[types.FoldingRange] | None:
-        reading = server.reading(params.text_document.uri)
+        reading = workspace.reading(params.text_document.uri)
         if reading is None:
             return None
-        wanted = server.client_capabilities.text_document
+        wanted = client.capabilities.text_document
         limit = wanted.folding_range.range_limit if wanted is not None and wanted.folding_range is not None else None
         return [types.FoldingRange(one.start, one.end, kind=one.kind) for one in folds(reading)[:limit]]

@@ -14,33 +14,34 @@ from vigil_lsp import layout
 from vigil_lsp.edits import to_protocol
 
 if TYPE_CHECKING:
+    from pygls.lsp.server import LanguageServer
+
     from vigil_lang.diagnostics import Edit
     from vigil_lang.syntax.leaves import Spelling
     from vigil_lsp.reading import Reading
-    from vigil_lsp.server import VigilServer
+    from vigil_lsp.workspace import Workspace
 
 
-def register(server: VigilServer) -> None:
+def register(server: LanguageServer, workspace: Workspace) -> None:
     """Answer all three."""
 
     def spelling(uri: str) -> Spelling:
-        return server.project(uri).settings.fmt.spelling
+        return workspace.project(uri).settings.fmt.spelling
 
     def still(reading: Reading, edits: list[Edit]) -> list[types.TextEdit] | None:
-        """Edits of a text, unless it went on meanwhile: whoever formats on saving asks again."""
-        now = server.reading(reading.uri)
-        return to_protocol(edits, reading.text) or None if now is not None and now.source is reading.source else None
+        """The edits, unless the text changed meanwhile: an editor that formats on saving asks again."""
+        return to_protocol(edits, reading.text) or None if workspace.is_current(reading) else None
 
     @server.feature(types.TEXT_DOCUMENT_FORMATTING)
     async def document(params: types.DocumentFormattingParams) -> list[types.TextEdit] | None:
-        reading = server.reading(params.text_document.uri)
+        reading = workspace.reading(params.text_document.uri)
         if reading is None:
             return None
         return still(reading, await asyncio.to_thread(layout.whole, reading.source, spelling(reading.uri)))
 
     @server.feature(types.TEXT_DOCUMENT_RANGE_FORMATTING)
     async def part(params: types.DocumentRangeFormattingParams) -> list[types.TextEdit] | None:
-        reading = server.reading(params.text_document.uri)
+        reading = workspace.reading(params.text_document.uri)
         if reading is None:
             return None
         span = reading.text.span(params.range)
@@ -48,7 +49,7 @@ def register(server: VigilServer) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_ON_TYPE_FORMATTING, types.DocumentOnTypeFormattingOptions("\n", ("}", ")")))
     def typed(params: types.DocumentOnTypeFormattingParams) -> list[types.TextEdit] | None:
-        reading = server.reading(params.text_document.uri)
+        reading = workspace.reading(params.text_document.uri)
         if reading is None or params.ch not in ("\n", "}", ")"):
             return None
         offset = reading.text.offset(params.position)

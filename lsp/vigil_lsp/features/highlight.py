@@ -9,11 +9,13 @@ from lsprotocol import types
 from vigil_lsp.names import around
 
 if TYPE_CHECKING:
+    from pygls.lsp.server import LanguageServer
+
     from vigil_lang.diagnostics import Span
     from vigil_lsp.names import Names
     from vigil_lsp.reading import Reading
-    from vigil_lsp.server import VigilServer
     from vigil_lsp.symbols import Role
+    from vigil_lsp.workspace import Workspace
 
 
 def highlights(names: Names, reading: Reading, offset: int) -> list[tuple[Span, Role]]:
@@ -23,12 +25,12 @@ def highlights(names: Names, reading: Reading, offset: int) -> list[tuple[Span, 
     return list(dict.fromkeys((m.span, m.role) for m in names.mentions(reading.module) if m.symbol in same))
 
 
-def register(server: VigilServer) -> None:
+def register(server: LanguageServer, workspace: Workspace) -> None:
     """Answer it."""
 
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT)
     def highlight(params: types.DocumentHighlightParams) -> list[types.DocumentHighlight] | None:
-        seen = around(server, params.text_document.uri)
+        seen = around(workspace, params.text_document.uri)
         if seen is None:
             return None
         reading, names = seen

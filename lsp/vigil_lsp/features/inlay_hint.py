@@ -12,21 +12,23 @@ from vigil_lang.semantics.forms import FORMS
 from vigil_lang.syntax import tree
 from vigil_lsp.cursor import walk
 from vigil_lsp.recordings.conditions import Meanings
-from vigil_lsp.variables import asked_in, values_of
+from vigil_lsp.variables import values_of, variable_tests
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pygls.lsp.server import LanguageServer
+
     from vigil_lsp.reading import Reading
-    from vigil_lsp.recordings.results import Known, Matches
-    from vigil_lsp.server import VigilServer
+    from vigil_lsp.recordings.results import Matches, RunResults
     from vigil_lsp.text import Text
+    from vigil_lsp.workspace import Workspace
 
 _SHOWN = 5
 """Values of a variable that its tooltip shows."""
 
 
-def hints(reading: Reading, known: Known | None, within: Span) -> Iterator[types.InlayHint]:
+def hints(reading: Reading, known: RunResults | None, within: Span) -> Iterator[types.InlayHint]:
     """The hints of the items that stand in a part of the text."""
     metadata = {statement.name: statement.metadata for statement in reading.policy.statements}
     meanings = Meanings(reading.policy)
@@ -99,10 +101,10 @@ def _severity(text: Text, item: tree.Statement, level: str) -> types.InlayHint:
 
 
 def _variables(
-    reading: Reading, known: Known, item: tree.Pattern | tree.Statement, meanings: Meanings
+    reading: Reading, known: RunResults, item: tree.Pattern | tree.Statement, meanings: Meanings
 ) -> Iterator[types.InlayHint]:
     """The types of variables: behind a pattern's parameters, or where a statement first names them."""
-    found = values_of(asked_in(reading.policy, item, meanings), known.signature, known.samples)
+    found = values_of(variable_tests(reading.policy, item, meanings), known.signature, known.samples)
     places: dict[str, Span] = {}
     if isinstance(item, tree.Pattern):
         places = {param.text: param.span for param in item.params}
@@ -134,12 +136,12 @@ def _name_of(node: object) -> tree.Name | None:
             return None
 
 
-def register(server: VigilServer) -> None:
+def register(server: LanguageServer, workspace: Workspace) -> None:
     """Answer it."""
 
     @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
     def inlay_hint(params: types.InlayHintParams) -> list[types.InlayHint] | None:
-        reading = server.reading(params.text_document.uri)
+        reading = workspace.reading(params.text_document.uri)
         if reading is None:
             return None
-        return list(hints(reading, server.known(reading.uri), reading.text.span(params.range)))
+        return list(hints(reading, workspace.run_results(reading.uri), reading.text.span(params.range)))

@@ -9,9 +9,11 @@ from lsprotocol import types
 from vigil_lsp.names import everywhere
 
 if TYPE_CHECKING:
+    from pygls.lsp.server import LanguageServer
+
     from vigil_lsp.names import Names, Occurrence
     from vigil_lsp.reading import Reading
-    from vigil_lsp.server import VigilServer
+    from vigil_lsp.workspace import Workspace
 
 
 def references(names: Names, reading: Reading, offset: int, *, declarations: bool) -> list[Occurrence]:
@@ -22,16 +24,16 @@ def references(names: Names, reading: Reading, offset: int, *, declarations: boo
     return [place for place in found if declarations or place.role != "declaration"]
 
 
-def register(server: VigilServer) -> None:
+def register(server: LanguageServer, workspace: Workspace) -> None:
     """Answer it."""
 
     @server.feature(types.TEXT_DOCUMENT_REFERENCES)
     def find(params: types.ReferenceParams) -> list[types.Location] | None:
-        seen = everywhere(server, params.text_document.uri, params.position)
+        seen = everywhere(workspace, params.text_document.uri, params.position)
         if seen is None:
             return None
         reading, names = seen
         offset = reading.text.offset(params.position)
         found = references(names, reading, offset, declarations=params.context.include_declaration)
-        files = server.files
+        files = workspace.files
         return [types.Location(files.uri(one.source.path), files.text(one.source).range(one.span)) for one in found]

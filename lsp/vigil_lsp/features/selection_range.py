@@ -13,8 +13,10 @@ from vigil_lsp.cursor import documented, item_at, path_at, stretch_at, token_at
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pygls.lsp.server import LanguageServer
+
     from vigil_lsp.reading import Reading
-    from vigil_lsp.server import VigilServer
+    from vigil_lsp.workspace import Workspace
 
 
 def selections(reading: Reading, offset: int) -> list[Span]:
@@ -49,12 +51,12 @@ def _around(reading: Reading, offset: int) -> Iterator[Span]:
     yield Span(0, len(text))
 
 
-def register(server: VigilServer) -> None:
+def register(server: LanguageServer, workspace: Workspace) -> None:
     """Answer it."""
 
     @server.feature(types.TEXT_DOCUMENT_SELECTION_RANGE)
     def select(params: types.SelectionRangeParams) -> list[types.SelectionRange] | None:
-        reading = server.reading(params.text_document.uri)
+        reading = workspace.reading(params.text_document.uri)
         if reading is None:
             return None
         return [_nested(reading, reading.text.offset(position)) for position in params.positions]

@@ -7,36 +7,39 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from vigil_lsp.colours import LEXICAL, MODIFIERS, TYPES, Claim, change, coloured, encoded
 from vigil_lsp.names import around
+from vigil_lsp.semantic_highlighting import LEXICAL, MODIFIERS, TYPES, ClassifiedToken, change, classified, encoded
 
 if TYPE_CHECKING:
-    from vigil_lsp.server import VigilServer
+    from pygls.lsp.server import LanguageServer
+
+    from vigil_lsp.client import Client
+    from vigil_lsp.workspace import Workspace
 
 _LEGEND = types.SemanticTokensLegend(TYPES, MODIFIERS)
 _REMEMBERED = 50
-"""Documents of which it is remembered what was sent."""
+"""Documents whose last answer is kept, for deltas."""
 
 
-def register(server: VigilServer) -> None:
+def register(server: LanguageServer, workspace: Workspace, client: Client) -> None:
     """Answer all three."""
     numbers = count(1)
     sent: dict[str, tuple[str, list[int]]] = {}
 
-    def claims_of(uri: str) -> list[Claim]:
-        found = around(server, uri)
+    def claims_of(uri: str) -> list[ClassifiedToken]:
+        found = around(workspace, uri)
         if found is None:
             return []
         reading, names = found
-        known = server.known(uri)
+        known = workspace.run_results(uri)
         kinds = {kind for action in known.signature.actions.values() for kind in action.kinds} if known else ()
-        claims = coloured(reading, names.mentions(reading.module), kinds)
-        if server.supports("text_document.semantic_tokens.augments_syntax_tokens"):
+        claims = classified(reading, names.mentions(reading.module), kinds)
+        if client.supports("text_document.semantic_tokens.augments_syntax_tokens"):
             return [claim for claim in claims if claim.kind not in LEXICAL]
         return claims
 
     def data_of(uri: str) -> list[int]:
-        reading = server.reading(uri)
+        reading = workspace.reading(uri)
         return [] if reading is None else encoded(reading.text, claims_of(uri))
 
     def remember(uri: str, data: list[int]) -> str:
@@ -64,7 +67,7 @@ def register(server: VigilServer) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE)
     def part(params: types.SemanticTokensRangeParams) -> types.SemanticTokens:
-        reading = server.reading(params.text_document.uri)
+        reading = workspace.reading(params.text_document.uri)
         if reading is None:
             return types.SemanticTokens([])
         start, end = reading.text.span(params.range)

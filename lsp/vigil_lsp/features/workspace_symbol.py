@@ -15,8 +15,10 @@ from vigil_lsp.features.document_symbol import KINDS, Entry, outline, policy_nam
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from pygls.lsp.server import LanguageServer
+
     from vigil_lsp.reading import Reading
-    from vigil_lsp.server import VigilServer
+    from vigil_lsp.workspace import Workspace
 
 MAX_FOUND = 500
 """Names that one answer has; who wants others writes more of them."""
@@ -59,12 +61,12 @@ def _fit(query: str, name: str) -> int | None:
     return 3 if all(character in rest for character in query) else None
 
 
-def register(server: VigilServer) -> None:
+def register(server: LanguageServer, workspace: Workspace) -> None:
     """Answer it."""
 
     @server.feature(types.WORKSPACE_SYMBOL)
     def symbols(params: types.WorkspaceSymbolParams) -> list[types.SymbolInformation]:
-        found = matching(params.query, _everything(server))
+        found = matching(params.query, _everything(workspace))
         return [
             types.SymbolInformation(
                 location=types.Location(one.reading.uri, one.reading.text.range(one.entry.span)),
@@ -76,12 +78,12 @@ def register(server: VigilServer) -> None:
         ]
 
 
-def _everything(server: VigilServer) -> Iterator[Reading]:
-    paths = dict.fromkeys(path for project in server.projects.all() for path in project.found)
-    paths |= dict.fromkeys(document.path for document in server.files.documents if document.is_policy)
+def _everything(workspace: Workspace) -> Iterator[Reading]:
+    paths = dict.fromkeys(path for project in workspace.projects.all() for path in project.found)
+    paths |= dict.fromkeys(document.path for document in workspace.files.documents if document.is_policy)
     paths |= dict.fromkeys(str(standard_path(name)) for name in standard_modules())
     for path in paths:
-        reading = server.reading_of(path)
+        reading = workspace.reading_of(path)
         if reading is not None:
             yield reading
 

@@ -1,4 +1,4 @@
-"""What is told about a place: of the name there, or else of the word, mark, value or comment."""
+"""Hover texts: of the name at a place, or else of the word, mark, value or comment."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from vigil_lang.syntax.print import UNICODE
 from vigil_lang.trace.vocabulary import vocabulary
 from vigil_lsp.completing.documentation import documentation
 from vigil_lsp.completing.keywords import WORDS
-from vigil_lsp.hovering.asked import Asked, Told
-from vigil_lsp.hovering.named import named, of_statement
-from vigil_lsp.hovering.runs import counted, matching
-from vigil_lsp.words import CLOSED, GLOB, OPERATORS, REGEX
+from vigil_lsp.hovering.run_results import counted, matching
+from vigil_lsp.hovering.symbol_text import statement_text, symbol_text
+from vigil_lsp.hovering.target import HoverTarget, HoverText
+from vigil_lsp.operator_help import CLOSED, GLOB, OPERATORS, REGEX
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,78 +32,78 @@ _LEVELLED = frozenset({"severity", "on_violation"})
 _QUIET = frozenset("()[]{},:.")
 
 
-def told(asked: Asked) -> Told | None:
-    """What is told about a place; None where there is nothing to say."""
-    token = asked.token
+def hover_text(target: HoverTarget) -> HoverText | None:
+    """The hover text of a place; None where there is nothing to say."""
+    token = target.token
     if token is None:
         return None
     if token.kind in ("comment", "doc"):
-        return _of_comment(asked)
-    for mention in asked.mentions:
-        if said := named(asked, mention):
-            return _told(mention.span, said)
-    said = list(_of_token(asked))
-    return _told(_span(asked), said) if said else None
+        return _of_comment(target)
+    for mention in target.mentions:
+        if said := symbol_text(target, mention):
+            return _text(mention.span, said)
+    said = list(_of_token(target))
+    return _text(_span(target), said) if said else None
 
 
-def _told(span: Span, said: list[str]) -> Told:
-    return Told(span, "\n\n".join(said))
+def _text(span: Span, said: list[str]) -> HoverText:
+    return HoverText(span, "\n\n".join(said))
 
 
-def _span(asked: Asked) -> Span:
+def _span(target: HoverTarget) -> Span:
     """The token; `not in` is one mark of two."""
-    assert asked.token is not None
-    node = asked.path[-1] if asked.path else None
-    is_test = isinstance(node, tree.Test) and node.operator == "not in" and asked.token.text in ("not", "in")
+    assert target.token is not None
+    node = target.path[-1] if target.path else None
+    is_test = isinstance(node, tree.Test) and node.operator == "not in" and target.token.text in ("not", "in")
     if is_test and isinstance(node, tree.Test):
-        inside = [t for t in asked.reading.tokens if node.field.span.end <= t.start < node.operand.span.start]
+        inside = [t for t in target.reading.tokens if node.field.span.end <= t.start < node.operand.span.start]
         return Span(inside[0].start, inside[-1].end)
-    return asked.token.span
+    return target.token.span
 
 
-def _of_comment(asked: Asked) -> Told | None:
+def _of_comment(target: HoverTarget) -> HoverText | None:
     """The code that a comment lets pass."""
-    assert asked.token is not None
-    if "vigil" not in asked.token.text:
+    assert target.token is not None
+    if "vigil" not in target.token.text:
         return None
-    for found in _CODE.finditer(asked.token.text):
-        span = Span(asked.token.start + found.start(), asked.token.start + found.end())
-        if span.start <= asked.offset <= span.end and found[0] in CODES:
-            return _told(span, of_code(found[0]))
+    for found in _CODE.finditer(target.token.text):
+        span = Span(target.token.start + found.start(), target.token.start + found.end())
+        if span.start <= target.offset <= span.end and found[0] in CODES:
+            return _text(span, code_text(found[0]))
     return None
 
 
-def of_code(name: str) -> list[str]:
+def code_text(name: str) -> list[str]:
     """The page of a code."""
     row = CODES[name]
     return [f"**{name}** ({row.severity}): {row.summary}", rule_of(name).page]
 
 
-def _of_token(asked: Asked) -> Iterator[str]:
-    node = asked.path[-1] if asked.path else None
-    parent = asked.path[-2] if len(asked.path) > 1 else None
-    token = asked.token
+def _of_token(target: HoverTarget) -> Iterator[str]:
+    node = target.path[-1] if target.path else None
+    parent = target.path[-2] if len(target.path) > 1 else None
+    token = target.token
     assert token is not None
     match node:
         case tree.Annotation(name) if token.text in ("@", name.text):
-            yield from _documented(asked, "annotation", name.text)
+            yield from _documented(target, "annotation", name.text)
         case tree.Name() if isinstance(parent, tree.Annotation) and node is parent.name:
-            yield from _documented(asked, "annotation", node.text)
+            yield from _documented(target, "annotation", node.text)
         case tree.Name() | tree.String() if isinstance(parent, tree.Annotation) and parent.name.text in _LEVELLED:
-            yield from _documented(asked, "level", node.text if isinstance(node, tree.Name) else node.raw)
+            yield from _documented(target, "level", node.text if isinstance(node, tree.Name) else node.raw)
         case tree.Field(name, "argument"):
-            yield from _argument(asked, name)
+            yield from _argument(target, name)
         case tree.Name() | tree.String() if isinstance(parent, tree.Argument) and node is parent.name:
-            yield from _argument(asked, node.text if isinstance(node, tree.Name) else node.raw)
-        case tree.Name() | tree.String() if (action := _action(asked.path)) is not None:
-            yield from _action_said(asked, action)
-            expr = asked.expression()
+            yield from _argument(target, node.text if isinstance(node, tree.Name) else node.raw)
+        case tree.Name() | tree.String() if (action := _action(target.path)) is not None:
+            yield from _action_said(target, action)
+            expr = target.expression()
             if expr is not None:
-                yield from counted(asked.known, expr.span)
-        case tree.String() | tree.Regex() if (about := _pattern_of(asked)) is not None:
-            yield from _text_pattern(asked, *about)
+                yield from counted(target.known, expr.span)
+        case tree.String() | tree.Regex() if (about := _pattern_of(target)) is not None:
+            yield from _text_pattern(target, *about)
         case _:
-            yield from _word(asked, node)
+            yield from _word(target, node)
 
 
 def _action(path: list[object]) -> str | None:
@@ -123,20 +123,20 @@ def _action(path: list[object]) -> str | None:
             return None
 
 
-def _action_said(asked: Asked, name: str) -> Iterator[str]:
-    if asked.known is None and name not in vocabulary().kinds:
+def _action_said(target: HoverTarget, name: str) -> Iterator[str]:
+    if target.known is None and name not in vocabulary().kinds:
         yield f"{code(name)}: events of this action, and those that have it among their kinds."
     else:
-        yield from _documented(asked, "action", name)
+        yield from _documented(target, "action", name)
 
 
-def _argument(asked: Asked, name: str) -> Iterator[str]:
+def _argument(target: HoverTarget, name: str) -> Iterator[str]:
     """An argument: what it is, its types, who carries it, and how many events meet the test."""
-    known = asked.known
+    known = target.known
     if known is None and name not in vocabulary().roles:
         yield f"{code(name)}: an argument of the event. {CLOSED}"
     else:
-        yield from _documented(asked, "argument", name, *asked.actions())
+        yield from _documented(target, "argument", name, *target.actions())
     if known is not None:
         carrying = {action: a.args[name] for action, a in known.signature.actions.items() if name in a.args}
         types = sorted({kind for argument in carrying.values() for kind in argument.types})
@@ -145,13 +145,13 @@ def _argument(asked: Asked, name: str) -> Iterator[str]:
         if carrying:
             more = ", …" if len(carrying) > 12 else ""
             yield f"{' or '.join(types) or 'any type'}; carried by {listed}{more}.{many}"
-    expr = asked.expression()
+    expr = target.expression()
     if expr is not None:
         yield from counted(known, expr.span)
 
 
-def _pattern_of(asked: Asked) -> tuple[tree.Test | tree.ActionMatches, tree.String | tree.Regex] | None:
-    match asked.path:
+def _pattern_of(target: HoverTarget) -> tuple[tree.Test | tree.ActionMatches, tree.String | tree.Regex] | None:
+    match target.path:
         case [*_, tree.Test(_, "~" | "!~") as test, (tree.String() | tree.Regex()) as operand]:
             return test, operand
         case [*_, tree.ActionMatches() as test, (tree.String() | tree.Regex()) as operand]:
@@ -161,7 +161,7 @@ def _pattern_of(asked: Asked) -> tuple[tree.Test | tree.ActionMatches, tree.Stri
 
 
 def _text_pattern(
-    asked: Asked, test: tree.Test | tree.ActionMatches, operand: tree.String | tree.Regex
+    target: HoverTarget, test: tree.Test | tree.ActionMatches, operand: tree.String | tree.Regex
 ) -> Iterator[str]:
     yield REGEX if isinstance(operand, tree.Regex) else GLOB
     if isinstance(operand, tree.Regex):
@@ -172,48 +172,48 @@ def _text_pattern(
         except BadEscape:
             return
     if isinstance(test, tree.Test) and test.field.kind == "argument":
-        yield from matching(asked.known, test.field.name, asked.actions(), matcher)
-    yield from counted(asked.known, test.span)
+        yield from matching(target.known, test.field.name, target.actions(), matcher)
+    yield from counted(target.known, test.span)
 
 
-def _word(asked: Asked, node: object) -> Iterator[str]:
+def _word(target: HoverTarget, node: object) -> Iterator[str]:
     """A keyword, a form or an operator."""
-    token = asked.token
+    token = target.token
     assert token is not None
     word = _WORDS.get(token.text, token.text)
     if token.text in _QUIET or token.kind not in ("word", "symbol") or isinstance(node, tree.Name):
-        yield from _value(asked)
+        yield from _value(target)
         return
     if word == "=" and not isinstance(node, tree.Test | tree.ActionIs | tree.StatusIs):
         return  # it gives a value to a name
     if isinstance(node, tree.Test) and node.operator == "not in" and word in ("not", "in"):
         word = "not in"
-    if isinstance(asked.item, tree.Statement) and word == "statement" and asked.statement is not None:
-        yield from of_statement(asked, asked.statement)
+    if isinstance(target.item, tree.Statement) and word == "statement" and target.statement is not None:
+        yield from statement_text(target, target.statement)
     elif isinstance(node, tree.Form) and word in _FORMS and word == node.name:
-        if asked.statement is not None:
-            yield from of_statement(asked, asked.statement)
-        yield from _documented(asked, "form", word)
-    elif word in OPERATORS and not isinstance(asked.item, tree.TestCase):
+        if target.statement is not None:
+            yield from statement_text(target, target.statement)
+        yield from _documented(target, "form", word)
+    elif word in OPERATORS and not isinstance(target.item, tree.TestCase):
         yield f"{code(word)}: {OPERATORS[word]}"
-        expr = asked.expression()
+        expr = target.expression()
         if expr is not None and word not in ("earlier", "later", "implies", "after"):
-            yield from counted(asked.known, expr.span)
+            yield from counted(target.known, expr.span)
     else:
         terminals = [one for one, words in WORDS.items() if any(written == word for written, _, _ in words)]
-        if isinstance(asked.item, tree.Param):
+        if isinstance(target.item, tree.Param):
             terminals.sort(key=lambda one: one != "TYPE")  # `set` is a clause of tests, too
-        yield from _documented(asked, "keyword", terminals[0], word) if terminals else ()
+        yield from _documented(target, "keyword", terminals[0], word) if terminals else ()
 
 
-def _value(asked: Asked) -> Iterator[str]:
-    """A value: how many events have it where it is asked for."""
-    expr = asked.expression()
-    if expr is not None and asked.token is not None and asked.token.kind in ("string", "number", "regex"):
-        yield from counted(asked.known, expr.span)
+def _value(target: HoverTarget) -> Iterator[str]:
+    """A value: how many events have it where the hover is."""
+    expr = target.expression()
+    if expr is not None and target.token is not None and target.token.kind in ("string", "number", "regex"):
+        yield from counted(target.known, expr.span)
 
 
-def _documented(asked: Asked, *about: str) -> Iterator[str]:
-    found = documentation(about, (asked.module,), asked.known, ())
+def _documented(target: HoverTarget, *about: str) -> Iterator[str]:
+    found = documentation(about, (target.module,), target.known, ())
     if found:
         yield found

@@ -1,1 +1,1 @@
-"""What the runs of a project say about its policies; a process of its own knows them."""
+"""What the runs of a project say about its policies, worked out in a process of its own."""

@@ -53,10 +53,10 @@ class Meanings:
         module = self._policy.module
         if isinstance(item, tree.Statement) or not item.params:
             return Scope(module)
-        asked = self._handed.of(module, item)
+        tracked = self._handed.of(module, item)
         arguments = {}
         for param in item.params:
-            operators = {operator for _, operator in asked.get(param.text, ())}
+            operators = {operator for _, operator in tracked.get(param.text, ())}
             if operators & _COMPARING:
                 return None
             meaning = Variable(param.text) if operators <= MAX_SHARED else Hole()

@@ -1,4 +1,4 @@
-"""What runs say of one text of a policy, worked out in small steps between which other work can be taken up."""
+"""Judging one text of a policy on its runs, in small steps so that other work can come between."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from vigil_lang.lint.suppress import suppressed
 from vigil_lang.semantics.modules import is_shipped
 from vigil_lang.semantics.policy import read_policy
 from vigil_lang.syntax import tree
+from vigil_lsp.recordings.cached_run import number_of
 from vigil_lsp.recordings.conditions import Meanings
-from vigil_lsp.recordings.limits import TooLong
-from vigil_lsp.recordings.recorded import number_of
-from vigil_lsp.recordings.results import Broken, ItemResult, Judged, Matches, StatementResult
+from vigil_lsp.recordings.results import ItemResult, Judged, Matches, StatementResult
+from vigil_lsp.recordings.time_limit import TooLong
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,14 +31,11 @@ if TYPE_CHECKING:
     from vigil_lang.semantics.modules import Access, Module
     from vigil_lang.semantics.policy import Policy
     from vigil_lang.trace import Trace
-    from vigil_lsp.recordings.named import Asked
-    from vigil_lsp.recordings.recorded import Recorded
-    from vigil_lsp.recordings.world import Runs
+    from vigil_lsp.recordings.cached_run import CachedRun
+    from vigil_lsp.recordings.loading import Runs
+    from vigil_lsp.recordings.run_sources import TrackedPolicy
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*")
-
-MAX_EVENTS = 200
-"""Events at fault, of one statement in one run, that are sent."""
 
 RULES = (unreached_bound, broken_by_benign_runs, unexercised)
 """Rules that ask how statements fare on runs: VGL321, VGL331, VGL332."""
@@ -58,12 +55,12 @@ class Counted:
 
 @dataclass(slots=True)
 class Judging:
-    """One text of a policy against the runs; `steps` does the work, `result` is what has come of it so far.
+    """One text of a policy on its runs: `steps` does the work, `result` is the result so far.
 
     `before` is what was counted for an older text of the policy, `counted` for this one.
     """
 
-    asked: Asked
+    tracked: TrackedPolicy
     source: Source
     runs: Runs
     before: Counted | None = None
@@ -74,24 +71,25 @@ class Judging:
     _items: list[ItemResult] = field(default_factory=list)
     _statements: dict[str, StatementResult] = field(default_factory=dict)
     _findings: list[Diagnostic] = field(default_factory=list)
-    _needs: dict[str, None] = field(default_factory=dict)
+    _module_states: dict[str, None] = field(default_factory=dict)
 
     def result(self) -> Judged:
         """What the runs say."""
-        assert self.runs.world is not None
+        assert self.runs.summary is not None
         return Judged(
-            self.asked.path,
+            self.tracked.path,
             self.source.text,
-            self.runs.world.number,
+            self.runs.summary.number,
             tuple(self._items),
             tuple(self._statements.values()),
             tuple(self._findings),
-            tuple(self._needs),
+            tuple(self._module_states),
+            self.complete,
         )
 
     def steps(self, access: Access) -> Iterator[None]:
         """Do the work. Between two steps it can be left, or given up."""
-        self.policy = policy = read_policy(self.source, self.asked.params, access=self._noting(access))
+        self.policy = policy = read_policy(self.source, self.tracked.params, access=self._noting(access))
         yield
         self.counted = Counted(self._around(policy))
         if self.before is not None and self.before.around != self.counted.around:
@@ -110,7 +108,7 @@ class Judging:
         """A way to modules that notes which files are looked for, there or not."""
 
         def is_file(path: Path) -> bool:
-            self._needs.setdefault(str(path))
+            self._module_states.setdefault(str(path))
             return access.is_file(path)
 
         return replace(access, is_file=is_file)
@@ -119,8 +117,8 @@ class Judging:
         """What the conditions of an item rest on besides the declarations of its own file."""
         uses = [item for item in policy.module.file.items if isinstance(item, tree.Use)]
         used = [(m.source.path, m.source.text) for m in modules_of(policy)[1:] if not is_shipped(m.source.path)]
-        world = self.runs.world.number if self.runs.world is not None else 0
-        return world, uses, used, policy.params
+        summary = self.runs.summary.number if self.runs.summary is not None else 0
+        return summary, uses, used, policy.params
 
     def _declared(self, policy: Policy) -> dict[str, str]:
         """The texts of the declarations of a file, by name."""
@@ -145,13 +143,13 @@ class Judging:
         self._items.append(ItemResult(text, start, counts))
 
     def _judge(self, statement: Statement) -> Iterator[None]:
-        broken: list[Broken] = []
+        violated: list[str] = []
         exercised, number = 0, self._number(statement)
         for run in self.runs.recorded:
             known = run.knows(number)
             answer = run.answer(statement, number)
             if answer.offending:
-                broken.append(Broken(run.path, answer.offending[:MAX_EVENTS]))
+                violated.append(run.path)
             exercised += bool(answer.exercised or answer.offending)
             if answer.given_up:
                 return
@@ -162,7 +160,7 @@ class Judging:
                 run.answer(statement, number)
                 yield
         runs = len(self.runs.recorded)
-        self._statements[statement.name] = StatementResult(statement.name, runs, tuple(broken), exercised)
+        self._statements[statement.name] = StatementResult(statement.name, runs, tuple(violated), exercised)
 
     def _number(self, statement: Statement) -> int:
         """`number_of`, worked out once for a statement and those written the same in other texts."""
@@ -183,20 +181,20 @@ class Judging:
             self.runs.signature,
             [run.trace for run in self.runs.recorded],
             [run.trace for run in self.runs.benign],
-            self.asked.benign_threshold,
+            self.tracked.benign_threshold,
             judge=self._verdicts,
         )
         found = [finding for rule in RULES for finding in rule.find(subject)]
-        if self.asked.inline_ignores:
+        if self.tracked.inline_ignores:
             kept, _ = suppressed(policy.module.file, found, lambda _: False)
             found = [finding for finding in kept if finding in found]
-        yield from self.asked.selection.applied(found, self.asked.path)
+        yield from self.tracked.selection.applied(found, self.tracked.path)
         yield from self._missing()
 
     def _missing(self) -> Iterator[Diagnostic]:
-        for at, message in self.runs.world.missing if self.runs.world is not None else ():
-            if at < len(self.asked.comments):
-                yield Diagnostic.of("VGL001", message, self.source, self.asked.comments[at], severity="warning")
+        for at, message in self.runs.summary.missing if self.runs.summary is not None else ():
+            if at < len(self.tracked.comments):
+                yield Diagnostic.of("VGL001", message, self.source, self.tracked.comments[at], severity="warning")
 
     def _verdicts(self, statements: Sequence[Statement], runs: Sequence[Trace]) -> list[list[Verdict]]:
         recorded = {id(run.trace): run for run in (*self.runs.recorded, *self.runs.benign)}
@@ -208,7 +206,7 @@ class Judging:
         return found
 
 
-def matches(condition: core.Condition, runs: Sequence[Recorded]) -> Matches | None:
+def matches(condition: core.Condition, runs: Sequence[CachedRun]) -> Matches | None:
     """How many events meet a condition for some value of its variables; None where that is not known."""
     events = hit = 0
     how = plan(condition)
@@ -223,7 +221,7 @@ def matches(condition: core.Condition, runs: Sequence[Recorded]) -> Matches | No
 
 @lru_cache(maxsize=2_000)
 def _words(text: str) -> frozenset[str]:
-    """The words of a text, whatever they stand for."""
+    """All words of a text."""
     return frozenset(_WORD.findall(text))
 
 

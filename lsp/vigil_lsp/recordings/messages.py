@@ -11,21 +11,17 @@ import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
 
-from vigil_lsp.recordings.named import Asked, asked
-from vigil_lsp.recordings.news import News
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from vigil_lsp.recordings.results import World
+    from vigil_lsp.recordings.results import RunsSummary
+    from vigil_lsp.recordings.run_sources import TrackedPolicy
 
-__all__ = ["Answer", "Ask", "Asked", "Failure", "Forget", "Look", "News", "Policies", "Progress", "RunsNow", "Wanted"]
-__all__ += ["asked", "frame", "length_of", "message_of", "read_frame"]
 
 _LENGTH = struct.Struct(">Q")
 HEAD = _LENGTH.size
 
-Wanted: TypeAlias = Literal["witness", "timeline", "views", "explanation", "tests"]
+QuestionKind: TypeAlias = Literal["witness", "timeline", "views", "explanation", "tests"]
 
 
 # --- from the server ---------------------------------------------------------------------------------------
@@ -33,44 +29,44 @@ Wanted: TypeAlias = Literal["witness", "timeline", "views", "explanation", "test
 
 @dataclass(frozen=True, slots=True)
 class Policies:
-    """These policies are to be known, or have changed."""
+    """Policies to track, new or changed."""
 
-    policies: tuple[Asked, ...]
+    policies: tuple[TrackedPolicy, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Forget:
-    """These policies are no longer to be known."""
+    """Policies that are no longer tracked."""
 
     paths: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """Files may have changed: look at them now."""
+class Rescan:
+    """Files may have changed: check them now."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class Question:
     """A question with a number, answered by `Answer` or `Failure`."""
 
     number: int
-    what: Wanted
+    what: QuestionKind
     about: tuple[Any, ...]
     texts: Mapping[str, str] | None = None
 
 
-# --- from the process, beside `News` ---------------------------------------------------------------------------
+# --- from the process, beside `Judged` ---------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class RunsNow:
-    """Runs were loaded, or are no more: what is known of them, for the policies at these paths.
+class RunsLoaded:
+    """Runs were loaded or are gone: their summary, for the policies at these paths.
 
-    `files` are the recordings that were read anew.
+    `files` are the recordings that were read again.
     """
 
-    world: World
+    summary: RunsSummary
     policies: tuple[str, ...]
     files: frozenset[str]
 
@@ -94,7 +90,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class QuestionFailed:
     """Why a question has no answer."""
 
     number: int

@@ -1,15 +1,18 @@
-"""What the runs say, as features read it. All of it is plain data that crosses from the process that knows the runs."""
+"""What the runs say, as features read it: plain data, sent by the process that knows the runs."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from vigil_lang.diagnostics import Diagnostic, Severity, Source, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from vigil_lang.trace import Signature
     from vigil_lang.trace.samples import Samples
@@ -26,61 +29,48 @@ class RunInfo:
     file: str
 
 
-@dataclass(frozen=True, slots=True)
-class Broken:
-    """A run that breaks a statement, and where: (index of the event, its id, what is wrong there), in run order.
-
-    Of very many events only the first are here.
-    """
-
-    run: str
-    events: tuple[tuple[int, str, str], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class StatementResult:
-    """What the runs make of a statement: how many were judged, which break it, how many put it to the test."""
+class StatementResult(Struct, frozen=True):
+    """How many runs were judged by a statement, the paths of those that violate it, and how many exercise it."""
 
     name: str
     runs: int
-    violated: tuple[Broken, ...]
+    violated: tuple[str, ...]
     exercised: int
 
 
-@dataclass(frozen=True, slots=True)
-class Matches:
+class Matches(Struct, frozen=True):
     """How many events meet a condition for some value of its variables, and in how many runs they are."""
 
     events: int
     runs: int
 
 
-@dataclass(frozen=True, slots=True)
-class ItemResult:
+class ItemResult(Struct, frozen=True):
     """What was counted in one item, found again by its text: spans are relative to the item's start."""
 
     text: str
     start: int
-    matches: Mapping[Span, Matches] = field(default_factory=dict)
+    matches: Mapping[Span, Matches] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What the runs say of one text of a policy file."""
+    """What the runs say of one text of a policy file. Not `complete` where more is still being worked out."""
 
     path: str
     text: str
-    world: int
-    """The `World` that this rests on."""
+    summary: int
+    """The number of the `RunsSummary` that this rests on."""
     items: tuple[ItemResult, ...] = ()
     statements: tuple[StatementResult, ...] = ()
     findings: tuple[Diagnostic, ...] = ()
     needs: tuple[str, ...] = ()
     """The other files (modules) that were looked for, there or not."""
+    complete: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class World:
+class RunsSummary:
     """What the runs of a project are by themselves.
 
     `number` tells two states of them apart. `findings` are about recordings that cannot be used; `missing` is what
@@ -96,8 +86,8 @@ class World:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """A statement that says something of an event; `message` is what is wrong there, empty where nothing is."""
+class StatementNote:
+    """A statement that concerns an event; `message` says how the event violates it, empty where it does not."""
 
     policy: str
     statement: str
@@ -117,8 +107,8 @@ class EventView:
     kinds: tuple[str, ...]
     args: tuple[tuple[str, tuple[str, ...]], ...]
     status: str
-    mentions: tuple[Said, ...] = ()
-    violates: tuple[Said, ...] = ()
+    mentions: tuple[StatementNote, ...] = ()
+    violates: tuple[StatementNote, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +156,7 @@ class Tested:
 
 
 @dataclass(frozen=True)
-class Known:
+class RunResults:
     """What the runs say of one policy file, moved to where its current text has it.
 
     `signature` is that of all runs, merged with the declared ones the project names. `stale` says that an answer
@@ -195,13 +185,15 @@ class Known:
         return self.counts.get(span)
 
 
-def known(world: World, judged: Judged | None, source: Source, items: Iterable[Span], *, stale: bool) -> Known:
+def located(
+    summary: RunsSummary, judged: Judged | None, source: Source, items: Iterable[Span], *, stale: bool
+) -> RunResults:
     """What is known of a text of a policy whose items stand at these spans.
 
     `judged` may be of an older text: items are told apart by their own text, and by order where two are the same.
     """
     if judged is None:
-        return Known(world.signature, world.samples, world.runs, True)
+        return RunResults(summary.signature, summary.samples, summary.runs, True)
     waiting: dict[str, list[ItemResult]] = {}
     for item in reversed(judged.items):
         waiting.setdefault(item.text, []).append(item)
@@ -217,7 +209,7 @@ def known(world: World, judged: Judged | None, source: Source, items: Iterable[S
             counts[Span(span.start + start, span.end + start)] = matches
     findings = tuple(f for found in judged.findings if (f := _moved(found, judged, source, moved)) is not None)
     statements = {statement.name: statement for statement in judged.statements}
-    return Known(world.signature, world.samples, world.runs, stale, findings, statements, counts)
+    return RunResults(summary.signature, summary.samples, summary.runs, stale, findings, statements, counts)
 
 
 def _moved(found: Diagnostic, judged: Judged, source: Source, moved: list[tuple[Span, int]]) -> Diagnostic | None:

@@ -18,31 +18,30 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from vigil_lang.diagnostics import InputError
-from vigil_lsp.recordings.answering import NoAnswer, answered
 from vigil_lsp.recordings.judging import Counted, Judging
-from vigil_lsp.recordings.limits import TooLong, limited
+from vigil_lsp.recordings.loading import state_of
 from vigil_lsp.recordings.messages import (
     Answer,
-    Ask,
-    Failure,
     Forget,
-    Look,
     Policies,
     Progress,
-    RunsNow,
+    Question,
+    QuestionFailed,
+    Rescan,
+    RunsLoaded,
     frame,
     read_frame,
 )
-from vigil_lsp.recordings.news import news
-from vigil_lsp.recordings.state import State
-from vigil_lsp.recordings.world import state_of
+from vigil_lsp.recordings.queries import NoAnswer, answer_steps
+from vigil_lsp.recordings.time_limit import TooLong, limited
+from vigil_lsp.recordings.worker_state import State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from vigil_lsp.recordings.named import Asked, Basis
+    from vigil_lsp.recordings.loading import FileState, Runs
     from vigil_lsp.recordings.results import Judged
-    from vigil_lsp.recordings.world import FileState, Runs
+    from vigil_lsp.recordings.run_sources import RunSources, TrackedPolicy
 
 _LOG = logging.getLogger("vigil.recordings")
 
@@ -67,7 +66,7 @@ _PARTIAL = 0.4
 _TYPED = 100
 """Answers about texts of before that are remembered of each run."""
 
-_QUESTION, _LOAD, _LATER, _JUDGE = range(4)
+_QUESTION, _LOAD, _QUESTION_ABOUT_RUNS, _JUDGE = range(4)
 
 
 @dataclass(slots=True)
@@ -87,11 +86,10 @@ class Worker:
         self._state = State()
         self._jobs: dict[object, _Job] = {}
         self._count = 0
-        self._needs: dict[str, dict[str, FileState | None]] = {}
+        self._module_states: dict[str, dict[str, FileState | None]] = {}
         """The modules that each policy uses, as they were on disk."""
-        self._told: dict[str, tuple[int, Judged]] = {}
+        self._sent: dict[str, Judged] = {}
         self._counted: dict[str, Counted] = {}
-        self._numbers = 0
 
     @property
     def busy(self) -> bool:
@@ -109,51 +107,51 @@ class Worker:
                 for path in paths:
                     self._state.drop(path)
                     self._jobs.pop(("judge", path), None)
-                    self._needs.pop(path, None)
-                    self._told.pop(path, None)
+                    self._module_states.pop(path, None)
+                    self._sent.pop(path, None)
                     self._counted.pop(path, None)
                 self._state.tidy()
                 self._judge_users({*paths})
-            case Look():
+            case Rescan():
                 self.look()
-            case Ask(number, what):
+            case Question(number, what):
                 # What asks about runs is answered when they are there, and not as if there were none.
-                unread = what != "tests" and any(runs.world is None for runs in self._state.runs.values())
+                unread = what != "tests" and any(runs.summary is None for runs in self._state.runs.values())
                 failed = partial(self._failed, number)
-                self._add(("ask", number), _LATER if unread else _QUESTION, self._answer(message), failed)
+                self._add(("ask", number), _QUESTION_ABOUT_RUNS if unread else _QUESTION, self._answer(message), failed)
 
     def look(self) -> None:
         """See whether runs have changed, and read them again where they have; likewise modules that policies use."""
         for runs in list(self._state.runs.values()):
-            if ("load", runs.basis) not in self._jobs and runs.changed():
+            if ("load", runs.sources) not in self._jobs and runs.changed():
                 self._load(runs)
         for path in self._state.judged():
-            known = self._needs.get(path, {})
+            known = self._module_states.get(path, {})
             if any(state_of(module) != state for module, state in known.items()):
                 self._judge(path)
 
-    def _policies(self, policies: tuple[Asked, ...]) -> None:
-        before = dict(self._state.asked)
-        for asked in policies:
-            self._state.set(asked)
+    def _policies(self, policies: tuple[TrackedPolicy, ...]) -> None:
+        before = dict(self._state.tracked)
+        for tracked in policies:
+            self._state.set(tracked)
         self._state.tidy()
         for runs in self._state.runs.values():
-            if runs.world is None and ("load", runs.basis) not in self._jobs:
+            if runs.summary is None and ("load", runs.sources) not in self._jobs:
                 self._load(runs)
-        unknown: dict[Basis, list[str]] = {}
-        for asked in policies:
-            older = before.get(asked.path)
-            if older is None or older.basis != asked.basis:
-                unknown.setdefault(asked.basis, []).append(asked.path)
-        for basis, paths in unknown.items():
-            if basis in self._state.runs:
-                self._tell(self._state.runs[basis], paths, frozenset())
-        self._judge_users({asked.path for asked in policies})
+        unknown: dict[RunSources, list[str]] = {}
+        for tracked in policies:
+            older = before.get(tracked.path)
+            if older is None or older.sources != tracked.sources:
+                unknown.setdefault(tracked.sources, []).append(tracked.path)
+        for sources, paths in unknown.items():
+            if sources in self._state.runs:
+                self._send_loaded(self._state.runs[sources], paths, frozenset())
+        self._judge_users({tracked.path for tracked in policies})
 
     def _judge_users(self, changed: set[str]) -> None:
         """Judge what has changed, or uses what has, now or when the runs are there."""
         for path in self._state.judged():
-            if path in changed or changed.intersection(self._needs.get(path, {})):
+            if path in changed or changed.intersection(self._module_states.get(path, {})):
                 self._judge(path)
 
     # --- jobs ---
@@ -188,11 +186,11 @@ class Worker:
             job.failed(why)
 
     def _failed(self, number: int, why: str) -> None:
-        self._send(Failure(number, why))
+        self._send(QuestionFailed(number, why))
 
-    def _answer(self, ask: Ask) -> Iterator[None]:
+    def _answer(self, ask: Question) -> Iterator[None]:
         value = None
-        for value in answered(ask, self._state):
+        for value in answer_steps(ask, self._state):
             if value is None:
                 yield
         self._send(Answer(ask.number, value))
@@ -200,9 +198,9 @@ class Worker:
     # --- runs ---
 
     def _load(self, runs: Runs) -> None:
-        self._add(("load", runs.basis), _LOAD, self._loading(runs), partial(self._unloaded, runs))
+        self._add(("load", runs.sources), _LOAD, self._loading(runs), partial(self._loading_failed, runs))
 
-    def _unloaded(self, runs: Runs, why: str) -> None:
+    def _loading_failed(self, runs: Runs, why: str) -> None:
         """Say that runs cannot be had: whoever waits for them waits in vain."""
         runs.give_up(why)
         self._loaded(runs, frozenset())
@@ -224,54 +222,53 @@ class Worker:
         self._loaded(runs, frozenset(read))
 
     def _loaded(self, runs: Runs, files: frozenset[str]) -> None:
-        paths = [path for path, asked in self._state.asked.items() if asked.basis == runs.basis]
-        self._tell(runs, paths, files)
+        paths = [path for path, tracked in self._state.tracked.items() if tracked.sources == runs.sources]
+        self._send_loaded(runs, paths, files)
         for path in self._state.judged():
             if path in paths:
                 self._judge(path)
 
-    def _tell(self, runs: Runs, paths: list[str], files: frozenset[str]) -> None:
-        if runs.world is not None:
-            self._send(RunsNow(runs.world, tuple(paths), files))
+    def _send_loaded(self, runs: Runs, paths: list[str], files: frozenset[str]) -> None:
+        if runs.summary is not None:
+            self._send(RunsLoaded(runs.summary, tuple(paths), files))
 
     # --- policies ---
 
     def _judge(self, path: str) -> None:
-        asked, runs = self._state.asked[path], self._state.runs_for(path)
+        tracked, runs = self._state.tracked[path], self._state.runs_for(path)
         if runs is not None:
-            judging = Judging(asked, self._state.source(path), runs, self._counted.get(path))
-            self._add(("judge", path), _JUDGE, self._judging(judging), partial(self._unjudged, judging))
+            judging = Judging(tracked, self._state.source(path), runs, self._counted.get(path))
+            self._add(("judge", path), _JUDGE, self._judging(judging), partial(self._judging_failed, judging))
 
-    def _unjudged(self, judging: Judging, why: str) -> None:  # noqa: ARG002 - it says nothing to the user
+    def _judging_failed(self, judging: Judging, why: str) -> None:  # noqa: ARG002 - it says nothing to the user
         """Say that there will be no more of a policy than there is."""
         judging.complete = True
-        self._tell_of(judging)
+        self._send_result(judging)
 
     def _judging(self, judging: Judging) -> Iterator[None]:
         told = time.monotonic()
         for _ in judging.steps(self._state.access):
             if judging.policy is not None and time.monotonic() - told > _PARTIAL:
-                self._tell_of(judging)
+                self._send_result(judging)
                 told = time.monotonic()
             yield
-        self._tell_of(judging)
+        self._send_result(judging)
         if judging.counted is not None:
-            self._counted[judging.asked.path] = judging.counted
+            self._counted[judging.tracked.path] = judging.counted
         self._forget(judging.runs)
 
     def _forget(self, runs: Runs) -> None:
         """Of each run, forget answers about texts that were typed over; the last few may come back."""
-        needed = sum(len(judged.statements) for _, judged in self._told.values()) + self._state.statements
+        needed = sum(len(judged.statements) for judged in self._sent.values()) + self._state.statements
         for run in (*runs.recorded, *runs.benign):
             run.forget(needed + _TYPED)
 
-    def _tell_of(self, judging: Judging) -> None:
-        """Send what has come of judging a policy so far."""
+    def _send_result(self, judging: Judging) -> None:
+        """Send the results of judging a policy so far."""
         result = judging.result()
-        self._needs[result.path] = {module: state_of(module) for module in result.needs}
-        self._numbers += 1
-        self._send(news(result, self._numbers, self._told.get(result.path), complete=judging.complete))
-        self._told[result.path] = self._numbers, result
+        self._module_states[result.path] = {module: state_of(module) for module in result.needs}
+        self._sent[result.path] = result
+        self._send(result)
 
 
 def main() -> None:

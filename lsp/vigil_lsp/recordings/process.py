@@ -1,0 +1,313 @@
+"""The server's end of the process that knows the runs. Everything here belongs to the event loop, which never waits."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from vigil_lang.base.processes import command
+from vigil_lsp.recordings.messages import (
+    HEAD,
+    Answer,
+    Forget,
+    Policies,
+    Progress,
+    Question,
+    QuestionFailed,
+    Rescan,
+    RunsLoaded,
+    frame,
+    length_of,
+    message_of,
+)
+from vigil_lsp.recordings.results import Judged, RunView, Tested, Timeline, located
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from vigil_lang.diagnostics import Diagnostic, Source, Span
+    from vigil_lsp.recordings.messages import QuestionKind
+    from vigil_lsp.recordings.results import RunResults, RunsSummary
+    from vigil_lsp.recordings.run_sources import TrackedPolicy
+
+_LOG = logging.getLogger(__name__)
+
+_KILL_TIMEOUT = 1.0
+"""Seconds that a process which was killed may take to be gone."""
+
+MAX_STARTS = 2
+"""How often the process is started: once, and once more when it dies."""
+
+
+class Unanswered(Exception):
+    """A question about runs has no answer; the message says why, in words for the user."""
+
+
+class RecordingsProcess:
+    """Starts the process when a policy names runs, tells it of policies, and keeps what it says."""
+
+    def __init__(self) -> None:
+        self.on_results: Callable[[str], object] = _ignore
+        """Called with the path of a policy whose results changed."""
+        self.on_loaded: Callable[[set[str]], object] = _ignore
+        """Called with the paths of the recordings that were read again."""
+        self.on_progress: Callable[[Progress], object] = _ignore
+        self.on_failure: Callable[[str], object] = _ignore
+        """Called with a message when the process has died for good."""
+        self._tracked_policies: dict[str, TrackedPolicy] = {}
+        self._summaries: dict[str, RunsSummary] = {}
+        self._judged: dict[str, Judged] = {}
+        self._known: dict[str, tuple[RunsSummary, Judged | None, Source, RunResults]] = {}
+        self._questions: dict[int, asyncio.Future[Any]] = {}
+        self._number = 0
+        self._process: asyncio.subprocess.Process | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._unsent: list[bytes] = []
+        self._starts_left = MAX_STARTS
+        self._ended = False
+
+    # --- what the editor says ---
+
+    def update(self, policies: Iterable[TrackedPolicy]) -> None:
+        """Set the tracked policies; only new and changed ones are sent to the process."""
+        now = {tracked.path: tracked for tracked in policies}
+        changed = tuple(tracked for path, tracked in now.items() if self._tracked_policies.get(path) != tracked)
+        gone = tuple(path for path in self._tracked_policies if path not in now)
+        for tracked in changed:
+            older = self._tracked_policies.get(tracked.path)
+            if older is not None and older.sources != tracked.sources:
+                self._summaries.pop(tracked.path, None)
+        for path in gone:
+            for kept in (self._judged, self._summaries, self._known):
+                kept.pop(path, None)
+        self._tracked_policies = now
+        if gone:
+            self._send(Forget(gone))
+        if self._task is None and any(tracked.sources.given and tracked.shown for tracked in now.values()):
+            self._start()
+        elif changed:
+            self._send(Policies(changed))
+
+    def refresh(self) -> None:
+        """Have the process check which files changed on disk."""
+        self._send(Rescan())
+
+    def restart(self) -> None:
+        """Start the process again, also after it was given up."""
+        self._starts_left = MAX_STARTS
+        self._end_process()
+        for kept in (self._judged, self._summaries, self._known):
+            kept.clear()
+        if any(tracked.sources.given for tracked in self._tracked_policies.values()):
+            self._start()
+
+    async def stop(self) -> None:
+        """End the process."""
+        task = self._task
+        self.end()
+        if task is not None:
+            await asyncio.gather(task, return_exceptions=True)
+
+    def end(self) -> None:
+        """End the process without waiting for it."""
+        self._ended = True
+        self._end_process()
+
+    # --- what is known ---
+
+    def known(self, source: Source, items: Iterable[Span]) -> RunResults | None:
+        """What the runs say of a text of a policy whose items stand at these spans; None where nothing is known."""
+        path = source.path
+        summary = self._summaries.get(path)
+        if summary is None or path not in self._tracked_policies:
+            return None
+        judged = self._judged.get(path)
+        last = self._known.get(path)
+        if last is not None and last[0] is summary and last[1] is judged and last[2] is source:
+            return last[3]
+        stale = judged is None or not judged.complete or judged.text != source.text or judged.summary != summary.number
+        found = located(summary, judged, source, items, stale=stale)
+        self._known[path] = (summary, judged, source, found)
+        return found
+
+    def recordings(self) -> dict[str, tuple[Diagnostic, ...]]:
+        """The recordings that policies are held against, each with what is wrong with it."""
+        found: dict[str, tuple[Diagnostic, ...]] = {}
+        for summary in self._summaries.values():
+            for run in summary.runs:
+                found.setdefault(run.file, ())
+            for finding in summary.findings:
+                found[finding.source.path] = (*found.get(finding.source.path, ()), finding)
+        return {path: tuple(dict.fromkeys(findings)) for path, findings in found.items()}
+
+    def names_runs(self, path: str) -> bool:
+        """Whether a policy is held against runs."""
+        return path in self._tracked_policies and bool(self._tracked_policies[path].sources.runs)
+
+    # --- questions ---
+
+    async def witness(self, path: str, statement: str, run: str | None = None) -> str:
+        """A document that shows how runs, or one of them, break a statement.
+
+        Raises:
+            Unanswered: there is none.
+        """
+        return str(await self._ask("witness", path, statement, run))
+
+    async def explanation(self, path: str, statement: str) -> str:
+        """A document that says what a statement means. Raises as `witness`."""
+        return str(await self._ask("explanation", path, statement))
+
+    async def timeline(self, run: str) -> Timeline:
+        """A run, event by event. Raises as `witness`."""
+        found = await self._ask("timeline", run)
+        assert isinstance(found, Timeline)
+        return found
+
+    async def events(self, file: str) -> tuple[RunView, ...]:
+        """The runs of a recording with what statements say of their events. Raises as `witness`."""
+        found = await self._ask("views", file)
+        assert isinstance(found, tuple)
+        return found
+
+    async def tests(self, path: str, only: str | None = None) -> Tested:
+        """Run a file of tests, or one of them. Raises as `witness`."""
+        found = await self._ask("tests", path, only)
+        assert isinstance(found, Tested)
+        return found
+
+    async def _ask(self, what: QuestionKind, *about: object) -> Any:
+        if self._task is None and not self._ended:
+            self._start()
+        if self._task is None:
+            raise Unanswered("the process that reads recordings is not running")
+        self._number += 1
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._questions[self._number] = future
+        self._send(Question(self._number, what, about))
+        return await future
+
+    # --- the process ---
+
+    def _start(self) -> None:
+        if self._ended or self._starts_left < 1:
+            return
+        self._starts_left -= 1
+        self._unsent = [frame(Policies(tuple(self._tracked_policies.values())))] if self._tracked_policies else []
+        self._task = asyncio.get_running_loop().create_task(self._run())
+
+    def _send(self, message: object) -> None:
+        """Say something to the process, if there is one; it takes it when it can."""
+        if self._task is None:
+            return
+        if self._process is None or self._process.stdin is None:
+            self._unsent.append(frame(message))
+        else:
+            self._process.stdin.write(frame(message))
+
+    async def _run(self) -> None:
+        """One life of the process, from its start to its end."""
+        task = asyncio.current_task()
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *command("vigil_lsp.recordings.worker"),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                start_new_session=True,
+            )
+        except OSError as error:
+            _LOG.error("the process that reads recordings cannot be started: %s", error)
+            self._died(task)
+            return
+        if self._task is not task:
+            process.kill()
+            return
+        self._process = process
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for unsent in self._unsent:
+            process.stdin.write(unsent)
+        self._unsent = []
+        try:
+            while True:
+                head = await process.stdout.readexactly(HEAD)
+                self._receive(message_of(await process.stdout.readexactly(length_of(head))))
+        except (asyncio.IncompleteReadError, OSError):
+            _LOG.warning("the process that reads recordings has ended")
+        finally:
+            if process.returncode is None:
+                process.kill()
+            self._died(task)
+            with suppress(TimeoutError):  # or its pipes outlive the event loop
+                await asyncio.wait_for(process.wait(), _KILL_TIMEOUT)
+
+    def _died(self, task: asyncio.Task[None] | None) -> None:
+        """Start the process once more, or give up, where it was not ended on purpose."""
+        if self._task is not task:
+            return
+        self._process = self._task = None
+        self._drop_questions("the process that reads recordings has ended")
+        if self._ended:
+            return
+        self._judged = {path: replace(judged, complete=False) for path, judged in self._judged.items()}
+        self.on_progress(Progress("Reading recorded runs", done=True))
+        if self._starts_left > 0:
+            self._start()
+        else:
+            self.on_failure(
+                "Vigil can no longer read recorded runs: the process that reads them has ended twice. "
+                "Run the command `vigil.restartRecordings` to start it again."
+            )
+
+    def _end_process(self) -> None:
+        task, process = self._task, self._process
+        self._task = self._process = None
+        self._drop_questions("the process that reads recordings was ended")
+        if process is not None and process.returncode is None:
+            process.kill()
+        if task is not None:
+            task.cancel()
+
+    def _drop_questions(self, why: str) -> None:
+        questions, self._questions = self._questions, {}
+        for future in questions.values():
+            if not future.done():
+                future.set_exception(Unanswered(why))
+
+    # --- what the process says ---
+
+    def _receive(self, message: object) -> None:
+        match message:
+            case RunsLoaded(summary, policies, files):
+                mine = [path for path in policies if path in self._tracked_policies]
+                for path in mine:
+                    self._summaries[path] = summary
+                for path in mine:
+                    self.on_results(path)
+                if files or mine:
+                    self.on_loaded(set(files))
+            case Judged(path) if path in self._tracked_policies:
+                self._judged[path] = message
+                self.on_results(path)
+            case Progress():
+                self.on_progress(message)
+            case Answer(number, value):
+                self._answered(number, value, None)
+            case QuestionFailed(number, why):
+                self._answered(number, None, why)
+
+    def _answered(self, number: int, value: Any, why: str | None) -> None:
+        future = self._questions.pop(number, None)
+        if future is None or future.done():
+            return
+        if why is None:
+            future.set_result(value)
+        else:
+            future.set_exception(Unanswered(why))
+
+
+def _ignore(_: object) -> None:
+    """Nobody listens yet."""
