@@ -52,6 +52,19 @@ FORMS = (
 )
 
 
+COUNTED = {
+    "since": "always Edit(file_path = x) implies not Ask() since Read(file_path = x)",
+    "weak until": "always Read(file_path = x) implies not Ask() weak until Test(target = x)",
+    "atmost, in a window": "atmost[500](Bash()) in 200 calls",
+    "atmost, since a reset": "atmost[20](Edit()) since Ask()",
+    "atmost, distinct values": "atmost[1000](Edit(), distinct file_path)",
+    "budget": "budget[1000000](Read(), limit)",
+    "budget, in a window": "budget[100000](Read(), limit) in 100 calls",
+    "a view": "prec(Edit(file_path:base = x), Read(file_path:base = x))",
+    "until, bound by what is forbidden": "until(Ask(), Bash(), Test(target = x))",
+}
+
+
 def policy_text(statements: int, first: int = 0) -> str:
     """Statements of every form, no two alike, nor like those that begin with another number."""
     bodies = (FORMS[i % len(FORMS)].format(i=first + i) for i in range(statements))
@@ -103,6 +116,27 @@ def row(what: str, seconds: float, target: float | None = None, note: str = "") 
     print(f"{what:<58}{seconds * 1000:8.1f} ms  {mark:<28}{note}")
 
 
+def _counting() -> None:
+    """Intervals, counts, sums and views: a verdict with its certificate grows with the run."""
+    print("verdict and certificate of one statement, warm")
+    traces = [
+        read_trace([f"{line}\n".encode() for line in run_lines(events)], "r.jsonl", format="vigil")
+        for events in (1_000, 10_000)
+    ]
+    for name, text in COUNTED.items():
+        (statement,) = read_policy(Source("p.vgl", f"statement R: {text}")).statements
+        spent = []
+        for trace in traces:
+            times = []
+            for _ in range(3):
+                started = time.process_time()
+                judgement = Judgement(statement.requirement, RunIndex(trace))
+                certify(Encoding(judgement), "R", {at for at, _ in judgement.violations()})
+                times.append(time.process_time() - started)
+            spent.append(min(times))
+        row(f"{name}, 10,000 events", spent[1], None, f"{spent[1] / spent[0]:.1f} × 1,000 events (at most 12)")
+
+
 def main() -> None:
     """Print the table."""
     with tempfile.TemporaryDirectory() as name:
@@ -144,6 +178,7 @@ def main() -> None:
             times.append((time.perf_counter() - started, encoded - started))
         total, encode = min(times)
         row(f"{events:,} events", total, target, f"encoding {encode * 1000:.0f} ms, the rest Z3 and its text")
+    _counting()
     from bench_lsp import language_server  # late: it takes names from here
 
     language_server()

@@ -6,6 +6,7 @@ values the event carries, so that most events have no binding to try and few hav
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -136,6 +137,8 @@ class Candidates:
         match theta:
             case core.Implies(left, right):
                 supporters = self._supporters(left, at)
+                if isinstance(right, core.Clear) and any(UNSET in partial for partial in supporters):
+                    return self._join(supporters, self._breaking(right, at))
                 if not supporters or isinstance(right, (core.Earlier, core.Later, core.Clear, core.Since, core.Until)):
                     return supporters
                 return self._join(supporters, self._refuters(right, at))
@@ -153,6 +156,27 @@ class Candidates:
                 return [] if not found.variables and found.supporters(at) else [self._nothing]
             case _:
                 return [self._nothing]
+
+    def _breaking(self, clear: core.Clear, at: int) -> list[Partial]:
+        """Likewise for `until`: what is forbidden before the next resolver binds its variables, if that has none."""
+        resolver, forbidden = clear.resolver, clear.forbidden
+        if not (isinstance(resolver, core.Holds) and isinstance(forbidden, core.Holds)):
+            return [self._nothing]
+        resolved, found = self._occurrences(resolver), self._occurrences(forbidden)
+        if resolved.variables:
+            return [self._nothing]
+        places = resolved.positions(())
+        rank = bisect_right(places, at)
+        last = places[rank] if rank < len(places) else len(self._trace.events)
+        bad = found.events()
+        keys: dict[Key, None] = {}
+        for place in bad[bisect_right(bad, at) : bisect_right(bad, last)]:
+            supporting = found.supporters(place)
+            if supporting is None:
+                return [self._nothing]
+            keys.update(dict.fromkeys(supporting))
+            self._work.hold(len(keys))
+        return [found.spread(key, self._nothing) for key in keys]
 
     def _supporters(self, theta: core.Theta, at: int) -> list[Partial]:
         """Partial bindings that cover every binding under which a body is true at an event."""

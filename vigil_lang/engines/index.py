@@ -17,8 +17,6 @@ from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from vigil_lang.engines.effort import Effort, Work
     from vigil_lang.engines.equivalent_values import EquivalentValues
     from vigil_lang.engines.functions import Check
@@ -159,15 +157,19 @@ class Occurrences:
         place = bisect_left(positions, at)
         return place < len(positions) and positions[place] == at
 
+    @cached_property
+    def _listed(self) -> list[int]:
+        return list(self._keys)
+
     def supporters(self, at: int) -> list[Key] | None:
         """The keys under which the condition may hold at an event; None when they are not so few to list."""
         if self._indexed:
             return self._keys.get(at, [])
         return None if at in self._possible else []
 
-    def events(self) -> Iterable[int]:
+    def events(self) -> list[int]:
         """Every event, ascending, at which the condition holds or may hold."""
-        return list(self._keys) if self._indexed else self._ground
+        return self._listed if self._indexed else self._ground
 
 
 def _fixing(condition: core.Condition, variable: str) -> list[core.Reads] | None:

@@ -129,7 +129,8 @@ class Encoding:
                 return self._near(series, bound, start, len(series.positions), at)
             case core.Clear(resolver, forbidden):
                 cleared = self._series_of(resolver, binding)
-                return query.negate(self._series_of(forbidden, binding).before_clear(cleared, at))
+                bad = self._series_of(forbidden, binding).interval(cleared, at, past=False, weak=False)
+                return query.negate(bad)
             case core.Since(_, right, bound, weak) | core.Until(_, right, bound, weak):
                 return self._interval(theta, right, bound, weak, at, binding)
             case core.Repeated() | core.Exceeds():

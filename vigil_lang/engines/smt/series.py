@@ -41,7 +41,6 @@ class Series:
         self._suffixes: dict[int, Formula] | None = None
         self._lowest = len(positions)
         self._blocks: dict[tuple[int, int], Formula] = {}
-        self._clears: dict[int, _Clear] = {}
         self._intervals: dict[tuple[int, bool, bool], _Interval] = {}
 
     def _id(self, rank: int) -> str:
@@ -100,12 +99,6 @@ class Series:
             self._blocks[low, size] = self._query.define(name, body)
         return self._blocks[low, size]
 
-    def before_clear(self, resolver: Series, at: int) -> Formula:
-        """Whether, after an event, this body holds before the resolver has held strictly in between."""
-        if id(resolver) not in self._clears:
-            self._clears[id(resolver)] = _Clear(self._query, self._ids, self, resolver)
-        return self._clears[id(resolver)].after(at)
-
     def interval(self, broken: Series, at: int, *, past: bool, weak: bool) -> Formula:
         """Whether this body holds before (or after) an event, with nothing strictly in between that is `broken`."""
         known = id(broken), past, weak
@@ -114,55 +107,45 @@ class Series:
         return self._intervals[known].beside(at)
 
 
-class _Clear:
-    """bad(p) = forbidden(p) ∨ (¬resolver(p) ∧ bad(next p)), from the right, over the positions of either."""
-
-    def __init__(self, query: Query, ids: Sequence[str], forbidden: Series, resolver: Series) -> None:
-        self._query = query
-        self._ids = ids
-        self._forbidden = dict(zip(forbidden.positions, forbidden.formulas, strict=True))
-        self._resolver = dict(zip(resolver.positions, resolver.formulas, strict=True))
-        self._positions = sorted({*self._forbidden, *self._resolver})
-        self._bad: dict[int, Formula] = {len(self._positions): query.false}
-        self._lowest = len(self._positions)
-
-    def after(self, at: int) -> Formula:
-        start = bisect_right(self._positions, at)
-        query = self._query
-        while self._lowest > start:
-            rank = self._lowest = self._lowest - 1
-            place = self._positions[rank]
-            resolved = self._resolver.get(place, query.false)
-            going_on = query.all([query.negate(resolved), self._bad[rank + 1]])
-            body = query.any([self._forbidden.get(place, query.false), going_on])
-            self._bad[rank] = query.define(f"broken from {self._ids[place]}", body)
-        return self._bad[start]
-
-
 class _Interval:
-    """s(p) = ends(p) ∨ (¬broken(p) ∧ s(next p)) from an event on, away from it, over the positions of either."""
+    """From one end to the next: s(r) = ends(r) ∨ (nothing broken since the end before it ∧ s(r before)).
+
+    Ends are ranked in the order in which an interval that began at an event would meet them. What is broken is
+    asked by blocks, which all intervals share.
+    """
 
     def __init__(
         self, query: Query, ids: Sequence[str], ends: Series, broken: Series, *, past: bool, weak: bool
     ) -> None:
         self._query = query
         self._ids = ids
-        self._ends = dict(zip(ends.positions, ends.formulas, strict=True))
-        self._broken = dict(zip(broken.positions, broken.formulas, strict=True))
-        self._positions = sorted({*self._ends, *self._broken}, reverse=not past)
+        self._broken = broken
         self._past = past
+        self._places = ends.positions if past else ends.positions[::-1]
+        self._ends = ends.formulas if past else ends.formulas[::-1]
         self._states = [query.true if weak else query.false]
 
     def beside(self, at: int) -> Formula:
-        """The state of the positions strictly before the event, or strictly after it."""
-        if self._past:
-            end = bisect_left(self._positions, at)
-        else:
-            end = bisect_left(self._positions, -at, key=lambda place: -place)
-        query, states = self._query, self._states
+        """Whether the interval that lies strictly on its side of an event is unbroken up to an end."""
+        away = 1 if self._past else -1
+        end = bisect_left(self._places, at * away, key=lambda place: place * away)
+        query, states, places = self._query, self._states, self._places
         while len(states) <= end:
-            place = self._positions[len(states) - 1]
-            going_on = query.all([query.negate(self._broken.get(place, query.false)), states[-1]])
-            body = query.any([self._ends.get(place, query.false), going_on])
-            states.append(query.define(f"unbroken {'by' if self._past else 'from'} {self._ids[place]}", body))
-        return states[end]
+            rank = len(states) - 1
+            going_on = query.all([self._unbroken(rank, places[rank], inclusive=True), states[-1]])
+            body = query.any([self._ends[rank], going_on])
+            states.append(query.define(f"unbroken {'by' if self._past else 'from'} {self._ids[places[rank]]}", body))
+        if states[end] is query.false:
+            return states[end]
+        return query.all([self._unbroken(end, at, inclusive=False), states[end]])
+
+    def _unbroken(self, rank: int, place: int, *, inclusive: bool) -> Formula:
+        """Whether nothing is broken strictly between the end before a rank and a place, or at the place, too."""
+        positions = self._broken.positions
+        if self._past:
+            start = bisect_right(positions, self._places[rank - 1]) if rank else 0
+            stop = bisect_right(positions, place) if inclusive else bisect_left(positions, place)
+        else:
+            start = bisect_left(positions, place) if inclusive else bisect_right(positions, place)
+            stop = bisect_left(positions, self._places[rank - 1]) if rank else len(positions)
+        return self._query.negate(self._broken.some(range(start, max(start, stop))))
