@@ -60,8 +60,8 @@ _ABOUT: dict[str, str] = {
     "number or a variable.",
     "Test.views": "What is made of the argument's or variable's values before the test, in this order; empty mostly.",
     "View": "A function on values. One that is not defined of a value gives none.",
-    "View.view": "lower: in lower case. host: of a URL or an address. base, dir, ext: of a path. length: in characters. count: "
-    " how many values there are. json: what a path selects. find: the parts that match. without: the rest.",
+    "View.view": "lower: in lower case. host: of a URL or address. base, dir, ext: of a path. length: in characters. "
+    "count: how many values there are. json: what a path selects. find: the parts that match. without: the rest.",
     "View.argument": "A path such as items[*].price for json, a regular expression for find and without, else empty.",
     "Test.negated": "Whether the test must fail instead, as it also does where the argument is absent.",
 }
