@@ -70,7 +70,7 @@ VIEWS = (
 
 
 @st.composite
-def event_tests(draw: st.DrawFn) -> Test:
+def event_tests(draw: st.DrawFn, *, viewed: bool = True) -> Test:
     """A test that can be built."""
     of = draw(st.sampled_from(("action", "action", "argument", "argument", "argument", "output", "status")))
     negated = draw(st.integers(0, 3)) == 0
@@ -90,7 +90,7 @@ def event_tests(draw: st.DrawFn) -> Test:
     kind = draw(st.sampled_from(sorted(kinds)))
     pool, most = kinds[kind]
     values = draw(st.lists(st.sampled_from(pool), min_size=1, max_size=most)) if most else []
-    views = draw(st.just(()) | st.just(()) | st.lists(st.sampled_from(VIEWS), max_size=2).map(tuple))
+    views = draw(st.just(()) | st.just(()) | st.lists(st.sampled_from(VIEWS), max_size=2).map(tuple)) if viewed else ()
     return Test(of, kind, name, tuple(values), negated, views)
 
 

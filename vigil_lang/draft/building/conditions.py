@@ -55,11 +55,14 @@ class Builder:
     def _case(self, case: Case, place: str) -> tree.Expr:
         """A call where one test says which action it is, with the others between its brackets; else a conjunction."""
         _within(case.all, MAX_TESTS, f"{place}: the case", "tests")
+        in_where = place.startswith("where")
         called: tree.Name | tree.String | None = None
         inside: list[tree.Expr] = []
         outside: list[tree.Expr] = []
         for number, test in enumerate(case.all, 1):
             try:
+                if (test.of == "variable") != in_where:
+                    raise Unbuildable("`where` tests variables, and nothing else does")
                 if called is None and _calls(test):
                     called = operands.name(_text(test, test.values[0]))
                 elif test.of == "action":
@@ -68,8 +71,6 @@ class Builder:
                     inside += self._test(test)
             except Unbuildable as error:
                 raise Unbuildable(f"{place}, test {number} ({_shown(test)}): {error}") from None
-            if (test.of == "variable") != (place.startswith("where")):
-                raise Unbuildable(f"{place}, test {number} ({_shown(test)}): `where` tests variables, and only `where`")
         if called is None:
             return _joined(tree.And, [*outside, *inside])
         return _joined(tree.And, [tree.Apply(called, tuple(_distinct(inside))), *outside])

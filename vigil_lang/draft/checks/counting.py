@@ -14,6 +14,7 @@ from vigil_lang.draft.checks.narrower_than_sentence import actions_of
 from vigil_lang.draft.checks.topics import speaks_of
 from vigil_lang.draft.checks.weakness import Weakness, listed
 from vigil_lang.engines.wording import named, span_of
+from vigil_lang.english.constraints import constraints
 from vigil_lang.english.phrases import ANEW, DIFFERENT, IMMEDIATELY, forbids_outright
 from vigil_lang.semantics import core
 from vigil_lang.semantics.forms import counted_by
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from vigil_lang.trace import Signature
 
 _SOON = 3
+_ORDERED = frozenset({"past", "future", "bounded"})
+"""Orders of a sentence that are lost where something may happen at any time."""
 
 
 def bounds(theta: core.Theta, form: Form, said: Said) -> Iterator[Weakness]:
@@ -43,6 +46,9 @@ def bounds(theta: core.Theta, form: Form, said: Said) -> Iterator[Weakness]:
         case core.Repeated(count) if form.looks == "ahead":
             if not said.has_least(count):
                 yield Weakness(f"bound: the clause asks for more than {count}")
+            ordered = [word.word for word in constraints(said.own_text).temporal if word.order in _ORDERED]
+            if ordered and not any(isinstance(body, core.Earlier) for body in core.bodies(theta)):
+                yield Weakness(f"the sentence says `{ordered[0]}`, and `{form.name}` asks for it at any time")
         case core.Repeated(count) if not said.has_count(count):
             yield Weakness(f"bound: the clause has no number {count}")
         case core.Repeated() if forbids_outright(said.sentence) and not said.counts:
