@@ -85,7 +85,9 @@ def where(variable: str, test: Any, *values: str, negated: bool = False) -> Cond
 
 
 def uploads(only: Condition) -> Requirement:
-    trigger = any_of(called("net.upload", arg("host", "same", "h"), arg("source", "same", "x")))
+    names = {"h": "host", "x": "source"}
+    used = {"h", *(v for test in only.any[0].all for v in test.values)} & set(names)
+    trigger = any_of(called("net.upload", *(arg(names[x], "same", x) for x in sorted(used))))
     return Requirement("s", "", "abs", trigger, where=only)
 
 
