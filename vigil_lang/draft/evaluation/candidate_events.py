@@ -127,9 +127,8 @@ class Events:
             match test:
                 case core.Equals(field, other) | core.Contains(field, other) | core.ComparesWith(field, _, other):
                     yield from ({**plain, field.name: one, other: two} for one, two in _NUMBERS)
-                case core.In() | core.Matches() | core.Compares() | core.ContainsText():
-                    for value in _suggested([test], whole=False)[:_WAYS]:
-                        yield {**plain, test.field.name: value}
+        for name, values in known_values(self._where).arguments.items():
+            yield from ({**plain, name: value} for value in values[:_WAYS])
 
     def _apart(self, fields: Sequence[core.Reads]) -> list[str]:
         """A value for each way in which the tests of some arguments come out."""
@@ -245,7 +244,19 @@ def _whole_numbers(recorded: Sequence[Trace]) -> frozenset[str]:
 
 
 def _conditions(requirement: core.Requirement) -> list[core.Condition]:
-    return list(dict.fromkeys(holds.condition for holds in core.conditions(requirement.theta)))
+    """The conditions of a requirement, in the order in which events that break it come: a scope is met first.
+
+    Those of events whose field is counted or added up come with a test of that field besides.
+    """
+    held = sorted(core.conditions(requirement.theta), key=lambda holds: holds.role != "scope")
+    found = [holds.condition for holds in held]
+    for body in core.bodies(requirement.theta):
+        match body:
+            case core.Exceeds(limit, field, counted):
+                found.append(core.AndC((core.conditions(counted)[0].condition, core.Compares(field, ">", limit))))
+            case core.Repeated(body=counted, distinct=core.Reads() as field):
+                found.append(core.AndC((core.conditions(counted)[0].condition, core.Has(field))))
+    return list(dict.fromkeys(found))
 
 
 # --- values worth a try ---
