@@ -9,7 +9,18 @@ from msgspec.structs import replace
 
 from vigil_lang.diagnostics import Source
 from vigil_lang.draft.building.build import statement
-from vigil_lang.draft.clause_result import Case, Clause, Condition, Requirement, Subject, Test, TestName
+from vigil_lang.draft.clause_result import (
+    Case,
+    Clause,
+    Condition,
+    Counting,
+    Requirement,
+    Subject,
+    Test,
+    TestName,
+    View,
+    ViewName,
+)
 from vigil_lang.semantics.policy import read_policy
 from vigil_lang.syntax.print import to_text
 
@@ -50,10 +61,16 @@ TEXTS = ("M", "MN", "N", "7", "7.0", "-3", "true", "1e1", "é*", 'say "x"', "C:\
 GLOBS = ("M*", "*", "?", "MN", "**N", "\\*", "é\\*", 'a"*', "7*")
 REGEXES = ("[0-9]", "(?i)^m", "/", "\\/", "N$", "^$", "\\d\\.", "[/]", "//i")
 VARIABLES = ("x", "y", "the_file")
+VIEWS = (
+    *map(View, ("lower", "host", "base", "dir", "ext", "length", "count")),
+    View("json", 'a[*].b[0]["odd \\" name"]'),
+    View("find", "(?i)[/A-Z]+"),
+    View("without", "N"),
+)
 
 
 @st.composite
-def event_tests(draw: st.DrawFn) -> Test:
+def event_tests(draw: st.DrawFn, *, viewed: bool = True) -> Test:
     """A test that can be built."""
     of = draw(st.sampled_from(("action", "action", "argument", "argument", "argument", "output", "status")))
     negated = draw(st.integers(0, 3)) == 0
@@ -73,7 +90,8 @@ def event_tests(draw: st.DrawFn) -> Test:
     kind = draw(st.sampled_from(sorted(kinds)))
     pool, most = kinds[kind]
     values = draw(st.lists(st.sampled_from(pool), min_size=1, max_size=most)) if most else []
-    return Test(of, kind, name, tuple(values), negated)
+    views = draw(st.just(()) | st.just(()) | st.lists(st.sampled_from(VIEWS), max_size=2).map(tuple)) if viewed else ()
+    return Test(of, kind, name, tuple(values), negated, views)
 
 
 conditions = st.lists(
@@ -81,17 +99,31 @@ conditions = st.lists(
 ).map(lambda cases: Condition(tuple(cases)))
 
 
+def countings(form: str) -> st.SearchStrategy[Counting | None]:
+    """How a form may count."""
+    field = st.sampled_from(NAMES)
+    if form == "atleast":
+        return st.none() | st.builds(Counting, field=field)
+    window = st.none() | st.sampled_from(("20", "1h"))
+    made = st.builds(Counting, window, st.none() | conditions, field if form == "budget" else st.none() | field)
+    return made if form == "budget" else st.none() | made
+
+
 @st.composite
 def requirements(draw: st.DrawFn) -> Requirement:
     """A requirement that can be built, and whose variables are bound."""
-    form = draw(st.sampled_from(("abs", "prec", "resp", "bresp", "rslv", "until", "atmost")))
-    guard = draw(conditions) if form not in ("abs", "atmost") else None
+    form = draw(st.sampled_from(("abs", "prec", "resp", "bresp", "rslv", "until", "atmost", "atleast", "budget")))
+    counts = form in ("atmost", "atleast", "budget")
+    guard = draw(conditions) if form != "abs" and not counts else None
     forbidden = draw(conditions) if form == "until" else None
     after = draw(st.none() | st.none() | conditions)
-    bound = {"bresp": st.sampled_from(("1", "3", "30s", "500ms")), "atmost": st.sampled_from(("1", "2"))}.get(form)
+    some = st.sampled_from(("1", "2"))
+    bounds = {"bresp": st.sampled_from(("1", "3", "30s", "500ms")), "budget": st.sampled_from(("0", "2.50", "1000"))}
+    bound = some if form in ("atmost", "atleast") else bounds.get(form)
+    counting = draw(countings(form)) if counts else None
     says = draw(st.sampled_from(("", "It is so.", "A CSV file is read before it is changed, " * 5)))
     limit = None if bound is None else draw(bound)
-    return bound_after(Requirement("s", says, form, draw(conditions), guard, forbidden, after, limit))
+    return bound_after(Requirement("s", says, form, draw(conditions), guard, forbidden, after, limit, counting))
 
 
 def bound_after(requirement: Requirement) -> Requirement:
@@ -99,7 +131,8 @@ def bound_after(requirement: Requirement) -> Requirement:
     source = Source("p.vgl", f"{to_text(statement(requirement, 's', []))}\n")
     if not read_policy(source).errors:
         return requirement
-    parts = (requirement.trigger, requirement.guard, requirement.forbidden)
+    since = None if requirement.counting is None else requirement.counting.since
+    parts = (requirement.trigger, requirement.guard, requirement.forbidden, since)
     cases = [case for part in parts if part is not None for case in part.any]
     used = {test.values[0] for case in cases for test in case.all if test.test in ("same", "mentions")}
     return replace(requirement, after=any_of(Case(tuple(arg("f", "same", x) for x in sorted(used)))) if used else None)
@@ -125,6 +158,7 @@ _anything = st.builds(
     _some | st.just(""),
     st.lists(_some, max_size=3).map(tuple),
     st.booleans(),
+    st.lists(st.builds(View, st.sampled_from(get_args(ViewName)), _some | st.just("")), max_size=2).map(tuple),
 )
 _any_case = st.lists(_anything | event_tests(), max_size=2).map(lambda items: Case(tuple(items)))
 _any_condition = st.lists(_any_case, max_size=2).map(lambda cases: Condition(tuple(cases)))
@@ -136,6 +170,8 @@ _any_part: dict[str, st.SearchStrategy[Any]] = {
     "forbidden": st.none() | _any_condition | conditions,
     "after": st.none() | _any_condition | conditions,
     "bound": st.none() | _some,
+    "counting": st.none() | st.builds(Counting, st.none() | _some, st.none() | _any_condition, st.none() | _some),
+    "where": st.none() | _any_condition,
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from fnmatch import translate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import re2
@@ -24,11 +24,12 @@ from draft_requirements import (
 )
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tests.strategies.runs import events, trace_of
 from vigil_lang.diagnostics import Source
 from vigil_lang.draft.building.build import Unbuildable, statement, statement_name
-from vigil_lang.draft.clause_result import Case, Condition, Requirement
+from vigil_lang.draft.clause_result import Case, Condition, Counting, Requirement, View
 from vigil_lang.draft.clause_result import Test as EventTest
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import violations
@@ -51,6 +52,11 @@ def body(requirement: Requirement) -> str:
 
 def condition(*items: EventTest) -> str:
     return body(never(*items)).removeprefix("abs(").removesuffix(")")
+
+
+def viewed(test: EventTest, *views: Any) -> EventTest:
+    """A test through some views, each a name or a name with its argument."""
+    return replace(test, views=tuple(View(view) if isinstance(view, str) else View(*view) for view in views))
 
 
 WRITTEN = [
@@ -94,6 +100,13 @@ WRITTEN = [
     ((EventTest("output", "present"), EventTest("output", "same", values=("x",))), "has output and output = x"),
     ((arg("odd name", "is", "a"), arg('a"b', "is", "c")), '"odd name" = "a" and "a\\"b" = "c"'),
     ((OK, OK), "status = ok"),
+    ((viewed(arg("url", "is", "a"), "host"), viewed(arg("t", ">", "3"), "count")), 'url:host = "a" and t:count > 3'),
+    (
+        (viewed(EventTest("output", ">", values=("5",)), ("json", 'a[*]["b c"]')),),
+        'output:json("a[*][\\"b c\\"]") > 5',
+    ),
+    ((viewed(arg("t", "same", "x"), ("find", "(?i)a/b"), "lower"),), "t:find(/a\\/b/i):lower = x"),
+    ((viewed(arg("odd name", "present"), ("without", "q")),), 'has "odd name":without(/q/)'),
 ]  # fmt: skip
 
 
@@ -111,6 +124,40 @@ def test_each_form_has_its_parts() -> None:
     assert body(Requirement("s", "", "rslv", a, b)) == "rslv(a(), b())"
     assert body(Requirement("s", "", "until", a, b, c)) == "until(a(), b(), c())"
     assert body(Requirement("s", "", "atmost", a, bound="3")) == "atmost[3](a())"
+
+
+def test_counts_have_windows_new_starts_and_fields() -> None:
+    a, b = (any_of(called(name)) for name in "ab")
+
+    def counting(form: Any, bound: str, *parts: Any) -> str:
+        return body(Requirement("s", "", form, a, bound=bound, counting=Counting(*parts)))
+
+    assert body(Requirement("s", "", "atleast", a, bound="2")) == "atleast[2](a())"
+    assert counting("atleast", "2", None, None, "path") == "atleast[2](a(), distinct path)"
+    assert counting("atmost", "3", "20") == "atmost[3](a()) in 20 calls"
+    assert counting("atmost", "3", "1h", b) == "atmost[3](a()) in 1h since b()"
+    assert counting("atmost", "3", None, b, "odd name") == 'atmost[3](a(), distinct "odd name") since b()'
+    assert counting("budget", "2.50", "1d", None, "amount") == "budget[2.5](a(), amount) in 1d"
+
+
+def test_where_tests_variables() -> None:
+    trigger = any_of(called("a", arg("f", "same", "x"), arg("g", "same", "y")))
+
+    def where(*tests: EventTest) -> str:
+        return body(Requirement("s", "", "abs", trigger, where=any_of(Case(tests)))).partition(" where ")[2]
+
+    assert where(of("x", "same", "y", negated=True)) == "not x = y"
+    assert where(of("x", "<=", "y"), of("y", ">", "3")) == "x <= y and y > 3"
+    assert where(of("x", "mentions", "y")) == "x contains y"
+    assert where(of("x", "other_than", "a", "b"), of("y", "unlike_glob", "*.c")) == (
+        'x not in {"a", "b"} and y !~ "*.c"'
+    )
+    assert where(replace(of("x", "is", "a"), views=(View("host"),))) == 'x:host = "a"'
+
+
+def of(variable: str, test: Any, *values: str, negated: bool = False) -> EventTest:
+    """A test of a variable."""
+    return EventTest("variable", test, variable, values, negated)
 
 
 def test_cases_are_alternatives() -> None:
@@ -152,6 +199,24 @@ REFUSED = [
     (Requirement("s", "", "prec", A, any_of(*[called(f"a{n}") for n in range(21)])), "guard: the condition has more"),
     (never(*[arg("a", "is", str(n)) for n in range(31)]), "more than 30 tests"),
     (never(arg("a", "is", *map(str, range(101)))), "trigger, case 1, test 1 (a is): it has more than 100 values"),
+    (Requirement("s", "", "abs", A, counting=Counting()), "counting: `abs` counts nothing"),
+    (Requirement("s", "", "budget", A, bound="3"), "counting: `budget` needs a `field`"),
+    (Requirement("s", "", "budget", A, counting=Counting(field="n")), "bound: `budget` needs a number"),
+    (Requirement("s", "", "budget", A, bound="-3", counting=Counting(field="n")), "bound: `-3` is no amount"),
+    (Requirement("s", "", "atmost", A, bound="3", counting=Counting("1 week")), "`1 week` is no window"),
+    (Requirement("s", "", "atleast", A, bound="3", counting=Counting("1h")), "counts in the whole run"),
+    (Requirement("s", "", "atleast", A, bound="3", counting=Counting(since=B)), "counts in the whole run"),
+    (Requirement("s", "", "atleast", A, bound="30s"), "bound: `30s` is none for `atleast`"),
+    (Requirement("s", "", "abs", A, where=any_of(called("a"))), "where, case 1, test 1 (action is): `where` tests"),
+    (never(EventTest("variable", "same", "x", ("y",))), "`where` tests variables, and nothing else"),
+    (Requirement("s", "", "abs", A, where=any_of(Case((of("the x", "is", "y"),)))), "`the x` is no variable"),
+    (Requirement("s", "", "abs", A, where=any_of(Case((of("x", "<", "Y"),)))), "`Y` is no number"),
+    (never(viewed(OK, "lower")), "`status` has no views"),
+    (never(viewed(arg("a", "is", "b"), *["lower"] * 6)), "more than 5 views"),
+    (never(viewed(arg("a", "is", "b"), ("host", "x"))), "the view `host` takes no argument"),
+    (never(viewed(arg("a", "is", "b"), ("json", "a..b"))), "`a..b` is no path"),
+    (never(viewed(arg("a", "is", "b"), ("find", "(?<=a)b"))), "the regular expression `(?<=a)b` is not valid"),
+    (never(viewed(arg("a", "is", "b"), ("without", ""))), "a regular expression is empty"),
     (never(OK, arg("a", "is")), "trigger, case 1, test 2 (a is): `is` needs a value"),
     (never(arg("a", "present", "b")), "`present` takes no values"),
     (never(arg("", "is", "b")), "`argument` names what is read"),
@@ -281,7 +346,8 @@ def _glob(pattern: str, text: str) -> bool:
 
 @settings(max_examples=50, deadline=None)
 @given(
-    st.lists(st.lists(event_tests(), min_size=1, max_size=3), min_size=1, max_size=3), st.lists(events(), max_size=5)
+    st.lists(st.lists(event_tests(viewed=False), min_size=1, max_size=3), min_size=1, max_size=3),
+    st.lists(events(), max_size=5),
 )
 def test_a_condition_means_what_the_form_says(listed: list[list[EventTest]], lines: list[dict[str, object]]) -> None:
     whole = Condition(tuple(Case(tuple(items)) for items in listed))

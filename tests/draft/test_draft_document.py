@@ -173,8 +173,8 @@ def test_half_a_reply_is_malformed_wherever_it_ends() -> None:
 
 def test_a_reply_of_a_model_is_read() -> None:
     """With all members that its schema requires, null where there is nothing."""
-    test = {"argument": "", "negated": False, "of": "action", "test": "is", "values": ["a"]}
-    nothing = {"guard": None, "forbidden": None, "after": None, "bound": None}
+    test = {"argument": "", "negated": False, "of": "action", "test": "is", "values": ["a"], "views": []}
+    nothing = {"guard": None, "forbidden": None, "after": None, "bound": None, "counting": None, "where": None}
     drafted = {**STATEMENT, **nothing, "trigger": {"any": [{"all": [test]}]}}
     value = {"answers": [{**KEPT, "reason": "", "statements": [drafted]}, {**LEFT, "statements": []}]}
     Draft202012Validator(for_model()).validate(value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import get_args
 
 from jsonschema import Draft202012Validator
 from spec_blocks import blocks
@@ -43,11 +44,14 @@ def test_it_names_all_there_is() -> None:
     for struct in (
         clause_result.Answer,
         clause_result.Requirement,
+        clause_result.Counting,
         clause_result.Condition,
         clause_result.Case,
         clause_result.Test,
+        clause_result.View,
     ):
         assert set(struct.__struct_fields__) <= named
+    assert set(get_args(clause_result.ViewName)) <= named
     assert set(PARTS) | {"is", "other_than", "unlike_glob", "unlike_regex", "present", "same", "mentions"} <= named
 
 
@@ -58,6 +62,7 @@ def test_its_limits_are_those_that_hold() -> None:
         conditions.MAX_VALUES,
         conditions.MAX_TESTS,
         conditions.MAX_CASES,
+        conditions.MAX_VIEWS,
         document.MAX_STATEMENTS,
         document.MAX_TEXT,
         document.MAX_ANSWERS,

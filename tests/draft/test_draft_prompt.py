@@ -18,7 +18,18 @@ from vigil_lang import Event, Trace, verify
 from vigil_lang.diagnostics import Source
 from vigil_lang.draft.building import build
 from vigil_lang.draft.checks.statement_check import Checks
-from vigil_lang.draft.clause_result import Answer, AnswerOutcome, Clause, Condition, FormName, Requirement, TestName
+from vigil_lang.draft.clause_result import (
+    Answer,
+    AnswerOutcome,
+    Clause,
+    Condition,
+    Counting,
+    FormName,
+    Requirement,
+    TestName,
+    View,
+    ViewName,
+)
 from vigil_lang.draft.clause_result import Test as Asked
 from vigil_lang.draft.document import decode
 from vigil_lang.draft.prompting import prompt
@@ -80,6 +91,8 @@ def test_there_are_examples_of_every_outcome_and_most_forms() -> None:
         "rslv",
         "until",
         "atmost",
+        "atleast",
+        "budget",
     }
     assert list(answers()) == [f"c{n}" for n in range(1, len(answers()) + 1)]
 
@@ -121,7 +134,7 @@ def test_sentences_of_the_examples_are_obligations_where_they_are_answered_so() 
         assert answer.outcome == "not_normative" or demands(sentence), sentence
 
 
-Step = tuple[str, dict[str, str], tuple[str, ...], Status]
+Step = tuple[str, dict[str, str | tuple[str, ...]], tuple[str, ...], Status]
 Steps = tuple[Step, ...]
 
 CHANGE: Step = ("sed", {"path": "/w/glm3.nml"}, ("file.write",), "unknown")
@@ -135,12 +148,31 @@ NAMES_ADA: Step = ("user.message", {"text": "write to ada@b.example"}, (), "ok")
 SEND: Step = ("mail", {"recipient": "ada@b.example"}, ("message.send",), "ok")
 SUBMIT: Step = ("sbatch", {"script": "~/run.sub"}, ("job.submit",), "ok")
 RELEASE: Step = ("gh", {}, ("release.publish",), "ok")
+INSTALL: Step = ("pip", {"package": "a"}, ("package.install",), "ok")
+ASKED: Step = ("user.ask", {}, (), "ok")
+LATER: Step = ("sleep", {}, (), "ok")
+DOWNLOAD: Step = ("curl", {"target": "~/a", "host": "a.example"}, ("net.download",), "ok")
 REWRITE: Step = ("git", {}, ("git.rewrite",), "ok")
 
 
 def step(action: str, kind: str, status: Status = "ok", **args: str) -> Step:
     """An event of a kind."""
     return action, args, (kind,), status
+
+
+def sbatch(nodes: str) -> Step:
+    """A job on some nodes."""
+    return step("sbatch", "process.run", program="sbatch", nodes=nodes)
+
+
+def send(*recipients: str) -> Step:
+    """A message to some people."""
+    return "mail", {"recipient": recipients}, ("message.send",), "ok"
+
+
+def upload(host: str) -> Step:
+    """The upload of a file to a host."""
+    return step("curl", "net.upload", source="~/a", host=host)
 
 
 @pytest.mark.parametrize(
@@ -157,6 +189,13 @@ def step(action: str, kind: str, status: Status = "ok", **args: str) -> Step:
         ("tests_pass", (step("pytest", "test.run", "error"), TESTED), (TESTED, step("pytest", "test.run", "error"))),
         ("history_stays", (REWRITE, RELEASE), (RELEASE, REWRITE)),
         ("three_submissions", (SUBMIT,) * 3 + (step("sbatch", "job.submit", script="b"),), (SUBMIT,) * 4),
+        ("tests_run", (LOOK, TESTED), (LOOK,)),
+        ("installs_asked", (INSTALL,) * 5 + (ASKED, INSTALL), (ASKED, *(INSTALL,) * 6)),
+        ("nodes_per_day", (sbatch("60"), LATER, sbatch("60")), (sbatch("60"), sbatch("60"))),
+        ("nodes_per_day", (sbatch("100"), LOOK), (sbatch("many"),)),
+        ("few_recipients", (send("a", "b", "c"),), (send("a", "b", "c", "d"),)),
+        ("same_host", (DOWNLOAD, upload("a.example")), (DOWNLOAD, upload("b.example"))),
+        ("same_host", (upload("b.example"), DOWNLOAD), (upload("a.example"), DOWNLOAD, upload("c.example"))),
         ("one_host", (TO_HOST, step("git", "net.request")), (step("curl", "net.request", host="example.org"),)),
     ],
 )
@@ -167,11 +206,13 @@ def test_examples_say_what_their_clauses_say(name: str, kept: Steps, broken: Ste
 
 
 def events(*steps: Step) -> tuple[Event, ...]:
-    """Events of one call each."""
-    return tuple(
-        Event(f"e{n}", action, f"c{n}", {k: (v,) for k, v in args.items()}, status, kinds=kinds)
-        for n, (action, args, kinds, status) in enumerate(steps)
-    )
+    """Events of one call each, a second apart; `LATER` comes two days later."""
+    found: list[Event] = []
+    for n, (action, args, kinds, status) in enumerate(steps):
+        texts = {k: (v,) if isinstance(v, str) else v for k, v in args.items()}
+        time = 172_800_000_000 * sum(step is LATER for step in steps[: n + 1]) + 1_000_000 * n
+        found.append(Event(f"e{n}", action, f"c{n}", texts, status, time=time, kinds=kinds))
+    return tuple(found)
 
 
 # --- the rest of the system prompt ---------------------------------------------------------------------------------
@@ -182,10 +223,11 @@ def events(*steps: Step) -> tuple[Event, ...]:
     [
         *get_args(FormName),
         *get_args(TestName),
+        *get_args(ViewName),
         *get_args(AnswerOutcome),
         *("kinds", "actions", "number", "one of", "id", "sentence", "headings", "lead"),
-        *(field for struct in (Asked, Requirement, Answer, Condition) for field in struct.__struct_fields__
-          if field != "sentence"),
+        *(field for struct in (Asked, View, Counting, Requirement, Answer, Condition)
+          for field in struct.__struct_fields__ if field != "sentence"),
     ],
 )  # fmt: skip
 def test_every_word_of_the_form_is_explained(word: str) -> None:
@@ -211,7 +253,7 @@ def test_names_of_the_text_are_names_of_the_vocabulary() -> None:
 
 
 def test_the_system_prompt_stays_small() -> None:
-    assert len(prompt.system()) < 32_000
+    assert len(prompt.system()) < 40_000
 
 
 def test_the_page_shows_what_is_sent_and_what_becomes_of_the_reply() -> None:

@@ -21,9 +21,11 @@ STRUCTS = (
     clause_result.PolicyDocument,
     clause_result.Answer,
     clause_result.Requirement,
+    clause_result.Counting,
     clause_result.Condition,
     clause_result.Case,
     clause_result.Test,
+    clause_result.View,
 )
 
 

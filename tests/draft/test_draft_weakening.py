@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 from draft_requirements import NOT_FAILED, OK, any_of, arg, called, clause
 from hypothesis import given, settings
+from msgspec.structs import replace
 
 from vigil_lang import Event, Trace
 from vigil_lang.draft.checks.cases import TooMany, cases
 from vigil_lang.draft.checks.statement_check import Checks
-from vigil_lang.draft.clause_result import Case, Condition, Drafted, Requirement
+from vigil_lang.draft.clause_result import Case, Condition, Counting, Drafted, Requirement, View
 from vigil_lang.draft.clause_result import Test as Asked
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets
@@ -67,6 +68,28 @@ def checked(sentence: str, *requirements: Requirement, **parts: Any) -> tuple[tu
 NO_DELETION = "Never delete files under `data/`."
 TESTED = "Always run the tests before you publish a package."
 RETESTED = "After you submit a job, run the tests within 10 minutes."
+
+MOST_JOBS = "Never submit more than 3 jobs."
+HOURLY = "Never submit more than 3 jobs per hour."
+ANEW = Counting(since=any_of(called(SUBMIT, OK)))
+TOTAL = "Jobs must not take more than 100 `nodes` in total."
+LONG = Asked("argument", ">", "text", ("70",), views=(View("length"),))
+
+
+def counted(form: Any, bound: str, counting: Counting | None = None, what: str = SUBMIT) -> Requirement:
+    return Requirement("s", "", form, any_of(called(what)), bound=bound, counting=counting)
+
+
+def where(variable: str, test: Any, *values: str, negated: bool = False) -> Condition:
+    return any_of(Case((Asked("variable", test, variable, values, negated),)))
+
+
+def uploads(only: Condition) -> Requirement:
+    names = {"h": "host", "x": "source"}
+    used = {"h", *(v for test in only.any[0].all for v in test.values)} & set(names)
+    trigger = any_of(called("net.upload", *(arg(names[x], "same", x) for x in sorted(used))))
+    return Requirement("s", "", "abs", trigger, where=only)
+
 
 WEAK: list[tuple[str, str, Requirement]] = [
     # exceptions that the sentence does not have
@@ -179,6 +202,56 @@ WEAK: list[tuple[str, str, Requirement]] = [
         Requirement("s", "", "resp", any_of(called(DELETE)), any_of(called(TEST))),
     ),
     ("forbids it altogether", "Never submit jobs.", most("1")),
+    # counts that are smaller, or ask for less
+    ("counting: the clause has no such time as 1h", MOST_JOBS, counted("atmost", "3", Counting("1h"))),
+    ("counting: the clause has no such time as 30s", HOURLY, counted("atmost", "3", Counting("30s"))),
+    ("counting: the clause does not count within 20 calls", MOST_JOBS, counted("atmost", "3", Counting("20"))),
+    ("counting: the clause does not count within 1 call", MOST_JOBS, counted("atmost", "3", Counting("1"))),
+    ("since: nothing in the clause says", MOST_JOBS, counted("atmost", "3", ANEW)),
+    (
+        "since: nothing in the sentence speaks of `file.read`",
+        "Never submit more than 3 jobs without asking the user.",
+        counted("atmost", "3", Counting(since=any_of(called("user.ask"), called("file.read")))),
+    ),
+    (
+        "reset: nearly any event meets it",
+        "Never submit more than 3 jobs without asking the user.",
+        counted("atmost", "3", Counting(since=any_of(Case((OK,))))),
+    ),
+    ("says nothing of different values", MOST_JOBS, counted("atmost", "3", Counting(field="script"))),
+    ("bound: the clause has no number 10", "Run at most 3 jobs per day.", counted("atmost", "10", Counting("1d"))),
+    ("bound: the clause asks for more than 1", "Submit the job at least 3 times.", counted("atleast", "1")),
+    ("bound: the clause asks for more than 1", "Submit the job two times at least.", counted("atleast", "1")),
+    ("nothing in the sentence speaks of `file.read`", "Never submit jobs.", counted("atleast", "1", what="file.read")),
+    ("asks for it at any time", "After a deletion, submit the job.", counted("atleast", "1")),
+    ("bound: the clause has no number 5000", TOTAL, counted("budget", "5000", Counting(field="nodes"))),
+    ("bound: the clause has no number 100000", TOTAL, counted("budget", "100000", Counting(field="nodes"))),
+    ("no such time as 1m", TOTAL, counted("budget", "100", Counting("1m", field="nodes"))),
+    # what is made of values, and asked of them
+    (
+        "takes out `good.example`",
+        "Never upload files to other hosts.",
+        uploads(where("h", "other_than", "good.example")),
+    ),
+    ("nothing in the clause compares", "Never upload files.", uploads(where("h", "same", "x", negated=True))),
+    ("nothing in the clause compares", "Never upload files.", uploads(where("h", "<", "x"))),
+    ("where: the clause has no number 40", "Never upload files.", uploads(where("h", ">", "40"))),
+    (
+        "takes out what the sentence does not except",
+        "Never upload files with a `password`.",
+        never(replace(arg("text", "contains", "password"), views=(View("without", "secret"),)), action="net.upload"),
+    ),
+    (
+        "takes out what the sentence does not except",
+        "Never upload files with a `password` unless it is masked.",
+        never(replace(arg("text", "contains", "password"), views=(View("without", "."),)), action="net.upload"),
+    ),
+    (
+        "guard: nearly any event",
+        TESTED,
+        first(any_of(Case((replace(arg("path", "is", "1"), views=(View("count"),)),)))),
+    ),
+    ("has no number 70", "Never send long messages.", never(LONG, action="message.send")),
     # words that stand for something else
     ("only after `vcs.push`", "Never delete files from `data/`.", never(DATA, after=any_of(called("vcs.push")))),
     ("only after `vcs.push`", "When in doubt, never delete files.", never(after=any_of(called("vcs.push")))),
@@ -295,6 +368,22 @@ FAITHFUL: list[tuple[str, Requirement]] = [
         ),
     ),
     ("Do not publish code that has not been formatted.", first(any_of(called("process.run", FORMATTER)))),
+    ("Submit the job at least 3 times.", counted("atleast", "3")),
+    ("The job must be submitted at least once before you finish.", counted("atleast", "1")),
+    ("Never submit more than 3 jobs an hour.", counted("atmost", "3", Counting("1h"))),
+    ("At most three jobs may be submitted daily.", counted("atmost", "3", Counting("1d"))),
+    ("Never submit more than 3 jobs within any 20 calls.", counted("atmost", "3", Counting("20"))),
+    (
+        "No more than 3 submissions may fail in a row.",
+        Requirement(
+            "s", "", "atmost", any_of(called(SUBMIT, FAILED)), bound="3", counting=ANEW
+        ),
+    ),
+    ("Never submit more than 3 different scripts.", counted("atmost", "3", Counting(field="script"))),
+    (TOTAL, counted("budget", "100", Counting(field="nodes"))),
+    ("Never upload a file to a host other than `good.example`.", uploads(where("h", "other_than", "good.example"))),
+    ("Never upload a file to another host.", uploads(where("h", "same", "x", negated=True))),
+    ("Never send a message with more than 70 characters.", never(LONG, action="message.send")),
 ]  # fmt: skip
 
 

@@ -44,21 +44,31 @@ class Clause:
 # --- the intermediate form (the paper's PolicyDocument, appendix C) ------------------------------------------------
 
 
-Subject: TypeAlias = Literal["action", "argument", "output", "status"]
+Subject: TypeAlias = Literal["action", "argument", "output", "status", "variable"]
+ViewName: TypeAlias = Literal["lower", "host", "base", "dir", "ext", "length", "count", "json", "find", "without"]
 TestName: TypeAlias = Literal[
     "is", "other_than", "glob", "unlike_glob", "regex", "unlike_regex", "contains",
     "<", "<=", ">", ">=", "present", "same", "mentions",
 ]  # fmt: skip
 
 
-class Test(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One test of an event.
+class View(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is made of an argument's values before they are tested: `argument` is a path for `json`, a regular
+    expression for `find` and `without`, and empty for the others."""
 
-    `argument` names the argument that is read where `of` is `argument`, else it is empty. `values` are alternatives;
-    of `same` and `mentions` they are one variable, which stands for the same object throughout a statement, and is the
-    value or a part of it; of `present` none. A test holds of an argument if it holds of one of its values; `negated`
-    holds where it does not, also of an event without the argument. `other_than`, `unlike_glob` and `unlike_regex` ask
-    for a value that is none of those.
+    view: ViewName
+    argument: str = ""
+
+
+class Test(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One test of an event, or in `where` of a variable.
+
+    `argument` names what is read where `of` is `argument` or `variable`, else it is empty; `views` are applied to it in
+    their order. `values` are alternatives; of `same` and `mentions` they are one variable, which stands for the same
+    object throughout a statement, and is the value or a part of it; of `present` none. In `where` an order test may
+    have a variable for its number. A test holds of an argument if it holds of one of its values; `negated` holds where
+    it does not, also of an event without the argument. `other_than`, `unlike_glob` and `unlike_regex` ask for a value
+    that is none of those.
     """
 
     of: Subject
@@ -66,6 +76,7 @@ class Test(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     argument: str = ""
     values: tuple[str, ...] = ()
     negated: bool = False
+    views: tuple[View, ...] = ()
 
 
 class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -80,7 +91,18 @@ class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     any: tuple[Case, ...]
 
 
-FormName: TypeAlias = Literal["abs", "prec", "resp", "bresp", "rslv", "until", "atmost"]
+FormName: TypeAlias = Literal["abs", "prec", "resp", "bresp", "rslv", "until", "atmost", "atleast", "budget"]
+
+
+class Counting(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How a form counts: in a `window` of `20` calls or `1h`, and only `since` the last such event.
+
+    `field` is the argument that `budget` adds up; of the other counts it is the one whose distinct values are counted.
+    """
+
+    window: str | None = None
+    since: Condition | None = None
+    field: str | None = None
 
 
 class Requirement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -88,7 +110,7 @@ class Requirement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     `trigger` is the first condition of every form. `guard` is the second of prec (what must come before), resp and
     bresp (the response), rslv (the resolution) and until (what must come between); `forbidden` the third of until.
-    `bound` is `3` (calls, or the count of atmost) or `30s`.
+    `bound` is `3` (calls, or the count of atmost and atleast), `30s`, or the limit of budget. `where` tests variables.
     """
 
     name: str
@@ -99,6 +121,8 @@ class Requirement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     forbidden: Condition | None = None
     after: Condition | None = None
     bound: str | None = None
+    counting: Counting | None = None
+    where: Condition | None = None
 
 
 AnswerOutcome: TypeAlias = Literal["statements", "unsupported", "not_normative"]

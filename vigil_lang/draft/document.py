@@ -11,8 +11,8 @@ import msgspec
 
 from vigil_lang.diagnostics import Diagnostic, InputError, nearest
 from vigil_lang.draft import clause_result
-from vigil_lang.draft.building.build import BOUND
-from vigil_lang.draft.building.conditions import MAX_CASES, MAX_TESTS, MAX_VALUES
+from vigil_lang.draft.building.build import BOUND, LIMIT
+from vigil_lang.draft.building.conditions import MAX_CASES, MAX_TESTS, MAX_VALUES, MAX_VIEWS
 from vigil_lang.draft.building.operands import MAX_VALUE
 from vigil_lang.draft.clause_result import Answer, PolicyDocument
 from vigil_lang.ingest import json_text
@@ -44,10 +44,19 @@ _CHOICES = {
     "form": get_args(clause_result.FormName),
     "of": get_args(clause_result.Subject),
     "test": get_args(clause_result.TestName),
+    "view": get_args(clause_result.ViewName),
 }
 _MEMBERS = {
     member
-    for struct in (Answer, clause_result.Requirement, clause_result.Condition, clause_result.Case, clause_result.Test)
+    for struct in (
+        Answer,
+        clause_result.Requirement,
+        clause_result.Counting,
+        clause_result.Condition,
+        clause_result.Case,
+        clause_result.Test,
+        clause_result.View,
+    )
     for member in struct.__struct_fields__
 }
 _STEP = re.compile(r"\.([A-Za-z_]+)|\[([0-9]+)\]")
@@ -214,22 +223,44 @@ def _outsized(requirement: Requirement) -> Iterator[tuple[Path, str]]:
     """Members of a statement that are empty or too large, by their path in it."""
     if len(requirement.says) > MAX_VALUE:
         yield ("says",), f"it has more than {MAX_VALUE} characters"
-    if requirement.bound is not None and not re.fullmatch(BOUND, requirement.bound):
-        yield ("bound",), "a bound is a number of calls such as `3`, or a time such as `30s`"
-    for name in ("trigger", "guard", "forbidden", "after"):
-        condition: Condition | None = getattr(requirement, name)
-        cases = () if condition is None else condition.any
-        if condition is not None and not 0 < len(cases) <= MAX_CASES:
-            yield (name, "any"), f"a condition has one to {MAX_CASES} cases"
-        for at, case in enumerate(cases):
-            if not 0 < len(case.all) <= MAX_TESTS:
-                yield (name, "any", at, "all"), f"a case has one to {MAX_TESTS} tests"
-            for place, test in enumerate(case.all):
-                path = (name, "any", at, "all", place, "values")
-                if len(test.values) > MAX_VALUES:
-                    yield path, f"a test has at most {MAX_VALUES} values"
-                elif any(len(value) > MAX_VALUE for value in test.values):
-                    yield path, f"a value has at most {MAX_VALUE} characters"
+    bound = LIMIT if requirement.form == "budget" else BOUND
+    if requirement.bound is not None and not re.fullmatch(bound, requirement.bound):
+        yield ("bound",), "a bound is a number of calls such as `3`, or a time such as `30s`; of `budget` an amount"
+    counting = requirement.counting or clause_result.Counting()
+    if counting.window is not None and not re.fullmatch(BOUND, counting.window):
+        yield ("counting", "window"), "a window is a number of calls such as `20`, or a time such as `1h`"
+    if counting.field is not None and len(counting.field) > MAX_VALUE:
+        yield ("counting", "field"), f"it has more than {MAX_VALUE} characters"
+    conditions: tuple[tuple[Path, Condition | None], ...] = (
+        (("trigger",), requirement.trigger),
+        (("guard",), requirement.guard),
+        (("forbidden",), requirement.forbidden),
+        (("after",), requirement.after),
+        (("counting", "since"), counting.since),
+        (("where",), requirement.where),
+    )
+    for part, condition in conditions:
+        if condition is not None:
+            yield from (((*part, "any", *path), why) for path, why in _outsized_condition(condition))
+
+
+def _outsized_condition(condition: Condition) -> Iterator[tuple[Path, str]]:
+    """Members of a condition that are empty or too large, by their path in its cases."""
+    if not 0 < len(condition.any) <= MAX_CASES:
+        yield (), f"a condition has one to {MAX_CASES} cases"
+    for at, case in enumerate(condition.any):
+        if not 0 < len(case.all) <= MAX_TESTS:
+            yield (at, "all"), f"a case has one to {MAX_TESTS} tests"
+        for place, test in enumerate(case.all):
+            path = (at, "all", place)
+            if len(test.values) > MAX_VALUES:
+                yield (*path, "values"), f"a test has at most {MAX_VALUES} values"
+            elif any(len(value) > MAX_VALUE for value in test.values):
+                yield (*path, "values"), f"a value has at most {MAX_VALUE} characters"
+            if len(test.views) > MAX_VIEWS:
+                yield (*path, "views"), f"a test has at most {MAX_VIEWS} views"
+            elif any(len(view.argument) > MAX_VALUE for view in test.views):
+                yield (*path, "views"), f"the argument of a view has at most {MAX_VALUE} characters"
 
 
 def _explained(error: str, prefix: Path) -> _Fault:

@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
-from vigil_lang.draft.building.build import BOUND
-from vigil_lang.draft.building.conditions import MAX_CASES, MAX_TESTS, MAX_VALUES
+from vigil_lang.draft.building.build import BOUND, LIMIT
+from vigil_lang.draft.building.conditions import MAX_CASES, MAX_TESTS, MAX_VALUES, MAX_VIEWS
 from vigil_lang.draft.building.operands import MAX_VALUE
 from vigil_lang.draft.clause_result import PolicyDocument
 from vigil_lang.draft.document import MAX_ANSWERS, MAX_ID, MAX_STATEMENTS, MAX_TEXT, NAMES
@@ -29,25 +29,40 @@ _ABOUT: dict[str, str] = {
     "Requirement.says": "What it demands, in one sentence.",
     "Requirement.form": "abs: trigger never happens. prec: before each trigger comes a guard. resp: after each trigger "
     "comes a guard. bresp: the same within the bound. rslv: the last trigger has a guard with it or after it. until: "
-    "after a trigger nothing forbidden comes before a guard. atmost: trigger happens at most as often as the bound "
-    "says.",
+    "after a trigger nothing forbidden comes before a guard. atmost, atleast: trigger happens at most, at least as "
+    "often as the bound says. budget: the numbers of a field of triggers add up to at most the bound.",
     "Requirement.trigger": "The first condition of every form.",
     "Requirement.guard": "The second of prec, resp, bresp, rslv and until; null for the others.",
     "Requirement.forbidden": "What until forbids; null for the others.",
     "Requirement.after": "The form counts only after such an event; null where it always does.",
-    "Requirement.bound": "Calls (3) or time (30s) for bresp, a count for atmost; null for the others.",
+    "Requirement.bound": "Calls (3) or time (30s) for bresp, a count for atmost and atleast, the limit of budget; null "
+    "for the others.",
+    "Requirement.counting": "How atmost, atleast and budget count; null where every trigger of the run counts.",
+    "Requirement.where": "What must hold of the variables' values for the statement to count; null where nothing must.",
+    "Counting": "How a form counts.",
+    "Counting.window": "Calls (20) or time (1h) in which atmost and budget count; null for the whole run.",
+    "Counting.since": "They count only since the last such event; null where they start anew at none.",
+    "Counting.field": "The argument whose numbers budget adds up; of the other counts the one whose distinct values "
+    "are counted, or null.",
     "Condition": "Holds of an event if one of its cases does.",
     "Condition.any": "The cases.",
     "Case": "Holds of an event if all of its tests do.",
     "Case.all": "The tests.",
     "Test": "One test of an event.",
-    "Test.of": "What is tested: the action (its name or a kind), an argument, the output or the status.",
-    "Test.argument": "The argument's name where `of` is argument, else empty.",
+    "Test.of": "What is tested: the action (its name or a kind), an argument, the output or the status; in where a "
+    "variable.",
+    "Test.argument": "The name of the argument or the variable, else empty.",
     "Test.test": "is: equals one of the values. other_than: has a value that is none of these. glob, regex: one of the "
     "values matches (a glob the whole text, a regular expression some part). unlike_glob, unlike_regex: has a value "
     "that does not match. contains: holds one of the values as part of it. < <= > >=: is a number in that relation. "
     "present: is there. same: is the object that the variable stands for. mentions: holds that object's text.",
-    "Test.values": "Alternatives; one variable for same and mentions, none for present.",
+    "Test.values": "Alternatives; one variable for same and mentions, none for present. In where an order test takes a "
+    "number or a variable.",
+    "Test.views": "What is made of the argument's or variable's values before the test, in this order; empty mostly.",
+    "View": "A function on values. One that is not defined of a value gives none.",
+    "View.view": "lower: in lower case. host: of a URL or address. base, dir, ext: of a path. length: in characters. "
+    "count: how many values there are. json: what a path selects. find: the parts that match. without: the rest.",
+    "View.argument": "A path such as items[*].price for json, a regular expression for find and without, else empty.",
     "Test.negated": "Whether the test must fail instead, as it also does where the argument is absent.",
 }
 _LIMITS: dict[str, dict[str, Any]] = {
@@ -60,7 +75,10 @@ _LIMITS: dict[str, dict[str, Any]] = {
     "Condition.any": {"minItems": 1, "maxItems": MAX_CASES},
     "Case.all": {"minItems": 1, "maxItems": MAX_TESTS},
     "Test.values": {"maxItems": MAX_VALUES},
+    "Test.views": {"maxItems": MAX_VIEWS},
+    "View.argument": {"maxLength": MAX_VALUE},
 }
+_SHAPES = ("Answer", "Requirement", "Counting", "Condition", "Case", "Test", "View")
 _NEVER_EMPTY = (("Condition", "any"), ("Case", "all"))
 _NOT_ASKED_FOR = frozenset({"Answer.sentence"})  # of a model, which is told the clause by its id
 
@@ -71,8 +89,10 @@ def published() -> dict[str, Any]:
     for place, limits in _LIMITS.items():
         struct, name = place.split(".")
         (top if struct == "PolicyDocument" else definitions[struct])["properties"][name] |= limits
-    bound = definitions["Requirement"]["properties"]["bound"]
-    next(kind for kind in bound["anyOf"] if kind["type"] == "string")["pattern"] = f"^{BOUND}$"
+    for place, pattern in (("Requirement.bound", f"{BOUND}|{LIMIT}"), ("Counting.window", BOUND)):
+        struct, name = place.split(".")
+        kinds = definitions[struct]["properties"][name]["anyOf"]
+        next(kind for kind in kinds if kind["type"] == "string")["pattern"] = f"^(?:{pattern})$"
     definitions["Test"]["properties"]["values"]["items"]["maxLength"] = MAX_VALUE
     definitions["Answer"]["allOf"] = [
         {
@@ -129,4 +149,4 @@ def _structs() -> tuple[dict[str, Any], dict[str, Any]]:
         for name, member in shape["properties"].items():
             shape["properties"][name] = {"description": _ABOUT[f"{struct}.{name}"], **member}
     top = shapes.pop("PolicyDocument")
-    return top, {name: shapes[name] for name in ("Answer", "Requirement", "Condition", "Case", "Test")}
+    return top, {name: shapes[name] for name in _SHAPES}

@@ -58,6 +58,32 @@ _MOST = re.compile(
     rf"(?!(?:{TIME}|%|percent|[kmgt]i?b|bytes?|characters?|lines?|rows?|tokens?)\b)[a-z]+s\b",
     re.IGNORECASE,
 )
+_LEAST = re.compile(
+    rf"\b(?:at least|no (?:fewer|less) than|a minimum of) (0*[1-9]\d{{0,8}}|{'|'.join(NUMBERS)})(?: times)?\b"
+    r"(?! \w+s\b)",
+    re.IGNORECASE,
+)
+_TOTAL = re.compile(
+    r"\b(?:in total|altogether|in all|overall|combined|cumulative\w*|(?:total|sum) (?:of|must))\b", re.IGNORECASE
+)
+_SPENT = re.compile(
+    r"(?:\b(?:more than|at most|over|exceed(?:ing)?|above|up to|below|within|a maximum of)|[$€£]) ?[$€£]?"
+    r"(\d{1,3}(?:,\d{3}){1,4}|\d{1,12})(\.\d{1,9})?(?![\w.])",
+    re.IGNORECASE,
+)
+_SPENDING = re.compile(
+    r"[$€£]|\b(?:dollars?|usd|euros?|eur|cents?|credits?|tokens?|[kmgt]i?b|bytes?|spend\w*|pay\w*|costs?|transfer\w*|"
+    r"amounts?|budget)\b",
+    re.IGNORECASE,
+)
+_WINDOW = re.compile(
+    rf"\b(?:per|an?|each|every|in|within|in any|during)(?: an?)?(?: (?P<many>\d{{1,9}}|{'|'.join(NUMBERS)}))? ?"
+    r"(?P<unit>seconds?|minutes?|hours?|days?|weeks?)\b|\b(?P<often>hourly|daily|weekly)\b",
+    re.IGNORECASE,
+)
+"""A time in which something is counted: `per hour`, `within 10 minutes`."""
+
+_EACH_OPEN = re.compile(r"\b(?:every|each|all|any|opened|started|created)\b", re.IGNORECASE)
 _PLAIN = tuple(
     (re.compile(words, re.IGNORECASE), negated, form)
     for words, negated, form in (
@@ -81,7 +107,7 @@ _CHECKED = re.compile(r"(?:before|prior to)\b", re.IGNORECASE)
 _ABSENT = re.compile(r"no\b", re.IGNORECASE)
 """How a list of things to check begins (`Before writing:`), and an item of it that names what is not to be there."""
 
-_AMOUNT = re.compile(rf"\b(\d{{1,9}}|{'|'.join(NUMBERS)})\b[ -]?(\w*)", re.IGNORECASE)
+_AMOUNT = re.compile(rf"\b(\d{{1,9}}|{'|'.join(NUMBERS)}|an?)\b[ -]?(\w*)", re.IGNORECASE)
 _UNITS = (
     ("step", ""),
     ("ms", "ms"),
@@ -150,6 +176,8 @@ def _block(number: int, clause: Clause, statement: str) -> Iterator[str]:
 def guess(clause: Clause) -> tuple[str, Temporal | None]:
     """The form that the words of a clause speak for, with names to replace, and the words of order it is guessed by."""
     said = _said(clause)
+    if (counted := _counted(clause.text, frozenset(said))) is not None:
+        return counted, None
     for order, form in _FORMS:
         word = said.get(order)
         bound = None if word is None else _bound(form, word.word)
@@ -165,10 +193,39 @@ def guess(clause: Clause) -> tuple[str, Temporal | None]:
     return (_GUARD if guarded else _NEVER), None
 
 
+def _counted(text: str, orders: frozenset[Order]) -> str | None:
+    """What a sentence asks for in the run, adds up, or counts in a window: `at least once`, `in total`, `per hour`."""
+    if orders <= {"end"} and NEGATION.search(text) is None:
+        if (least := _LEAST.search(text)) is not None:
+            return f"atleast[{_number(least[1])}](counted())"
+        if re.search(r"\bbefore the end\b", text, re.IGNORECASE) and not _EACH_OPEN.search(text):
+            return "atleast[1](counted())"
+    window = _window(text)
+    spent = _SPENT.search(text)
+    if spent is not None and _TOTAL.search(text) and _SPENDING.search(text):
+        return f"budget[{spent[1].replace(',', '')}{spent[2] or ''}](trigger(), amount){window}"
+    most = _MOST.search(text)
+    return f"atmost[{_number(most[1])}](trigger()){window}" if most is not None and window else None
+
+
+def _window(text: str) -> str:
+    """The window that a sentence counts in, as it stands behind a form; empty where it has none."""
+    found = _WINDOW.search(text)
+    if found is None:
+        return ""
+    unit = "day" if found["often"] == "daily" else (found["often"] or found["unit"]).lower()
+    many = _number(found["many"] or "1") * (7 if unit.startswith("week") else 1)
+    return f" in {many}{'d' if unit.startswith('week') else unit[0]}" if many else ""
+
+
+def _number(word: str) -> int:
+    return NUMBERS.get(word.lower()) or (1 if word.lower() in ("a", "an") else int(word))
+
+
 def _plain(text: str) -> str | None:
     """The form that a plain word speaks for: `first`, `twice`, `in the end`, `more than 10 emails`."""
     if (found := _MOST.search(text)) is not None:
-        return f"atmost[{NUMBERS.get(found[1].lower()) or int(found[1])}](trigger())"
+        return f"atmost[{_number(found[1])}](trigger())"
     negated = NEGATION.search(text) is not None
     return next((form for words, wants, form in _PLAIN if wants in (None, negated) and words.search(text)), None)
 
@@ -199,6 +256,6 @@ def _bound(form: str, words: str) -> str | None:
     found = _AMOUNT.search(words)
     if found is None or found[2].lower().startswith("week"):
         return None
-    value, unit = int(NUMBERS.get(found[1].lower()) or found[1]), found[2].lower()
+    value, unit = _number(found[1]), found[2].lower()
     short = next((short for begin, short in _UNITS if unit.startswith(begin)), "")
     return f"{value}{short if form.startswith('bresp') else ''}" if value else None

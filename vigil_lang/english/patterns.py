@@ -124,8 +124,8 @@ _THING = (
     r"(?:jobs?|requests?|scripts?|orders?|prs?|issues?|forms?|patch(?:es)?|packages?|payments?|e?-?mails?|messages?)\b"
 )
 _LAST = (
-    r"(?:you )?(?:finish|end|complet|submi|deliver|hand|stop|exit|clos|conclud|return|respond|reply|answer|report|"
-    rf"declar|mark|task|done|leav|quit|wrap)\w*\b(?!{_THING})"
+    r"(?:the end\b|(?:you )?(?:finish|end|complet|submi|deliver|hand|stop|exit|clos|conclud|return|respond|reply|"
+    rf"answer|report|declar|mark|task|done|leav|quit|wrap)\w*\b(?!{_THING}))"
 )
 _DONE = r"(?:complete|completed|done|finished|resolved|fixed|ready)\b"
 _FINISH = (
@@ -179,7 +179,7 @@ ORDERS: tuple[tuple[Order, re.Pattern[str]], ...] = (
             r"\b(?:after|before|once|unless|until|without)\b"
         ),
     ),
-    ("bounded", _told(rf"\bwithin (?:the next )?{_COUNT} ?(?:{TIME}|calls?|steps?|actions?)\b")),
+    ("bounded", _told(rf"\bwithin (?:the next )?(?:{_COUNT}|an?) ?(?:{TIME}|calls?|steps?|actions?)\b")),
     (
         "counted",
         _told(

@@ -29,6 +29,19 @@ AGAIN: Final = _phrase(r"again|repeat\w*|retr(?:y|ies|ied|ying)|attempts?|re-?\w
 RESTARTED: Final = _phrase(r"re-?(?:run|submit|send|try|start|do)\w*")
 TWICE: Final = _phrase(r"same|duplicat\w*|another|second|several|multiple|single|more than|re-?\w{4,}")
 FEWER: Final = _phrase("fewer|less|under|below")
+ANEW: Final = _phrase(
+    r"since|after\w*|before|until|till|between|without|unless|reset\w*|in a row|consecutive\w*|successive\w*|straight",
+    "per|each|every|new|next|then",
+)
+"""Words that let a count start anew."""
+
+DIFFERENT: Final = _phrase("different|distinct|unique|separate|various|individual")
+COMPARED: Final = _phrase(
+    r"\w+er than|more than|less than|at least|at most|exceed\w*|above|below|over|under|beyond|within|up to|no more",
+    r"maximum|minimum|limit\w*|increas\w*|decreas\w*|greater|larger|smaller|higher|lower|older|newer|bigger",
+)
+"""Words that compare two values."""
+
 COUNTING: Final = re.compile(
     r"(?:more|less|fewer) than|at least|at most|up to|over|exceed|above|below|within", re.IGNORECASE
 )

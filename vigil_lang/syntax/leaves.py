@@ -33,7 +33,7 @@ _ASCII = {
 _NO_SPACE_BEFORE = frozenset({"COMMA", "COLON", "RPAR", "RSQB", "RBRACE", "LSQB"})
 _NO_SPACE_AFTER = frozenset({"LPAR", "LSQB", "LBRACE", "AT"})
 _CALLED = frozenset({"NAME", "STRING", "FORM1", "FORM2", "UNTIL"})
-_BOUNDED_FORMS = frozenset({"BRESP", "ATMOST"})
+_BOUNDED_FORMS = frozenset({"BRESP", "ATMOST", "ATLEAST", "BUDGET", "REPEATED"})
 
 
 @dataclass(slots=True)
@@ -102,6 +102,12 @@ def _spelled(terminal: str, text: str, spelling: Spelling) -> str:
     return UNICODE[_ASCII[terminal]] if spelling == "unicode" else _ASCII[terminal]
 
 
+def _is_of_view(item: list[Leaf]) -> bool:
+    """Whether the colon at the end is that of a view: in a condition, not behind the name of a statement."""
+    terminals = [leaf.terminal for leaf in item]
+    return "PATTERN" in terminals or ("STATEMENT" in terminals and terminals.count("COLON") > 1)
+
+
 def _space(item: list[Leaf], terminal: str) -> bool:
     if not item or terminal in _NO_SPACE_BEFORE:
         return False
@@ -110,4 +116,6 @@ def _space(item: list[Leaf], terminal: str) -> bool:
         return item[-4].terminal not in _BOUNDED_FORMS  # `bresp[3](…)`, but `earlier[3] (…)`
     if before.text == "¬":
         return terminal == "IN"
+    if before.terminal == "COLON" and _is_of_view(item):
+        return False
     return before.terminal not in _NO_SPACE_AFTER and not (terminal == "LPAR" and before.terminal in _CALLED)

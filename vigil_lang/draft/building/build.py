@@ -32,6 +32,9 @@ _NAMED_BY = 4
 BOUND = r"[1-9][0-9]{0,8}(?:ms|s|m|h|d)?"
 """What a bound looks like, as a regular expression."""
 
+LIMIT = r"[0-9]{1,15}(?:\.[0-9]{1,9})?"
+"""What the limit of a budget looks like."""
+
 _BOUND = re.compile(BOUND)
 _STATEMENT_NAME = re.compile(r"[A-Z]+[0-9]+[a-z]?|[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 _WORD = re.compile(r"[a-z0-9]+")
@@ -67,11 +70,22 @@ def statement(requirement: Requirement, name: str, citations: Sequence[tuple[str
             raise Unbuildable(f"{part}: `{form}` has no such part")
     builder = Builder(requirement)
     args = [builder.condition(condition, part) for part, condition in conditions.items() if condition is not None]
-    after = None if requirement.after is None else builder.condition(requirement.after, "after")
+    counting = requirement.counting
+    kind = FORMS[form].bound
+    whole = tree.Form(
+        form,
+        tuple(args),
+        bound=_bound(requirement) if kind != "limit" else None,
+        limit=_limit(requirement) if kind == "limit" else None,
+        field=_counted(requirement),
+        window=_window(requirement),
+        since=None if counting is None or counting.since is None else builder.condition(counting.since, "since"),
+    )
     return tree.Statement(
         tree.Name(name),
-        tree.Form(form, tuple(args), _bound(requirement)),
-        after,
+        whole,
+        None if requirement.after is None else builder.condition(requirement.after, "after"),
+        None if requirement.where is None else builder.condition(requirement.where, "where"),
         tuple(_source(file, sentence) for file, sentence in citations),
         _documentation(requirement.says),
     )
@@ -84,14 +98,49 @@ def _bound(requirement: Requirement) -> tree.Bound | None:
         if bound is not None:
             raise Unbuildable(f"bound: `{form}` has none")
         return None
-    counts = "a count such as `3`" if kind == "calls" else "a number of calls such as `3`"
+    counts = "a count such as `3`" if kind == "count" else "a number of calls such as `3`"
     if bound is None:
         raise Unbuildable(f"bound: `{form}` needs one, {counts}")
     readable(bound, "bound")
-    if not _BOUND.fullmatch(bound) or (kind == "calls" and not bound.isdecimal()):
-        wanted = counts if kind == "calls" else f"{counts} or a duration such as `30s`"
+    if not _BOUND.fullmatch(bound) or (kind == "count" and not bound.isdecimal()):
+        wanted = counts if kind == "count" else f"{counts} or a duration such as `30s`"
         raise Unbuildable(f"bound: `{bound}` is none for `{form}`, which takes {wanted}")
     return tree.Bound(bound)
+
+
+def _limit(requirement: Requirement) -> tree.Number:
+    if requirement.bound is None:
+        raise Unbuildable(f"bound: `{requirement.form}` needs a number, how much may be spent")
+    if not re.fullmatch(LIMIT, readable(requirement.bound, "bound")):
+        raise Unbuildable(f"bound: `{requirement.bound}` is no amount such as `1000` or `2.50`")
+    return operands.limit(requirement.bound)
+
+
+def _counted(requirement: Requirement) -> tree.Field | None:
+    """The field that a budget adds up, or whose distinct values are counted."""
+    kind = FORMS[requirement.form].bound
+    counting = requirement.counting
+    if counting is not None and kind not in ("count", "limit"):
+        raise Unbuildable(f"counting: `{requirement.form}` counts nothing")
+    if counting is None or not counting.field:
+        if kind == "limit":
+            raise Unbuildable(f"counting: `{requirement.form}` needs a `field`, whose numbers are added up")
+        return None
+    return tree.Field(raw(readable(counting.field, "the field that is counted")))
+
+
+def _window(requirement: Requirement) -> tree.Bound | None:
+    counting = requirement.counting
+    if counting is None:
+        return None
+    if requirement.form == "atleast" and (counting.window is not None or counting.since is not None):
+        raise Unbuildable("counting: `atleast` counts in the whole run, in no window and since no event")
+    if counting.window is None:
+        return None
+    readable(counting.window, "the window")
+    if not _BOUND.fullmatch(counting.window):
+        raise Unbuildable(f"counting: `{counting.window}` is no window: that is `20`, in calls, or a time such as `1h`")
+    return tree.Bound(f"{counting.window} calls" if counting.window.isdecimal() else counting.window)
 
 
 def _source(file: str, sentence: str) -> tree.Annotation:

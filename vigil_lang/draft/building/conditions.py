@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, TypeVar
 
 from vigil_lang.draft.building import operands
 from vigil_lang.draft.building.operands import KEYWORDS, Unbuildable, readable
+from vigil_lang.semantics.views import path_steps
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from vigil_lang.draft.clause_result import Case, Condition, Requirement, Test
+    from vigil_lang.draft.clause_result import Case, Condition, Requirement, Test, View
 
 MAX_CASES = 20
 MAX_TESTS = 30
 MAX_VALUES = 100
+MAX_VIEWS = 5
 
 _Node = TypeVar("_Node")
 _VARIABLE = re.compile(r"[a-z][a-z0-9_]{0,30}")
@@ -24,13 +26,16 @@ _OF_ACTIONS = frozenset({"is", "glob", "regex"})
 _TIES = {"same": "=", "mentions": "contains"}
 _ORDER = frozenset({"<", "<=", ">", ">="})
 _ONE_PATTERN = frozenset({"unlike_glob", "unlike_regex"})
+_NAMED = frozenset({"argument", "variable"})
+_SEARCHING = frozenset({"find", "without"})
 
 
 class Builder:
     """Builds the conditions of one requirement, whose variables must differ from the names that it speaks of."""
 
     def __init__(self, requirement: Requirement) -> None:
-        wholes = (requirement.trigger, requirement.guard, requirement.forbidden, requirement.after)
+        since = None if requirement.counting is None else requirement.counting.since
+        wholes = (requirement.trigger, requirement.guard, requirement.forbidden, requirement.after, since)
         tests = [test for whole in wholes if whole is not None for case in whole.any for test in case.all]
         self._names = {test.argument for test in tests} | KEYWORDS
         for test in tests:
@@ -50,11 +55,14 @@ class Builder:
     def _case(self, case: Case, place: str) -> tree.Expr:
         """A call where one test says which action it is, with the others between its brackets; else a conjunction."""
         _within(case.all, MAX_TESTS, f"{place}: the case", "tests")
+        in_where = place.startswith("where")
         called: tree.Name | tree.String | None = None
         inside: list[tree.Expr] = []
         outside: list[tree.Expr] = []
         for number, test in enumerate(case.all, 1):
             try:
+                if (test.of == "variable") != in_where:
+                    raise Unbuildable("`where` tests variables, and nothing else does")
                 if called is None and _calls(test):
                     called = operands.name(_text(test, test.values[0]))
                 elif test.of == "action":
@@ -77,9 +85,13 @@ class Builder:
 
     def _check(self, test: Test) -> None:
         """Refuse what no test of its kind can be."""
-        if (test.of == "argument") != bool(test.argument):
+        if (test.of in _NAMED) != bool(test.argument):
             raise Unbuildable("`argument` names what is read where `of` is `argument`, and is empty elsewhere")
         readable(test.argument, "the name of the argument")
+        if test.views and test.of in ("action", "status"):
+            raise Unbuildable(f"`{test.of}` has no views")
+        if len(test.views) > MAX_VIEWS:
+            raise Unbuildable(f"it has more than {MAX_VIEWS} views")
         if test.of == "action" and test.test not in _OF_ACTIONS:
             raise Unbuildable(f"an action is tested by `is`, `glob` or `regex`, not by `{test.test}`")
         if test.of == "status" and (test.test != "is" or test.values not in (("ok",), ("error",))):
@@ -103,7 +115,7 @@ class Builder:
         if test.of == "status":
             yield tree.StatusIs("ok" if values == ["ok"] else "error")
             return
-        field = tree.Field("output", "output") if test.of == "output" else tree.Field(operands.raw(test.argument))
+        field = self._field(test)
         match test.test:
             case "present":
                 yield tree.Has(field)
@@ -121,7 +133,18 @@ class Builder:
                 tie: tree.Operator = "=" if test.test == "same" else "contains"
                 yield tree.Test(field, tie, self._variable(values[0]))
             case "<" | "<=" | ">" | ">=":
-                yield tree.Test(field, test.test, operands.limit(values[0]))
+                between = test.of == "variable" and _VARIABLE.fullmatch(values[0]) is not None
+                yield tree.Test(field, test.test, self._variable(values[0]) if between else operands.limit(values[0]))
+
+    def _field(self, test: Test) -> tree.Field:
+        views = tuple(map(_view, test.views))
+        match test.of:
+            case "output":
+                return tree.Field("output", "output", views)
+            case "variable":
+                return tree.Field(self._variable(test.argument).text, "argument", views)
+            case _:
+                return tree.Field(operands.raw(test.argument), "argument", views)
 
     def _variable(self, name: str) -> tree.Name:
         if not _VARIABLE.fullmatch(name):
@@ -129,6 +152,22 @@ class Builder:
         if name in self._names:
             raise Unbuildable(f"the variable `{name}` has the name of an action, an argument or a keyword; call it `x`")
         return tree.Name(name)
+
+
+def _view(view: View) -> tree.View:
+    """A view with its argument, if it takes one."""
+    name = tree.Name(view.view)
+    if view.view in _SEARCHING:
+        return tree.View(name, operands.regex(readable(view.argument, "the argument of a view")))
+    if view.view != "json":
+        if view.argument:
+            raise Unbuildable(f"the view `{view.view}` takes no argument")
+        return tree.View(name)
+    try:
+        path_steps(readable(view.argument, "the argument of a view"))
+    except ValueError as error:
+        raise Unbuildable(str(error)) from None
+    return tree.View(name, tree.String(operands.raw(view.argument)))
 
 
 def _of_action(test: Test, values: Sequence[str]) -> Iterator[tree.Expr]:

@@ -24,8 +24,8 @@ _IGNORING_CASE = "(?i)"
 _LARGEST = 10_000  # the order of magnitude that the language allows a number
 
 _WORDS = """
-policy use let param pattern statement after abs prec resp rslv until bresp atmost always earlier later not and or
-implies in has contains action status output ok error true false
+policy use let param pattern statement after where abs prec resp rslv until bresp atmost atleast budget always earlier
+later since weak repeated distinct not and or implies in has contains with action status output ok error true false
 """
 KEYWORDS = frozenset(_WORDS.split())
 """Words that mean something by themselves where a condition stands. As the name of an action they are quoted."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from vigil_lang.analysis.reachability import Reachability
 from vigil_lang.semantics import core, regex
 from vigil_lang.semantics.regex_reader import read
-from vigil_lang.semantics.text import Glob, glob_parts, predicate
+from vigil_lang.semantics.text import AnyOf, Glob, glob_parts, predicate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,16 +26,18 @@ _FEW_ACTIONS = 4
 
 
 class TooMany(Exception):
-    """A condition may hold in more than MAX_CASES ways."""
+    """A condition may hold in more than MAX_CASES ways, or in ways that are not examined: by an entry of a list."""
 
 
 def cases(condition: core.Condition, *, wanted: bool = True) -> list[list[Asked]]:
     """The ways in which a condition holds (or fails), each a conjunction of tests.
 
     Raises:
-        TooMany: there are more than MAX_CASES.
+        TooMany: there are more than MAX_CASES, or one is an entry of a list.
     """
     match condition:
+        case core.Entry():
+            raise TooMany
         case core.NotC(body):
             return cases(body, wanted=not wanted)
         case core.AndC(items) | core.OrC(items) if isinstance(condition, core.OrC) == wanted:
@@ -61,6 +63,10 @@ def is_telling(test: core.Test, wanted: bool) -> bool:
             return wanted
         case core.ActionMatches(matcher):
             return wanted and not says_nothing(matcher)
+        case core.StatusIs():
+            return False
+        case _ if any(view.name in ("count", "length") for view in test.field.views):
+            return False
         case core.In(_, _, negated):
             return wanted != negated
         case core.Matches(_, matcher, negated):
@@ -94,11 +100,11 @@ def taken_out(test: core.Test, wanted: bool) -> list[str]:
         case core.In(_, values, negated) if negated == wanted:
             return sorted(values)
         case core.Matches(_, matcher, negated) if negated == wanted:
-            return [matcher.pattern]
+            return patterns(matcher)
         case core.ActionIn(names) if not wanted:
             return sorted(names)
         case core.ActionMatches(matcher) if not wanted:
-            return [matcher.pattern]
+            return patterns(matcher)
         case core.ContainsText(_, text) if not wanted:
             return [text]
         case core.Has(field) if not wanted:
@@ -113,7 +119,7 @@ def looked_for(test: core.Test, wanted: bool) -> list[str]:
         case core.In(_, values, False) if wanted:
             return sorted(values)
         case core.Matches(_, matcher, False) if wanted:
-            return [matcher.pattern]
+            return patterns(matcher)
         case core.ContainsText(_, text) if wanted:
             return [text]
         case core.Has(field) if wanted:
@@ -136,6 +142,11 @@ _SINGLE: Final = tuple(chr(code) for code in range(0x20, 0x7F))
 _SHARE: Final = 3
 
 
+def patterns(matcher: Matcher) -> list[str]:
+    """The patterns that a matcher is made of, as they are written."""
+    return [one.pattern for one in matcher.matchers] if isinstance(matcher, AnyOf) else [matcher.pattern]
+
+
 @lru_cache(maxsize=1024)
 def says_nothing(matcher: Matcher) -> bool:
     """Whether a pattern matches so many texts that it says nothing: one character is enough, or a third of all do."""
@@ -151,6 +162,9 @@ def branches(matcher: Matcher) -> tuple[str, ...] | None:
 
     What may be left out is left out, and a space stands for what may be anything, as for a class of characters.
     """
+    if isinstance(matcher, AnyOf):
+        each = [branches(one) for one in matcher.matchers]
+        return None if None in each else tuple(dict.fromkeys(text for found in each for text in found or ()))
     if isinstance(matcher, Glob):
         return ("".join(text if kind == "text" else " " for kind, text in glob_parts(matcher.pattern)),)
     try:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vigil_lang.draft.checks.cases import says_nothing
+from vigil_lang.draft.checks.cases import patterns, says_nothing
 from vigil_lang.draft.checks.mentions import mentions
 from vigil_lang.draft.checks.topics import CARRIERS, all_words_of, kinds_of, speaks_of
+from vigil_lang.engines import wording
 from vigil_lang.semantics import core
-from vigil_lang.semantics.text import Expression
+from vigil_lang.semantics.text import AnyOf, Expression
 from vigil_lang.trace.vocabulary import vocabulary
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def _is_named(test: core.Test, actions: frozenset[str], known: Mentions, said: S
     match test:
         case core.Has(field):
             roles = {role for name in actions for role in _roles(name)}
-            return field.name in roles or known.has_name(field.name)
+            return (field.name in roles or known.has_name(field.name)) and not field.views
         case core.In(field, values, False):
             if values <= _FLAGS and known.has_name(field.name):
                 return True
@@ -149,20 +150,22 @@ def shown(test: core.Test) -> str:
         case core.ActionMatches(matcher):
             return f"action ~ {_pattern(matcher)}"
         case core.Has(field):
-            return f"has {field.name}"
+            return f"has {wording.named(field)}"
         case core.In(field, values, negated):
             sign = ("!=" if negated else "=") if len(values) == 1 else ("not in" if negated else "in")
-            return f"{field.name} {sign} {_listed(values)}"
+            return f"{wording.named(field)} {sign} {_listed(values)}"
         case core.Matches(field, matcher, negated):
-            return f"{field.name} {'!~' if negated else '~'} {_pattern(matcher)}"
+            return f"{wording.named(field)} {'!~' if negated else '~'} {_pattern(matcher)}"
         case core.ContainsText(field, text):
-            return f"{field.name} contains {text}"
+            return f"{wording.named(field)} contains {text}"
         case core.Compares(field, operator, number):
-            return f"{field.name} {operator} {number}"
+            return f"{wording.named(field)} {operator} {number}"
         case core.StatusIs(status):
             return f"status = {status}"
         case core.Equals(field, variable) | core.Contains(field, variable):
-            return f"{field.name} = {variable}"
+            return f"{wording.named(field)} = {variable}"
+        case core.ComparesWith(field, operator, variable):
+            return f"{wording.named(field)} {operator} {variable}"
 
 
 def _names(names: frozenset[str]) -> str:
@@ -175,4 +178,6 @@ def _listed(values: frozenset[str]) -> str:
 
 
 def _pattern(matcher: Matcher) -> str:
+    if isinstance(matcher, AnyOf):
+        return _listed(frozenset(patterns(matcher)))
     return f"/{matcher.pattern}/" if isinstance(matcher, Expression) else f'"{matcher.pattern}"'

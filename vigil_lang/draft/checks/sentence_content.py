@@ -13,7 +13,7 @@ from vigil_lang.english.patterns import TIME
 from vigil_lang.english.phrases import AGAIN, FEWER, TWICE
 from vigil_lang.english.sentences import CODE
 from vigil_lang.english.stems import related
-from vigil_lang.english.words import FUNCTION_WORDS, NUMBERS, SECONDS, parts_of
+from vigil_lang.english.words import FUNCTION_WORDS, NUMBERS, SECONDS, parts_of, word_lists
 
 if TYPE_CHECKING:
     from vigil_lang.draft.clause_result import Clause
@@ -29,6 +29,14 @@ _SCALES = tuple(
 _FREE = (Decimal(0), Decimal(1))
 _TIME = re.compile(
     rf"(?P<half>\bhalf )?(?P<many>\d{{1,12}}(?:[.,]\d{{1,9}})?|\b[a-z]+)[ -]?(?P<unit>{TIME})\b", re.IGNORECASE
+)
+_SINGLE = frozenset({"a", "an", "one", "per", "each", "every", "any", "single", "last", "past", "same"})
+"""Words before a unit that stand for one of it."""
+_OFTEN = {word: Decimal(size) for size, words in word_lists("often").items() for word in words}
+_LEAST = re.compile(
+    rf"\b(?:at least|no (?:fewer|less) than|a minimum of|minimum) (?P<many>\d{{1,9}}|{'|'.join(NUMBERS)})\b"
+    rf"|\b(?P<times>\d{{1,9}}|{'|'.join(NUMBERS)}) times\b",
+    re.IGNORECASE,
 )
 _STEM = 3
 """Shorter words have no stem."""
@@ -109,6 +117,12 @@ class Said:
             or (not calls and value - 1 in self.numbers and AGAIN.search(self.text) is not None)
         )
 
+    def has_least(self, count: int) -> bool:
+        """Whether a count is the least that the clause asks for; where it names none, once is."""
+        asked = [(found["many"] or found["times"]).lower() for found in _LEAST.finditer(self.text)]
+        numbers = {NUMBERS.get(word) or int(word) for word in asked} or {1}
+        return count >= max(numbers)
+
     @property
     def counts(self) -> bool:
         """Whether the clause says how often: by a number, or as what is not to be done again."""
@@ -132,6 +146,7 @@ class Said:
     def has_time(self, microseconds: int) -> bool:
         """Whether a time is one of the clause; where it names none with its unit, whether it has such a number."""
         times = {time for found in _TIME.finditer(self.text) if (time := _seconds(found)) is not None}
+        times |= {size for word, size in _OFTEN.items() if word in self.text_words}
         seconds = Decimal(microseconds) / 1_000_000
         if times:
             return seconds in times
@@ -181,7 +196,7 @@ def _is_among(part: str, words: frozenset[str]) -> bool:
 def _seconds(found: re.Match[str]) -> Decimal | None:
     """The seconds of `10 minutes`, `an hour` or `half an hour`."""
     many = found["many"].lower().replace(",", "")
-    number = "1" if many in ("a", "an", "one") else str(NUMBERS.get(many, many))
+    number = "1" if many in _SINGLE else str(NUMBERS.get(many, many))
     size = SECONDS[found["unit"].lower()]
     if (value := _decimal(number)) is None:
         return None

@@ -12,6 +12,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 from vigil_lang.analysis.counterexample import counterexample
 from vigil_lang.analysis.entailment import valid
 from vigil_lang.base.collector import collector_paused
@@ -200,8 +202,8 @@ def breakable(requirement: core.Requirement, counts: RunCounts) -> bool:
 def _with_few(requirement: core.Requirement) -> core.Requirement:
     """A requirement with its count made small: if many events can pass it, few can pass the small one."""
     match requirement.theta:
-        case core.Implies(left, core.Not(core.Repeated(count, body))) if count > _FEW:
-            theta = core.Implies(left, core.Not(core.Repeated(_FEW, body)))
+        case core.Implies(left, core.Not(core.Repeated(count) as counted)) if count > _FEW:
+            theta = core.Implies(left, core.Not(msgspec.structs.replace(counted, count=_FEW)))
             return core.Requirement(theta, requirement.variables, requirement.trigger)
         case _:
             return requirement
@@ -214,7 +216,8 @@ def _possible(condition: core.Condition) -> bool:
 
 def alike(one: Drafted, other: Drafted) -> bool:
     """Whether two statements are written alike, whatever they are called and where they come from."""
-    return one.statement.form == other.statement.form and one.statement.after == other.statement.after
+    mine, others = one.statement, other.statement
+    return (mine.form, mine.after, mine.where) == (others.form, others.after, others.where)
 
 
 def brief(finding: Diagnostic) -> str:

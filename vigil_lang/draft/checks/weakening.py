@@ -4,8 +4,9 @@ A drafted statement stands for a clause. One that lets pass what the clause forb
 clause counts as enforced. Three ways lead there: the events it speaks of are made fewer (an exception, a threshold, a
 status, an `after` that the clause knows nothing of), what it asks for is made easier to come by (a guard that nearly
 every event meets, or nothing that the sentence speaks of), or it holds of every run (see `breakable`). What is taken
-out of a clause has to be named by its own sentence; what stands elsewhere in the document takes nothing out of it. What
-may be right and may be wrong, such as a value that the sentence does not name (see `narrow`), is told to the reviewer.
+out of a clause has to be named by its own sentence; what stands elsewhere in the document takes nothing out of it. The
+same holds of what makes a count smaller: a window, a new start, values that differ (see `counting`). What may be right
+and may be wrong, such as a value that the sentence does not name (see `narrow`), is told to the reviewer.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vigil_lang.draft.checks.cases import TooMany, cases, field_of, is_telling, looked_for, taken_out
+from vigil_lang.draft.checks.compared_values import compared, unasked_views
+from vigil_lang.draft.checks.counting import bounds, unasked_reset
 from vigil_lang.draft.checks.exceptions import exceptions
 from vigil_lang.draft.checks.guards import widened
 from vigil_lang.draft.checks.narrower_than_sentence import actions_of, impossible, narrower, unbound, widest
@@ -20,8 +23,7 @@ from vigil_lang.draft.checks.scope import unasked_scope
 from vigil_lang.draft.checks.sentence_content import Said
 from vigil_lang.draft.checks.topics import speaks_of
 from vigil_lang.draft.checks.weakness import Weakness, listed
-from vigil_lang.engines.wording import span_of
-from vigil_lang.english.phrases import IMMEDIATELY, OUTCOME, SAME_THING, forbids_outright
+from vigil_lang.english.phrases import OUTCOME, SAME_THING, forbids_outright
 from vigil_lang.semantics import core
 from vigil_lang.semantics.forms import FORMS
 
@@ -34,8 +36,6 @@ if TYPE_CHECKING:
     from vigil_lang.semantics.lower import Statement
     from vigil_lang.trace import Signature
 
-_SOON = 3
-
 
 def weaknesses(statement: Statement, clause: Clause, signature: Signature | None) -> Iterator[Weakness]:
     """In what a statement says less than the clause it stands for."""
@@ -46,21 +46,25 @@ def weaknesses(statement: Statement, clause: Clause, signature: Signature | None
             conditions.append((holds.role, cases(holds.condition)))
         except TooMany:
             yield Weakness(f"{holds.role}: the condition has too many cases to be understood; split or simplify it")
-    triggers = [way for role, ways in conditions if role not in (form.wanted, "scope") for way in ways]
+    triggers = [way for role, ways in conditions if role not in (form.wanted, "scope", "reset") for way in ways]
     spoken = frozenset[str]().union(*map(actions_of, triggers))
     for role, ways in conditions:
-        if role == form.wanted:
+        yield from unasked_views(role, ways, said)
+        if role in (form.wanted, "reset"):
             yield from widened(role, ways, form, said, spoken, signature)
         else:  # what the statement speaks of: the fewer events meet it, the less it says
             yield from _narrowed(role, ways, form, said, signature)
         if role == "scope":
             yield from unasked_scope(ways, said, spoken, signature)
+        elif role == "reset":
+            yield from unasked_reset(ways, said, signature)
         elif not any(_is_about(way, said, signature) for way in ways):
             named = listed(sorted({name for way in ways for name in actions_of(way)})) or "it"
             # What a sentence forbids outright is not allowed by something that it says nothing of.
             certain = role == form.wanted and forbids_outright(said.sentence)
             yield Weakness(f"{role}: nothing in the sentence speaks of {named}", certain=certain)
-    yield from _bounds(statement.requirement.theta, said)
+    yield from compared(statement.requirement.theta, form, said, signature)
+    yield from bounds(statement.requirement.theta, form, said)
 
 
 def _is_about(way: Sequence[Asked], said: Said, signature: Signature | None) -> bool:
@@ -136,20 +140,3 @@ def _twice(role: str, way: Sequence[Asked], said: Said) -> Iterator[Weakness]:
         if len(fields) > 1 and not SAME_THING.search(said.text):
             told = f"{role}: only events with `{variable}` in two places count, and the clause says nothing of that"
             yield Weakness(told)
-
-
-# --- how much ------------------------------------------------------------------------------------------------------
-
-
-def _bounds(theta: core.Theta, said: Said) -> Iterator[Weakness]:
-    match theta:
-        case core.Implies(_, core.Later(_, core.Calls(count))):
-            if not said.has_count(count, calls=True) and not (count <= _SOON and IMMEDIATELY.search(said.text)):
-                yield Weakness(f"bound: the clause has no number {count}")
-        case core.Implies(_, core.Later(_, core.Within(microseconds) as bound)):
-            if not said.has_time(microseconds):
-                yield Weakness(f"bound: the clause has no such time as {span_of(bound)}")
-        case core.Implies(_, core.Not(core.Repeated(count))) if not said.has_count(count):
-            yield Weakness(f"bound: the clause has no number {count}")
-        case core.Implies(_, core.Not(core.Repeated())) if forbids_outright(said.sentence) and not said.counts:
-            yield Weakness("bound: the sentence forbids it altogether, and not only more often than it says")

@@ -42,6 +42,8 @@ _PATTERNS: Final = 8
 """Patterns of one argument for which texts are sought that some match and others do not."""
 
 _OTHER: Final = "another"
+_NUMBERS: Final = (("1", "2"), ("2", "1"), ("2", "2"))
+"""Values for two variables that are compared."""
 _ARGUMENTS: Final = 4
 _KNOWN: Final = 3
 _STATUSES: Final[dict[Status, Status]] = {"ok": "error", "error": "ok", "unknown": "ok"}
@@ -58,6 +60,8 @@ class Events:
         self._conditions = list(dict.fromkeys(c for conditions in own for c in conditions))[:_CONDITIONS]
         self._statements = [[c for c in conditions if c in self._conditions] for conditions in own]
         self._tests = [test for condition in self._conditions for test in core.tests(condition)]
+        asked = [body for each in requirements for body in core.bodies(each.theta) if isinstance(body, core.Where)]
+        self._where = [test for body in dict.fromkeys(asked) for test in core.tests(body.condition)]
         self.plausible = Plausible(self._conditions, recorded).event
         self._variables = list(dict.fromkeys(x for requirement in requirements for x in requirement.variables))
         self.known = known_values(self._tests, _whole_numbers(recorded))
@@ -107,6 +111,7 @@ class Events:
         found: list[Binding] = [{x: suited[x][at] for x in self._variables} for at in (0, 1)]
         if self._variables[1:]:
             found.append({x: suited[x][at % 2] for at, x in enumerate(self._variables)})
+        found += self._compared(found[0])
         carriers = {x: [t.field for t in self._tests if isinstance(t, core.Equals) and t.variable == x] for x in suited}
         found += [{**found[0], x: value} for x, fields in carriers.items() for value in self._apart(fields)]
         telling = [event for _, contrast in self._contrasts if (event := guess(contrast)) is not None]
@@ -115,6 +120,15 @@ class Events:
             if any(own.values()):
                 found.append({x: value or suited[x][0] for x, value in own.items()})
         return list({repr(binding): binding for binding in found}.values())[:_BINDINGS]
+
+    def _compared(self, plain: Binding) -> Iterator[Binding]:
+        """Values that `where` tests, and numbers for variables that it compares."""
+        for test in self._where:
+            match test:
+                case core.Equals(field, other) | core.Contains(field, other) | core.ComparesWith(field, _, other):
+                    yield from ({**plain, field.name: one, other: two} for one, two in _NUMBERS)
+        for name, values in known_values(self._where).arguments.items():
+            yield from ({**plain, name: value} for value in values[:_WAYS])
 
     def _apart(self, fields: Sequence[core.Reads]) -> list[str]:
         """A value for each way in which the tests of some arguments come out."""
@@ -230,7 +244,19 @@ def _whole_numbers(recorded: Sequence[Trace]) -> frozenset[str]:
 
 
 def _conditions(requirement: core.Requirement) -> list[core.Condition]:
-    return list(dict.fromkeys(holds.condition for holds in core.conditions(requirement.theta)))
+    """The conditions of a requirement, in the order in which events that break it come: a scope is met first.
+
+    Those of events whose field is counted or added up come with a test of that field besides.
+    """
+    held = sorted(core.conditions(requirement.theta), key=lambda holds: holds.role != "scope")
+    found = [holds.condition for holds in held]
+    for body in core.bodies(requirement.theta):
+        match body:
+            case core.Exceeds(limit, field, counted):
+                found.append(core.AndC((core.conditions(counted)[0].condition, core.Compares(field, ">", limit))))
+            case core.Repeated(body=counted, distinct=core.Reads() as field):
+                found.append(core.AndC((core.conditions(counted)[0].condition, core.Has(field))))
+    return list(dict.fromkeys(found))
 
 
 # --- values worth a try ---
