@@ -13,7 +13,19 @@ MODULES = standard_modules()
 
 
 def test_the_modules() -> None:
-    assert MODULES == ["std.artifacts", "std.confirmation", "std.files", "std.guard", "std.secrets"]
+    assert MODULES == [
+        "std.approvals",
+        "std.artifacts",
+        "std.confirmation",
+        "std.database",
+        "std.files",
+        "std.git",
+        "std.guard",
+        "std.payments",
+        "std.provenance",
+        "std.pull_requests",
+        "std.secrets",
+    ]
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -96,7 +96,8 @@ def lint_policy(policy: Policy, plan: Plan, going: Callable[[], bool] = lambda: 
     for module in modules:
         own = [f for f in found if f.source is module.source]
         if plan.inline_ignores:
-            own, away = suppressed(module.file, own, looked_for)
+            # Citations of a module in use are looked at where that module itself is linted: only there is one unused.
+            own, away = suppressed(module.file, own, looked_for if module is policy.module else lambda _: False)
             silent += plan.selection.applied(away, module.source.path)
         kept += plan.selection.applied(own, module.source.path)
     elsewhere = [f for f in found if all(f.source is not module.source for module in modules)]
