@@ -29,7 +29,7 @@ _OWN_NAMES = frozenset({"file_path", "notebook_path"})
 _ABSOLUTE_ONLY = frozenset({"Read", "Write", "Edit", "MultiEdit", "NotebookEdit", "NotebookRead"})
 """Tools that take absolute paths alone, under names of their own."""
 
-_FREE_START = re.compile(r"[/*?\\$<{%-]|[A-Za-z]:[/\\]|[A-Za-z][A-Za-z0-9+.-]+://|$")
+_FREE_START = re.compile(r"[/*?~\\$<{%-]|[A-Za-z]:[/\\]|[A-Za-z][A-Za-z0-9+.-]+://|$")
 _NOT_NORMAL = re.compile(r"//|/\.\.?(?:/|$)|(?<=[^/*])/$")
 _SUSPICIOUS = re.compile(r"\^|\(\?|\\?/\\?/|\$$|\\?/\\\.")
 
@@ -53,11 +53,11 @@ def regex_amiss(use: Use, regex: tree.Regex, subject: Subject) -> bool:
 
 def fault_of(text: str) -> Fault | None:
     """What keeps a path or a glob from matching absolute paths."""
-    if text.startswith("~"):
+    if text.startswith("~") and text[1:2] not in ("", "/"):
         return "home"
     if _FREE_START.match(text) is None:
         return "relative"
-    return "not normal" if "://" not in text and text[:1] in "/*?" and _NOT_NORMAL.search(text) else None
+    return "not normal" if "://" not in text and text[:1] in "/*?~" and _NOT_NORMAL.search(text) else None
 
 
 @lru_cache(maxsize=256)
