@@ -23,7 +23,7 @@ BOTH = ["~/.ssh/id_rsa", "/home/ann/.ssh/id_rsa", "/root/.ssh/id_rsa", "/Users/a
 @pytest.mark.parametrize(
     ("glob", "met", "missed"),
     [
-        ("~/.ssh/*", [*BOTH, "~bob/.ssh/x", "C:/Users/a/.ssh/x"], ["/x/.ssh/id_rsa", "/home/a/b/.ssh/x", "/home/.ssh/x"]),
+        ("~/.ssh/*", [*BOTH, "~bob/.ssh/x", "C:/Users/a/.ssh/x"], ["/x/.ssh/y", "/home/a/b/.ssh/x", "/home/.ssh/x"]),
         ("/home/*/.ssh/*", ["~/.ssh/x", "~/old/.ssh/x", "/home/a/b/.ssh/x"], ["/root/.ssh/x", "~/x"]),
         ("/home/ann/repo/*", ["/home/ann/repo/x", "~/repo/x"], ["/home/bob/repo/x", "~/x", "/home/ann/x"]),
         ("/home/*", ["~", "~/x", "/home/ann"], ["/root", "x~"]),

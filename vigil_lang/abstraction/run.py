@@ -20,7 +20,7 @@ from vigil_lang.trace.record import Call, Message, Result, Start
 from vigil_lang.trace.unseen import STEPS, leaves_open
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from vigil_lang.abstraction.call_steps import Taken
     from vigil_lang.abstraction.calls import Understood
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from vigil_lang.abstraction.files import Changes
     from vigil_lang.abstraction.shell import ShellState
     from vigil_lang.abstraction.step import Step
+    from vigil_lang.abstraction.tools import Tool
     from vigil_lang.trace.record import Record
 
 # Killed by a time limit or by the user.
@@ -53,6 +54,8 @@ class Options:
     """What is known of the files when a run begins."""
     probe: Callable[[str], Program | None] | None = None
     """Finds out the options of a program that the catalogue does not know."""
+    tools: Mapping[str, Tool] = field(default_factory=dict)
+    """The tools that a project describes (`tools.named_tools`), beside the shipped ones."""
     allow_empty: bool = False
     """Whether a recording that tells nothing, or is mostly not understood, is taken for a run all the same."""
 
@@ -227,7 +230,7 @@ class Abstraction:
 
         taken = Taken(files, self.options.probe)
         files.begin()
-        understood = understand(call, call.args, shell.state, taken)
+        understood = understand(call, call.args, shell.state, taken, self.options.tools)
         before = left = stopped = shell.state
         if understood.after is not None and understood.partly is not None:
             left = self._left(shell, understood, understood.after, call)
