@@ -22,8 +22,9 @@ WORDS = [
     "", "ls", "Paris (France)", "make a reservation for two", "find flights to Rome", "update my address", "kill",
     "Please delete the file report.txt", "select a hotel from the list", "import duties apply to goods from abroad",
     "test results look fine", "hello@example.com", "https://example.com/a?b=c", "2024-05-01", "/home/ann/x.txt", "yes",
-    "cat pictures", "The quick - brown - fox", "git", "drop in any time", "sort by price and date", "grant access to Bob",
-    "Dear Ann,\n\nplease find attached the report.\n\nBest, Bob", "SAVE10", "top 10 hotels", "who is the CEO of X",
+    "cat pictures", "The quick - brown - fox", "git", "drop in any time", "sort by price and date",
+    "grant access to Bob",
+       "Dear Ann,\n\nplease find attached the report.\n\nBest, Bob", "SAVE10", "top 10 hotels", "who is the CEO of X",
 ]  # fmt: skip
 
 

@@ -76,6 +76,7 @@ def understand(
     given = _first(flat, found.cwd)
     if given:
         cwd = resolve(given[0], cwd)
+    is_unread = not found.is_shipped and carries_what_runs(args, flat, found.described)
     understood = Understood(found.kinds, _renamed(flat), (), reads=found.reads)
     _roles(found, flat, cwd, understood)
     if found.shell:
@@ -86,7 +87,7 @@ def understand(
             _effects(found, args, flat, cwd, taken, understood)
     if found.reads and any(holds_secret(glob) for name in _GLOBS for glob in flat.get(name, ())):
         understood.kinds += ("secret.read",)
-    if not found.is_shipped and carries_what_runs(args, flat, found.described):
+    if is_unread:
         understood.unresolved += (COMMAND,)
     if not read and not taken.trouble and not _RUN.isdisjoint(found.kinds):
         understood.unresolved += (EFFECTS,)

@@ -33,9 +33,11 @@ _JAVASCRIPT = re.compile(
     r"|\b(?:process|child_process|fs|console)\.\w+\("
 )
 _SQL = re.compile(
-    r"\s*(?i:select\s[^;]*?\sfrom\s|insert\s+into\s|replace\s+into\s|update\s+\S+\s+set\s|delete\s+from\s|with\s+\w+\s+as\s*\("
+    r"\s*(?i:select\s[^;]*?\sfrom\s|insert\s+into\s|replace\s+into\s|update\s+\S+\s+set\s|delete\s+from\s"
+    r"|with\s+\w+\s+as\s*\("
     r"|(?:drop|alter|create|truncate)\s+(?:or\s+replace\s+|temp(?:orary)?\s+)?"
-    r"(?:table|database|schema|index|view|user|role|function|trigger)\s|truncate\s+\w+\s*;?\s*\Z|(?:grant|revoke)\s+[\w, ]+\s+on\s)"
+    r"(?:table|database|schema|index|view|user|role|function|trigger)\s|truncate\s+\w+\s*;?\s*\Z"
+    r"|(?:grant|revoke)\s+[\w, ]+\s+on\s)"
 )
 
 

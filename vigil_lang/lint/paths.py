@@ -98,19 +98,19 @@ def _is_path(use: Use, subject: Subject) -> bool:
         if actions is None:
             known = name == "path"
         else:
-            known = bool(actions) and all(_makes_absolute(action, name) for action in actions)
+            known = bool(actions) and all(_makes_absolute(action, name, subject) for action in actions)
         subject.parts.paths[key] = known
     return known
 
 
-def _makes_absolute(action: str, name: str) -> bool:
+def _makes_absolute(action: str, name: str, subject: Subject) -> bool:
     """Whether events of an action carry absolute paths under a name."""
     if name in _OWN_NAMES:
         return action in _ABSOLUTE_ONLY
-    from vigil_lang.abstraction.tools import tool
+    from vigil_lang.abstraction.tools import tool, with_own
     from vigil_lang.trace.vocabulary import vocabulary
 
-    if action in vocabulary().kinds or name in tool(action).roles:
+    if action in vocabulary().kinds or name in with_own(tool(action), subject.tools.get(action)).roles:
         return True
     from vigil_lang.abstraction.catalogue.load import program
 
