@@ -10,6 +10,7 @@ from vigil_lang.diagnostics.render import concise
 from vigil_lang.testing.session import collect, run
 from vigil_lsp.markup import sentence
 from vigil_lsp.recordings.results import Tested
+from vigil_lsp.recordings.world import tools_of
 from vigil_lsp.recordings.writing import link, named
 
 if TYPE_CHECKING:
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
     from vigil_lang.testing.session import FileResult, Session
 
 
-def results_of(path: str, folder: str, only: str | None = None) -> Iterator[Tested | None]:
+def results_of(path: str, folder: str, only: str | None = None, tools: str = "") -> Iterator[Tested | None]:
     """The tests of one file as it is on disk, or the one of a name: None after each, and at last what came of all."""
-    session = collect([path], lambda name: only is None or name == f"{path}::{only}")
+    session = collect([path], lambda name: only is None or name == f"{path}::{only}", tools_of(tools))
     yield None
     for _ in run(session):
         yield None

@@ -95,6 +95,13 @@ class State:
         asked = self.asked.get(path)
         return asked.folder if asked is not None else os.path.dirname(path)  # noqa: PTH120 - a text
 
+    def tools_for(self, path: str) -> str:
+        """The tools that the project of a policy or a recording describes, as JSON."""
+        if path in self.asked:
+            return self.asked[path].basis.tools
+        within = (a.basis.tools for a in self.asked.values() if path.startswith(os.path.join(a.folder, "")))  # noqa: PTH118
+        return next(within, "")
+
     @property
     def access(self) -> Access:
         """How modules are read: as the editor has them."""
