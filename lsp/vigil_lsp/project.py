@@ -63,7 +63,11 @@ class Project:
         """What its policies are linted by, without a signature or runs."""
         settings = self.settings
         return Plan(
-            settings.selection, settings.params, inline_ignores=settings.lint.inline_ignores, documents=Library()
+            settings.selection,
+            settings.params,
+            inline_ignores=settings.lint.inline_ignores,
+            documents=Library(),
+            tools=settings.known_tools,
         )
 
     def plan_with(self, signature: Signature | None, access: Access) -> Plan:

@@ -9,8 +9,9 @@ from vigil_lang.abstraction.call_steps import Place
 from vigil_lang.abstraction.catalogue.values import holds_secret
 from vigil_lang.abstraction.paths import resolve
 from vigil_lang.abstraction.step import effect
-from vigil_lang.abstraction.tools import UNKNOWN, Tool, tool
-from vigil_lang.trace.unseen import EFFECTS
+from vigil_lang.abstraction.tools import Tool, tool, with_own
+from vigil_lang.abstraction.unread import carries_what_runs
+from vigil_lang.trace.unseen import COMMAND, EFFECTS
 from vigil_lang.trace.values import canonical, flatten
 from vigil_lang.trace.vocabulary import vocabulary
 
@@ -54,14 +55,14 @@ class Understood:
 
 _GLOBS = ("glob", "include", "includes", "include_pattern", "file_pattern")
 """Arguments that say which files of a folder are searched."""
-_COMMANDS = ("command", "cmd", "commands", "shell_command", "command_line", "bash", "script", "code")
-"""Arguments that a tool, of which nothing else is known, is likely to run."""
 
 
-def understand(call: Call, args: dict[str, Any], state: ShellState, taken: Taken) -> Understood:
+def understand(
+    call: Call, args: dict[str, Any], state: ShellState, taken: Taken, own: Mapping[str, Tool] | None = None
+) -> Understood:
     """The kinds and roles of a call; its steps are added to `taken`.
 
-    `args` are the call's arguments as an object.
+    `args` are the call's arguments as an object, `own` the tools that the project describes.
 
     Raises:
         Unnameable: `flatten` cannot name them.
@@ -70,11 +71,12 @@ def understand(call: Call, args: dict[str, Any], state: ShellState, taken: Taken
         flat = flatten(args)
     except ValueError as error:
         raise Unnameable(str(error)) from error
-    found = tool(call.name).of(args)
+    found = with_own(tool(call.name).of(args), (own or {}).get(call.name))
     cwd = state.cwd
     given = _first(flat, found.cwd)
     if given:
         cwd = resolve(given[0], cwd)
+    is_unread = not found.is_shipped and carries_what_runs(args, flat, found.described)
     understood = Understood(found.kinds, _renamed(flat), (), reads=found.reads)
     _roles(found, flat, cwd, understood)
     if found.shell:
@@ -85,8 +87,8 @@ def understand(call: Call, args: dict[str, Any], state: ShellState, taken: Taken
             _effects(found, args, flat, cwd, taken, understood)
     if found.reads and any(holds_secret(glob) for name in _GLOBS for glob in flat.get(name, ())):
         understood.kinds += ("secret.read",)
-    if found is UNKNOWN and any(isinstance(args.get(name), str) for name in _COMMANDS):
-        understood.unresolved += ("command",)
+    if is_unread:
+        understood.unresolved += (COMMAND,)
     if not read and not taken.trouble and not _RUN.isdisjoint(found.kinds):
         understood.unresolved += (EFFECTS,)
     return understood
@@ -100,22 +102,34 @@ def _renamed(flat: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
 
 def _roles(found: Tool, flat: Mapping[str, tuple[str, ...]], cwd: str | None, understood: Understood) -> None:
     """Give the canonical roles their values: they stand over arguments of the same name."""
-    types = vocabulary().roles
     unresolved: list[str] = []
     for role, names in found.roles.items():
         values = _first(flat, names)
         if not values:
             continue
-        if types[role].type == "path" and "url" not in found.roles:
-            paths = [path if "://" in path else resolve(path, cwd) for path in values]
-            values = tuple(path for path in paths if path is not None)
-            unresolved += [role] * (len(values) < len(paths))
+        values, is_open = _located(role, values, found, cwd)
+        unresolved += [role] * is_open
         if values:
             understood.args[role] = values
         else:
             understood.args.pop(role, None)
+    for role, names in found.adds.items():
+        values, is_open = _located(role, _first(flat, names), found, cwd)
+        unresolved += [role] * is_open
+        if values:
+            understood.args[role] = tuple(dict.fromkeys((*understood.args.get(role, ()), *values)))
     understood.args.update((role, (value,)) for role, value in found.set.items())
     understood.unresolved = tuple(unresolved)
+
+
+def _located(role: str, values: tuple[str, ...], found: Tool, cwd: str | None) -> tuple[tuple[str, ...], bool]:
+    """The values of a role, paths resolved, and whether some of them cannot be told."""
+    known = vocabulary().roles.get(role)
+    if known is None or known.type != "path" or "url" in found.roles:
+        return values, False
+    paths = [path if "://" in path else resolve(path, cwd) for path in values]
+    told = tuple(path for path in paths if path is not None)
+    return told, len(told) < len(paths)
 
 
 def _first(flat: Mapping[str, tuple[str, ...]], names: Iterable[str]) -> tuple[str, ...]:

@@ -14,13 +14,13 @@ from vigil_lang.abstraction.bounded_output import KEPT
 from vigil_lang.abstraction.events import MOST_UNSEEN, meant, observed, step_event, with_marks
 from vigil_lang.abstraction.evidence import is_refusal
 from vigil_lang.abstraction.files import KnownFiles
-from vigil_lang.abstraction.paths import START, is_below, resolve
+from vigil_lang.abstraction.paths import START, home_is, home_of, is_below, resolve
 from vigil_lang.trace import Event, Run, Status, checked
 from vigil_lang.trace.record import Call, Message, Result, Start
 from vigil_lang.trace.unseen import STEPS, leaves_open
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from vigil_lang.abstraction.call_steps import Taken
     from vigil_lang.abstraction.calls import Understood
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from vigil_lang.abstraction.files import Changes
     from vigil_lang.abstraction.shell import ShellState
     from vigil_lang.abstraction.step import Step
+    from vigil_lang.abstraction.tools import Tool
     from vigil_lang.trace.record import Record
 
 # Killed by a time limit or by the user.
@@ -53,6 +54,8 @@ class Options:
     """What is known of the files when a run begins."""
     probe: Callable[[str], Program | None] | None = None
     """Finds out the options of a program that the catalogue does not know."""
+    tools: Mapping[str, Tool] = field(default_factory=dict)
+    """The tools that a project describes (`tools.named_tools`), beside the shipped ones."""
     allow_empty: bool = False
     """Whether a recording that tells nothing, or is mostly not understood, is taken for a run all the same."""
 
@@ -142,6 +145,7 @@ class Abstraction:
         self._calls = self._messages = 0
         self._has_results = False
         self._dropped = 0
+        self._home: str | None = None
 
     def add(self, record: Record) -> None:
         """Take in the next record.
@@ -151,9 +155,13 @@ class Abstraction:
         """
         match record:
             case Call():
-                self._issue(record)
+                if not self._calls:
+                    self._home = self._home_at(record)
+                with home_is(self._home):
+                    self._issue(record)
             case Result():
-                self._settle(record)
+                with home_is(self._home):
+                    self._settle(record)
             case Message():
                 self._say(record)
             case Event():
@@ -181,8 +189,13 @@ class Abstraction:
         Raises:
             Unnameable: its arguments are nested too deeply.
         """
-        issued = self._read(call, self._shell(call), self._files.copy(), self._calls + 1)
+        with home_is(self._home if self._calls else self._home_at(call)):
+            issued = self._read(call, self._shell(call), self._files.copy(), self._calls + 1)
         return tuple(self._events(issued))
+
+    def _home_at(self, first: Call) -> str | None:
+        """The home directory, by where the run, or its first call, starts: what is said later changes no event."""
+        return home_of(self.run.cwd) or home_of(first.cwd)
 
     def _is_over(self, issued: _Issued) -> bool:
         """Whether a call has its last result."""
@@ -217,7 +230,7 @@ class Abstraction:
 
         taken = Taken(files, self.options.probe)
         files.begin()
-        understood = understand(call, call.args, shell.state, taken)
+        understood = understand(call, call.args, shell.state, taken, self.options.tools)
         before = left = stopped = shell.state
         if understood.after is not None and understood.partly is not None:
             left = self._left(shell, understood, understood.after, call)

@@ -7,9 +7,12 @@ A name may be a tool's own (`Bash`), or carry the MCP server it belongs to (`mcp
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _MCP = re.compile(r"mcp__(?P<server>.+?)__(?P<tool>.+)|mcp_(?P<one>[^_]+)_(?P<its>.+)")
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9]+")
@@ -35,6 +38,15 @@ class Tool:
     shows: bool = False
     reads: str = ""
     by: dict[str, dict[str, Tool]] = field(default_factory=dict)
+    adds: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Roles as in `roles` whose values stand beside those that the call has anyway."""
+    is_shipped: bool = False
+
+    @property
+    def described(self) -> frozenset[str]:
+        """The arguments of which something is said."""
+        one_by_one = (self.shell, self.cwd, self.content, self.patch)
+        return frozenset({self.edits}.union(*self.roles.values(), *self.code.values(), *self.replaces, *one_by_one))
 
     def of(self, args: dict[str, Any]) -> Tool:
         """The tool as it is with these arguments."""
@@ -84,21 +96,31 @@ def _tables() -> tuple[dict[str, Tool], dict[str, dict[str, Tool]]]:
     folder = resource("stdlib", "tools")
     own = tomllib.loads((folder / "harnesses.toml").read_text(encoding="utf-8"))
     servers = tomllib.loads((folder / "mcp.toml").read_text(encoding="utf-8"))
-    return _named(own), {server: _named(tools) for server, tools in servers.items()}
+    by_server = {server: named_tools(tools, shipped=True) for server, tools in servers.items()}
+    return named_tools(own, shipped=True), by_server
 
 
-def _named(tables: dict[str, dict[str, Any]]) -> dict[str, Tool]:
+def with_own(shipped: Tool, own: Tool | None) -> Tool:
+    """A tool as a project knows it: of a shipped one, the project can say more and nothing else."""
+    if own is None or not shipped.is_shipped:
+        return own or shipped
+    kinds = tuple(dict.fromkeys((*shipped.kinds, *own.kinds)))
+    return replace(shipped, kinds=kinds, adds=own.roles)
+
+
+def named_tools(tables: Mapping[str, Mapping[str, Any]], *, shipped: bool = False) -> dict[str, Tool]:
+    """Tables of the data, or of a project's settings, as tools by name and alias."""
     found: dict[str, Tool] = {}
     for name, table in tables.items():
-        made = read_tool(table)
+        made = read_tool(table, shipped=shipped)
         found.update(dict.fromkeys([name, *table.get("aliases", ())], made))
     return found
 
 
-def read_tool(table: dict[str, Any]) -> Tool:
+def read_tool(table: Mapping[str, Any], *, shipped: bool = False) -> Tool:
     """A table of the data as a tool. What differs by an argument's value is laid over what does not."""
     by = {
-        name: {value: read_tool({**table, "by": {}, **differs}) for value, differs in values.items()}
+        name: {value: read_tool({**table, "by": {}, **differs}, shipped=shipped) for value, differs in values.items()}
         for name, values in table.get("by", {}).items()
     }
     return Tool(
@@ -117,6 +139,7 @@ def read_tool(table: dict[str, Any]) -> Tool:
         table.get("shows", False),
         table.get("reads", ""),
         by,
+        is_shipped=shipped,
     )
 
 

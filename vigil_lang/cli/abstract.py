@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from vigil_lang.cli.exit_codes import CLEAN
-from vigil_lang.cli.options import abstraction_options, complete, run_options
+from vigil_lang.cli.options import abstraction_options, complete, config_option, run_options, settings_of
 from vigil_lang.cli.output import console, give_up, output_options, show_errors
 from vigil_lang.diagnostics import InputError
 from vigil_lang.project.paths import trace_paths
@@ -35,6 +35,7 @@ _PART = 1 << 20
 @click.option("--run", "names", multiple=True, metavar="NAME", help="Only this run of the recording (repeatable).")
 @click.option("--event", "events", multiple=True, metavar="ID", help="With --explain: only this call (repeatable).")
 @run_options
+@config_option
 @click.option("-o", "--output", default="-", metavar="FILE", help="Where to write; standard output by default.")
 @output_options("human", "json")
 def command(
@@ -45,6 +46,8 @@ def command(
     names: tuple[str, ...],
     events: tuple[str, ...],
     source: str | None,
+    config: str | None,
+    isolated: bool,
     output: str,
     format: Literal["human", "json"],  # noqa: A002 - the option's name
     **how: Any,
@@ -61,7 +64,7 @@ def command(
         raise click.UsageError("--event goes with --explain.")
     if explain and format == "json":
         raise click.UsageError("--explain is for people; without it the events are written as JSON.")
-    options = abstraction_options(**how)
+    options = abstraction_options(tools=settings_of(config, isolated=isolated).known_tools, **how)
     paths = trace_paths(runs)
     with _target(output) as write:
         job = _Job(paths, names, source, options, write)

@@ -51,7 +51,10 @@ def command(
     """  # fmt: skip
     project = settings_of(config, isolated=isolated)
     values = {**project.params, **read_params(settings, params)}
-    signature = vocabulary(signatures or project.signatures, traces(runs or project.runs, allow_empty=allow_empty))
+    signature = vocabulary(
+        signatures or project.signatures,
+        traces(runs or project.runs, allow_empty=allow_empty, tools=project.known_tools),
+    )
     found: list[Diagnostic] = []
     paths = policy_paths(policies, project.excludes, found)
     checked: list[Policy] = []

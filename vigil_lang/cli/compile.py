@@ -60,7 +60,9 @@ def command(
         from vigil_lang.engines.smt.smtlib import export
         from vigil_lang.runs import load_trace
 
-        text = export(chosen, load_trace(run, format=source, options=abstraction_options(**how)))
+        text = export(
+            chosen, load_trace(run, format=source, options=abstraction_options(tools=project.known_tools, **how))
+        )
     else:
         from vigil_lang.engines.smt.symbolic import export_symbolic
 

@@ -117,7 +117,7 @@ def _draft(clauses: Clauses, recordings: Sequence[str], name: str, options: Opti
     from vigil_lang.draft.answer_sources import Task
     from vigil_lang.draft.prompting import vocabulary as names
 
-    runs = traces(recordings, allow_empty=options.allow_empty)
+    runs = traces(recordings, allow_empty=options.allow_empty, tools=project.known_tools)
     signature = vocabulary(options.signatures or project.signatures, runs)
     if signature is None:
         raise click.UsageError(

@@ -180,6 +180,9 @@ def _unseen(verdict: Verdict) -> Iterator[Diagnostic]:
     from vigil_lang.abstraction.events import not_understood
 
     trace, seen = verdict.trace, verdict.seen
+    if unread := seen.unread_told():
+        help_text = "`[tools]` in vigil.toml says which argument of a tool is a command line, code or SQL"
+        yield Diagnostic.of("VGL607", unread, Source(trace.run.path, ""), help=help_text)
     unclear = [(event.id, reasons) for event in trace.events if (reasons := not_understood(event))]
     if unclear:
         message = (

@@ -115,8 +115,8 @@ class Linting:
         if self._plan is None:
             from vigil_lang.lint.run import Plan
 
-            allow_empty = self.options.allow_empty
-            runs, benign = (traces(given, allow_empty=allow_empty) for given in (self._runs, self._benign))
+            allow_empty, tools = self.options.allow_empty, self._settings.known_tools
+            runs, benign = (traces(given, allow_empty=allow_empty, tools=tools) for given in (self._runs, self._benign))
             self._plan = Plan(
                 self._selection(),
                 self._values,
@@ -125,6 +125,7 @@ class Linting:
                 benign or None,
                 self._threshold,
                 inline_ignores=self._settings.lint.inline_ignores and not self.options.no_ignores,
+                tools=tools,
             )
         return self._plan
 
@@ -230,7 +231,8 @@ class Linting:
         beside = [*trace_paths(self._runs), "benign", *trace_paths(self._benign), "signatures", *self._signatures]
         shown = (
             options.select, options.extend_select, options.ignore, options.no_ignores, lint, self._settings.folder,
-            sorted(self._values.items()), self._threshold, [(path, digests.of(path)) for path in beside],
+            sorted(self._values.items()), sorted(self._settings.known_tools.items()), self._threshold,
+            [(path, digests.of(path)) for path in beside],
         )  # fmt: skip
         return Store(repr(shown))
 

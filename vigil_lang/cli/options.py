@@ -12,13 +12,14 @@ from vigil_lang.diagnostics import SEVERITIES, InputError
 from vigil_lang.diagnostics.codes import FAIL_LEVELS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from click import Context, Parameter
     from click.shell_completion import CompletionItem
 
     from vigil_lang.abstraction.catalogue import Program
     from vigil_lang.abstraction.run import Options
+    from vigil_lang.abstraction.tools import Tool
     from vigil_lang.cli.output import Format
     from vigil_lang.project.settings import Settings
 
@@ -127,8 +128,9 @@ def abstraction_options(
     keep_output: int | None = None,
     probe: bool = False,
     allow_empty: bool = False,
+    tools: Mapping[str, Tool] | None = None,
 ) -> Options:
-    """How runs are abstracted, as the command line says.
+    """How runs are abstracted, as the command line says; `tools` are those that the project describes.
 
     Raises:
         click.UsageError: --skills names no folder.
@@ -153,6 +155,7 @@ def abstraction_options(
         files=lambda: KnownFiles(shipped),
         probe=learn,
         allow_empty=allow_empty,
+        tools=tools or {},
     )
 
 

@@ -121,7 +121,7 @@ def command(
     if not clauses.clauses:
         named = ", ".join(clauses.files[:3])
         raise click.UsageError(f"No sentence of {named} states an obligation, so there is nothing to judge by.")
-    options = abstraction_options(**given)
+    options = abstraction_options(tools=project.known_tools, **given)
     recordings = _Recordings(paths, source, options)
     task_signature = recordings.signature(signatures or project.signatures)
     from vigil_lang.draft.answer_sources import Task

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from vigil_lang.base.outputs import write_text
-from vigil_lang.cli.options import abstraction_options, allow_empty_option, complete
+from vigil_lang.cli.options import abstraction_options, allow_empty_option, complete, config_option, settings_of
 from vigil_lang.cli.output import Format, console, output_options
 from vigil_lang.project.paths import trace_paths
 
@@ -26,12 +26,15 @@ _NOT_IN_A_TOOL_NAME = re.compile(r"[^A-Za-z0-9_-]")
 @click.command("signature")
 @click.argument("sources", metavar="RUN|TOOLS...", nargs=-1, required=True, shell_complete=complete)
 @allow_empty_option
+@config_option
 @click.option("--server", metavar="NAME", help="Name declared tools as an agent host does: mcp__NAME__tool.")
 @click.option("-o", "--output", metavar="FILE", help="Save the signature as JSON for check --signature.")
 @output_options("human", "json")
 def command(
     sources: tuple[str, ...],
     allow_empty: bool,
+    config: str | None,
+    isolated: bool,
     server: str | None,
     output: str | None,
     format: Format,  # noqa: A002 - the option's name
@@ -46,7 +49,7 @@ def command(
     from vigil_lang.trace.signature_file import signature_to_json
 
     paths = trace_paths(sources, definitions=True)
-    options = abstraction_options(allow_empty=allow_empty)
+    options = abstraction_options(allow_empty=allow_empty, tools=settings_of(config, isolated=isolated).known_tools)
     found = merge(*(_named(load_signature(path, options), server) for path in paths))
     if output is not None:
         write_text(output, signature_to_json(found))

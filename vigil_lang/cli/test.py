@@ -73,7 +73,7 @@ def command(
     refused: list[Diagnostic] = []
     found = test_paths(paths or settings.paths or (".",), project.excludes, refused)
     check_outputs(coverage_html, coverage_json, output)
-    session = collect(map(os.path.normpath, found), fits)
+    session = collect(map(os.path.normpath, found), fits, project.known_tools)
     session.files += (FileResult(finding.source.path, (finding,)) for finding in refused)
     if wanted.strip() and not session.cases and not session.findings:
         raise click.UsageError(f"-k: no test's name fits '{wanted}'.")

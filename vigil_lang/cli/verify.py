@@ -87,7 +87,7 @@ def command(
         check_settings(settings, policies)
         policies = _selected(policies, names)
         observe = format == "human" and not no_check
-        options = abstraction_options(**how)
+        options = abstraction_options(tools=project.known_tools, **how)
 
         def traces_of(path: str) -> Iterable[Trace]:
             from vigil_lang.runs import load_traces

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import texts
+from vigil_lang.semantics.homes import is_in_full
 from vigil_lang.semantics.text import AnyOf, Expression, Matcher, quote
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def listed(parts: list[str], word: str = "and") -> str:
 
 def _pattern(matcher: Matcher) -> str:
     if isinstance(matcher, AnyOf):
-        return listed([_pattern(one) for one in matcher.matchers[:4]], "or")
+        return listed([_pattern(one) for one in matcher.matchers if not is_in_full(one)][:4], "or")
     if isinstance(matcher, Expression):
         return quoted(f"/{matcher.pattern}/{'i' * matcher.ignore_case}")
     return quoted(matcher.pattern)

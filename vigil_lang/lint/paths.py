@@ -29,7 +29,7 @@ _OWN_NAMES = frozenset({"file_path", "notebook_path"})
 _ABSOLUTE_ONLY = frozenset({"Read", "Write", "Edit", "MultiEdit", "NotebookEdit", "NotebookRead"})
 """Tools that take absolute paths alone, under names of their own."""
 
-_FREE_START = re.compile(r"[/*?\\$<{%-]|[A-Za-z]:[/\\]|[A-Za-z][A-Za-z0-9+.-]+://|$")
+_FREE_START = re.compile(r"[/*?~\\$<{%-]|[A-Za-z]:[/\\]|[A-Za-z][A-Za-z0-9+.-]+://|$")
 _NOT_NORMAL = re.compile(r"//|/\.\.?(?:/|$)|(?<=[^/*])/$")
 _SUSPICIOUS = re.compile(r"\^|\(\?|\\?/\\?/|\$$|\\?/\\\.")
 
@@ -53,11 +53,11 @@ def regex_amiss(use: Use, regex: tree.Regex, subject: Subject) -> bool:
 
 def fault_of(text: str) -> Fault | None:
     """What keeps a path or a glob from matching absolute paths."""
-    if text.startswith("~"):
+    if text.startswith("~") and text[1:2] not in ("", "/"):
         return "home"
     if _FREE_START.match(text) is None:
         return "relative"
-    return "not normal" if "://" not in text and text[:1] in "/*?" and _NOT_NORMAL.search(text) else None
+    return "not normal" if "://" not in text and text[:1] in "/*?~" and _NOT_NORMAL.search(text) else None
 
 
 @lru_cache(maxsize=256)
@@ -98,19 +98,19 @@ def _is_path(use: Use, subject: Subject) -> bool:
         if actions is None:
             known = name == "path"
         else:
-            known = bool(actions) and all(_makes_absolute(action, name) for action in actions)
+            known = bool(actions) and all(_makes_absolute(action, name, subject) for action in actions)
         subject.parts.paths[key] = known
     return known
 
 
-def _makes_absolute(action: str, name: str) -> bool:
+def _makes_absolute(action: str, name: str, subject: Subject) -> bool:
     """Whether events of an action carry absolute paths under a name."""
     if name in _OWN_NAMES:
         return action in _ABSOLUTE_ONLY
-    from vigil_lang.abstraction.tools import tool
+    from vigil_lang.abstraction.tools import tool, with_own
     from vigil_lang.trace.vocabulary import vocabulary
 
-    if action in vocabulary().kinds or name in tool(action).roles:
+    if action in vocabulary().kinds or name in with_own(tool(action), subject.tools.get(action)).roles:
         return True
     from vigil_lang.abstraction.catalogue.load import program
 

@@ -19,6 +19,7 @@ from vigil_lang.semantics.policy import read_policy
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from vigil_lang.abstraction.tools import Tool
     from vigil_lang.diagnostics import Source
     from vigil_lang.lint.rule import Rule
     from vigil_lang.semantics.modules import Access, Module
@@ -40,6 +41,7 @@ class Plan:
     benign: Sequence[Trace] | None = field(default=None, repr=False)
     benign_threshold: float = 0.0
     inline_ignores: bool = True
+    tools: Mapping[str, Tool] = field(default_factory=dict, repr=False)
     documents: Library = field(default_factory=Library, repr=False)
     access: Access = field(default=FROM_DISK, repr=False)
     """How policies and modules are read."""
@@ -81,7 +83,14 @@ def lint_policy(policy: Policy, plan: Plan, going: Callable[[], bool] = lambda: 
         Stopped: `going` said no.
     """
     subject = Subject(
-        policy, plan.signature, plan.runs, plan.benign, plan.benign_threshold, plan.documents.afresh(), plan.access
+        policy,
+        plan.signature,
+        plan.runs,
+        plan.benign,
+        plan.benign_threshold,
+        plan.documents.afresh(),
+        plan.access,
+        tools=plan.tools,
     )
     looked_for = _looked_for(plan)
     findings = list(policy.diagnostics)

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 from vigil_lang.project.paths import trace_paths
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from vigil_lang.abstraction.tools import Tool
     from vigil_lang.trace import Signature, Trace
 
 
-def traces(args: Sequence[str], *, allow_empty: bool) -> list[Trace]:
-    """All runs of some arguments.
+def traces(args: Sequence[str], *, allow_empty: bool, tools: Mapping[str, Tool]) -> list[Trace]:
+    """All runs of some arguments; `tools` are those that the project describes.
 
     Raises:
         InputError: one of them cannot be read, or holds no events unless that is allowed.
@@ -23,7 +24,7 @@ def traces(args: Sequence[str], *, allow_empty: bool) -> list[Trace]:
     from vigil_lang.abstraction.run import Options
     from vigil_lang.runs import load_traces
 
-    options = Options(allow_empty=allow_empty)
+    options = Options(allow_empty=allow_empty, tools=tools)
     return [trace for path in trace_paths(args) for trace in load_traces(path, options=options)]
 
 

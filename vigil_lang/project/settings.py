@@ -7,14 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, get_args
 
 from msgspec import Meta, Struct, field
+from msgspec.structs import asdict
 
 from vigil_lang.base.globs import matches, seen_from
 from vigil_lang.diagnostics import Severity
 from vigil_lang.diagnostics.codes import FailLevel
 from vigil_lang.project.selection import DEFAULT, Selection
+
+if TYPE_CHECKING:
+    from vigil_lang.abstraction.tools import Tool as KnownTool
 
 Effort: TypeAlias = Literal["low", "medium", "high", "xhigh", "max"]
 EFFORTS: tuple[Effort, ...] = get_args(Effort)
@@ -28,6 +32,25 @@ PathOrGlob: TypeAlias = Annotated[
 ]
 Glob: TypeAlias = Annotated[str, Meta(extra={"noun": "glob", "check": "glob"}, extra_json_schema={"minLength": 1})]
 Word: TypeAlias = Annotated[str, Meta(pattern=r"^[!-~]{1,200}$(?!\n)", extra={"noun": "name without spaces"})]
+Kind: TypeAlias = Annotated[
+    str,
+    Meta(pattern=r"^[a-z][a-z0-9_]{0,40}(\.[a-z0-9_]{1,40}){1,3}$(?!\n)", extra={"noun": "kind, such as `db.query`"}),
+]
+Role: TypeAlias = Annotated[
+    str, Meta(pattern=r"^(?!(unresolved|inferred)$)[a-z][a-z0-9_]{0,60}$(?!\n)", extra={"noun": "role, such as `path`"})
+]
+Argument: TypeAlias = Annotated[
+    object,
+    Meta(
+        extra={"noun": "argument", "described": "the name of an argument, or a list of names", "check": "argument"},
+        extra_json_schema={
+            "anyOf": [
+                {"type": "string", "minLength": 1},
+                {"type": "array", "items": {"type": "string", "minLength": 1}, "minItems": 1},
+            ]
+        },
+    ),
+]
 Level: TypeAlias = Annotated[Severity, Meta(extra={"noun": "level"})]
 Share: TypeAlias = Annotated[float, Meta(ge=0, le=1, extra={"noun": "share"})]
 Price: TypeAlias = Annotated[float, Meta(ge=0, le=1_000_000)]
@@ -129,6 +152,52 @@ class Draft(Table, frozen=True):
     output_price: Annotated[Price | None, _doc("USD per million output tokens, likewise.", 12.5)] = None
 
 
+class Tool(Table, frozen=True):
+    """What a tool of the project's own is and does with which arguments.
+
+    Of a tool that is shipped only `kinds` and `roles` are taken: they stand beside its own.
+    """
+
+    aliases: Annotated[tuple[Word, ...], _doc("Other names of the tool.", ["mcp__ops__run_shell"])] = ()
+    kinds: Annotated[tuple[Kind, ...], _doc("What a call is an instance of.", ["db.query", "acme.report"])] = ()
+    roles: Annotated[
+        Mapping[Role, Argument],
+        _doc("The argument, or several the first of which counts, of a role.", {"path": "file"}),
+    ] = field(default_factory=dict)
+    effects: Annotated[
+        Mapping[Role, Kind], _doc("The kind of what is done to the paths of a role.", {"path": "file.delete"})
+    ] = field(default_factory=dict)
+    shell: Annotated[Argument | None, _doc("The argument that holds a shell's command line.", "command")] = None
+    keeps: Annotated[
+        Literal["project", "session", "nothing"] | None,
+        _doc("What of a shell outlives the call: its directory within the project, all, or nothing.", "session"),
+    ] = None
+    code: Annotated[
+        Mapping[Literal["python", "javascript", "sql"], Argument],
+        _doc("The arguments that hold code, by language.", {"sql": "statement"}),
+    ] = field(default_factory=dict)
+    cwd: Annotated[Argument | None, _doc("The argument that holds the directory the call works in.", "workdir")] = None
+    content: Annotated[Argument | None, _doc("The argument with all that the call leaves in its `path`.", "text")] = (
+        None
+    )
+    shows: Annotated[bool, _doc("Whether the output is the text of `path`.", True)] = False
+    reads: Annotated[
+        Literal["folders"] | None, _doc("`folders` where what lies below its `path` is shown.", "folders")
+    ] = None
+
+    @property
+    def known(self) -> dict[str, object]:
+        """The table as the shipped data have it. What runs something has the kind of what does."""
+        code = {language: given for language, given in self.code.items() if language != "sql"}
+        roles, kinds = dict(self.roles), list(self.kinds)
+        if "sql" in self.code:
+            roles.setdefault("query", self.code["sql"])
+        runs = (("shell.run", self.shell), ("code.run", code), ("db.query", "sql" in self.code))
+        kinds += [kind for kind, given in runs if given and kind not in kinds]
+        found = {name: value for name, value in asdict(self).items() if value is not None}
+        return {**found, "kinds": kinds, "roles": roles, "code": code}
+
+
 class Configuration(Table, frozen=True):
     """Settings of Vigil: vigil.toml, or the table tool.vigil of pyproject.toml."""
 
@@ -145,6 +214,13 @@ class Configuration(Table, frozen=True):
         _doc(
             "Values for `param` declarations; `--params` and `--set` win over them. Tests set their own.",
             {"max_rate": 6},
+        ),
+    ] = field(default_factory=dict)
+    tools: Annotated[
+        Mapping[Word, Annotated[Tool, Meta(extra={"noun": "table"})]],
+        _doc(
+            "The project's own tools by name: what their calls are, and what is in which argument.",
+            {"run_shell": {"shell": "command"}},
         ),
     ] = field(default_factory=dict)
     exclude: Annotated[
@@ -168,6 +244,15 @@ class Settings(Configuration, frozen=True):
     """
 
     folder: Path = Path()
+
+    @property
+    def known_tools(self) -> dict[str, KnownTool]:
+        """The project's own tools, as runs are abstracted by them."""
+        if not self.tools:
+            return {}
+        from vigil_lang.abstraction.tools import named_tools
+
+        return named_tools({name: tool.known for name, tool in self.tools.items()})
 
     @property
     def selection(self) -> Selection:

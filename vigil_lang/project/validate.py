@@ -104,6 +104,8 @@ class _Validator:
         `name` is the setting's, or that of the setting that the value is an `item` of.
         """
         bare = _bare(kind)
+        if _is_table(bare) and isinstance(value, dict):
+            return self._tool(bare, value, place, name)
         match _origin(bare), value:
             case origin, list() if origin is tuple:
                 inner = get_args(bare)[0]
@@ -115,7 +117,7 @@ class _Validator:
                 return self._mapping(get_args(bare), value, place, name)
         check = _noted(kind, "check")
         try:
-            valid: Any = _param(value) if check == "param" else msgspec.convert(_number(value), kind)
+            valid: Any = _AS_WRITTEN[check](value) if check in _AS_WRITTEN else msgspec.convert(_number(value), kind)
         except msgspec.ValidationError:
             self._refuse(kind, value, place, f"an item of `{name}`" if item else f"`{name}`")
             return None
@@ -136,6 +138,17 @@ class _Validator:
             if (key := self._value(kinds[0], key, Place(at.key, at.key), name)) is not None and valid is not None:
                 taken[key] = valid
         return taken
+
+    def _tool(self, kind: type[Table], table: dict[str, Any], place: Place, name: str) -> Table:
+        """A tool of the project's own. Of one that is shipped, more may be said and nothing else."""
+        from vigil_lang.abstraction.tools import tool
+
+        called = name.partition(".")[2]
+        for key in table.keys() - {"kinds", "roles"} if tool(called).is_shipped else ():
+            message = f"`{_short(called)}` is a shipped tool: `{_short(key)}` of it cannot be set"
+            at = place.members.get(key, place).key
+            self._fail(message, at, "`kinds` and `roles` can be added to those that it has")
+        return kind(**self.table(kind, table, place, name))
 
     def _refuse(self, kind: Kind, value: object, place: Place, what: str) -> None:
         """Say what a value must be, and how to mend it where that is plain."""
@@ -298,6 +311,17 @@ def _param(value: object) -> object:
         if not isinstance(one, str | int) and not (isinstance(one, Decimal) and one.is_finite()):
             raise msgspec.ValidationError
     return value
+
+
+def _argument(value: object) -> object:
+    """The names of arguments that may hold something, the first present one counts."""
+    names = value if isinstance(value, list) else [value]
+    if not names or not all(isinstance(one, str) and one for one in names):
+        raise msgspec.ValidationError
+    return value
+
+
+_AS_WRITTEN = {"param": _param, "argument": _argument}
 
 
 def _short(text: str) -> str:

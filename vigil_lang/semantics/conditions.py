@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, NoReturn, cast
 
 from vigil_lang.diagnostics import Edit, Fix, Note, Span, nearest
-from vigil_lang.semantics import core
+from vigil_lang.semantics import core, homes
 from vigil_lang.semantics.meanings import Argument, Hole, Pattern, Scope, Text, TextSet, Variable
 from vigil_lang.semantics.terms import Failed, Terms
 from vigil_lang.semantics.views import VIEWS, BadView, path_steps
@@ -224,7 +224,7 @@ class Conditions:
         match operator:
             case "in" | "not in":
                 assert isinstance(operand, tree.SetUnion)
-                return core.In(reads, self.terms.set_of(operand, scope), negated=operator == "not in")
+                return _one_of(reads, self.terms.set_of(operand, scope), negated=operator == "not in")
             case "~" | "!~":
                 assert isinstance(operand, (tree.String, tree.Name, tree.Regex, tree.SetUnion))
                 return core.Matches(reads, self.terms.matcher(operand, scope), negated=operator == "!~")
@@ -241,9 +241,9 @@ class Conditions:
             case "contains", Variable(name):
                 return core.Contains(reads, name)
             case "=", Text(text):
-                return core.In(reads, frozenset({text}))
+                return _one_of(reads, frozenset({text}))
             case "!=", Text(text):
-                return core.In(reads, frozenset({text}), negated=True)
+                return _one_of(reads, frozenset({text}), negated=True)
             case "contains", Text(text):
                 return core.ContainsText(reads, text)
             case _, Hole():
@@ -417,3 +417,11 @@ class Conditions:
             fix = Fix(f"write `{near[0]}`", (Edit(apply.name.span, near[0]),))
         message = "a call's argument is a condition, not a value"
         self.terms.fail("VGL209", message, scope.place(arg.span), help_text, fix)
+
+
+def _one_of(reads: core.Reads, texts: frozenset[str], *, negated: bool = False) -> core.Condition:
+    """The test that a field is one of some texts, however it spells a path below a home directory."""
+    found = homes.values_of(texts)
+    if isinstance(found, frozenset):
+        return core.In(reads, found, negated)
+    return core.Matches(reads, found, negated)

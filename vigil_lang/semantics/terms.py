@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, NoReturn
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Note, Span, nearest
+from vigil_lang.semantics import homes
 from vigil_lang.semantics.meanings import (
     Declared,
     Hole,
@@ -122,20 +123,20 @@ class Terms:
             self.fail("VGL305", f"the regular expression is not valid: {error}", scope.place(regex.span))
         return found
 
-    def _glob(self, pattern: str, span: Span, scope: Scope) -> Glob:
+    def _glob(self, pattern: str, span: Span, scope: Scope) -> Matcher:
+        matcher = homes.matcher_of(Glob(pattern))
         try:
-            predicate(Glob(pattern))
+            predicate(matcher)
         except ValueError:
             message = "the text pattern is too large: it has too many `?`"
             self.fail("VGL003", message, scope.place(span))
-        return Glob(pattern)
+        return matcher
 
     def _any_of(self, found: TextSet, span: Span, scope: Scope) -> Matcher:
         expressions = sorted(found.expressions, key=lambda e: (e.pattern, e.ignore_case))
-        matchers: tuple[Glob | Expression, ...] = (
-            *[self._glob(glob, span, scope) for glob in sorted(found.globs)],
-            *expressions,
-        )
+        globs = [self._glob(glob, span, scope) for glob in sorted(found.globs)]
+        alternatives = (one for glob in globs for one in (glob.matchers if isinstance(glob, AnyOf) else (glob,)))
+        matchers = (*dict.fromkeys(alternatives), *expressions)
         return matchers[0] if len(matchers) == 1 else AnyOf(matchers)
 
     def number(self, operand: tree.Number | tree.Name, scope: Scope) -> Decimal | Variable:

@@ -136,17 +136,32 @@ def predicate(matcher: Matcher) -> Callable[[str], bool]:
         search = searcher(matcher).search
         return lambda text: search(text) is not None
     if isinstance(matcher, AnyOf):
-        tests = [predicate(one) for one in matcher.matchers]
-        return lambda text: any(test(text) for test in tests)
+        plain = frozenset(found for one in matcher.matchers if (found := _plain(one)) is not None)
+        tests = [predicate(one) for one in matcher.matchers if _plain(one) is None]
+        return lambda text: text in plain or any(test(text) for test in tests)
     parts = glob_parts(matcher.pattern)
     if any(kind == "?" for kind, _ in parts):
         return _glob_by_re2(parts)
     return _glob_by_search(parts)
 
 
+def _plain(matcher: Glob | Expression) -> str | None:
+    """The only text that a glob without wildcards matches."""
+    parts = glob_parts(matcher.pattern) if isinstance(matcher, Glob) else ()
+    return parts[0][1] if len(parts) == 1 and parts[0][0] == "text" else None
+
+
+def glob_expression(pattern: str) -> str:
+    """A glob as a regular expression, in which `.` matches a line break, too."""
+    return _spelled_glob(glob_parts(pattern))
+
+
+def _spelled_glob(parts: tuple[tuple[Literal["text", "*", "?"], str], ...]) -> str:
+    return "".join({"*": ".*", "?": "."}.get(kind) or _literal(text) for kind, text in parts)
+
+
 def _glob_by_re2(parts: tuple[tuple[Literal["text", "*", "?"], str], ...]) -> Callable[[str], bool]:
-    spelled = "".join({"*": ".*", "?": "."}.get(kind) or _literal(text) for kind, text in parts)
-    match = _re2(f"(?s){spelled}").fullmatch
+    match = _re2(f"(?s){_spelled_glob(parts)}").fullmatch
     return lambda text: match(text) is not None
 
 

@@ -13,6 +13,9 @@ from vigil_lang.semantics.text import quote
 from vigil_lang.testing.test_errors import short
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from vigil_lang.abstraction.tools import Tool
     from vigil_lang.diagnostics import Diagnostic, Span
     from vigil_lang.testing.test_errors import Faults
     from vigil_lang.trace import Trace
@@ -29,8 +32,9 @@ def leads_out(file: Path) -> bool:
 
 @dataclass(frozen=True)
 class Fixtures:
-    """Recordings by their files, read once."""
+    """Recordings by their files, read once; `tools` are those that the project describes."""
 
+    tools: Mapping[str, Tool] = field(default_factory=dict)
     _read: dict[Path, list[Trace] | InputError] = field(default_factory=dict)
 
     def trace(self, name: str, span: Span, faults: Faults) -> Trace | None:
@@ -63,7 +67,7 @@ class Fixtures:
             faults.unknown(f"`{short(file)}` {what}", file, span, beside, quoted=True)
             return None
         if place not in self._read:
-            self._read[place] = _load(place)
+            self._read[place] = _load(place, self.tools)
         found = self._read[place]
         if isinstance(found, InputError):
             _broken(file, span, found.diagnostics[0], faults)
@@ -107,12 +111,14 @@ def _broken(name: str, span: Span, why: Diagnostic, faults: Faults) -> None:
     faults.add(f"`{short(name)}` is no run: {why.message}", span, why.help, notes=notes)
 
 
-def _load(place: Path) -> list[Trace] | InputError:
+def _load(place: Path, tools: Mapping[str, Tool]) -> list[Trace] | InputError:
     from vigil_lang.abstraction.run import Options
     from vigil_lang.runs import load_traces
 
     try:
-        return list(load_traces(place, options=Options(allow_empty=True)))  # of several, the one that is named counts
+        return list(
+            load_traces(place, options=Options(allow_empty=True, tools=tools))
+        )  # of several, the one that is named counts
     except InputError as error:
         return error
 

@@ -13,9 +13,10 @@ from vigil_lang.trace.record import Call, Message, Result, Start
 from vigil_lang.trace.values import flatten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from decimal import Decimal
 
+    from vigil_lang.abstraction.tools import Tool
     from vigil_lang.diagnostics import Span
     from vigil_lang.testing.test_errors import Faults
     from vigil_lang.trace.record import Record
@@ -26,14 +27,20 @@ _LATEST = 1_000_000 * UNITS["d"]
 _ROLES = {"user.message": "user", "agent.message": "agent"}
 
 
-def written_run(given: tree.RunEvents | tree.RunCalls, path: str, faults: Faults) -> Trace | None:
-    """The trace of a run that stands in a test; None when something is wrong with it, which is then reported."""
-    return _Reader(faults, path).trace(given)
+def written_run(
+    given: tree.RunEvents | tree.RunCalls, path: str, faults: Faults, tools: Mapping[str, Tool] | None = None
+) -> Trace | None:
+    """The trace of a run that stands in a test; None when something is wrong with it, which is then reported.
+
+    `tools` are those that the project describes.
+    """
+    return _Reader(faults, path, tools or {}).trace(given)
 
 
 class _Reader:
-    def __init__(self, faults: Faults, path: str) -> None:
+    def __init__(self, faults: Faults, path: str, tools: Mapping[str, Tool]) -> None:
         self.faults = faults
+        self.tools = tools
         self.run = Run(path)
         self.ids: dict[str, Span] = {}
         self._before = len(faults.found)
@@ -140,9 +147,9 @@ class _Reader:
 
     def _abstracted(self, given: tree.RunCalls, run: Run) -> Trace | None:
         from vigil_lang.abstraction.calls import Unnameable
-        from vigil_lang.abstraction.run import Abstraction
+        from vigil_lang.abstraction.run import Abstraction, Options
 
-        abstraction = Abstraction()
+        abstraction = Abstraction(Options(tools=self.tools))
         names: dict[str, str] = {}
         numbers = {"e": 0, "m": 0}
         abstraction.add(Start(run))

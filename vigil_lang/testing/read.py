@@ -124,7 +124,9 @@ class _Reader:
         if isinstance(first, tree.RunFile):
             name = self.faults.text(first.path)
             return None if name is None else self.fixtures.trace(name, first.path.span, self.faults)
-        return written_run(first, f"{self.faults.source.path}: {self.faults.text(test.name)}", self.faults)
+        return written_run(
+            first, f"{self.faults.source.path}: {self.faults.text(test.name)}", self.faults, self.fixtures.tools
+        )
 
     # --- values of params ---
 

@@ -13,8 +13,9 @@ from vigil_lang.testing.fixtures import Fixtures
 from vigil_lang.testing.read import Suite, read_tests
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from vigil_lang.abstraction.tools import Tool
     from vigil_lang.semantics.policy import Policy
     from vigil_lang.testing.case import Case, Outcome
 
@@ -65,9 +66,12 @@ class Session:
         return list({policy.path: policy for file in self.files for policy in file.policies}.values())
 
 
-def collect(paths: Iterable[str], fits: Callable[[str], bool]) -> Session:
-    """The tests of some files whose names fit, not yet run; a file at fault does not stop the others."""
-    session, fixtures = Session(), Fixtures()
+def collect(paths: Iterable[str], fits: Callable[[str], bool], tools: Mapping[str, Tool] | None = None) -> Session:
+    """The tests of some files whose names fit, not yet run; a file at fault does not stop the others.
+
+    `tools` are those that the project describes.
+    """
+    session, fixtures = Session(), Fixtures(tools or {})
     for path in paths:
         try:
             read = read_tests(path, fixtures)

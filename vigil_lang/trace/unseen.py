@@ -15,8 +15,14 @@ if TYPE_CHECKING:
 EFFECTS = "effects"
 """The mark of an event some of whose effects are not known: code without its text, a program nobody described."""
 
+COMMAND = "command"
+"""The mark of a call with an argument that looks like a command, code or SQL, and that nothing reads."""
+
 STEPS = "steps"
 """The mark of a call with a step that is not wholly seen, or with more steps than are told."""
+
+_TOOLS_TOLD = 3
+_LONGEST_NAME = 100
 
 
 def is_wholly_seen(event: Event) -> bool:
@@ -35,21 +41,33 @@ def calls_seen(trace: Trace) -> CallsSeen:
     """
     calls: dict[str, str] = {}
     unseen: dict[str, str] = {}
+    unread: dict[str, str] = {}
     for event in trace.events:
         if event.action in MESSAGES:
             continue
         first = calls.setdefault(event.call, event.id)
         if not is_wholly_seen(event):
             unseen.setdefault(event.call, first)
-    return CallsSeen(len(calls), tuple(unseen.values()))
+        if is_unread(event):
+            unread.setdefault(event.call, event.action)
+    return CallsSeen(len(calls), tuple(unseen.values()), tuple(unread.values()))
+
+
+def is_unread(event: Event) -> bool:
+    """Whether this is a call with an argument that looks like a command, code or SQL, and that nothing reads."""
+    return "process.run" not in event.kinds and COMMAND in event.args.get("unresolved", ())
 
 
 @dataclass(frozen=True, slots=True)
 class CallsSeen:
-    """The calls of a run; `unseen` has the ids of the events of those that are not wholly seen, in run order."""
+    """The calls of a run; `unseen` has the ids of the events of those that are not wholly seen, in run order.
+
+    `unread` has the tool of each call that carries what looks like a command, code or SQL, and is not read.
+    """
 
     calls: int
     unseen: tuple[str, ...]
+    unread: tuple[str, ...] = ()
 
     def told(self) -> str:
         """`41 of 120 calls are not wholly seen`, empty where all are."""
@@ -57,6 +75,17 @@ class CallsSeen:
             return ""
         verb = "is" if len(self.unseen) == 1 else "are"
         return f"{len(self.unseen)} of {self.calls} call{'s' * (self.calls != 1)} {verb} not wholly seen"
+
+    def unread_told(self) -> str:
+        """``1 call of `run_shell` carries what looks like a command and is not read``, empty where none does."""
+        if not self.unread:
+            return ""
+        tools = list(dict.fromkeys(self.unread))
+        shown = ", ".join(f"`{tool[:_LONGEST_NAME]}`" for tool in tools[:_TOOLS_TOLD])
+        more = f" and {len(tools) - _TOOLS_TOLD} more" if tools[_TOOLS_TOLD:] else ""
+        several = len(self.unread) != 1
+        does = "carry what looks like commands and are" if several else "carries what looks like a command and is"
+        return f"{len(self.unread)} call{'s' * several} of {shown}{more} {does} not read"
 
 
 def leaves_open(unresolved: tuple[str, ...]) -> bool:
@@ -69,4 +98,4 @@ def _deciding() -> frozenset[str]:
     """The marks, and the roles that say what is done or what it is done to."""
     roles = vocabulary().roles
     located = {name for name, role in roles.items() if role.type in ("path", "url")}
-    return frozenset({EFFECTS, STEPS, "program", "subcommand", "flag", "code", "module", "host", "command"} | located)
+    return frozenset({EFFECTS, STEPS, "program", "subcommand", "flag", "code", "module", "host", COMMAND} | located)

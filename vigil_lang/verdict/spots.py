@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import Binding, meets
-from vigil_lang.semantics.text import Expression, Matcher, glob_parts, searcher
+from vigil_lang.semantics.text import AnyOf, Expression, Glob, glob_parts, predicate, searcher
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,11 +46,14 @@ def _span(
     test: core.Matches | core.Contains | core.ContainsText, text: str, binding: Binding
 ) -> tuple[int, int] | None:
     match test:
+        case core.Matches(field, AnyOf(matchers)):
+            spans = (_span(core.Matches(field, one), text, binding) for one in matchers if predicate(one)(text))
+            return next(spans, None)
         case core.Matches(_, Expression() as expression):
             found = _compiled(expression).search(text)
             return found.span() if found else None
-        case core.Matches(_, matcher):
-            wanted = _longest_run(matcher)
+        case core.Matches(_, Glob() as glob):
+            wanted = _longest_run(glob)
         case core.Contains(_, variable):
             wanted = binding.get(variable) or ""
         case core.ContainsText(_, literal):
@@ -59,8 +62,8 @@ def _span(
     return None if at < 0 else (at, at + len(wanted))
 
 
-def _longest_run(matcher: Matcher) -> str:
-    return max((text for kind, text in glob_parts(matcher.pattern) if kind == "text"), key=len, default="")
+def _longest_run(glob: Glob) -> str:
+    return max((text for kind, text in glob_parts(glob.pattern) if kind == "text"), key=len, default="")
 
 
 @lru_cache(maxsize=1024)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from vigil_lang.abstraction.run import Options
+from vigil_lang.abstraction.tools import named_tools
 from vigil_lang.base.files import lies_in, real_path, waits
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
 from vigil_lang.diagnostics.visible import as_argument
@@ -24,6 +27,7 @@ from vigil_lsp.recordings.time_limit import TooLong, limited
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from vigil_lang.abstraction.tools import Tool
     from vigil_lsp.recordings.run_sources import RunSources
 
 MAX_BYTES = 20_000_000
@@ -73,19 +77,22 @@ class RecordingCache:
 
     def __init__(self) -> None:
         self._loaded: dict[str, Loaded] = {}
+        self._tools: dict[str, str] = {}
 
-    def current(self, path: str) -> bool:
-        """Whether a file was read as it is now."""
+    def current(self, path: str, tools: str = "") -> bool:
+        """Whether a file was read as it is now, with these tools."""
         known = self._loaded.get(path)
-        return known is not None and known.state == state_of(path)
+        return known is not None and known.state == state_of(path) and self._tools[path] == tools
 
-    def load(self, path: str) -> Loaded:
-        """A recording, read again where its file changed; what is wrong with it becomes findings."""
-        state = state_of(path)
-        known = self._loaded.get(path)
-        if known is None or known.state != state or state is None:
-            self._loaded[path] = known = _read(path, state or FileState(0, 0))
-        return known
+    def load(self, path: str, tools: str = "") -> Loaded:
+        """A recording, read again where its file changed; what is wrong with it becomes findings.
+
+        `tools` are those that the project describes, as JSON.
+        """
+        if not self.current(path, tools):
+            self._loaded[path] = _read(path, state_of(path) or FileState(0, 0), tools)
+            self._tools[path] = tools
+        return self._loaded[path]
 
     def keep(self, paths: Iterable[str]) -> None:
         """Forget all recordings but these."""
@@ -101,7 +108,12 @@ def too_large(path: str, size: int) -> int | None:
     return most if size > most else None
 
 
-def _read(path: str, state: FileState) -> Loaded:
+def tools_of(text: str) -> dict[str, Tool]:
+    """Tools by name, from the JSON of a project's settings."""
+    return named_tools(json.loads(text)) if text else {}
+
+
+def _read(path: str, state: FileState, tools: str) -> Loaded:
     if (most := too_large(path, state.size)) is not None:
         message = f"a recording of more than {most // 1_000_000} MB is not followed in an editor"
         found = Diagnostic.of(
@@ -113,7 +125,7 @@ def _read(path: str, state: FileState) -> Loaded:
         return Loaded(state, findings=(found,))
     runs: list[CachedRun] = []
     try:
-        runs.extend(CachedRun(trace) for trace in load_traces(path))
+        runs.extend(CachedRun(trace) for trace in load_traces(path, options=Options(tools=tools_of(tools))))
         return Loaded(state, tuple(runs))
     except InputError as error:  # what is told at the end, as of a run without events, leaves the others as they are
         return Loaded(state, tuple(runs), error.diagnostics)
@@ -227,8 +239,8 @@ class Runs:
                 message = f"the recordings before it have {MAX_ALTOGETHER // 1_000_000} MB: this one is not followed"
                 beyond.append(Diagnostic.of("VGL003", message, Source(path, ""), severity="warning"))
                 continue
-            read = not recordings.current(path)
-            loaded[path] = recordings.load(path)
+            read = not recordings.current(path, self.sources.tools)
+            loaded[path] = recordings.load(path, self.sources.tools)
             yield done, len(files), path if read else None
         self.recorded = tuple(run for path in runs.files if path in loaded for run in loaded[path].runs)
         self.benign = tuple(run for path in benign.files if path in loaded for run in loaded[path].runs)

@@ -51,7 +51,9 @@ def answer_steps(ask: Question, state: State) -> Iterator[Any]:
         case "explanation", (str(path), str(name)):
             yield from _explanation(path, name, state)
         case "tests", (str(path), only):
-            yield from results_of(path, state.folder_of(path), only if isinstance(only, str) else None)
+            yield from results_of(
+                path, state.folder_of(path), only if isinstance(only, str) else None, state.tools_for(path)
+            )
         case _:
             raise NoAnswer("there is no such question")
 
@@ -118,7 +120,7 @@ def _views(file: str, state: State) -> Iterator[tuple[RunView, ...] | None]:
         policy = None if is_test_file(path) else state.policy(path)
         policies += [policy] if policy is not None else []
         yield None
-    loaded = state.recordings.load(file)
+    loaded = state.recordings.load(file, state.tools_for(file))
     if loaded.findings:
         raise NoAnswer(loaded.findings[0].message)
     found = []
@@ -153,7 +155,7 @@ def _run(path: str, state: State) -> CachedRun:
             return run
     file = path if os.path.exists(path) else path.rpartition("#")[0]  # noqa: PTH110 - a text
     try:
-        runs: Sequence[CachedRun] = state.recordings.load(file).runs if file else ()
+        runs: Sequence[CachedRun] = state.recordings.load(file, state.tools_for(file)).runs if file else ()
     except InputError:
         runs = ()
     named = [run for run in runs if run.path == path] or (list(runs[:1]) if file == path else [])

@@ -8,6 +8,7 @@ take the place of the configuration's runs. What lies outside the workspace fold
 from __future__ import annotations
 
 import glob
+import json
 import os
 import re
 from dataclasses import dataclass, field
@@ -31,12 +32,16 @@ _PATTERN = re.compile(r"[^\s,]+")
 
 @dataclass(frozen=True, slots=True)
 class RunSources:
-    """Runs and signatures by absolute paths and globs. `within` is the folder that what is found must lie in."""
+    """Runs and signatures by absolute paths and globs. `within` is the folder that what is found must lie in.
+
+    `tools` are those that the project describes, as JSON.
+    """
 
     runs: tuple[str, ...] = ()
     signatures: tuple[str, ...] = ()
     benign: tuple[str, ...] = ()
     within: str | None = None
+    tools: str = ""
 
     @property
     def given(self) -> bool:
@@ -75,12 +80,14 @@ def tracked_policy(
     patterns = list(patterns_in(text)) if text is not None else []
     signatures = tuple(absolute(start, one) for one in settings.signatures)
     benign = tuple(absolute(start, one) for one in lint.benign)
+    tools = json.dumps({name: tool.known for name, tool in settings.tools.items()}) if settings.tools else ""
     if patterns:
         runs = tuple(absolute(os.path.dirname(path), one) for one, _ in patterns)  # noqa: PTH120 - texts
-        sources = RunSources(runs, signatures, benign, workspace)
+        sources = RunSources(runs, signatures, benign, workspace, tools)
     else:
         project = project_root(Path(real_path(os.path.join(start, settings.folder))))  # noqa: PTH118
-        sources = RunSources(tuple(absolute(start, one) for one in settings.runs), signatures, benign, str(project))
+        own = tuple(absolute(start, one) for one in settings.runs)
+        sources = RunSources(own, signatures, benign, str(project), tools)
     return TrackedPolicy(
         path,
         text,

@@ -9,6 +9,7 @@ from vigil_lang.diagnostics import InputError
 from vigil_lang.diagnostics.render import concise
 from vigil_lang.testing.session import collect, run
 from vigil_lsp.markup import sentence
+from vigil_lsp.recordings.loading import tools_of
 from vigil_lsp.recordings.reports import link, shown_path
 from vigil_lsp.recordings.results import Tested
 
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
     from vigil_lang.testing.session import FileResult, Session
 
 
-def results_of(path: str, folder: str, only: str | None = None) -> Iterator[Tested | None]:
+def results_of(path: str, folder: str, only: str | None = None, tools: str = "") -> Iterator[Tested | None]:
     """Run the tests of a file on disk, or one of them: yields None after each, and the results at the end."""
-    session = collect([path], lambda name: only is None or name == f"{path}::{only}")
+    session = collect([path], lambda name: only is None or name == f"{path}::{only}", tools_of(tools))
     yield None
     for _ in run(session):
         yield None

@@ -95,6 +95,13 @@ class State:
         tracked = self.tracked.get(path)
         return tracked.folder if tracked is not None else os.path.dirname(path)  # noqa: PTH120 - a text
 
+    def tools_for(self, path: str) -> str:
+        """The tools that the project of a policy or a recording describes, as JSON."""
+        if path in self.tracked:
+            return self.tracked[path].sources.tools
+        within = (a.sources.tools for a in self.tracked.values() if path.startswith(os.path.join(a.folder, "")))  # noqa: PTH118
+        return next(within, "")
+
     @property
     def access(self) -> Access:
         """How modules are read: as the editor has them."""

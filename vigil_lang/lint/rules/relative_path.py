@@ -1,4 +1,4 @@
-"""VGL319: paths and globs that no absolute path matches: `src/*.py`, `~/.ssh/*`, `/etc/`."""
+"""VGL319: paths and globs that no absolute path matches: `src/*.py`, `~ann/.ssh/*`, `/etc/`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _NAMES = ROLES | {"file_path", "notebook_path"}
 _HELP: dict[Fault, str] = {
     "relative": "the paths of events are absolute: begin with `/`, or with `*/` for any directory",
-    "home": "a call may as well name such a file by its absolute path; `*/` in place of `~/` matches both",
+    "home": "a call may as well name such a file by its absolute path; `~/` stands for the home of any user",
     "not normal": "the paths of events have no `//`, no `/./` or `/../`, and no `/` at the end",
 }
 _START = re.compile(r"(?:~[^/]*/|\.{1,2}/)+")

@@ -24,4 +24,4 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
 
     subjects = PoliciesUnderTest(policy, subject.access)
     if not subjects.errors():  # what is wrong with a policy is said where it is checked itself
-        yield from find_tests(policy, Fixtures(), subjects).findings
+        yield from find_tests(policy, Fixtures(subject.tools), subjects).findings
