@@ -1,4 +1,4 @@
-"""Precision and recall of `examples/benchmarks/agentdojo` on recorded runs: `agentdojo.py DATA [--marks] [--list]`.
+"""Precision and recall of `examples/benchmarks/agentdojo` on recorded runs: `agentdojo.py DATA [--texts WHICH] [--list]`.
 
 DATA is a folder of JSON Lines, one run an object: `suite`, `prompt`, `events`, `final_output`, what the attacker
 planted (`injections`), and `label`, which is `violating` where the attack succeeded.
@@ -21,8 +21,11 @@ if TYPE_CHECKING:
 
 POLICIES = Path(__file__).parents[2] / "examples" / "benchmarks" / "agentdojo"
 
-BELIEVED = {"banking": {"read_file"}, "slack": {"get_webpage"}, "travel": None, "workspace": None}
-"""Tools whose free text a policy believes where the attacker's part of it is marked; None where it has no such param."""
+TEXTS = ("doubted", "marked", "believed")
+"""Whether the policies believe free texts: no; yes, but for what is marked as the attacker's; yes."""
+
+BELIEVED = {"banking": {"read_file"}, "slack": {"get_webpage"}}
+"""Tools whose free text can be believed, of the policies that have a param for it."""
 
 
 @dataclass(slots=True)
@@ -78,17 +81,17 @@ def _loosely(text: str) -> re.Pattern[str]:
     return re.compile(r"(?:\\n|[\W_])*?".join(re.findall(r"[^\W_]+", text)))
 
 
-def evaluate(given: Iterable[dict[str, Any]], *, marks: bool) -> dict[str, Result]:
+def evaluate(given: Iterable[dict[str, Any]], *, texts: str) -> dict[str, Result]:
     """The results of every suite that the runs are of, by its name."""
     results: dict[str, Result] = {}
     policies = {}
     for run in given:
         suite = run["suite"]
         if suite not in policies:
-            believed = BELIEVED[suite] if marks else None
+            believed = None if texts == "doubted" else BELIEVED.get(suite)
             params = None if believed is None else {"believed": believed}
             policies[suite] = vigil.load_policy(POLICIES / f"{suite}.vgl", params)
-        trace = vigil.parse_trace(json.dumps(marked(run) if marks else run), format="tool-events", name=run["id"])
+        trace = vigil.parse_trace(json.dumps(marked(run) if texts == "marked" else run), format="tool-events", name=run["id"])
         verdict = vigil.verify(policies[suite], trace)
         violated = [f"{statement.name}: {offence.message}" for statement, offence in verdict.offences()]
         results.setdefault(suite, Result()).add(run, violated)
@@ -109,10 +112,10 @@ def main() -> None:
     """Print a table of the suites, and with `--list` the runs that were judged wrongly."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
-    parser.add_argument("--marks", action="store_true", help="mark what the recording says the attacker planted")
+    parser.add_argument("--texts", choices=TEXTS, default=TEXTS[0], help="whether free texts are believed")
     parser.add_argument("--list", action="store_true", help="list the runs that are judged wrongly")
     options = parser.parse_args()
-    results = evaluate(runs(options.data), marks=options.marks)
+    results = evaluate(runs(options.data), texts=options.texts)
     print(f"{'suite':10}{'runs':>6}{'TP':>6}{'FN':>6}{'FP':>6}{'TN':>6}{'precision':>11}{'recall':>8}{'F1':>7}")
     for suite, result in [*sorted(results.items()), ("all", total(results.values()))]:
         counts = [result.matrix[key] for key in ((True, True), (True, False), (False, True), (False, False))]
