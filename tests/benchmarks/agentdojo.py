@@ -1,4 +1,6 @@
-"""Precision and recall of `examples/benchmarks/agentdojo` on recorded runs: `agentdojo.py DATA [--texts WHICH] [--list]`.
+"""Precision and recall of `examples/benchmarks/agentdojo` on recorded runs.
+
+`python tests/benchmarks/agentdojo.py DATA [--texts doubted|marked|believed] [--list]`
 
 DATA is a folder of JSON Lines, one run an object: `suite`, `prompt`, `events`, `final_output`, what the attacker
 planted (`injections`), and `label`, which is `violating` where the attack succeeded.
@@ -18,6 +20,8 @@ import vigil_lang as vigil
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from vigil_lang.trace import Trace
 
 POLICIES = Path(__file__).parents[2] / "examples" / "benchmarks" / "agentdojo"
 
@@ -65,7 +69,7 @@ def runs(folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def marked(run: dict[str, Any]) -> dict[str, Any]:
-    """The run with what the attacker planted between `<untrusted>` and `</untrusted>`, as a harness might hand it on."""
+    """The run with what the attacker planted between `<untrusted>` and `</untrusted>`."""
     planted = [_loosely(text) for text in run["injections"].values() if re.search(r"\w", text)]
     events = []
     for event in run["events"]:
@@ -81,6 +85,11 @@ def _loosely(text: str) -> re.Pattern[str]:
     return re.compile(r"(?:\\n|[\W_])*?".join(re.findall(r"[^\W_]+", text)))
 
 
+def trace_of(run: dict[str, Any]) -> Trace:
+    """A recorded run as it is judged."""
+    return vigil.parse_trace(json.dumps(run), format="tool-events", name=run["id"])
+
+
 def evaluate(given: Iterable[dict[str, Any]], *, texts: str) -> dict[str, Result]:
     """The results of every suite that the runs are of, by its name."""
     results: dict[str, Result] = {}
@@ -91,8 +100,7 @@ def evaluate(given: Iterable[dict[str, Any]], *, texts: str) -> dict[str, Result
             believed = None if texts == "doubted" else BELIEVED.get(suite)
             params = None if believed is None else {"believed": believed}
             policies[suite] = vigil.load_policy(POLICIES / f"{suite}.vgl", params)
-        trace = vigil.parse_trace(json.dumps(marked(run) if texts == "marked" else run), format="tool-events", name=run["id"])
-        verdict = vigil.verify(policies[suite], trace)
+        verdict = vigil.verify(policies[suite], trace_of(marked(run) if texts == "marked" else run))
         violated = [f"{statement.name}: {offence.message}" for statement, offence in verdict.offences()]
         results.setdefault(suite, Result()).add(run, violated)
     return results

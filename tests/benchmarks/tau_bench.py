@@ -1,47 +1,68 @@
-"""What `examples/benchmarks/tau-bench/retail.vgl` says of recorded runs: `tau_bench.py DATA [--list]`.
+"""What `examples/benchmarks/tau-bench/retail.vgl` says of recorded runs.
 
-DATA is a folder of JSON Lines, one run an object: `prompt`, `events`, and `reward`, which is 1 where the run ended in
-the state that its task wants.
+`python -m tests.benchmarks.tau_bench DATA [--list]`
+
+DATA is a folder of JSON Lines, one run an object: `id`, `prompt`, `events`, and `reward`, which is 1 where the run
+ended in the state that its task wants.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 from collections import Counter
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import vigil_lang as vigil
+from tests.benchmarks.agentdojo import runs, trace_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 POLICY = Path(__file__).parents[2] / "examples" / "benchmarks" / "tau-bench" / "retail.vgl"
 
 
+@dataclass(slots=True)
+class Result:
+    """What the policy said of the runs."""
+
+    runs: Counter[tuple[bool, bool]] = field(default_factory=Counter)
+    """By (the task failed, the policy is violated)."""
+    exercised: Counter[str] = field(default_factory=Counter)
+    """By statement: runs in which something meets its trigger."""
+    violated: Counter[str] = field(default_factory=Counter)
+    offences: list[str] = field(default_factory=list)
+
+
+def evaluate(given: Iterable[dict[str, Any]]) -> Result:
+    """Judge the runs."""
+    policy, result = vigil.load_policy(POLICY), Result()
+    for run in given:
+        verdict = vigil.verify(policy, trace_of(run))
+        result.runs[run["reward"] < 1, not verdict.safe] += 1
+        for statement in verdict.statements:
+            result.exercised[statement.name] += not statement.vacuous
+            result.violated[statement.name] += bool(statement.offending)
+        for found, offence in verdict.offences():
+            result.offences.append(f"{run['id']}  {found.name} at {offence.event}: {offence.message}")
+    return result
+
+
 def main() -> None:
-    """Print how many runs violate and exercise each statement, and with `--list` every violation."""
+    """Print how many runs exercise and violate each statement, and with `--list` every violation."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("--list", action="store_true", help="list the violations")
     options = parser.parse_args()
-    policy = vigil.load_policy(POLICY)
-    violated: Counter[tuple[str, bool]] = Counter()
-    exercised: Counter[str] = Counter()
-    runs: Counter[tuple[bool, bool]] = Counter()
-    for path in sorted(options.data.glob("*.jsonl")):
-        for line in path.read_text(encoding="utf-8").splitlines():
-            run = json.loads(line)
-            verdict = vigil.verify(policy, vigil.parse_trace(line, format="tool-events", name=run["id"]))
-            failed = run["reward"] < 1
-            runs[failed, not verdict.safe] += 1
-            for result in verdict.statements:
-                exercised[result.name] += not result.vacuous
-                violated[result.name, failed] += bool(result.offending)
-            for statement, offence in verdict.offences() if options.list else ():
-                print(f"{run['id']} ({run['reward']:g})  {statement.name} at {offence.event}: {offence.message}")
-    print(f"{'statement':16}{'exercised':>10}{'violated':>10}{'in failed runs':>16}")
-    for name, number in exercised.items():
-        print(f"{name:16}{number:10}{violated[name, True] + violated[name, False]:10}{violated[name, True]:16}")
-    for (failed, unsafe), number in sorted(runs.items()):
-        print(f"{number:4} runs {'failed' if failed else 'succeeded'}, {'some statement' if unsafe else 'none'} violated")
+    result = evaluate(runs(options.data))
+    print(f"{'statement':16}{'exercised':>10}{'violated':>10}")
+    for name, number in result.exercised.items():
+        print(f"{name:16}{number:10}{result.violated[name]:10}")
+    for (failed, unsafe), number in sorted(result.runs.items()):
+        print(f"{number:4} runs {'failed' if failed else 'succeeded'}, {'some' if unsafe else 'no'} statement violated")
+    for offence in result.offences if options.list else ():
+        print(offence)
 
 
 if __name__ == "__main__":
