@@ -163,14 +163,14 @@ def _figures(verdict: Verdict) -> dict[str, int]:
 def _involved(offence: Offence, trace: Trace) -> set[int]:
     """The places in the run of the call at fault and of those that come into its explanation."""
     others = [miss.event for miss in offence.near_misses]
-    others += [offence.forbidden] if offence.forbidden is not None else []
+    others += offence.forbidden[:1]
     return {offence.index, *(trace.index_of[event] for event in others)}
 
 
 def _steps(offence: Offence, trace: Trace, lines: dict[int, int]) -> Iterator[Step]:
     notes = {trace.index_of[miss.event]: f"near miss: {miss.why}" for miss in offence.near_misses}
-    if offence.forbidden is not None:
-        notes[trace.index_of[offence.forbidden]] = "forbidden here"
+    for forbidden in offence.forbidden[:1]:
+        notes[trace.index_of[forbidden]] = "forbidden here"
     notes[offence.index] = offence.why
     source = Source(file_of(trace.run), "")
     for index in sorted(_involved(offence, trace)):
@@ -189,7 +189,7 @@ def _failure(found: StatementVerdict) -> Problem:
         lines.append(f"{offence.event}: {_said(offence)}")
         lines += [f"    {offence.why}"] if offence.why != _said(offence) else []
         lines += [f"    near miss {miss.event}: {miss.why}" for miss in offence.near_misses]
-        lines += [f"    forbidden: {offence.forbidden}"] if offence.forbidden is not None else []
+        lines += [f"    forbidden: {event}" for event in offence.forbidden[:1]]
     more = len(found.offending) - _LINES_SHOWN
     lines += [f"and {more} more"] if more > 0 else []
     return Problem(_said(found.offending[0]), "\n".join(lines), found.statement.metadata.severity)

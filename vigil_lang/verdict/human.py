@@ -172,9 +172,9 @@ def _surroundings(offence: Offence, found: StatementVerdict, trace: Trace, conso
     at = offence.index
     notes = {trace.index_of[miss.event]: f"near miss: {miss.why}" for miss in offence.near_misses}
     others = {o.index for o in found.offending}
-    if offence.forbidden is not None:
-        others.add(trace.index_of[offence.forbidden])
-        notes[trace.index_of[offence.forbidden]] = "forbidden here"
+    for forbidden in offence.forbidden[:1]:
+        others.add(trace.index_of[forbidden])
+        notes[trace.index_of[forbidden]] = "forbidden here"
     around = range(max(0, at - _CONTEXT), min(len(trace), at + _CONTEXT + 1))
     call = next(place for place, event in enumerate(trace.events) if event.call == offence.call)
     shown = sorted({call, *around, *notes})
