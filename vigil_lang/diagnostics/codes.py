@@ -85,6 +85,7 @@ CODES: dict[str, Code] = _table(
     ("VGL323", "warning", "a glob matches everything"),
     ("VGL324", "warning", "a text holds an operator"),
     ("VGL325", "warning", "two variables of a statement look alike"),
+    ("VGL326", "warning", "a test of an argument that is called like a variable"),
     ("VGL331", "warning", "benign runs break the statement"),
     ("VGL332", "warning", "no given run exercises the statement"),
     ("VGL401", "warning", "an action is not in the signature"),

@@ -70,7 +70,7 @@ def disjuncts(expr: tree.Expr, parent: tree.Expr | None = None) -> Iterator[Part
 
 def about(expr: tree.Expr, module: Module, known: dict[tuple[Module, str], frozenset[str]]) -> Set[str]:
     """What a condition looks at: fields by name, `ACTION`, `STATUS`. `known` remembers it of patterns."""
-    if isinstance(expr, tree.Test | tree.Has):
+    if isinstance(expr, tree.Test | tree.Has | tree.Entry):
         return {expr.field.name}
     match expr:
         case tree.StatusIs():
@@ -134,9 +134,10 @@ class Reader:
 
     def excluded(self, conditions: Sequence[core.Condition]) -> Contradiction | None:
         """Why no event meets all of some conditions, whether its arguments are lists or not; None if one may."""
-        if obviously_satisfiable(core.AndC(tuple(conditions))) or self._doubtful == MAX_DOUBTFUL:
+        plain = [core.with_opaque_tests(condition) for condition in conditions]
+        if obviously_satisfiable(core.AndC(tuple(plain))) or self._doubtful == MAX_DOUBTFUL:
             return None
-        found = contradiction(conditions)
+        found = contradiction(plain)
         if found is None or found.only_lists:
             self._doubtful += 1
             return None

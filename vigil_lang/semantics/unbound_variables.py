@@ -40,7 +40,7 @@ class _Part(NamedTuple):
     """
 
     label: str
-    node: core.Holds | core.Earlier | core.Later
+    node: core.Theta
     expr: tree.Expr
     required: bool
 
@@ -86,11 +86,11 @@ def _finding(
     return Diagnostic.of("VGL320", message, source, span, help=help_text, fix=fix)
 
 
-def _tests(theta: core.Theta, variable: str) -> list[core.Equals | core.Contains]:
+def _tests(theta: core.Theta, variable: str) -> list[core.Equals | core.Contains | core.ComparesWith]:
     """The tests of a variable, each once: the core has a resolution and what `atmost` counts twice."""
     conditions = {id(holds.condition): holds.condition for holds in core.conditions(theta)}.values()
     found = [test for condition in conditions for test in core.tests(condition)]
-    return [t for t in found if isinstance(t, core.Equals | core.Contains) and t.variable == variable]
+    return [t for t in found if isinstance(t, core.OF_VARIABLES) and t.variable == variable]
 
 
 def _affirmed(statement: Statement, span: Span) -> tree.Test | None:
@@ -113,7 +113,7 @@ def _explained(variable: str, statement: Statement, scope: Scope, conditions: Co
     nothing, form, args = f"nothing binds `{variable}`", statement.preset, statement.syntax.form.args
     found = list(_parts_of(statement))
     ways = (
-        [_Way(statement.requirement.theta, args[0], False)]
+        [_Way(_unscoped(statement), args[0], False)]
         if form is None
         else [_Way(part.node, part.expr, True) for part in found if part.required]
     )
@@ -126,11 +126,11 @@ def _explained(variable: str, statement: Statement, scope: Scope, conditions: Co
     if form is None:
         where = "before `implies`" if implication else "at the same event"
     else:
-        where = " or ".join(f"in {_LABELS[role]}" for role in form.roles if role in _LABELS)
+        where = " or ".join(f"in {_LABELS[role]}" for role in form.roles if role in _LABELS) or "in `after`"
     for part in found:
         kinds = _kinds(part.node, True, variable) if part.required else set()
         if kinds:
-            words = " and ".join(f"`{word}`" for word in ("contains", "not") if word in kinds)
+            words = " and ".join(f"`{word}`" for word in (*sorted(kinds - {"not"}), *(kinds & {"not"})))
             message = f"{nothing}: in {part.label}, {words} {'give' if len(kinds) > 1 else 'gives'} it no value"
             before = f"{'earlier' if form is None else 'after'} output = {variable}"
             example = f", as in `{before}`" if statement.syntax.after is None else ""
@@ -139,29 +139,54 @@ def _explained(variable: str, statement: Statement, scope: Scope, conditions: Co
     message = f"{nothing}, so {asked.label} would have to hold for every value of it"
     if form is None and not implication:
         return message, f"bind it by `=`, as in `always … = {variable} implies …`"
+    if form is not None and asked.label == "the counted":
+        message = f"{nothing}, so so many events would have to meet it for every value of it"
+        after = f"… after {_called(asked, variable, scope, conditions)}"
+        return message, f"leave it out if any value will do, or bind it by `=` in `after`, as in `{after}`"
     return message, f"bind it by `=` {where}, as in `{_triggered(variable, found[0], asked, scope, conditions)}`"
 
 
 def _parts_of(statement: Statement) -> Iterator[_Part]:
     theta, syntax = statement.requirement.theta, statement.syntax
-    if statement.preset is None:
-        yield from _parts_of_body(theta, syntax.form.args[0], False)
-        return
     held = {holds.role: holds for holds in core.conditions(theta)}
+    if statement.preset is None:
+        yield from _parts_of_body(_unscoped(statement), syntax.form.args[0], False)
+        if syntax.after is not None:
+            yield _Part(_LABELS["scope"], held["scope"], syntax.after, True)
+        return
     for part in parts(syntax):
         required = part.role in _LABELS
         yield _Part(_LABELS.get(part.role, f"the {part.role}"), held[part.role], part.expr, required)
 
 
-def _parts_of_body(theta: Node, expr: tree.Expr, true: bool) -> Iterator[_Part]:
+def _unscoped(statement: Statement) -> core.Theta:
+    """The body of `always` as it is written, without what `after` and `where` add to it."""
+    theta, syntax = statement.requirement.theta, statement.syntax
+    if syntax.after is None and syntax.where is None:
+        return theta
+    match theta, syntax.form.args[0]:
+        case core.Implies(core.And((left, *_)), right), tree.Implies():
+            return core.Implies(left, right)
+        case core.Implies(_, body), _:
+            return body
+        case _:
+            return theta
+
+
+def _parts_of_body(theta: core.Theta, expr: tree.Expr, true: bool) -> Iterator[_Part]:
     match theta, expr:
         case ((core.Earlier(body) | core.Later(body)), tree.Diamond()) if true:
             yield from _parts_of_body(body, expr.body, True)
-        case ((core.Holds() | core.Earlier() | core.Later()), _):
-            yield _Part(f"`{_short(expr)}`", theta, expr, true)
+        case core.Not(body), tree.Not(negated):
+            yield from _parts_of_body(body, negated, not true)
+        case ((core.And(items) | core.Or(items)), (tree.And(exprs) | tree.Or(exprs))):
+            for item, inner in zip(items, exprs, strict=True):
+                yield from _parts_of_body(item, inner, true)
+        case core.Implies(left, right), tree.Implies(premise, conclusion):
+            yield from _parts_of_body(left, premise, not true)
+            yield from _parts_of_body(right, conclusion, true)
         case _:
-            for way in _split(_Way(theta, expr, true)):
-                yield from _parts_of_body(way.node, way.expr, way.true)
+            yield _Part(f"`{_short(expr)}`", theta, expr, true)
 
 
 def _split(way: _Way) -> list[_Way]:
@@ -239,8 +264,12 @@ def _kinds(node: Node, true: bool, variable: str) -> set[str]:
             return {kind for item in items for kind in _kinds(item, true, variable)}
         case core.NotC(body):
             return _kinds(body, not true, variable)
-        case core.Equals(_, x) | core.Contains(_, x) if x == variable:
-            return {"not"} if not true else {"contains"} if isinstance(node, core.Contains) else set()
+        case core.Equals(_, x) | core.Contains(_, x) | core.ComparesWith(_, _, x) if x == variable:
+            if not true:
+                return {"not"}
+            if isinstance(node, core.ComparesWith):
+                return {node.operator}
+            return {"contains"} if isinstance(node, core.Contains) else set()
         case _:
             return set()
 
@@ -252,14 +281,21 @@ def _short(expr: tree.Expr) -> str:
 
 def _triggered(variable: str, first: _Part, asked: _Part, scope: Scope, conditions: Conditions) -> str:
     """The trigger with a test that binds the variable, where it is one call that says nothing of that argument."""
-    call, reads = first.expr, _tests(asked.node, variable)[0].field
+    reads = _tests(asked.node, variable)[0].field
     said = [test for holds in core.conditions(first.node) for test in core.tests(holds.condition)]
-    if (
-        not first.required
-        or not isinstance(call, tree.Apply)
-        or conditions.pattern_of(call, scope) is not None
-        or any(getattr(test, "field", None) == reads for test in said)
-    ):
+    if not first.required or any(getattr(test, "field", None) == reads for test in said):
         return f"… = {variable}"
+    return _called(first, variable, scope, conditions, reads)
+
+
+def _called(
+    part: _Part, variable: str, scope: Scope, conditions: Conditions, reads: core.Reads | None = None
+) -> str:
+    """A call that says, besides what it says, that a field is a variable; without a field, the call as it is."""
+    call = part.expr
+    if not isinstance(call, tree.Apply) or conditions.pattern_of(call, scope) is not None or (reads and reads.views):
+        return f"… = {variable}"
+    if reads is None:
+        return f"…(… = {variable})"
     field = tree.Field(reads.name, "output" if reads.output else "argument")
     return to_text(tree.Apply(call.name, (*(call.args or ()), tree.Test(field, "=", tree.Name(variable)))))

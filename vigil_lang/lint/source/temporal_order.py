@@ -44,7 +44,7 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
 def _mismatch(said: list[Temporal], reach: StatementReach, citation: Citation) -> _Mismatch | None:
     by_order = {word.order: word for word in reversed(said)}
     orders, form, whole = set(by_order), citation.statement.preset, reach.whole
-    counts = form is None or form.bound == "calls" or whole.compared or (form.only_forbids and whole.earlier)
+    counts = form is None or form.bound in ("count", "limit") or whole.compared or (form.only_forbids and whole.earlier)
     if "counted" in orders and not counts and not AT_A_TIME.search(citation.text):
         return _Mismatch(by_order["counted"], "a number of times is `atmost[n](…)`")
     if "bounded" in orders and form is not None and form.wanted and not whole.bounds:
