@@ -134,10 +134,9 @@ class Reader:
 
     def excluded(self, conditions: Sequence[core.Condition]) -> Contradiction | None:
         """Why no event meets all of some conditions, whether its arguments are lists or not; None if one may."""
-        plain = [core.with_opaque_tests(condition) for condition in conditions]
-        if obviously_satisfiable(core.AndC(tuple(plain))) or self._doubtful == MAX_DOUBTFUL:
+        if obviously_satisfiable(core.AndC(tuple(conditions))) or self._doubtful == MAX_DOUBTFUL:
             return None
-        found = contradiction(plain)
+        found = contradiction(conditions)
         if found is None or found.only_lists:
             self._doubtful += 1
             return None

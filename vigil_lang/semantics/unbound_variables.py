@@ -68,15 +68,21 @@ def _finding(
     place = first_mention(statement, variable, module, conditions)
     source, span = (module.source, statement.span) if place is None else (place.source, place.span)
     message, help_text = _explained(variable, statement, Scope(module), conditions)
-    near = nearest(variable, [x for x in statement.requirement.variables if x not in unbound], 1)
+    compared = all(isinstance(test, core.ComparesWith) for test in _tests(statement.requirement.theta, variable))
+    known = [x for x in statement.requirement.variables if x not in unbound]
+    near = nearest(variable, [*known, *(module.names() if compared else ())], 1)
     # A pattern may mean something else to other statements, so it is left as it is.
     whole, edit = statement.syntax.span, None
     here = source is module.source and whole.start <= span.start and span.end <= whole.end
     once = here and len(_tests(statement.requirement.theta, variable)) == 1
     if near:
-        help_text = f"did you mean `{near[0]}`, which is bound?"
+        help_text = f"did you mean `{near[0]}`{', which is bound' if near[0] in known else ''}?"
         if once and source.text[span.start : span.end] == variable:
             edit = Edit(span, near[0])
+    elif compared:
+        help_text = (
+            f"a name that is not declared is a variable; declare it with `let {variable} = …`, or bind it by `=`"
+        )
     elif once and (test := _affirmed(statement, span)) is not None:
         edit = Edit(test.span, to_text(tree.Has(test.field)))
         help_text += f"; any value is `{edit.text}`, a text `{quote(variable)}`"
@@ -140,9 +146,8 @@ def _explained(variable: str, statement: Statement, scope: Scope, conditions: Co
     if form is None and not implication:
         return message, f"bind it by `=`, as in `always … = {variable} implies …`"
     if form is not None and asked.label == "the counted":
-        message = f"{nothing}, so so many events would have to meet it for every value of it"
-        after = f"… after {_called(asked, variable, scope, conditions)}"
-        return message, f"leave it out if any value will do, or bind it by `=` in `after`, as in `{after}`"
+        message = f"{nothing}, so the count would have to be reached for every value of it"
+        return message, "bind it by `=` in `after`"
     return message, f"bind it by `=` {where}, as in `{_triggered(variable, found[0], asked, scope, conditions)}`"
 
 
@@ -281,21 +286,15 @@ def _short(expr: tree.Expr) -> str:
 
 def _triggered(variable: str, first: _Part, asked: _Part, scope: Scope, conditions: Conditions) -> str:
     """The trigger with a test that binds the variable, where it is one call that says nothing of that argument."""
-    reads = _tests(asked.node, variable)[0].field
+    call, reads = first.expr, _tests(asked.node, variable)[0].field
     said = [test for holds in core.conditions(first.node) for test in core.tests(holds.condition)]
-    if not first.required or any(getattr(test, "field", None) == reads for test in said):
+    if (
+        not first.required
+        or not isinstance(call, tree.Apply)
+        or conditions.pattern_of(call, scope) is not None
+        or reads.views
+        or any(getattr(test, "field", None) == reads for test in said)
+    ):
         return f"… = {variable}"
-    return _called(first, variable, scope, conditions, reads)
-
-
-def _called(
-    part: _Part, variable: str, scope: Scope, conditions: Conditions, reads: core.Reads | None = None
-) -> str:
-    """A call that says, besides what it says, that a field is a variable; without a field, the call as it is."""
-    call = part.expr
-    if not isinstance(call, tree.Apply) or conditions.pattern_of(call, scope) is not None or (reads and reads.views):
-        return f"… = {variable}"
-    if reads is None:
-        return f"…(… = {variable})"
     field = tree.Field(reads.name, "output" if reads.output else "argument")
     return to_text(tree.Apply(call.name, (*(call.args or ()), tree.Test(field, "=", tree.Name(variable)))))

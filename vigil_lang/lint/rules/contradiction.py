@@ -65,8 +65,7 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
         if isinstance(declaration, tree.Pattern):
             yield from search.pattern(declaration, policy.module)
     for statement in policy.statements:
-        theta = statement.requirement.theta
-        if not all(_is_possible(core.with_opaque_tests(h.condition)) for h in core.conditions(theta)):
+        if not all(_is_possible(h.condition) for h in core.conditions(statement.requirement.theta)):
             conditions.start()
             for part in parts(statement.syntax):
                 yield from search.condition(part.expr, Scope(policy.module))
@@ -176,7 +175,7 @@ class _Search:
                     return
         conditions.terms.params = set(params)
         with suppress(Failed):
-            condition = core.with_opaque_tests(conditions.condition(expr, scope))
+            condition = conditions.condition(expr, scope)
             yield Conjunct(condition, expr, scope, frozenset(conditions.terms.params))
 
     def _in_pattern(
