@@ -510,7 +510,7 @@ CASES = [
         "VGL302",
         'statement S: abs(send(to = x)) where «x = "a"» and x = "b"',
         "these conditions can never hold together",
-        notes=("together with this: x = \"b\"",),
+        notes=('together with this: x = "b"',),
     ),
     Case(
         "VGL307",

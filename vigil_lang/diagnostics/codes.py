@@ -77,7 +77,7 @@ CODES: dict[str, Code] = _table(
     ("VGL315", "warning", "one event would have to be two actions"),
     ("VGL316", "warning", "a regular expression matches no text"),
     ("VGL317", "warning", "a word boundary beside a character that belongs to no word"),
-    ("VGL318", "warning", "a glob has no wildcard"),
+    ("VGL318", "warning", "a glob has no wildcard, or is compared as a whole text"),
     ("VGL319", "warning", "a path pattern that no absolute path matches"),
     ("VGL320", "error", "a variable that nothing binds"),
     ("VGL321", "warning", "a bound that no run reaches"),

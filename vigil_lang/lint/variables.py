@@ -85,7 +85,9 @@ def _unjoined(statement: Statement) -> UnjoinedVariables | None:
 
 def _limited(theta: core.Theta) -> set[str]:
     """The variables that `where` tests, so that they do not stand for any value."""
-    return {x for body in core.bodies(theta) if isinstance(body, core.Where) for x in core.named_in_where(body.condition)}
+    return {
+        x for body in core.bodies(theta) if isinstance(body, core.Where) for x in core.named_in_where(body.condition)
+    }
 
 
 def _first(variables: list[str]) -> tuple[str, ...]:

@@ -37,7 +37,9 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
             yield from exhaustive(connective, parts, reader)
     for statement in subject.policy.statements:
         where = statement.syntax.where
-        if where is not None and _always_holds(statement.syntax, where, reader):
+        if where is None or isinstance(where, tree.Not):  # what cannot fail there is a contradiction, which is VGL302
+            continue
+        if _always_holds(statement.syntax, where, reader):
             yield Diagnostic.of(
                 "VGL309",
                 "this condition holds whatever the values of the variables are",

@@ -85,7 +85,7 @@ def _meant(theta: core.Theta) -> Iterator[tuple[core.Bound, bool]]:
 
 
 def _finding(statement: Statement, limit: _Limit, runs: Sequence[Trace]) -> Iterator[Diagnostic]:
-    written, meant, counts = limit
+    written, meant = limit.written, limit.meant
     shown = f"[{written.raw}]" if written is not statement.syntax.form.window else f"in {written.raw}"
     match meant:
         case core.Within():

@@ -40,7 +40,7 @@ def tested_as_arguments(statement: Statement, subject: Subject) -> Iterator[Test
     one of that name, or where an action of the signature carries one.
     """
     for root in roots(statement.syntax):
-        found = list(_tests(root, None))
+        found = list(tests_in(root))
         bound = {t.test.operand.text for t in found if isinstance(t.test.operand, tree.Name) and t.test.operator == "="}
         bound &= set(statement.requirement.variables)
         for tested in found:
@@ -54,11 +54,11 @@ def _is_argument(name: str, statement: Statement, subject: Subject) -> bool:
         return True
     if subject.signature is not None and any(name in a.args for a in subject.signature.actions.values()):
         return True
-    tests = (tested.test for root in roots(statement.syntax) for tested in _tests(root, None))
+    tests = (tested.test for root in roots(statement.syntax) for tested in tests_in(root))
     return any(t.field.name == name and isinstance(t.operand, tree.Name) and t.operand.text == name for t in tests)
 
 
-def _tests(expr: tree.Expr, parent: tree.Expr | None) -> Iterator[Tested]:
+def tests_in(expr: tree.Expr, parent: tree.Expr | None = None) -> Iterator[Tested]:
     """The tests of a condition, through connectives, calls and temporal operators."""
     match expr:
         case tree.Test():
@@ -67,19 +67,19 @@ def _tests(expr: tree.Expr, parent: tree.Expr | None) -> Iterator[Tested]:
             yield Tested(expr, test, parent)
         case tree.And(items):
             for item in items:
-                yield from _tests(item, expr)
+                yield from tests_in(item, expr)
         case tree.Or(items):
             for item in items:
-                yield from _tests(item, None)
+                yield from tests_in(item, None)
         case tree.Apply(_, args):
             for arg in args or ():
                 if not isinstance(arg, tree.String | tree.Number | tree.Boolean):
-                    yield from _tests(arg, expr)
+                    yield from tests_in(arg, expr)
         case tree.Not(body) | tree.Diamond(_, _, body) | tree.Repeated(_, body):
-            yield from _tests(body, None)
+            yield from tests_in(body, None)
         case tree.Implies(left, right) | tree.Interval(_, _, _, left, right):
-            yield from _tests(left, None)
-            yield from _tests(right, None)
+            yield from tests_in(left, None)
+            yield from tests_in(right, None)
 
 
 def _finding(tested: Tested, statement: Statement) -> Diagnostic:
