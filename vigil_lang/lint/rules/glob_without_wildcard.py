@@ -1,4 +1,4 @@
-"""VGL318: globs without a wildcard (`command ~ "rm -rf"`), and globs where whole texts are compared (`in {"*.env"}`)."""
+"""VGL318: globs without a wildcard (`command ~ "rm -rf"`), and globs compared as whole texts (`path in {"*.env"}`)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from vigil_lang.lint.literal_texts import element, glob_of, is_free, texts, valu
 from vigil_lang.lint.paths import amiss
 from vigil_lang.lint.policy_parts import Use
 from vigil_lang.lint.rules.operator_in_text import holds_operator
-from vigil_lang.lint.rules.variable_as_argument import tests_in
+from vigil_lang.lint.rules.variable_as_argument import tests_with_parents
 from vigil_lang.semantics.forms import FORMS
 from vigil_lang.semantics.text import Glob, quote
 from vigil_lang.syntax import tree
@@ -58,7 +58,7 @@ def _compared(subject: Subject) -> Iterator[Use]:
         if use.operator in _WHOLE and use.through is None:
             yield use
     for statement in subject.policy.statements:
-        for _, test, _ in () if statement.syntax.where is None else tests_in(statement.syntax.where):
+        for _, test, _ in () if statement.syntax.where is None else tests_with_parents(statement.syntax.where, None):
             if test.operator in _WHOLE:
                 yield Use(statement.syntax, test, test.field, test.operator, test.operand)
 

@@ -40,7 +40,7 @@ def tested_as_arguments(statement: Statement, subject: Subject) -> Iterator[Test
     one of that name, or where an action of the signature carries one.
     """
     for root in roots(statement.syntax):
-        found = list(tests_in(root))
+        found = list(tests_with_parents(root, None))
         bound = {t.test.operand.text for t in found if isinstance(t.test.operand, tree.Name) and t.test.operator == "="}
         bound &= set(statement.requirement.variables)
         for tested in found:
@@ -54,11 +54,11 @@ def _is_argument(name: str, statement: Statement, subject: Subject) -> bool:
         return True
     if subject.signature is not None and any(name in a.args for a in subject.signature.actions.values()):
         return True
-    tests = (tested.test for root in roots(statement.syntax) for tested in tests_in(root))
+    tests = (tested.test for root in roots(statement.syntax) for tested in tests_with_parents(root, None))
     return any(t.field.name == name and isinstance(t.operand, tree.Name) and t.operand.text == name for t in tests)
 
 
-def tests_in(expr: tree.Expr, parent: tree.Expr | None = None) -> Iterator[Tested]:
+def tests_with_parents(expr: tree.Expr, parent: tree.Expr | None) -> Iterator[Tested]:
     """The tests of a condition, through connectives, calls and temporal operators."""
     match expr:
         case tree.Test():
@@ -67,19 +67,19 @@ def tests_in(expr: tree.Expr, parent: tree.Expr | None = None) -> Iterator[Teste
             yield Tested(expr, test, parent)
         case tree.And(items):
             for item in items:
-                yield from tests_in(item, expr)
+                yield from tests_with_parents(item, expr)
         case tree.Or(items):
             for item in items:
-                yield from tests_in(item, None)
+                yield from tests_with_parents(item, None)
         case tree.Apply(_, args):
             for arg in args or ():
                 if not isinstance(arg, tree.String | tree.Number | tree.Boolean):
-                    yield from tests_in(arg, expr)
+                    yield from tests_with_parents(arg, expr)
         case tree.Not(body) | tree.Diamond(_, _, body) | tree.Repeated(_, body):
-            yield from tests_in(body, None)
+            yield from tests_with_parents(body, None)
         case tree.Implies(left, right) | tree.Interval(_, _, _, left, right):
-            yield from tests_in(left, None)
-            yield from tests_in(right, None)
+            yield from tests_with_parents(left, None)
+            yield from tests_with_parents(right, None)
 
 
 def _finding(tested: Tested, statement: Statement) -> Diagnostic:

@@ -46,7 +46,7 @@ def _wanted(statement: Statement) -> tuple[core.Theta, Span] | None:
         body = form.args[0]
         return (theta.right, body.right.span) if isinstance(body, tree.Implies) else None
     holds = next(h for h in core.conditions(theta.right) if h.role == preset.wanted)
-    return holds, form.args[1].span
+    return holds, form.args[preset.roles.index(preset.wanted)].span
 
 
 def _finding(code: str, message: str, statement: Statement, span: Span) -> Diagnostic:

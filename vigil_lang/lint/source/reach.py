@@ -162,6 +162,7 @@ def _theta(theta: core.Theta, found: Reach) -> None:
             if bound is not None:
                 found.bounds.append(bound)
             if reset is not None:
+                found.earlier = True
                 _theta(reset, found)
             _theta(body, found)
         case core.Where(condition):
