@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from vigil_lang.analysis.reachability import matches_any
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Span
-from vigil_lang.lint.literal_texts import element, glob_of, is_free, texts, value
+from vigil_lang.lint.literal_texts import element, field_text, glob_of, is_free, texts, value
 from vigil_lang.lint.paths import amiss
 from vigil_lang.lint.policy_parts import Use
 from vigil_lang.lint.rules.operator_in_text import holds_operator
@@ -42,7 +42,7 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
         text = glob_of(use, module)
         if not text or "*" in text or "?" in text or "\\" in text:
             continue
-        free = use.field is not None and (" " in text or use.field.kind == "output" or is_free(use.field.name))
+        free = use.field is not None and (" " in text or use.field.kind == "output" or _is_free(use.field))
         if use.through is not None and not free:
             continue  # `reads_like("/etc/passwd")`: the pattern takes globs, and one may stand for itself
         if holds_operator(use, text) or amiss(use, text, subject) or _is_unknown(use, text, subject):
@@ -65,7 +65,7 @@ def _compared(subject: Subject) -> Iterator[Use]:
 
 def _literal(use: Use, subject: Subject) -> Iterator[Diagnostic]:
     field, module = use.field, subject.policy.module
-    if field is not None and (field.kind == "output" or is_free(field.name) or field.name.lower() in _OF_GLOBS):
+    if field is not None and (field.kind == "output" or _is_free(field) or field.name.lower() in _OF_GLOBS):
         return
     text = next((text for text in _written(use.operand, module) if _GLOB.fullmatch(text)), None)
     if text is None or (field is not None and _has_value(field.name, text, subject)):
@@ -97,6 +97,11 @@ def _written(operand: Operand, module: Module) -> Iterator[str]:
                 waiting.append(declared[1].value)
 
 
+def _is_free(field: tree.Field) -> bool:
+    """Whether values of a field are mostly prose, code or command lines; what a view takes out of them is not."""
+    return is_free(field.name) and not field.views
+
+
 def _has_value(name: str, text: str, subject: Subject) -> bool:
     actions = () if subject.signature is None else subject.signature.actions.values()
     return any(text in (action.args[name].values or ()) for action in actions if name in action.args)
@@ -104,7 +109,7 @@ def _has_value(name: str, text: str, subject: Subject) -> bool:
 
 def _finding(use: Use, text: str, subject: Subject, *, free: bool) -> Diagnostic:
     module = subject.policy.module
-    name = "the action's name" if use.field is None else f"`{use.field.name}`"
+    name = "the action's name" if use.field is None else f"`{field_text(use.field)}`"
     starred = quote(f"*{text}*")
     equal = "=" if use.operator == "~" else "!="
     shown = element(text, use, module) if use.field is None else quote(text)
@@ -137,6 +142,8 @@ def _is_unknown(use: Use, text: str, subject: Subject) -> bool:
         return False  # what runs do not show is no mistake where it is forbidden
     if use.field is None:
         return not matches_any(Glob(text), signature.names())
+    if use.field.views:
+        return False
     if use.field.kind == "output":
         return signature.outputs is not None and not matches_any(Glob(text), signature.outputs)
     name = use.field.name
