@@ -392,6 +392,11 @@ CASES = [
     ),
     Case(
         "VGL303",
+        "statement S: atmost[3](a()) in «0s»",
+        "a bound is at least 1",
+    ),
+    Case(
+        "VGL303",
         "statement S: always (a() implies later[«0ms»] b())",
         "a bound is at least 1",
     ),
