@@ -388,7 +388,12 @@ CASES = [
     Case(
         "VGL303",
         "statement S: atmost[«3s»](a())",
-        "`atmost` counts calls, not time",
+        "`atmost` takes a number of calls",
+    ),
+    Case(
+        "VGL303",
+        "statement S: atmost[3](a()) in «0s»",
+        "a bound is at least 1",
     ),
     Case(
         "VGL303",
@@ -429,10 +434,10 @@ CASES = [
         "the regular expression is not valid: missing ]: [",
     ),
     Case(
-        "VGL306",
+        "VGL320",
         "pattern p(n) = fps < n\n\nstatement S: abs(p(«x»))",
-        "an order test needs a number, and `x` is a variable",
-        notes=("the pattern uses it here, as `n`: n",),
+        "nothing binds `x`: in what is forbidden, `<` gives it no value",
+        help="a name that is not declared is a variable; declare it with `let x = …`, or bind it by `=`",
     ),
     Case(
         "VGL306",
@@ -441,16 +446,31 @@ CASES = [
         notes=("the pattern uses it here, as `n`: n",),
     ),
     Case(
-        "VGL306",
+        "VGL320",
         "statement S: abs(fps < «limit»)",
-        "an order test needs a number, and `limit` is a variable",
-        help="a name that is not declared is a variable; declare it with `let limit = …`",
+        "nothing binds `limit`: in what is forbidden, `<` gives it no value",
+        help="a name that is not declared is a variable; declare it with `let limit = …`, or bind it by `=`",
     ),
     Case(
-        "VGL306",
+        "VGL320",
         "let limit = 6\n\nstatement S: abs(fps < «limits» and fps > limit)",
-        "an order test needs a number, and `limits` is a variable",
+        "nothing binds `limits`: in what is forbidden, `<` gives it no value",
         help="did you mean `limit`?",
+        fixed="let limit = 6\n\nstatement S: abs(fps < limit and fps > limit)",
+    ),
+    Case(
+        "VGL320",
+        "statement S: atleast[2](a(f = «x»))",
+        "nothing binds `x`, so the count would have to be reached for every value of it",
+        help='bind it by `=` in `after`; any value is `has f`, a text `"x"`',
+        fixed="statement S: atleast[2](a(has f))",
+    ),
+    Case(
+        "VGL320",
+        "statement S: always (a() since b(f = «x»)) after c()",
+        "nothing binds `x`, so `a() since b(f = x)` would have to hold for every value of it",
+        help='bind it by `=`, as in `always … = x implies …`; any value is `has f`, a text `"x"`',
+        fixed="statement S: always (a() since b(has f)) after c()",
     ),
     Case(
         "VGL306",
@@ -478,11 +498,24 @@ CASES = [
         "`1e99999` is out of range",
     ),
     Case(
-        "VGL306",
+        "VGL320",
         "use .one\n\nstatement S: abs(p(«x»))",
-        "an order test needs a number, and `x` is a variable",
-        notes=("the pattern uses it here, as `n`: n",),
-        files={"one.vgl": "pattern p(n) = fps < n and f = x\n"},
+        "nothing binds `x`: in what is forbidden, `<` gives it no value",
+        help="a name that is not declared is a variable; declare it with `let x = …`, or bind it by `=`",
+        files={"one.vgl": "pattern p(n) = fps < n and f = free\n"},
+    ),
+    Case(
+        "VGL326",
+        'statement S: abs(send(to:host = x, «x» !~ "*.example.com"))',
+        "this tests an argument called `x`, not the variable `x`",
+        help='the value of a variable is tested behind the statement: `where x !~ "*.example.com"`',
+        fixed='statement S: abs(send(to:host = x)) where x !~ "*.example.com"',
+    ),
+    Case(
+        "VGL302",
+        'statement S: abs(send(to = x)) where «x = "a"» and x = "b"',
+        "these conditions can never hold together",
+        notes=('together with this: x = "b"',),
     ),
     Case(
         "VGL307",

@@ -54,10 +54,10 @@ FORMS = [
         core.And((A, SCOPE)),
     ),
     ("until(a(), b(), d())", core.Implies(A, core.Clear(call("b", "resolver"), call("d", "forbidden"))), A),
-    ("atmost[2](a())", core.Implies(A, core.Not(core.Repeated(2, A))), A),
+    ("atmost[2](a())", core.Implies(A, core.Not(core.Repeated(3, A))), A),
     (
         "atmost[2](a()) after c()",
-        core.Implies(core.And((A, SCOPE)), core.Not(core.Repeated(2, core.And((A, SCOPE))))),
+        core.Implies(core.And((A, SCOPE)), core.Not(core.Repeated(3, core.And((A, SCOPE))))),
         core.And((A, SCOPE)),
     ),
     ("always a()", call("a"), None),

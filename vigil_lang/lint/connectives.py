@@ -70,7 +70,7 @@ def disjuncts(expr: tree.Expr, parent: tree.Expr | None = None) -> Iterator[Part
 
 def about(expr: tree.Expr, module: Module, known: dict[tuple[Module, str], frozenset[str]]) -> Set[str]:
     """What a condition looks at: fields by name, `ACTION`, `STATUS`. `known` remembers it of patterns."""
-    if isinstance(expr, tree.Test | tree.Has):
+    if isinstance(expr, tree.Test | tree.Has | tree.Entry):
         return {expr.field.name}
     match expr:
         case tree.StatusIs():

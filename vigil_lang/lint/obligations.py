@@ -36,14 +36,20 @@ def obligations(statement: Statement, diamond: type[core.Earlier | core.Later]) 
 
 
 def triggering(left: core.Theta) -> core.Holds | None:
-    """The condition of a trigger, with `after` or without; None for a trigger of another shape."""
+    """The condition of a trigger, with `after` and `where` or without; None for a trigger of another shape."""
     match left:
         case core.Holds():
             return left
-        case core.And((core.Holds() as first, core.Earlier(core.Holds(), None))):
+        case core.And((core.Holds() as first, *scope)) if all(map(_is_scope, scope)):
             return first
         case _:
             return None
+
+
+def _is_scope(theta: core.Theta) -> bool:
+    return isinstance(theta, core.Where) or (
+        isinstance(theta, core.Earlier) and theta.bound is None and isinstance(theta.body, core.Holds)
+    )
 
 
 def implied(subject: Subject, statement: Statement, one: core.Holds, other: core.Holds) -> bool:

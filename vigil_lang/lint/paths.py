@@ -86,7 +86,7 @@ def _only_relative(raw: str, ignore_case: bool) -> bool:
 
 
 def _is_path(use: Use, subject: Subject) -> bool:
-    if use.field is None or use.field.kind == "output":
+    if use.field is None or use.field.kind == "output" or use.field.views:
         return False
     name = use.field.name
     if name not in ROLES and name not in _OWN_NAMES:

@@ -74,10 +74,11 @@ def policy_parts(policy: Policy) -> PolicyParts:
 
 
 def roots(item: Item) -> tuple[tree.Expr, ...]:
-    """The conditions of an item."""
+    """The conditions of an item on events; that of `where` is on values."""
     if isinstance(item, tree.Pattern):
         return (item.body,)
-    return item.form.args if item.after is None else (*item.form.args, item.after)
+    further = (item.form.since, item.after)
+    return (*item.form.args, *[expr for expr in further if expr is not None])
 
 
 def way_to(item: Item, wanted: tree.Expr) -> list[tree.Expr]:
@@ -103,9 +104,9 @@ def _children(expr: tree.Expr) -> Iterable[tree.Expr]:
     match expr:
         case tree.And(items) | tree.Or(items):
             return items
-        case tree.Not(body) | tree.Diamond(_, _, body):
+        case tree.Not(body) | tree.Diamond(_, _, body) | tree.Repeated(_, body) | tree.Entry(_, body):
             return (body,)
-        case tree.Implies(left, right):
+        case tree.Implies(left, right) | tree.Interval(_, _, _, left, right):
             return (left, right)
         case tree.Apply(_, args):
             return [a for a in args or () if not isinstance(a, tree.String | tree.Number | tree.Boolean)]
@@ -117,10 +118,9 @@ def _walk(found: PolicyParts, item: Item, start: tuple[tree.Expr, ...], module: 
     waiting: list[tuple[tree.Expr, int, bool]] = [(root, 0, False) for root in start]
     while waiting:
         expr, within, negative = waiting.pop()
-        kind = type(expr)
         # By type rather than by pattern: this is the one walk over every policy.
-        if kind is tree.Test:
-            found.uses.append(Use(item, expr, expr.field, expr.operator, expr.operand))  # type: ignore[union-attr]
+        if isinstance(expr, tree.Test):
+            found.uses.append(Use(item, expr, expr.field, expr.operator, expr.operand))
         elif isinstance(expr, tree.Apply):
             if expr.args is None:
                 continue
@@ -146,10 +146,12 @@ def _walk(found: PolicyParts, item: Item, start: tuple[tree.Expr, ...], module: 
             waiting += [(inner, _DISJUNCTION, negative) for inner in expr.items]
         elif isinstance(expr, tree.Not):
             waiting.append((expr.body, 0, not negative))
-        elif isinstance(expr, tree.Diamond):
+        elif isinstance(expr, tree.Diamond | tree.Repeated):
             waiting.append((expr.body, 0, negative))
         elif isinstance(expr, tree.Implies):
             waiting += ((expr.left, 0, not negative), (expr.right, 0, negative))
+        elif isinstance(expr, tree.Interval):
+            waiting += ((expr.left, 0, negative), (expr.right, 0, negative))
         elif isinstance(expr, tree.ActionMatches):
             found.uses.append(Use(item, expr, None, "~", expr.text))
         elif isinstance(expr, tree.ActionIn):

@@ -12,16 +12,35 @@ from vigil_lang.syntax import tree
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from vigil_lang.lint.policy_parts import Use
     from vigil_lang.lint.subject import Subject
     from vigil_lang.semantics.regex import Node
 
 
-def regexes(subject: Subject) -> Iterator[tuple[Use, tree.Regex, Node]]:
-    """Every regular expression that can be read, with where it is used."""
+def regexes(subject: Subject) -> Iterator[tuple[tree.Regex, Node]]:
+    """Every regular expression that can be read: of tests, of their views, and of `let`."""
+    for regex in _written(subject):
+        if (node := read(regex.raw, regex.ignore_case)) is not None:
+            yield regex, node
+
+
+def _written(subject: Subject) -> Iterator[tree.Regex]:
     for use in subject.parts.uses:
-        if type(use.operand) is tree.Regex and (node := read(use.operand.raw, use.operand.ignore_case)) is not None:
-            yield use, use.operand, node
+        yield from regexes_of(use.operand)
+        for view in () if use.field is None else use.field.views:
+            yield from regexes_of(view.argument)
+    for declaration in subject.policy.module.own.values():
+        if isinstance(declaration, tree.Let):
+            yield from regexes_of(declaration.value)
+
+
+def regexes_of(operand: object) -> Iterator[tree.Regex]:
+    """The regular expressions of an operand: itself, or the elements of its sets."""
+    if isinstance(operand, tree.Regex):
+        yield operand
+    elif isinstance(operand, tree.SetUnion):
+        for part in operand.parts:
+            if isinstance(part, tree.SetLiteral):
+                yield from (element for element in part.elements if isinstance(element, tree.Regex))
 
 
 @lru_cache(maxsize=4096)

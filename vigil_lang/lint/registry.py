@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _BASIC = {
     "VGL301": "rules.lone_variable",
     "VGL325": "rules.alike_variables",
+    "VGL326": "rules.variable_as_argument",
     "VGL302": "rules.contradiction",
     "VGL304": "rules.duplicate",
     "VGL307": "rules.placeholder",

@@ -28,7 +28,7 @@ class Mention(NamedTuple):
     """One test of a variable, and the condition it stands in."""
 
     holds: core.Holds
-    test: core.Equals | core.Contains
+    test: core.Equals | core.Contains | core.ComparesWith
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +62,10 @@ def _unjoined(statement: Statement) -> UnjoinedVariables | None:
     mentions: dict[str, list[Mention]] = {x: [] for x in variables}
     for holds in core.conditions(statement.requirement.theta):
         for test in core.tests(holds.condition):
-            if isinstance(test, core.Equals | core.Contains):
+            if isinstance(test, core.OF_VARIABLES):
                 mentions[test.variable].append(Mention(holds, test))
-    suspects = [x for x in variables if _suspicious(mentions[x])]
+    limited = _limited(statement.requirement.theta)
+    suspects = [x for x in variables if x not in limited and _suspicious(mentions[x])]
     if not suspects:
         return None
     apart = [x for x in variables if len({id(m.holds) for m in mentions[x]}) == 1][:MAX_VARIABLES]
@@ -80,6 +81,13 @@ def _unjoined(statement: Statement) -> UnjoinedVariables | None:
         elif len({id(m.test) for m in mentions[x]}) == 1:
             counted.append(x)
     return UnjoinedVariables(statement, alike, _first(lone), _first(counted), mentions)
+
+
+def _limited(theta: core.Theta) -> set[str]:
+    """The variables that `where` tests, so that they do not stand for any value."""
+    return {
+        x for body in core.bodies(theta) if isinstance(body, core.Where) for x in core.named_in_where(body.condition)
+    }
 
 
 def _first(variables: list[str]) -> tuple[str, ...]:

@@ -224,7 +224,8 @@ class Conditions:
         match operator:
             case "in" | "not in":
                 assert isinstance(operand, tree.SetUnion)
-                return _one_of(reads, self.terms.set_of(operand, scope), negated=operator == "not in")
+                between = Span(test.field.span.end, operand.span.start)
+                return _one_of(reads, self.terms.set_of(operand, scope, between), negated=operator == "not in")
             case "~" | "!~":
                 assert isinstance(operand, (tree.String, tree.Name, tree.Regex, tree.SetUnion))
                 return core.Matches(reads, self.terms.matcher(operand, scope), negated=operator == "!~")
@@ -256,7 +257,11 @@ class Conditions:
         """A variable after `!=`, or a set where one value stands."""
         if isinstance(meaning, Variable):
             message = "`!=` compares with a value, and `{}` is a variable"
-            help_text = f"to compare with the variable, negate the whole test: `not {test.field.name} = {operand.text}`"
+            negated = f"not {to_text(test.field)} = {operand.text}"
+            help_text = f"to compare with the variable, negate the whole test: `{negated}`"
+            if operand.text not in scope.arguments and scope.binds_elsewhere(operand):
+                fix = Fix(f"write `{negated}`", (Edit(test.span, negated),))
+                self.terms.fail("VGL209", message.format(operand.text), scope.place(operand.span), help_text, fix)
             self.terms.reject("VGL209", message, operand, scope, help_text, quoting=True)
         if isinstance(meaning, Pattern):
             word = "!~" if test.operator == "!=" else "~"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -101,6 +102,15 @@ class Scope:
     arguments: dict[str, Argument] = field(default_factory=dict)
     expanding: tuple[tuple[Module, str], ...] = ()
     entry: Place | None = None
+
+    def binds_elsewhere(self, name: tree.Name) -> bool:
+        """Whether the item that a name stands in compares something with it by `=` or `contains`, too."""
+        items = self.module.file.items
+        item = next((i for i in items if i.span.start <= name.span.start and name.span.end <= i.span.end), None)
+        if item is None:
+            return False
+        text = self.module.source.text[item.span.start : item.span.end]
+        return re.search(rf"(?:(?<![!<>])=|\bcontains\b)\s*{re.escape(name.text)}(?![\w.-])", text) is not None
 
     def place(self, span: Span) -> Place:
         """A range of this scope's own source."""

@@ -31,7 +31,7 @@ def _mention(expr: tree.Expr, variable: str, scope: Scope, conditions: Condition
         case tree.And(items) | tree.Or(items):
             found = (_mention(item, variable, scope, conditions) for item in items)
             return next((p for p in found if p is not None), None)
-        case tree.Not(body):
+        case tree.Not(body) | tree.Entry(_, body):
             return _mention(body, variable, scope, conditions)
         case tree.Test(_, _, tree.Name(name) as operand):
             if name in scope.arguments:

@@ -255,8 +255,8 @@ class Terms:
 
     # --- sets ---
 
-    def set_of(self, union: tree.SetUnion, scope: Scope) -> frozenset[str]:
-        """The texts of a set that is tested with `in`.
+    def set_of(self, union: tree.SetUnion, scope: Scope, operator: Span | None = None) -> frozenset[str]:
+        """The texts of a set that is tested with `in`, which is written at `operator`.
 
         Raises:
             Failed: a part is not a set, an element is one or a regular expression, or the sets of the file are too
@@ -264,12 +264,14 @@ class Terms:
         """
         found = self.patterns_of(union, scope)
         if found.expressions:
-            help_text = "a set with regular expressions is tested with `~`"
+            negated = operator is not None and "not" in scope.module.source.text[operator.start : operator.end]
+            word = "!~" if negated else "~"
             self.fail(
                 "VGL209",
-                "`in` looks for a text, and the set has regular expressions",
+                f"`{'not ' * negated}in` looks for a text, and the set has regular expressions",
                 scope.place(union.span),
-                help_text,
+                f"a set with regular expressions is tested with `{word}`",
+                None if operator is None else Fix(f"write `{word}`", (Edit(operator, f" {word} "),), safe=True),
             )
         return found.texts
 

@@ -40,7 +40,7 @@ class _Part(NamedTuple):
     """
 
     label: str
-    node: core.Holds | core.Earlier | core.Later
+    node: core.Theta
     expr: tree.Expr
     required: bool
 
@@ -68,15 +68,21 @@ def _finding(
     place = first_mention(statement, variable, module, conditions)
     source, span = (module.source, statement.span) if place is None else (place.source, place.span)
     message, help_text = _explained(variable, statement, Scope(module), conditions)
-    near = nearest(variable, [x for x in statement.requirement.variables if x not in unbound], 1)
+    compared = all(isinstance(test, core.ComparesWith) for test in _tests(statement.requirement.theta, variable))
+    known = [x for x in statement.requirement.variables if x not in unbound]
+    near = nearest(variable, [*known, *(module.names() if compared else ())], 1)
     # A pattern may mean something else to other statements, so it is left as it is.
     whole, edit = statement.syntax.span, None
     here = source is module.source and whole.start <= span.start and span.end <= whole.end
     once = here and len(_tests(statement.requirement.theta, variable)) == 1
     if near:
-        help_text = f"did you mean `{near[0]}`, which is bound?"
+        help_text = f"did you mean `{near[0]}`{', which is bound' if near[0] in known else ''}?"
         if once and source.text[span.start : span.end] == variable:
             edit = Edit(span, near[0])
+    elif compared:
+        help_text = (
+            f"a name that is not declared is a variable; declare it with `let {variable} = …`, or bind it by `=`"
+        )
     elif once and (test := _affirmed(statement, span)) is not None:
         edit = Edit(test.span, to_text(tree.Has(test.field)))
         help_text += f"; any value is `{edit.text}`, a text `{quote(variable)}`"
@@ -86,11 +92,11 @@ def _finding(
     return Diagnostic.of("VGL320", message, source, span, help=help_text, fix=fix)
 
 
-def _tests(theta: core.Theta, variable: str) -> list[core.Equals | core.Contains]:
+def _tests(theta: core.Theta, variable: str) -> list[core.Equals | core.Contains | core.ComparesWith]:
     """The tests of a variable, each once: the core has a resolution and what `atmost` counts twice."""
     conditions = {id(holds.condition): holds.condition for holds in core.conditions(theta)}.values()
     found = [test for condition in conditions for test in core.tests(condition)]
-    return [t for t in found if isinstance(t, core.Equals | core.Contains) and t.variable == variable]
+    return [t for t in found if isinstance(t, core.OF_VARIABLES) and t.variable == variable]
 
 
 def _affirmed(statement: Statement, span: Span) -> tree.Test | None:
@@ -113,7 +119,7 @@ def _explained(variable: str, statement: Statement, scope: Scope, conditions: Co
     nothing, form, args = f"nothing binds `{variable}`", statement.preset, statement.syntax.form.args
     found = list(_parts_of(statement))
     ways = (
-        [_Way(statement.requirement.theta, args[0], False)]
+        [_Way(_unscoped(statement), args[0], False)]
         if form is None
         else [_Way(part.node, part.expr, True) for part in found if part.required]
     )
@@ -126,11 +132,11 @@ def _explained(variable: str, statement: Statement, scope: Scope, conditions: Co
     if form is None:
         where = "before `implies`" if implication else "at the same event"
     else:
-        where = " or ".join(f"in {_LABELS[role]}" for role in form.roles if role in _LABELS)
+        where = " or ".join(f"in {_LABELS[role]}" for role in form.roles if role in _LABELS) or "in `after`"
     for part in found:
         kinds = _kinds(part.node, True, variable) if part.required else set()
         if kinds:
-            words = " and ".join(f"`{word}`" for word in ("contains", "not") if word in kinds)
+            words = " and ".join(f"`{word}`" for word in (*sorted(kinds - {"not"}), *(kinds & {"not"})))
             message = f"{nothing}: in {part.label}, {words} {'give' if len(kinds) > 1 else 'gives'} it no value"
             before = f"{'earlier' if form is None else 'after'} output = {variable}"
             example = f", as in `{before}`" if statement.syntax.after is None else ""
@@ -139,29 +145,53 @@ def _explained(variable: str, statement: Statement, scope: Scope, conditions: Co
     message = f"{nothing}, so {asked.label} would have to hold for every value of it"
     if form is None and not implication:
         return message, f"bind it by `=`, as in `always … = {variable} implies …`"
+    if form is not None and asked.label == "the counted":
+        message = f"{nothing}, so the count would have to be reached for every value of it"
+        return message, "bind it by `=` in `after`"
     return message, f"bind it by `=` {where}, as in `{_triggered(variable, found[0], asked, scope, conditions)}`"
 
 
 def _parts_of(statement: Statement) -> Iterator[_Part]:
     theta, syntax = statement.requirement.theta, statement.syntax
-    if statement.preset is None:
-        yield from _parts_of_body(theta, syntax.form.args[0], False)
-        return
     held = {holds.role: holds for holds in core.conditions(theta)}
+    if statement.preset is None:
+        yield from _parts_of_body(_unscoped(statement), syntax.form.args[0], False)
+        if syntax.after is not None:
+            yield _Part(_LABELS["scope"], held["scope"], syntax.after, True)
+        return
     for part in parts(syntax):
         required = part.role in _LABELS
         yield _Part(_LABELS.get(part.role, f"the {part.role}"), held[part.role], part.expr, required)
 
 
-def _parts_of_body(theta: Node, expr: tree.Expr, true: bool) -> Iterator[_Part]:
+def _unscoped(statement: Statement) -> core.Theta:
+    """The body of `always` as it is written, without what `after` and `where` add to it."""
+    theta, syntax = statement.requirement.theta, statement.syntax
+    if syntax.after is None and syntax.where is None:
+        return theta
+    match theta, syntax.form.args[0]:
+        case core.Implies(core.And((left, *_)), right), tree.Implies():
+            return core.Implies(left, right)
+        case core.Implies(_, body), _:
+            return body
+        case _:
+            return theta
+
+
+def _parts_of_body(theta: core.Theta, expr: tree.Expr, true: bool) -> Iterator[_Part]:
     match theta, expr:
         case ((core.Earlier(body) | core.Later(body)), tree.Diamond()) if true:
             yield from _parts_of_body(body, expr.body, True)
-        case ((core.Holds() | core.Earlier() | core.Later()), _):
-            yield _Part(f"`{_short(expr)}`", theta, expr, true)
+        case core.Not(body), tree.Not(negated):
+            yield from _parts_of_body(body, negated, not true)
+        case ((core.And(items) | core.Or(items)), (tree.And(exprs) | tree.Or(exprs))):
+            for item, inner in zip(items, exprs, strict=True):
+                yield from _parts_of_body(item, inner, true)
+        case core.Implies(left, right), tree.Implies(premise, conclusion):
+            yield from _parts_of_body(left, premise, not true)
+            yield from _parts_of_body(right, conclusion, true)
         case _:
-            for way in _split(_Way(theta, expr, true)):
-                yield from _parts_of_body(way.node, way.expr, way.true)
+            yield _Part(f"`{_short(expr)}`", theta, expr, true)
 
 
 def _split(way: _Way) -> list[_Way]:
@@ -239,8 +269,12 @@ def _kinds(node: Node, true: bool, variable: str) -> set[str]:
             return {kind for item in items for kind in _kinds(item, true, variable)}
         case core.NotC(body):
             return _kinds(body, not true, variable)
-        case core.Equals(_, x) | core.Contains(_, x) if x == variable:
-            return {"not"} if not true else {"contains"} if isinstance(node, core.Contains) else set()
+        case core.Equals(_, x) | core.Contains(_, x) | core.ComparesWith(_, _, x) if x == variable:
+            if not true:
+                return {"not"}
+            if isinstance(node, core.ComparesWith):
+                return {node.operator}
+            return {"contains"} if isinstance(node, core.Contains) else set()
         case _:
             return set()
 
@@ -258,6 +292,7 @@ def _triggered(variable: str, first: _Part, asked: _Part, scope: Scope, conditio
         not first.required
         or not isinstance(call, tree.Apply)
         or conditions.pattern_of(call, scope) is not None
+        or reads.views
         or any(getattr(test, "field", None) == reads for test in said)
     ):
         return f"… = {variable}"

@@ -26,7 +26,14 @@ if TYPE_CHECKING:
     from vigil_lang.trace import Signature
 
 _FieldTest: TypeAlias = (
-    core.Has | core.In | core.Matches | core.Compares | core.Equals | core.Contains | core.ContainsText
+    core.Has
+    | core.In
+    | core.Matches
+    | core.Compares
+    | core.ComparesWith
+    | core.Equals
+    | core.Contains
+    | core.ContainsText
 )
 
 _CONNECTIVES = (core.AndC, core.OrC, core.NotC)
@@ -62,6 +69,9 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
             conditions.start()
             for part in parts(statement.syntax):
                 yield from search.condition(part.expr, Scope(policy.module))
+        if statement.syntax.where is not None:
+            conditions.start()
+            yield from search.condition(statement.syntax.where, Scope(policy.module), of_values=True)
 
 
 def _is_possible(condition: core.Condition) -> bool:
@@ -103,8 +113,11 @@ class _Search:
             self._patterns[key] = list(self.condition(pattern.body, Scope(module, free, (key,))))
         return self._patterns[key]
 
-    def condition(self, expr: tree.Expr, scope: Scope) -> Iterator[Diagnostic]:
-        """The contradictions in a condition: the whole of it, or else alternatives in its conjuncts."""
+    def condition(self, expr: tree.Expr, scope: Scope, *, of_values: bool = False) -> Iterator[Diagnostic]:
+        """The contradictions in a condition: the whole of it, or else alternatives in its conjuncts.
+
+        A condition `of_values` is that of `where`: what it tests is never a list.
+        """
         try:
             conjuncts = list(self._conjuncts(expr, scope, frozenset()))
         except Failed:
@@ -121,19 +134,20 @@ class _Search:
             if found is None or found.only_lists:
                 self._doubtful += not obviously_satisfiable(core.AndC(tuple(c.condition for c in tried)))
             if found is not None:
-                yield from self._finding([tried[at] for at in found.conjuncts], scope, only_lists=found.only_lists)
+                only_lists = found.only_lists and not of_values
+                yield from self._finding([tried[at] for at in found.conjuncts], scope, only_lists=only_lists)
                 return
         for conjunct in conjuncts:
             if conjunct.scope.entry is None:
-                yield from self._inside(conjunct)
+                yield from self._inside(conjunct, of_values)
 
-    def _inside(self, conjunct: Conjunct) -> Iterator[Diagnostic]:
+    def _inside(self, conjunct: Conjunct, of_values: bool) -> Iterator[Diagnostic]:
         match conjunct.expr:
             case tree.Or(items):
                 for item in items:
-                    yield from self.condition(item, conjunct.scope)
+                    yield from self.condition(item, conjunct.scope, of_values=of_values)
             case tree.Not(body):
-                yield from self.condition(body, conjunct.scope)
+                yield from self.condition(body, conjunct.scope, of_values=of_values)
 
     def _conjuncts(self, expr: tree.Expr, scope: Scope, params: frozenset[str]) -> Iterator[Conjunct]:
         """The conjuncts that have a meaning (leaving one out only weakens the whole), patterns taken apart too.

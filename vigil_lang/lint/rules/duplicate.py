@@ -48,7 +48,7 @@ def _part(test: core.Test) -> object:
         case core.ActionIn(values) | core.In(_, values):
             return values
         case core.Matches(_, matcher) | core.ActionMatches(matcher):
-            return matcher.pattern
+            return matcher
         case core.StatusIs(status):
             return status
         case core.ContainsText(_, text):

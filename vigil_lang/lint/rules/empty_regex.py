@@ -26,7 +26,7 @@ _ASKED = {
 
 def find(subject: Subject) -> Iterator[Diagnostic]:
     """The regular expressions whose language is empty."""
-    for _, regex, node in regexes(subject):
+    for regex, node in regexes(subject):
         if matches_nothing(node):
             yield Diagnostic.of(
                 "VGL316",

@@ -49,13 +49,24 @@ def _in_statement(statement: Statement, policy: Policy) -> Iterator[Use]:
     preset = statement.preset
     if preset is not None and preset.is_extension:
         yield f"`{form.name}`", form.span
-    if form.bound is not None and not form.bound.raw.isdigit():
-        yield "a bound in time", form.bound.span
+    if form.bound is not None:
+        yield from _in_bound(form.bound)
+    if form.field is not None and form.limit is None:
+        yield "`distinct`", form.field.span
+    if form.field is not None:
+        yield from _in_field(form.field)
+    if form.window is not None:
+        yield "a window", form.window.span
+    if form.since is not None:
+        yield "`since`", form.since.span
+        yield from _in_condition(form.since, policy.module)
     for arg in form.args:
         yield from _in_body(arg, policy.module) if preset is None else _in_condition(arg, policy.module)
     if after is not None:
         yield "`after`", after.span
         yield from _in_condition(after, policy.module)
+    if statement.syntax.where is not None:
+        yield "`where`", statement.syntax.where.span
     yield from _variables(statement, policy)
 
 
@@ -66,6 +77,22 @@ def _variables(statement: Statement, policy: Policy) -> Iterator[Use]:
         place = first_mention(statement, variable, policy.module, conditions)
         span = place.span if place and place.source is statement.source else statement.span
         yield f"`{variable}`, a further variable,", span
+
+
+def _in_bound(bound: tree.Bound) -> Iterator[Use]:
+    """The paper's bounds are numbers of calls."""
+    limits, _, unit = bound.raw.partition(" ")
+    if ".." in limits:
+        yield "a bound with two ends", bound.span
+    elif unit.startswith("step"):
+        yield "a bound in steps", bound.span
+    elif not limits.isdigit():
+        yield "a bound in time", bound.span
+
+
+def _in_field(field: tree.Field) -> Iterator[Use]:
+    for view in field.views:
+        yield f"the view `{view.name.text}`", view.span
 
 
 def _in_body(expr: tree.Expr, module: Module) -> Iterator[Use]:
@@ -83,6 +110,16 @@ def _in_body(expr: tree.Expr, module: Module) -> Iterator[Use]:
         case tree.Implies(left, right):
             yield from _in_body(left, module)
             yield from _in_body(right, module)
+        case tree.Interval(direction, weak, _, left, right):
+            yield f"`{'weak ' * weak}{direction}`", expr.span
+            yield from _in_body(left, module)
+            yield from _in_body(right, module)
+        case tree.Repeated(_, body, distinct):
+            yield "`repeated`", expr.span
+            if distinct is not None:
+                yield "`distinct`", distinct.span
+                yield from _in_field(distinct)
+            yield from _in_body(body, module)
         case _:
             yield from _in_condition(expr, module)
 
@@ -97,17 +134,36 @@ def _in_condition(expr: tree.Expr, module: Module, seen: Seen | None = None) -> 
                 yield "`or` in a condition", expr.span
             for item in items:
                 yield from _in_condition(item, module, seen)
-        case tree.Test(field, operator):
+        case tree.Test(field, operator, operand):
+            yield from _in_field(field)
+            if operator in ("~", "!~") and _is_set(operand, module):
+                yield f"`{operator}` with a set", operand.span
             if field.kind == "output" and operator != "~":
                 yield f"`output {operator}`", expr.span
             elif operator not in ("=", "in", "~"):
                 yield f"`{operator}`", expr.span
-        case tree.Has():
+        case tree.Has(field):
+            yield from _in_field(field)
             yield "`has`", expr.span
+        case tree.Entry(field, body):
+            yield from _in_field(field)
+            yield "`with`", expr.span
+            yield from _in_condition(body, module, seen)
         case tree.ActionMatches():
             yield "`action ~`", expr.span
         case tree.Apply():
             yield from _in_application(expr, module, seen)
+
+
+def _is_set(operand: tree.SetUnion | tree.Term | tree.Regex, module: Module) -> bool:
+    if not isinstance(operand, tree.Name):
+        return isinstance(operand, tree.SetUnion)
+    found = module.find(operand.text)
+    match found[1] if found is not None else None:
+        case tree.Let(_, tree.SetUnion()) | tree.Param(_, "set"):
+            return True
+        case _:
+            return False
 
 
 def _in_application(apply: tree.Apply, module: Module, seen: Seen | None) -> Iterator[Use]:

@@ -1,14 +1,17 @@
-"""VGL318: globs without a wildcard, which match one text alone: `command ~ "rm -rf"`."""
+"""VGL318: globs without a wildcard (`command ~ "rm -rf"`), and globs compared as whole texts (`path in {"*.env"}`)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Final
 
 from vigil_lang.analysis.reachability import matches_any
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Span
-from vigil_lang.lint.literal_texts import element, glob_of, is_free
+from vigil_lang.lint.literal_texts import element, field_text, glob_of, is_free, texts, value
 from vigil_lang.lint.paths import amiss
+from vigil_lang.lint.policy_parts import Use
 from vigil_lang.lint.rules.operator_in_text import holds_operator
+from vigil_lang.lint.rules.variable_as_argument import tests_with_parents
 from vigil_lang.semantics.forms import FORMS
 from vigil_lang.semantics.text import Glob, quote
 from vigil_lang.syntax import tree
@@ -16,8 +19,18 @@ from vigil_lang.syntax import tree
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from vigil_lang.lint.policy_parts import Use
+    from vigil_lang.lint.policy_parts import Operand
     from vigil_lang.lint.subject import Subject
+    from vigil_lang.semantics.modules import Module
+
+_WHOLE: Final = frozenset({"=", "!=", "in", "not in"})
+_GLOB = re.compile(r"\*[./@_-].*\w\S*|\S*\w.*[./@_:-]\*")
+"""Texts that are nothing but globs; `*` alone is also a value of its own, in many an interface."""
+_OF_GLOBS: Final = frozenset(
+    {"glob", "globs", "include", "exclude", "ignore", "filter", "allow", "deny", "scope", "scopes", "resource"}
+)
+"""Arguments whose values are globs themselves."""
+_MOST_NAMES: Final = 100
 
 
 def find(subject: Subject) -> Iterator[Diagnostic]:
@@ -29,21 +42,78 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
         text = glob_of(use, module)
         if not text or "*" in text or "?" in text or "\\" in text:
             continue
-        free = use.field is not None and (" " in text or use.field.kind == "output" or is_free(use.field.name))
+        free = use.field is not None and (" " in text or use.field.kind == "output" or _is_free(use.field))
         if use.through is not None and not free:
             continue  # `reads_like("/etc/passwd")`: the pattern takes globs, and one may stand for itself
         if holds_operator(use, text) or amiss(use, text, subject) or _is_unknown(use, text, subject):
             continue
         yield _finding(use, text, subject, free=free)
+    for use in _compared(subject):
+        yield from _literal(use, subject)
+
+
+def _compared(subject: Subject) -> Iterator[Use]:
+    """The tests that compare whole texts, those of `where` too."""
+    for use in subject.parts.uses:
+        if use.operator in _WHOLE and use.through is None:
+            yield use
+    for statement in subject.policy.statements:
+        for _, test, _ in () if statement.syntax.where is None else tests_with_parents(statement.syntax.where, None):
+            if test.operator in _WHOLE:
+                yield Use(statement.syntax, test, test.field, test.operator, test.operand)
+
+
+def _literal(use: Use, subject: Subject) -> Iterator[Diagnostic]:
+    field, module = use.field, subject.policy.module
+    if field is not None and (field.kind == "output" or _is_free(field) or field.name.lower() in _OF_GLOBS):
+        return
+    text = next((text for text in _written(use.operand, module) if _GLOB.fullmatch(text)), None)
+    if text is None or (field is not None and _has_value(field.name, text, subject)):
+        return
+    word = "!~" if use.operator in ("!=", "not in") else "~"
+    start = use.expr.span.start + len("action") if field is None else field.span.end
+    yield Diagnostic.of(
+        "VGL318",
+        f"`{use.operator}` compares whole texts: the `*` of `{text}` is no wildcard here",
+        module.source,
+        use.operand.span,
+        help=f"globs are matched by `{word}`, those of a set too",
+        fix=Fix(f"write `{word}`", (Edit(Span(start, use.operand.span.start), f" {word} "),)),
+    )
+
+
+def _written(operand: Operand, module: Module) -> Iterator[str]:
+    """The texts of an operand, those of the sets and texts it names too."""
+    waiting: list[object] = [operand]
+    for _ in range(_MOST_NAMES):
+        if not waiting:
+            return
+        found = waiting.pop()
+        yield from (text for string in texts(found) if (text := value(string)) is not None)
+        names = found.parts if isinstance(found, tree.SetUnion) else (found,)
+        for name in names:
+            declared = module.find(name.text) if isinstance(name, tree.Name) else None
+            if declared is not None and isinstance(declared[1], tree.Let) and declared[0] is module:
+                waiting.append(declared[1].value)
+
+
+def _is_free(field: tree.Field) -> bool:
+    """Whether values of a field are mostly prose, code or command lines; what a view takes out of them is not."""
+    return is_free(field.name) and not field.views
+
+
+def _has_value(name: str, text: str, subject: Subject) -> bool:
+    actions = () if subject.signature is None else subject.signature.actions.values()
+    return any(text in (action.args[name].values or ()) for action in actions if name in action.args)
 
 
 def _finding(use: Use, text: str, subject: Subject, *, free: bool) -> Diagnostic:
     module = subject.policy.module
-    name = "the action's name" if use.field is None else f"`{use.field.name}`"
+    name = "the action's name" if use.field is None else f"`{field_text(use.field)}`"
     starred = quote(f"*{text}*")
     equal = "=" if use.operator == "~" else "!="
-    value = element(text, use, module) if use.field is None else quote(text)
-    written = value if use.through is not None else f"{equal} {value}"
+    shown = element(text, use, module) if use.field is None else quote(text)
+    written = shown if use.through is not None else f"{equal} {shown}"
     fix = None
     if isinstance(use.operand, tree.String):
         if free:
@@ -72,6 +142,8 @@ def _is_unknown(use: Use, text: str, subject: Subject) -> bool:
         return False  # what runs do not show is no mistake where it is forbidden
     if use.field is None:
         return not matches_any(Glob(text), signature.names())
+    if use.field.views:
+        return False
     if use.field.kind == "output":
         return signature.outputs is not None and not matches_any(Glob(text), signature.outputs)
     name = use.field.name

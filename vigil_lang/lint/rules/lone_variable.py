@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, nearest
+from vigil_lang.lint.rules.variable_as_argument import tested_as_arguments
 from vigil_lang.semantics.meanings import Text
 from vigil_lang.semantics.mentions import first_mention
 from vigil_lang.semantics.terms import Failed
@@ -27,7 +28,10 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
     policy, conditions = subject.policy, subject.conditions
     for found in subject.unjoined:
         variables = found.statement.requirement.variables
+        mistaken = {tested.test.field.name for tested in tested_as_arguments(found.statement, subject)}
         for variable in found.lone:
+            if variable in mistaken:
+                continue  # VGL326 says what was meant
             conditions.start()
             place = first_mention(found.statement, variable, policy.module, conditions)
             if place is not None:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix
 from vigil_lang.lint.deletion import without
-from vigil_lang.lint.literal_texts import field_text, glob_of
+from vigil_lang.lint.literal_texts import field_text, glob, glob_of, texts
 from vigil_lang.lint.policy_parts import way_to
-from vigil_lang.lint.regexes import read
+from vigil_lang.lint.regexes import read, regexes_of
 from vigil_lang.semantics.regex_places import matches_everything
 from vigil_lang.syntax import tree
 
@@ -32,16 +32,20 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
 def matches_all(use: Use, subject: Subject) -> str | None:
     """`text` where what stands after `~` matches every text, `line` where every text of one line."""
     operand = use.operand
-    if isinstance(operand, tree.Regex):
-        node = read(operand.raw, operand.ignore_case)
-        return None if node is None else matches_everything(node)
-    glob = glob_of(use, subject.policy.module)
-    return "text" if glob and not glob.strip("*") else None
+    for regex in regexes_of(operand):
+        node = read(regex.raw, regex.ignore_case)
+        if node is not None and (found := matches_everything(node)):
+            return found
+    if isinstance(operand, tree.SetUnion):
+        return "text" if any(text and not text.strip("*") for text in map(glob, texts(operand))) else None
+    text = glob_of(use, subject.policy.module)
+    return "text" if text and not text.strip("*") else None
 
 
 def _finding(use: Use, how: str, subject: Subject) -> Diagnostic:
     field = use.field
-    shown = "this regular expression" if isinstance(use.operand, tree.Regex) else "this glob"
+    kinds = {tree.Regex: "this regular expression", tree.SetUnion: "a pattern of this set"}
+    shown = kinds.get(type(use.operand), "this glob")
     every = "every text" if how == "text" else "every text of one line"
     message = f"{shown} matches {every}"
     named = _named(use)

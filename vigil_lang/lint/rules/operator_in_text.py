@@ -60,7 +60,7 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
                 continue
             held = holds_operator(use, text)
             if held is not None:
-                name = "the action's name" if use.field is None else f"`{use.field.name}`"
+                name = "the action's name" if use.field is None else f"`{field_text(use.field)}`"
                 written = _written(use, held, module)
                 yield Diagnostic.of(
                     "VGL324",

@@ -35,6 +35,28 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
         parts = list(disjuncts(connective.expr))
         if len(parts) <= MAX_PARTS:
             yield from exhaustive(connective, parts, reader)
+    for statement in subject.policy.statements:
+        where = statement.syntax.where
+        if where is None or isinstance(where, tree.Not):  # what cannot fail there is a contradiction, which is VGL302
+            continue
+        if _always_holds(statement.syntax, where, reader):
+            yield Diagnostic.of(
+                "VGL309",
+                "this condition holds whatever the values of the variables are",
+                statement.source,
+                where.span,
+                help="leave `where` out, or say which values are meant",
+            )
+
+
+def _always_holds(statement: tree.Statement, where: tree.Expr, reader: Reader) -> bool:
+    """Whether a `where` condition holds of all values; each of its variables has one."""
+    condition = reader.meaning(statement, where)
+    if condition is None:
+        return False
+    values = [core.Matches(core.Reads(x), Glob("*")) for x in core.named_in_where(condition)]
+    found = reader.excluded([core.NotC(condition), *values])
+    return found is not None and 0 in found.conjuncts
 
 
 def exhaustive(connective: Connective, parts: Sequence[Part], reader: Reader) -> Iterator[Diagnostic]:

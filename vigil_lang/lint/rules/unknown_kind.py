@@ -88,13 +88,11 @@ def _named(item: Node) -> list[tree.Name]:
             case tree.Pattern() as pattern:
                 waiting.append(pattern.body)
             case tree.Statement() as statement:
-                waiting += [statement.after, *reversed(statement.form.args)]
+                waiting += [statement.after, statement.form.since, *reversed(statement.form.args)]
             case tree.And(items) | tree.Or(items):
                 waiting += reversed(items)
-            case tree.Not(body):
+            case tree.Not(body) | tree.Diamond(_, _, body) | tree.Repeated(_, body):
                 waiting.append(body)
-            case tree.Implies(left, right):
+            case tree.Implies(left, right) | tree.Interval(_, _, _, left, right):
                 waiting += (right, left)
-            case tree.Diamond() as diamond:
-                waiting.append(diamond.body)
     return found

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from vigil_lang.diagnostics import Diagnostic
 from vigil_lang.semantics import core
-from vigil_lang.semantics.forms import FORMS
+from vigil_lang.semantics.forms import bound_of, counted_by
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
@@ -17,75 +17,105 @@ if TYPE_CHECKING:
     from vigil_lang.trace import Trace
 
 
+class _Limit(NamedTuple):
+    """A bound as it is written and what it means; a count asks for so many calls, this one among them."""
+
+    written: tree.Bound
+    meant: core.Bound
+    counts: bool = False
+
+
 def find(subject: Subject) -> Iterator[Diagnostic]:
     """The bounds of statements, against all the runs that are given."""
     if not subject.runs or not any(run.events for run in subject.runs):
         return
     for statement in subject.policy.statements:
-        written = list(_written(statement.syntax))
-        if written:
-            for bound, meant in zip(written, _meant(statement), strict=True):
-                yield from _finding(statement, bound, meant, subject.runs)
+        for limit in _limits(statement):
+            yield from _finding(statement, limit, subject.runs)
 
 
-def _written(statement: tree.Statement) -> Iterator[tree.Bound]:
+def _limits(statement: Statement) -> Iterator[_Limit]:
     """The bounds of a statement, left to right."""
-    if statement.form.bound is not None:
-        yield statement.form.bound
-    waiting: list[object] = list(reversed(statement.form.args)) if statement.form.name not in FORMS else []
+    form, theta = statement.syntax.form, statement.requirement.theta
+    if statement.preset is None:
+        written, meant = list(_written(form.args[0])), list(_meant(theta))
+        yield from (_Limit(bound, *of) for bound, of in zip(written, meant, strict=True))
+        return
+    counted = counted_by(theta)
+    if form.bound is not None and isinstance(counted, core.Repeated):
+        yield _Limit(form.bound, core.Calls(counted.count), counts=True)
+    elif form.bound is not None:
+        yield _Limit(form.bound, bound_of(theta))
+    if form.window is not None and counted is not None:
+        yield _Limit(form.window, counted.bound)
+
+
+def _written(body: tree.Expr) -> Iterator[tree.Bound]:
+    waiting = [body]
     while waiting:
         match waiting.pop():
-            case tree.Diamond(_, bound, body):
+            case tree.Diamond(_, bound, inner):
                 if bound is not None:
                     yield bound
-                waiting.append(body)
+                waiting.append(inner)
+            case tree.Interval(_, _, bound, left, right):
+                if bound is not None:
+                    yield bound
+                waiting += (right, left)
+            case tree.Repeated(bound, inner):
+                yield bound
+                waiting.append(inner)
             case tree.And(items) | tree.Or(items):
                 waiting += reversed(items)
             case tree.Implies(left, right):
                 waiting += (right, left)
-            case tree.Not(body):
-                waiting.append(body)
+            case tree.Not(inner):
+                waiting.append(inner)
 
 
-def _meant(statement: Statement) -> list[core.Calls | core.Within]:
-    """What they mean, in the same order."""
-    found: list[core.Calls | core.Within] = []
-    waiting: list[core.Theta] = [statement.requirement.theta]
-    while waiting:
-        match waiting.pop():
-            case core.Earlier(body, bound) | core.Later(body, bound):
+def _meant(theta: core.Theta) -> Iterator[tuple[core.Bound, bool]]:
+    """What the bounds of a body mean, in the same order, and whether each is a count."""
+    for body in core.bodies(theta):
+        match body:
+            case core.Earlier(_, bound) | core.Later(_, bound) | core.Since(_, _, bound) | core.Until(_, _, bound):
                 if bound is not None:
-                    found.append(bound)
-                waiting.append(body)
+                    yield bound, False
             case core.Repeated(count):
-                found.append(core.Calls(count))
-            case core.And(items) | core.Or(items):
-                waiting += reversed(items)
-            case core.Implies(left, right) | core.Clear(left, right):
-                waiting += (right, left)
-            case core.Not(body):
-                waiting.append(body)
-    return found
+                yield core.Calls(count), True
 
 
-def _finding(
-    statement: Statement, written: tree.Bound, meant: core.Calls | core.Within, runs: Sequence[Trace]
-) -> Iterator[Diagnostic]:
-    shown = f"[{written.raw}]"
-    if isinstance(meant, core.Calls):
-        longest = max(max(run.call_index, default=-1) + 1 for run in runs)
-        if meant.count < longest:
+def _finding(statement: Statement, limit: _Limit, runs: Sequence[Trace]) -> Iterator[Diagnostic]:
+    written, meant = limit.written, limit.meant
+    shown = f"[{written.raw}]" if written is not statement.syntax.form.window else f"in {written.raw}"
+    match meant:
+        case core.Within():
+            if any(event.time is not None for run in runs for event in run.events):
+                return
+            which = "no event of the runs has" if len(runs) > 1 else "no event of the run has"
+            message = f"`{shown}` is a duration, and {which} a time"
+            help_text = "a duration needs events that have times; count calls instead: `[3]`"
+        case core.Calls(count, least) | core.Steps(count, least):
+            steps = isinstance(meant, core.Steps)
+            longest = max(len(run.events) if steps else max(run.call_index, default=-1) + 1 for run in runs)
+            follows = _help(statement, limit, count, least, longest)
+            if follows is None:
+                return
+            help_text = follows
+            unit = f"{'event' if steps else 'call'}{'s' * (longest != 1)}"
+            most = f"the longest run has {longest} {unit}" if len(runs) > 1 else f"the run has {longest} {unit}"
+            message = f"`{shown}` is never reached: {most}"
+        case None:
             return
-        calls = f"{longest} call{'s' * (longest != 1)}"
-        most = f"the longest run has {calls}" if len(runs) > 1 else f"the run has {calls}"
-        message = f"`{shown}` is never reached: {most}"
-        counts = statement.preset is not None and statement.preset.only_forbids
-        without = "it can never be broken" if counts else "the bound makes no difference"
-        help_text = f"on these runs {without}"
-    else:
-        if any(event.time is not None for run in runs for event in run.events):
-            return
-        which = "no event of the runs has" if len(runs) > 1 else "no event of the run has"
-        message = f"`{shown}` is a duration, and {which} a time"
-        help_text = "a duration needs events that have times; count calls instead: `[3]`"
     yield Diagnostic.of("VGL321", message, statement.source, written.span, help=help_text)
+
+
+def _help(statement: Statement, limit: _Limit, count: int, least: int, longest: int) -> str | None:
+    """What follows from a bound that runs of so many calls never reach; None where they reach it."""
+    preset = statement.preset
+    if limit.counts and preset is not None and preset.only_forbids:
+        return "on these runs it can never be broken" if count >= longest else None
+    if limit.counts:
+        return "on these runs it never holds" if count > longest else None
+    if least:
+        return "on these runs nothing is that far away" if least >= longest else None
+    return "on these runs the bound makes no difference" if count >= longest else None

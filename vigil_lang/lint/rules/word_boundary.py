@@ -40,7 +40,7 @@ class Between(NamedTuple):
 
 def find(subject: Subject) -> Iterator[Diagnostic]:
     """The word boundaries that ask for a character of a word where none is likely."""
-    for _, regex, node in regexes(subject):
+    for regex, node in regexes(subject):
         if "\\b" in regex.raw:
             for at, side in _doubtful(node):
                 yield _finding(subject, regex, at, side)

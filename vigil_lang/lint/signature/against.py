@@ -13,6 +13,7 @@ from vigil_lang.lint.signature.domains import Domain, test_findings
 from vigil_lang.lint.signature.joins import Use, joins
 from vigil_lang.lint.signature.members import Member, element_of, member, members
 from vigil_lang.lint.signature.vacuity import vacuous
+from vigil_lang.semantics import core
 from vigil_lang.semantics.lower import parts
 from vigil_lang.semantics.meanings import Argument as Given
 from vigil_lang.semantics.meanings import Hole, Scope, Variable
@@ -158,7 +159,7 @@ class Reading:
                     yield from self._actions([one], one.place)
             case tree.ActionMatches(text):
                 yield from self._matching(text, scope)
-            case tree.Has(name):
+            case tree.Has(name) | tree.Entry(name):
                 yield from self._argument(name, scope, actions)
             case tree.Test():
                 yield from self._test(expr, scope, actions)
@@ -218,7 +219,7 @@ class Reading:
     def _programs(self, test: tree.Test, scope: Scope) -> frozenset[str] | None:
         """The programs one of which a test asks for; None where it asks for something else."""
         operand, terms = test.operand, self.conditions.terms
-        if test.operator not in ("=", "in") or self.conditions.reads(test.field, scope).name != _PROGRAM:
+        if test.operator not in ("=", "in") or self.conditions.reads(test.field, scope) != core.Reads(_PROGRAM):
             return None
         if isinstance(operand, tree.SetUnion):
             return frozenset(one.text for one in members(operand, scope, terms))
@@ -247,7 +248,9 @@ class Reading:
                 fix=one.replaced(near[0]) if near else None,
             )
 
-    def _matching(self, text: tree.String | tree.Name | tree.Regex, scope: Scope) -> Iterator[Diagnostic]:
+    def _matching(
+        self, text: tree.String | tree.Name | tree.Regex | tree.SetUnion, scope: Scope
+    ) -> Iterator[Diagnostic]:
         matcher = self.conditions.terms.matcher(text, scope)
         if self.closed and not matches_any(matcher, self.known.names):
             message = f"no action in the signature matches `{to_text(text)}`"
@@ -267,7 +270,9 @@ class Reading:
         yield from test_findings(test, domain, scope, self.conditions, declared=declared)
 
     def _of(self, name: tree.Field, scope: Scope, actions: Actions) -> Argument | None:
-        """What the actions together allow under a field; None where anything may stand."""
+        """What the actions together allow under a field; None where anything may stand, as for what a view makes."""
+        if name.views:
+            return None
         if name.kind == "output":
             return Argument(frozenset(), values=self.known.signature.outputs)
         text = self.conditions.reads(name, scope).name
@@ -298,7 +303,7 @@ class Reading:
             "VGL402",
             self._lacking(text, actions),
             scope.module.source,
-            name.span,
+            name.name_span,
             severity="warning" if near or self.closed else "info",
             help=_did_you_mean(near),
             fix=_renamed(name, near[0]) if near else None,
@@ -327,14 +332,14 @@ class Reading:
 
 def _renamed(name: tree.Field, text: str) -> Fix:
     written = to_text(tree.Field(quote(text)[1:-1]))
-    return Fix(f"write `{written}`", (Edit(name.span, written),))
+    return Fix(f"write `{written}`", (Edit(name.name_span, written),))
 
 
-def _terms(part: tree.SetLiteral | tree.Name) -> tuple[tree.Term, ...]:
+def _terms(part: tree.SetLiteral | tree.Name) -> tuple[tree.Term | tree.Regex, ...]:
     return part.elements if isinstance(part, tree.SetLiteral) else (part,)
 
 
-def _is_open(term: tree.Term, scope: Scope) -> bool:
+def _is_open(term: tree.Term | tree.Regex, scope: Scope) -> bool:
     """Whether a term is a pattern's parameter without a value."""
     given = scope.arguments.get(term.text) if isinstance(term, tree.Name) else None
     return given is not None and isinstance(given.meaning, Hole)

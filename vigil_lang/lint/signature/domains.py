@@ -12,6 +12,7 @@ from vigil_lang.diagnostics import nearest as nearest_of
 from vigil_lang.lint.signature.members import Member, member, members
 from vigil_lang.semantics.text import Glob, glob_parts
 from vigil_lang.syntax import tree
+from vigil_lang.syntax.print import to_text
 from vigil_lang.trace.signature import type_of
 from vigil_lang.trace.values import canonical, number
 from vigil_lang.trace.vocabulary import vocabulary
@@ -70,7 +71,7 @@ def test_findings(
             one = member(operand, scope, conditions.terms)
             if one is not None:
                 yield from _members([one], one.place, domain, idle=test.operator == "!=" and not declared)
-        case "~" | "!~" if isinstance(operand, tree.Regex | tree.String | tree.Name):
+        case "~" | "!~" if isinstance(operand, tree.Regex | tree.String | tree.Name | tree.SetUnion):
             if test.operator == "~" or declared:
                 yield from _pattern(operand, domain, scope, conditions)
         case "contains" if isinstance(operand, tree.String | tree.Name):
@@ -151,7 +152,7 @@ def _mistyped(one: Member, domain: Domain) -> Diagnostic:
 
 
 def _pattern(
-    operand: tree.Regex | tree.String | tree.Name, domain: Domain, scope: Scope, conditions: Conditions
+    operand: tree.Regex | tree.String | tree.Name | tree.SetUnion, domain: Domain, scope: Scope, conditions: Conditions
 ) -> Iterator[Diagnostic]:
     matcher = conditions.terms.matcher(operand, scope)
     if found := _whole_text(operand, matcher, domain, scope):
@@ -159,15 +160,15 @@ def _pattern(
         return
     values = domain.values
     if values is not None and not matches_any(matcher, values):
-        one = None if isinstance(operand, tree.Regex) else member(operand, scope, conditions.terms)
+        one = member(operand, scope, conditions.terms) if isinstance(operand, tree.String | tree.Name) else None
         place = one.place if one else scope.place(operand.span)
-        shown = f"/{operand.raw}/" if isinstance(operand, tree.Regex) else one.text if one else ""
+        shown = one.text if one else to_text(operand)
         message = f"no value of `{domain.field}` matches `{shown}`"
         yield Diagnostic.of("VGL406", message, place.source, place.span, help=_known(domain, nearest(shown, values)))
 
 
 def _whole_text(
-    operand: tree.Regex | tree.String | tree.Name, matcher: Matcher, domain: Domain, scope: Scope
+    operand: tree.Regex | tree.String | tree.Name | tree.SetUnion, matcher: Matcher, domain: Domain, scope: Scope
 ) -> Diagnostic | None:
     """A glob without a wildcard where values contain it and none is it: a mistake also in what must not happen."""
     values = domain.argument.values

@@ -98,14 +98,16 @@ def _members(union: tree.SetUnion, scope: Scope, terms: Terms, seen: set[tuple[M
             yield from _named(part, scope, terms, seen)
 
 
-def element_of(element: tree.Term, scope: Scope, terms: Terms) -> Member | None:
+def element_of(element: tree.Term | tree.Regex, scope: Scope, terms: Terms) -> Member | None:
     """An element of a set, or the name after `action =`: a bare name that is not declared is its own text.
 
-    None for a pattern's parameter without a value.
+    None for a pattern's parameter without a value, and for a regular expression.
 
     Raises:
         Failed: it stands for no value.
     """
+    if isinstance(element, tree.Regex):
+        return None
     if isinstance(element, tree.Name) and element.text not in scope.arguments:
         declared = scope.module.find(element.text)
         if declared is None or isinstance(declared[1], tree.Pattern):
@@ -129,7 +131,7 @@ def _named(name: tree.Name, scope: Scope, terms: Terms, seen: set[tuple[Module, 
 
 def _shown(
     module: Module, declaration: tree.Let | tree.Param | tree.Pattern, terms: Terms
-) -> tree.SetUnion | tree.Literal_ | None:
+) -> tree.SetUnion | tree.Literal_ | tree.Regex | None:
     """The value as the user's source writes it; None when it comes from outside or from the standard library."""
     if is_shipped(module.source.path):
         return None

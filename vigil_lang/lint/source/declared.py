@@ -22,7 +22,11 @@ def declared_names(roots: Iterable[tree.Expr], module: Module) -> list[str]:
         match node:
             case tree.Test(_, _, tree.Name() as name):
                 _follow(name, where, found, seen, waiting)
-            case tree.ActionIn(names) | tree.Test(_, _, tree.SetUnion() as names):
+            case (
+                tree.ActionIn(names)
+                | tree.Test(_, _, tree.SetUnion() as names)
+                | tree.ActionMatches(tree.SetUnion() as names)
+            ):
                 for part in names.parts:
                     _follow(part, where, found, seen, waiting)
             case tree.Test():
@@ -32,9 +36,9 @@ def declared_names(roots: Iterable[tree.Expr], module: Module) -> list[str]:
                 _follow(name, where, found, seen, waiting)
             case tree.And(items) | tree.Or(items):
                 waiting += [(item, where) for item in items]
-            case tree.Not(body) | tree.Diamond(_, _, body):
+            case tree.Not(body) | tree.Diamond(_, _, body) | tree.Repeated(_, body) | tree.Entry(_, body):
                 waiting.append((body, where))
-            case tree.Implies(left, right):
+            case tree.Implies(left, right) | tree.Interval(_, _, _, left, right):
                 waiting += ((left, where), (right, where))
             case tree.ActionMatches(tree.Name() as name):
                 _follow(name, where, found, seen, waiting)

@@ -27,7 +27,7 @@ _ONE_FILE = re.compile(r"[\w./-]*[\w-]\.[A-Za-z]\w{0,5}|/[\w./-]+")
 
 _HELP = {
     "many": "test what tells many from one (a count, an argument, a tool for many), or bound it with `atmost`",
-    "amount": "compare with the number (`count > 3`), or bound the calls with `atmost`",
+    "amount": "compare with the number (`count > 3`), or bound the calls with `atmost`, the total with `budget`",
     "size": "compare the size with a number",
     "party": "test the host, domain or recipient",
     "place": "test what names the place (a branch, an environment, a profile)",

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from vigil_lang.english.words import parts_of
 from vigil_lang.lint.source.declared import declared_names
 from vigil_lang.semantics import core
-from vigil_lang.semantics.text import Glob, predicate
+from vigil_lang.semantics.forms import counted_by
+from vigil_lang.semantics.text import AnyOf, Glob, predicate
 
 if TYPE_CHECKING:
     from vigil_lang.semantics.lower import Statement
@@ -34,7 +35,7 @@ class Reach:
     names: list[str] = field(default_factory=list)
     tested: list[str] = field(default_factory=list)
     matchers: list[Matcher] = field(default_factory=list)
-    bounds: list[core.Calls | core.Within] = field(default_factory=list)
+    bounds: list[core.Calls | core.Steps | core.Within] = field(default_factory=list)
     tests: int = 0
     negated: bool = False
     compared: bool = False
@@ -58,9 +59,14 @@ class StatementReach:
     def whole(self) -> Reach:
         """All of it."""
         found = Reach()
-        _theta(self.statement.requirement.theta, found)
-        form = self.statement.syntax.form
-        roots = (*form.args, self.statement.syntax.after)
+        theta, syntax = self.statement.requirement.theta, self.statement.syntax
+        counted = None if self.statement.preset is None else counted_by(theta)
+        if isinstance(theta, core.Implies) and counted is not None:
+            _theta(theta.left, found)
+            _theta(counted, found)  # the number as it is written: `atmost[3]` forbids the fourth
+        else:
+            _theta(theta, found)
+        roots = (*syntax.form.args, syntax.form.since, syntax.after, syntax.where)
         found.names += declared_names([root for root in roots if root is not None], self.module)
         return found
 
@@ -84,7 +90,7 @@ class StatementReach:
         """Every number in it."""
         found = (_decimal(n) for text in self.whole.all_texts() for n in _NUMBER.findall(text))
         return frozenset(n for n in found if n is not None) | {
-            Decimal(bound.count) for bound in self.whole.bounds if isinstance(bound, core.Calls)
+            Decimal(bound.count) for bound in self.whole.bounds if not isinstance(bound, core.Within)
         }
 
     @cached_property
@@ -131,7 +137,7 @@ def _theta(theta: core.Theta, found: Reach) -> None:
         case core.Holds(condition):
             _condition(condition, found)
         case core.Not(body):
-            found.negated |= not isinstance(body, core.Holds | core.And | core.Repeated)
+            found.negated |= not isinstance(body, core.Holds | core.And | core.Repeated | core.Exceeds)
             _theta(body, found)
         case core.Earlier(body, bound) | core.Later(body, bound):
             found.earlier |= isinstance(theta, core.Earlier)
@@ -139,9 +145,28 @@ def _theta(theta: core.Theta, found: Reach) -> None:
             if bound is not None:
                 found.bounds.append(bound)
             _theta(body, found)
-        case core.Repeated(count, body):
-            found.bounds.append(core.Calls(count))
+        case core.Since(left, right, bound) | core.Until(left, right, bound):
+            found.earlier |= isinstance(theta, core.Since)
+            found.later |= isinstance(theta, core.Until)
+            if bound is not None:
+                found.bounds.append(bound)
+            _theta(left, found)
+            _theta(right, found)
+        case core.Repeated(body=body, bound=bound, reset=reset) | core.Exceeds(body=body, bound=bound, reset=reset):
+            if isinstance(theta, core.Exceeds):
+                found.compared = True
+                found.tested += (*_read(theta.field), str(theta.limit))
+            else:
+                found.bounds.append(core.Calls(theta.count))
+                found.tested += () if theta.distinct is None else _read(theta.distinct)
+            if bound is not None:
+                found.bounds.append(bound)
+            if reset is not None:
+                found.earlier = True
+                _theta(reset, found)
             _theta(body, found)
+        case core.Where(condition):
+            _condition(condition, found)
         case core.And(items) | core.Or(items):
             for item in items:
                 _theta(item, found)
@@ -174,26 +199,45 @@ def _condition(condition: core.Condition, found: Reach) -> None:
             found.status = True
             found.tested += ("status", status)
         case core.Has(reads):
-            found.tested.append(reads.name)
+            found.tested += _read(reads)
         case core.In(reads, values, negated):
             found.negated |= negated
-            found.tested += (reads.name, *sorted(values))
+            found.tested += (*_read(reads), *sorted(values))
         case core.Matches(reads, matcher, negated):
             found.negated |= negated
             found.matchers.append(matcher)
-            found.tested += (reads.name, literal(matcher))
+            found.tested += (*_read(reads), literal(matcher))
         case core.Compares(reads, _, number):
             found.compared = True
-            found.tested += (reads.name, str(number))
+            found.tested += (*_read(reads), str(number))
+        case core.ComparesWith(reads, _, variable):
+            found.compared = True
+            found.tested += _read(reads)
+            found.names.append(variable)
         case core.Equals(reads, variable) | core.Contains(reads, variable):
-            found.tested.append(reads.name)
+            found.tested += _read(reads)
             found.names.append(variable)
         case core.ContainsText(reads, text):
-            found.tested += (reads.name, text)
+            found.tested += (*_read(reads), text)
+        case core.Entry(reads, body):
+            found.tested += _read(reads)
+            _condition(body, found)
+
+
+def _read(reads: core.Reads) -> list[str]:
+    """The name of what is read, and what its views look for."""
+    found = [reads.name]
+    for view in reads.views:
+        found += [view.name, view.path]
+        if view.expression is not None:
+            found.append(literal(view.expression))
+    return [text for text in found if text]
 
 
 def literal(matcher: Matcher) -> str:
     """A glob or regular expression with its signs taken away, as far as they hide what it is about."""
     if isinstance(matcher, Glob):
         return matcher.pattern
+    if isinstance(matcher, AnyOf):
+        return " ".join(map(literal, matcher.matchers))
     return re.sub(r"\\(.)", r"\1", _CLASSES.sub(" ", matcher.pattern))
