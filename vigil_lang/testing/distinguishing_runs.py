@@ -11,6 +11,7 @@ from vigil_lang.engines.indexed import Judgement
 from vigil_lang.semantics import core
 from vigil_lang.testing.sample_events import FILLER, distinct, near_misses, samples, values_for
 from vigil_lang.trace.event import Trace
+from vigil_lang.trace.values import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -118,9 +119,9 @@ class _Search:
         variables = tuple(dict.fromkeys((*before.variables, *after.variables)))
         self._holds = list(dict.fromkeys((*core.conditions(before.theta), *core.conditions(after.theta))))
         tests = [t for h in self._holds for t in core.tests(h.condition)]
-        asked = [b for theta in (before.theta, after.theta) for b in core.bodies(theta) if isinstance(b, core.Where)]
-        where = [t for body in dict.fromkeys(asked) for t in core.tests(body.condition)]
-        values = {x: values_for(x, tests, where) for x in variables}
+        one, two = _tests_in_where(before.theta), _tests_in_where(after.theta)
+        missed = [test for test in dict.fromkeys((*one, *two)) if (test in one) != (test in two)]
+        values = {x: values_for(x, tests, [*one, *two], missed) for x in variables}
         self._named: list[Binding] = [{x: values[x][at] for x in variables} for at in (0, 1)[: len(variables) + 1]]
         self._left = most
         self._telling = self._where_they_differ(pairs) if pairs else []
@@ -162,7 +163,23 @@ class _Search:
     def _events(self) -> list[Event]:
         met = (event for b in self._named for h in self._holds for event in islice(samples(h.condition, b), 2))
         missed = (e for b in self._named[:1] for h in self._holds for e in islice(near_misses(h.condition, b), 4))
-        return distinct(chain(self._telling, met, missed))[:_POOL]
+        return distinct(chain(self._telling, self._counted(), met, missed))[:_POOL]
+
+    def _counted(self) -> Iterator[Event]:
+        """Events of which the amounts, or the values that are counted, matter."""
+        for theta in (self.before.theta, self.after.theta):
+            for body in core.bodies(theta):
+                if isinstance(body, core.Exceeds):
+                    texts = [canonical(body.limit), canonical(body.limit + 1), "1"]
+                    yield from self._with_values(body.body, body.field, texts)
+                elif isinstance(body, core.Repeated) and body.distinct is not None:
+                    yield from self._with_values(body.body, body.distinct, [f"v{n}" for n in range(2)])
+
+    def _with_values(self, body: core.Theta, field: core.Reads, texts: Iterable[str]) -> Iterator[Event]:
+        """One event for each text: it meets the first condition of a body, and has the text in a field."""
+        for text, holds in product(texts, core.conditions(body)[:1]):
+            wanted = core.AndC((holds.condition, core.In(field, frozenset({text}))))
+            yield from islice(samples(wanted, self._named[0]), 1)
 
     # --- runs ---
 
@@ -187,6 +204,10 @@ class _Search:
                 triggers = [h for h in self._holds if h.role in ("trigger", "counted")] or self._holds[:1]
                 events = [*islice(samples(triggers[0].condition, self._named[0]), 1)] if triggers else []
                 found += [(*start, *[event] * (count - 1)) for event in events for start in tuple(found)]
+        for body in dict.fromkeys((*core.bodies(self.before.theta), *core.bodies(self.after.theta))):
+            if isinstance(body, core.Repeated) and body.distinct is not None and body.count <= _LONGEST:
+                texts = [f"v{n}" for n in range(1, body.count)]
+                found.append(tuple(self._with_values(body.body, body.distinct, texts)))
         return found
 
     def _stretched(self, prefix: Line, chosen: Line) -> Iterator[Line]:
@@ -218,6 +239,10 @@ class _Search:
 def offending(requirement: core.Requirement, index: RunIndex) -> tuple[int, ...]:
     """The indices of a run's events at fault by a requirement."""
     return tuple(violation.event for violation in Judgement(requirement, index).violations())
+
+
+def _tests_in_where(theta: core.Theta) -> list[core.Test]:
+    return [test for body in core.bodies(theta) if isinstance(body, core.Where) for test in core.tests(body.condition)]
 
 
 _BOUNDED = (core.Earlier, core.Later, core.Since, core.Until, core.Repeated, core.Exceeds)

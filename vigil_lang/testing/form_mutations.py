@@ -162,20 +162,24 @@ def _other_parts(statement: Statement, given: Parts) -> Iterator[Change]:
                 yield Edit(form.limit.span, f"{limit:f}"), "moves the limit", missing, None, parts
     if form.window is not None:
         missing = f"no test has events farther apart than {form.window.raw}"
-        start = source.text.rindex("in", 0, form.window.span.start)
-        edit = Edit(Span(start, form.window.span.end), "")
+        edit = Edit(Span(_suffix(source, "in", form.window.span.start), form.window.span.end), "")
         yield edit, "drops the window", missing, None, dataclasses.replace(given, window=None)
         for edit, window in _moved(form.window):
             missing = f"no test has events exactly {form.window.raw} apart, or just more"
             yield edit, "moves the window", missing, None, dataclasses.replace(given, window=window)
     if form.since is not None:
         missing = f"no test has `{_short(form.since)}` between the events that count"
-        edit = Edit(Span(source.text.rindex("since", 0, form.since.span.start), _closing(source, form.since)), "")
+        edit = Edit(Span(_suffix(source, "since", form.since.span.start), _closing(source, form.since)), "")
         yield edit, "drops the reset", missing, None, dataclasses.replace(given, reset=None)
     if form.field is not None and form.limit is None:
         missing = f"no test has two calls with the same `{to_text(form.field)}`"
         edit = Edit(Span(source.text.rindex(",", 0, form.field.span.start), form.field.span.end), "")
         yield edit, "counts calls", missing, None, dataclasses.replace(given, field=None)
+
+
+def _suffix(source: Source, word: str, end: int) -> int:
+    """Where the last such word before a place begins, with the space before it."""
+    return len(source.text[: source.text.rindex(word, 0, end)].rstrip())
 
 
 def _closing(source: Source, expr: tree.Expr) -> int:

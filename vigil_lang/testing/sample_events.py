@@ -67,8 +67,13 @@ def near_misses(condition: core.Condition, binding: Binding) -> Iterator[Event]:
         yield from islice(samples(core.AndC((*rest, core.NotC(item))), binding), 1)
 
 
-def values_for(variable: str, tests: Sequence[core.Test], where: Sequence[core.Test] = ()) -> tuple[str, str]:
-    """Two values that a variable may well have, with what else is asked of it and of the fields that carry it."""
+def values_for(
+    variable: str, tests: Sequence[core.Test], where: Sequence[core.Test] = (), missed: Sequence[core.Test] = ()
+) -> tuple[str, str]:
+    """Two values that a variable may well have, with what else is asked of it and of the fields that carry it.
+
+    The second fails one of the tests of `where` that are to be `missed`, if there are any and one is found.
+    """
     carriers = {t.field for t in tests if isinstance(t, core.Equals) and t.variable == variable}
     ground = [
         _plain(t) for t in tests if _field(t) in carriers and not isinstance(t, (*core.OF_VARIABLES, core.Has))
@@ -79,6 +84,9 @@ def values_for(variable: str, tests: Sequence[core.Test], where: Sequence[core.T
     guesses = list(dict.fromkeys([*plain, *(text for test in ground for text in _candidates(test, True))]))[:_TRIED]
     guesses.sort(key=lambda text: (-sum(_meets(t, text) for t in ground), not text))
     first, second = guesses[:2]
+    if asked := [t for t in missed if _field(t) == core.Reads(variable) and not isinstance(t, core.OF_VARIABLES)]:
+        others = dict.fromkeys([*(text for test in asked for text in _candidates(test, False)), *guesses])
+        second = next((text for text in others if text and not all(_meets(t, text) for t in asked)), second)
     return first, second
 
 
