@@ -7,6 +7,7 @@ import random
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tests.strategies.core import presets, requirement, requirements
 from vigil_lang.analysis.entailment import entails, valid
@@ -17,6 +18,7 @@ from vigil_lang.semantics.policy import read_policy
 from vigil_lang.trace import Event, Trace
 
 TEXTS = ("M", "MN", "7", "")
+OUTPUTS = (None, *TEXTS, '{"q": "M"}', '[{"q": "7", "n": 7}, {"q": "MN", "n": 2}]')
 _many = settings(max_examples=150, deadline=None, database=None, suppress_health_check=list(HealthCheck))
 
 
@@ -34,7 +36,7 @@ def run(choose: random.Random) -> Trace:
                 f"c{n // choose.choice((1, 1, 2))}",
                 args,
                 choose.choice(("ok", "error", "unknown")),
-                choose.choice((None, *TEXTS)),
+                choose.choice(OUTPUTS),
                 tuple(choose.choices(("a", "b", "k"), k=choose.choice((0, 0, 1)))),
                 choose.choice((clock, clock, None)),
             )
@@ -63,8 +65,21 @@ def changed(theta: core.Theta, choose: random.Random) -> core.Theta:
             return kind(changed(body, choose), choose.choice(bounds))
         case core.Clear(resolver, forbidden):
             return core.Clear(changed(resolver, choose), changed(forbidden, choose))
-        case core.Repeated(count, body):
-            return core.Repeated(count + choose.choice((0, 0, 1)), changed(body, choose))
+        case core.Since(left, right) | core.Until(left, right):
+            bounds = (theta.bound, theta.bound, None, core.Calls(50))
+            weak = theta.weak or choose.random() < 0.2
+            return replace(
+                theta, left=changed(left, choose), right=changed(right, choose), bound=choose.choice(bounds), weak=weak
+            )
+        case core.Repeated() | core.Exceeds():
+            new: core.Theta = replace(theta, body=changed(theta.body, choose), bound=choose.choice((theta.bound, None)))
+            if theta.reset is not None and choose.random() < 0.3:
+                new = replace(new, reset=choose.choice((None, changed(theta.reset, choose))))
+            if isinstance(theta, core.Repeated):
+                return replace(new, count=theta.count + choose.choice((0, 0, 1, -1)))
+            return replace(new, limit=theta.limit + choose.choice((0, 0, 1, -1)))
+        case core.Where() | core.Last():
+            return theta
 
 
 pairs = st.one_of(
@@ -104,7 +119,7 @@ def test_a_statement_says_what_it_says(body: core.Requirement) -> None:
 
 def _depth(theta: core.Theta) -> int:
     match theta:
-        case core.Holds():
+        case core.Holds() | core.Where() | core.Last():
             return 0
         case core.Not(body):
             return _depth(body)
@@ -112,9 +127,9 @@ def _depth(theta: core.Theta) -> int:
             return max(map(_depth, items), default=0)
         case core.Implies(left, right):
             return max(_depth(left), _depth(right))
-        case core.Clear(left, right):
+        case core.Clear(left, right) | core.Since(left, right) | core.Until(left, right):
             return 1 + max(_depth(left), _depth(right))
-        case core.Earlier(body) | core.Later(body) | core.Repeated(_, body):
+        case core.Earlier(body) | core.Later(body) | core.Repeated(body=body) | core.Exceeds(body=body):
             return 1 + _depth(body)
 
 
@@ -155,6 +170,26 @@ ENTAILED = [
     ("atmost[2](a())", "atmost[3](a())"),
     ("atmost[2](a())", 'atmost[2](a(f = "x"))'),
     ("atmost[2](a())", "atmost[2](a(f = x))"),
+    ("atmost[2](a())", "atmost[2](a()) in 1h"),
+    ("atmost[2](a())", "atmost[2](a()) since b()"),
+    ("atmost[2](a()) in 20 calls", "atmost[3](a()) in 10 calls"),
+    ("atmost[2](a()) since b()", 'atmost[2](a(f = "x")) in 1h since b()'),
+    ("atmost[2](a(), distinct f)", "atmost[2](a(status = ok), distinct f)"),
+    ("atleast[2](a(status = ok))", "atleast[1](a())"),
+    ("budget[10](a(), f)", 'budget[20](a(g = "x"), f) in 1d'),
+    ("abs(a())", "budget[10](a(), f)"),
+    ("abs(a(f = x))", 'abs(a(f = x)) where x not in {"M"}'),
+    ('abs(a(f = x)) where x ~ "M*"', 'abs(a(f = y)) where y in {"M", "MN"}'),
+    ("always a() implies b() since c()", "prec(a(), c())"),
+    ("always a() implies b(status = ok) since[2] c()", "always a() implies b() since[3] c()"),
+    ("always a() implies b() since c()", "always a() implies b() weak since c()"),
+    ("always a() implies earlier[2..3] b()", "always a() implies earlier[1..4] b()"),
+    ("always a() implies repeated[3](b())", "always a() implies repeated[2](b())"),
+    ('abs(a(u:host = "h"))', 'abs(a(u:host = "h" and status = ok))'),
+    ('abs(a(u:ext in {"a", "b"}))', 'abs(a(u:ext = "a"))'),
+    ("prec(a(u:host = x), b(f = x))", 'prec(a(u:host = y), b(f = y)) where y = "h"'),
+    ('abs(a(f ~ {"a*", "b*"}))', 'abs(a(f ~ "a*"))'),
+    ("abs(a(n > x) and b(f = x))", "abs(a(n > x) and b(f = x) and status = ok)"),
 ]
 
 NOT_ENTAILED = [
@@ -176,6 +211,21 @@ NOT_ENTAILED = [
     ("atmost[2](a(f = x))", "atmost[2](a())"),
     ("resp(a(), b())", "prec(b(), a())"),
     ("prec(a(f = x), b(f contains x))", 'prec(a(f = "v"), c())'),
+    ("atmost[2](a()) in 1h", "atmost[2](a())"),
+    ("atmost[2](a()) since b()", "atmost[2](a())"),
+    ("atmost[2](a()) since b()", "atmost[2](a()) since c()"),
+    ("atmost[2](a(), distinct f)", "atmost[2](a())"),
+    ("atmost[2](a()) in 20 calls", "atmost[2](a()) in 20 steps"),
+    ("atleast[1](a())", "atleast[2](a())"),
+    ("budget[20](a(), f)", "budget[10](a(), f)"),
+    ("budget[10](a(), f)", "budget[10](a(), g)"),
+    ('abs(a(f = x)) where x not in {"M"}', "abs(a(f = x))"),
+    ('abs(a(f = x)) where x in {"M", "N"}', 'abs(a(f = x)) where x ~ "M*"'),
+    ("always a() implies b() weak since c()", "always a() implies b() since c()"),
+    ("always a() implies earlier[1..4] b()", "always a() implies earlier[2..3] b()"),
+    ("abs(a(u:count = 0))", "abs(a(has u))"),
+    ('abs(a(u:host = "h"))', 'abs(a(u = "h"))'),
+    ("prec(a(g = x), b(f contains x) and a(g = x))", "prec(a(g:lower = y), b(f contains y) and a(g:lower = y))"),
 ]
 
 

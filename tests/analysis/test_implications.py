@@ -51,7 +51,8 @@ def events(seed: int) -> Iterable[Event]:
             if choose.random() < 0.8
         }
         kinds = tuple(choose.sample(["a", "b", "k", "a.b"], choose.choice((0, 1, 2))))
-        status, output = choose.choice(("ok", "error", "unknown")), choose.choice((None, *TEXTS))
+        outputs = (None, *TEXTS, '{"q": "M"}', '[{"q": "7", "n": 7}, {"q": "MN", "n": 2}]')
+        status, output = choose.choice(("ok", "error", "unknown")), choose.choice(outputs)
         yield Event("e", choose.choice(("a", "b", "k", "ak", "c")), "e", args, status, output, kinds)
 
 
@@ -75,6 +76,10 @@ def weaker(condition: core.Condition, choose: random.Random) -> core.Condition:
             return core.In(field, frozenset(list(values)[:1]), negated=True)
         case core.Compares(field, operator, limit):
             return core.Compares(field, operator, limit + choose.choice((-1, 0, 1)))
+        case core.ComparesWith(field, operator, variable):
+            return core.ComparesWith(field, choose.choice((operator, "<=")), variable)
+        case core.Entry(field, body):
+            return core.Entry(field, weaker(body, choose))
         case core.ActionIn(names):
             return core.ActionIn(names | {"z"})
         case core.Matches(field, matcher, negated) if choose.random() < 0.3:
@@ -158,6 +163,11 @@ IMPLIED = [
     ("a() and not f = x", "not (a() and f = x)"),
     ('f not in {"x", "y"}', 'f != "x"'),
     ('f = "x" or f = "y"', 'f in {"x", "y", "z"}'),
+    ('u:host in {"a", "b"}', 'u:host ~ "?"'),
+    ("n:count > 3", "n:count > 2"),
+    ("n > x", "n > x"),
+    ('output:json("f[*]") with (p = 2 and q = x)', 'output:json("f[*]") with (p = 2 and q = x)'),
+    ('f ~ {"a*", "b*"}', 'f ~ {"a*", "b*"}'),
 ]
 
 NOT_IMPLIED = [
@@ -174,6 +184,10 @@ NOT_IMPLIED = [
     ("action in {a, b}", "a()"),
     ("a()", "not b()"),  # an event has kinds beside its name
     ('f !~ "*.py"', 'not f ~ "*.py"'),  # as above
+    ('u:host = "a"', 'u = "a"'),
+    ("n:count = 0", "n:count > 0"),
+    ("n > x", "n >= y"),
+    ('output:json("f[*]") with (p = 2)', 'output:json("f[*]") with (p = 2 and q = x)'),
 ]
 
 

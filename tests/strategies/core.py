@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from vigil_lang.semantics import core
 from vigil_lang.semantics.range_restriction import unbound
-from vigil_lang.semantics.text import Expression, Glob
+from vigil_lang.semantics.text import AnyOf, Expression, Glob
 
 PLAIN_FIELDS = (core.Reads("f"), core.Reads("g"), core.Reads("p.q"), core.Reads("output", output=True))
 VIEWS = (
@@ -30,6 +30,7 @@ NAMES = (frozenset({"a"}), frozenset({"b", "k"}), frozenset({"a.b", "c", "file.r
 TEXTS = ("M", "MN", "N", "", "7", "é*")
 SETS = (frozenset({"M"}), frozenset({"7", "", "MN"}), frozenset[str]())
 MATCHERS = (Glob("M*"), Glob("*"), Glob("?"), Expression("[0-9]"), Expression("^m", ignore_case=True))
+ANY_OF = AnyOf((Glob("M*"), Expression("7$")))
 NUMBERS = (Decimal(7), Decimal(-3))
 BOUNDS = (
     *(None, None, core.Calls(1), core.Calls(2), core.Calls(50), core.Within(500_000), core.Within(30_000_000)),
@@ -39,11 +40,11 @@ BOUNDS = (
 _fields = st.sampled_from(FIELDS)
 _ground = st.one_of(
     st.sampled_from(NAMES).map(core.ActionIn),
-    st.sampled_from((Glob("a*"), Expression("k$"))).map(core.ActionMatches),
+    st.sampled_from((Glob("a*"), Expression("k$"), AnyOf((Glob("a"), Glob("?k"))))).map(core.ActionMatches),
     st.sampled_from(("ok", "error")).map(core.StatusIs),
     _fields.map(core.Has),
     st.tuples(_fields, st.sampled_from(SETS), st.booleans()).map(lambda t: core.In(*t)),
-    st.tuples(_fields, st.sampled_from(MATCHERS), st.booleans()).map(lambda t: core.Matches(*t)),
+    st.tuples(_fields, st.sampled_from((*MATCHERS, ANY_OF)), st.booleans()).map(lambda t: core.Matches(*t)),
     st.tuples(_fields, st.sampled_from(("<", "<=", ">", ">=")), st.sampled_from(NUMBERS)).map(
         lambda t: core.Compares(*t)
     ),

@@ -28,7 +28,7 @@ def counterexample(requirement: core.Requirement, avoiding: core.Condition | Non
     if not wanted or len(wanted) > _MOST:
         return None
     if avoiding is not None:
-        at = 1 if len(wanted) > 1 and isinstance(requirement.trigger, core.And) else 0
+        at = 1 if len(wanted) > 1 and len(list(_met(requirement.trigger or core.FALSE))) > 1 else 0
         wanted[at] = core.AndC((wanted[at], core.NotC(avoiding)))
     events: list[Event] = []
     for at, condition in enumerate(wanted):
@@ -48,16 +48,19 @@ def _asked(theta: core.Theta) -> Iterator[core.Condition]:
         case core.Implies(left, core.Clear(_, forbidden)):
             yield from _met(left)
             yield from _met(forbidden)
-        case core.Implies(left, core.Not(core.Repeated(count, body))) if count < _MOST:
-            for _ in range(count):
+        case core.Implies(left, core.Not(core.Repeated(count, body))) if count <= _MOST:
+            for _ in range(count - 1):
                 yield from _met(body)
             yield from _met(left)
+        case core.Implies(left, core.Not(core.Exceeds(_, field))):  # an event without a number is at fault
+            yield from _but(left, core.Has(field))
+        case core.Implies(core.Last(), core.Repeated(_, core.Holds(counted))):
+            yield core.NotC(counted)
         case core.Implies(left, core.Holds(condition)):
             for trigger in _met(left):
                 yield core.AndC((trigger, core.NotC(condition)))
         case core.Implies(left, core.Or((core.Holds(resolution), _))):
-            for at, condition in enumerate(met := list(_met(left)), 1):
-                yield condition if at < len(met) else core.AndC((condition, core.NotC(resolution)))
+            yield from _but(left, resolution)
         case core.Implies(left, _):
             yield from _met(left)
 
@@ -67,6 +70,14 @@ def _met(theta: core.Theta) -> Iterator[core.Condition]:
     match theta:
         case core.Holds(condition):
             yield condition
-        case core.And((core.Holds(condition), core.Earlier(core.Holds(scope)))):
-            yield scope
+        case core.And((core.Holds(condition), *scopes)):
+            for scope in scopes:
+                if isinstance(scope, core.Earlier):
+                    yield from _met(scope.body)
             yield condition
+
+
+def _but(trigger: core.Theta, missing: core.Condition) -> Iterator[core.Condition]:
+    """The conditions of a trigger, whose event fails another one."""
+    for at, condition in enumerate(met := list(_met(trigger)), 1):
+        yield condition if at < len(met) else core.AndC((condition, core.NotC(missing)))

@@ -8,6 +8,8 @@ from __future__ import annotations
 from itertools import islice, product
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
+from msgspec.structs import replace
+
 from vigil_lang.analysis.implication import Implications
 from vigil_lang.analysis.tableau import Tableau
 from vigil_lang.semantics import core
@@ -17,6 +19,10 @@ if TYPE_CHECKING:
 
 MAX_INSTANCES: Final = 32
 """Choices of the variables that are tried."""
+
+
+_NO_VALUE: Final = "\N{SYMBOL FOR NULL}"
+"""What stands in `where` for a variable that has no value."""
 
 
 class Text(NamedTuple):
@@ -47,19 +53,22 @@ def instances(one: core.Requirement, other: core.Requirement) -> Iterator[core.T
     if not one.variables:
         yield one.theta
         return
-    own, others = _by_field(one.theta), _by_field(other.theta)
+    own, others = _tests(one.theta), _by_field(other.theta)
+    in_where = {
+        x for b in core.bodies(one.theta) if isinstance(b, core.Where) for x in core.named_in_where(b.condition)
+    }
+    same_values = _viewed(_tests(other.theta)) <= _viewed(own)
     choices: list[list[Value]] = []
     for variable in one.variables:
-        tests = [t for tests in own.values() for t in tests if _variable(t) == variable]
+        tests = [t for t in own if isinstance(t, core.OF_VARIABLES) and t.variable == variable]
+        # Values of variables are those of the run. What is none equals nothing, but may be contained or compared.
+        equal = variable not in in_where and all(isinstance(t, core.Equals) for t in tests)
         found: dict[Value, None] = {}
-        for test in _of_fields(tests, others):
+        for test in (t for field in dict.fromkeys(t.field for t in tests) for t in others.get(field, ())):
             match test:
-                case core.Equals(_, name) | core.Contains(_, name):
+                case core.Equals(_, name) | core.Contains(_, name) if equal or same_values:
                     found[name] = None
-                # A text that is contained need not be a value of the run, and only those are variables' values.
-                case core.In(_, values, False) if len(values) == 1 and not any(
-                    isinstance(t, core.Contains) for t in tests
-                ):
+                case core.In(_, values, False) if len(values) == 1 and equal:
                     found[Text(next(iter(values)))] = None
         choices.append([*found, None])
     for chosen in islice(product(*choices), MAX_INSTANCES):
@@ -68,22 +77,19 @@ def instances(one: core.Requirement, other: core.Requirement) -> Iterator[core.T
 
 def _by_field(theta: core.Theta) -> dict[core.Reads, list[core.Test]]:
     found: dict[core.Reads, list[core.Test]] = {}
-    for holds in core.conditions(theta):
-        for test in core.tests(holds.condition):
-            if isinstance(test, core.Equals | core.Contains | core.In):
-                found.setdefault(test.field, []).append(test)
+    for test in _tests(theta):
+        if isinstance(test, core.Equals | core.Contains | core.In):
+            found.setdefault(test.field, []).append(test)
     return found
 
 
-def _of_fields(tests: Sequence[core.Test], others: dict[core.Reads, list[core.Test]]) -> Iterator[core.Test]:
-    """The tests of the fields that some tests read."""
-    for test in tests:
-        if isinstance(test, core.Equals | core.Contains):
-            yield from others.get(test.field, ())
+def _tests(theta: core.Theta) -> list[core.Test]:
+    return [test for holds in core.conditions(theta) for test in core.tests(holds.condition)]
 
 
-def _variable(test: core.Test) -> str | None:
-    return test.variable if isinstance(test, core.Equals | core.Contains) else None
+def _viewed(tests: Sequence[core.Test]) -> set[core.Reads]:
+    """The views that give variables values."""
+    return {test.field for test in tests if isinstance(test, core.Equals) and test.field.views}
 
 
 def instance(theta: core.Theta, chosen: Mapping[str, Value]) -> core.Theta:
@@ -92,11 +98,18 @@ def instance(theta: core.Theta, chosen: Mapping[str, Value]) -> core.Theta:
     def of_test(test: core.Test) -> core.Condition:
         return _instance_of(test, chosen)
 
-    return core.mapped(theta, lambda holds: core.Holds(core.mapped_tests(holds.condition, of_test), holds.role))
+    def of_variable(test: core.Test) -> core.Condition:
+        return _of_variable(test, chosen)
+
+    return core.mapped(
+        theta,
+        lambda holds: replace(holds, condition=core.mapped_tests(holds.condition, of_test)),
+        lambda where: replace(where, condition=core.mapped_tests(where.condition, of_variable)),
+    )
 
 
 def _instance_of(test: core.Test, chosen: Mapping[str, Value]) -> core.Condition:
-    if not isinstance(test, core.Equals | core.Contains):
+    if not isinstance(test, core.OF_VARIABLES):
         return test
     match chosen[test.variable]:
         case None:
@@ -104,4 +117,14 @@ def _instance_of(test: core.Test, chosen: Mapping[str, Value]) -> core.Condition
         case Text(text):
             return core.In(test.field, frozenset({text}))
         case str(name):
-            return type(test)(test.field, name)
+            return replace(test, variable=name)
+
+
+def _of_variable(test: core.Test, chosen: Mapping[str, Value]) -> core.Condition:
+    """A test of a variable in `where`, for which no text is chosen."""
+    if isinstance(test, core.ActionIn | core.ActionMatches | core.StatusIs):
+        return test
+    name = chosen[test.field.name]
+    if name is None and not any(view.name == "count" for view in test.field.views):
+        return core.OrC(())
+    return _instance_of(replace(test, field=replace(test.field, name=name or _NO_VALUE)), chosen)

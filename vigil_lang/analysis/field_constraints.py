@@ -5,10 +5,12 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
+from msgspec.structs import replace
+
 from vigil_lang.analysis.surely_satisfiable import surely_satisfiable, unmarked
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets
-from vigil_lang.semantics.text import Glob, glob_parts, predicate
+from vigil_lang.semantics.text import AnyOf, Glob, glob_parts, predicate
 from vigil_lang.trace.event import Event
 
 if TYPE_CHECKING:
@@ -19,12 +21,13 @@ if TYPE_CHECKING:
 FieldTest: TypeAlias = (
     core.Has | core.In | core.Matches | core.Compares | core.Equals | core.Contains | core.ContainsText
 )
-_FIELD_TESTS = (core.Has, core.In, core.Matches, core.Compares, core.Equals, core.Contains, core.ContainsText)
-_OF_VARIABLES = (core.Equals, core.Contains)
+FIELD_TESTS = (core.Has, core.In, core.Matches, core.Compares, core.Equals, core.Contains, core.ContainsText)
+OF_A_VARIABLE = (core.Equals, core.Contains)
 _LOWER: Final = {">", ">="}
 MAX_CONJUNCTS: Final = 200
 """Conjuncts that are held against each other, each against each."""
 
+_PLAIN: Final = core.Reads("k")
 _ANY_RUN: Final = "\ufdd0"
 _ANY_CHARACTER: Final = "\ufdd1"
 
@@ -32,17 +35,18 @@ _ANY_CHARACTER: Final = "\ufdd1"
 class FieldConstraints(NamedTuple):
     """The conjuncts of a condition, sorted.
 
-    `names` are those of which the action has one, None where any action will do; `fields` the tests by argument, None
-    for the output; `others` are the conjuncts that are no single test of one place, `loose` whether they may imply one.
+    `names` are those of which the action has one, None where any action will do; `fields` the tests by what they read,
+    an argument by its name; `others` are the conjuncts that are no single test of one place, `loose` whether they may
+    imply one.
     Some of the tests of a `joined` field are of variables. Of a `large` condition nothing is said.
     """
 
     names: frozenset[str] | None
     status: str | None
-    fields: dict[str | None, list[FieldTest]]
+    fields: dict[str | core.Reads, list[FieldTest]]
     others: list[core.Condition]
     loose: bool
-    joined: frozenset[str | None]
+    joined: frozenset[str | core.Reads]
     large: bool = False
 
 
@@ -50,7 +54,7 @@ def field_constraints(condition: core.Condition) -> FieldConstraints:
     """A condition's conjuncts, nested conjunctions taken apart; of several sets of names one is kept as such."""
     names: frozenset[str] | None = None
     status: str | None = None
-    fields: dict[str | None, list[FieldTest]] = {}
+    fields: dict[str | core.Reads, list[FieldTest]] = {}
     others: list[core.Condition] = []
     waiting = [condition]
     count = 0
@@ -61,15 +65,19 @@ def field_constraints(condition: core.Condition) -> FieldConstraints:
             waiting += item.items
         elif isinstance(item, core.ActionIn) and names is None:
             names = item.names
-        elif isinstance(item, _FIELD_TESTS):
-            fields.setdefault(None if item.field.output else item.field.name, []).append(item)
+        elif isinstance(item, FIELD_TESTS):
+            fields.setdefault(_place(item.field), []).append(item)
         elif isinstance(item, core.StatusIs) and status is None:
             status = item.status
         else:
             others.append(item)
     loose = bool(others) and not all(map(_denies, others))
-    joined = frozenset(f for f, tests in fields.items() if any(isinstance(test, _OF_VARIABLES) for test in tests))
+    joined = frozenset(f for f, tests in fields.items() if any(isinstance(test, OF_A_VARIABLE) for test in tests))
     return FieldConstraints(names, status, fields, others, loose, joined, count > MAX_CONJUNCTS)
+
+
+def _place(field: core.Reads) -> str | core.Reads:
+    return field if field.output or field.views else field.name
 
 
 def _denies(condition: core.Condition) -> bool:
@@ -112,7 +120,7 @@ def _met_without(left: FieldConstraints, known: list[FieldTest], asked: FieldTes
 
     Each is met by a value of its own that does not meet the other one; so is what all variables stand for.
     """
-    if left.others or None in left.fields or isinstance(asked, (core.Has, *_OF_VARIABLES)):
+    if left.others or isinstance(asked, (core.Has, *OF_A_VARIABLE)) or not all(isinstance(k, str) for k in left.fields):
         return False
     for test in known:
         if isinstance(test, core.Contains | core.ContainsText):
@@ -141,13 +149,14 @@ def _met_besides(left: FieldConstraints, condition: core.Condition) -> bool:
     if (
         not isinstance(body, core.In | core.Matches | core.Compares)
         or body.field.output
+        or body.field.views
         or not surely_satisfiable(body)
     ):
         return False
     denied = [item.body for item in left.others if isinstance(item, core.NotC)]
-    beside = [test for test in denied if isinstance(test, _FIELD_TESTS) and test.field == body.field]
+    beside = [test for test in denied if isinstance(test, FIELD_TESTS) and test.field == body.field]
     return not beside or (
-        len(beside) == 1 and not isinstance(beside[0], _OF_VARIABLES) and field_test_implies(body, beside[0]) is False
+        len(beside) == 1 and not isinstance(beside[0], OF_A_VARIABLE) and field_test_implies(body, beside[0]) is False
     )
 
 
@@ -157,8 +166,8 @@ def _spoken_of(condition: core.Condition, left: FieldConstraints) -> bool:
             return left.names is not None
         case core.NotC(core.StatusIs()):
             return left.status is not None
-        case core.NotC(body) if isinstance(body, _FIELD_TESTS):
-            return (None if body.field.output else body.field.name) in left.fields
+        case core.NotC(body) if isinstance(body, FIELD_TESTS):
+            return _place(body.field) in left.fields
         case core.NotC(core.AndC() | core.OrC()) | core.OrC():
             return True
         case core.ActionIn() | core.ActionMatches():
@@ -180,7 +189,7 @@ def field_test_implies(known: FieldTest, asked: FieldTest) -> bool | None:
         case core.In(_, values, False):
             if isinstance(asked, core.In) and not asked.negated:
                 return values <= asked.values
-            return not isinstance(asked, _OF_VARIABLES) and all(holds_of(asked, text) for text in values)
+            return not isinstance(asked, OF_A_VARIABLE) and all(holds_of(asked, text) for text in values)
         case core.In(_, values):
             return asked.values <= values if isinstance(asked, core.In) and asked.negated else None
         case core.Equals() | core.Contains():
@@ -201,10 +210,10 @@ def _matching(known: core.Matches, asked: FieldTest) -> bool | None:
     if isinstance(asked, core.Matches) and known.negated == asked.negated:
         if known.matcher == asked.matcher:
             return True
-        if isinstance(known.matcher, Glob) and isinstance(asked.matcher, Glob):
-            narrow, wide = (asked, known) if known.negated else (known, asked)
-            return _within(narrow.matcher.pattern, wide.matcher.pattern)
-    if isinstance(asked, _OF_VARIABLES):
+        narrow, wide = (asked.matcher, known.matcher) if known.negated else (known.matcher, asked.matcher)
+        if isinstance(narrow, Glob) and isinstance(wide, Glob):
+            return _within(narrow.pattern, wide.pattern)
+    if isinstance(asked, OF_A_VARIABLE):
         return False
     if known.negated:
         return None
@@ -221,9 +230,8 @@ def _comparing(known: core.Compares, asked: core.Compares) -> bool:
 
 
 def holds_of(test: FieldTest, text: str) -> bool:
-    """A test without variables, of one text."""
-    args: dict[str, tuple[str, ...]] = {} if test.field.output else {test.field.name: (text,)}
-    return meets(test, Event("e", "", "e", args, output=text), {})
+    """A test without variables, of one text that its field has, through its views where it has some."""
+    return meets(replace(test, field=_PLAIN), Event("e", "", "e", {_PLAIN.name: (text,)}), {})
 
 
 @lru_cache(maxsize=4096)
@@ -251,6 +259,8 @@ def _samples(matcher: Matcher) -> tuple[str, ...]:
 
     They are what is left of an expression without the marks of a word in it, and a glob with its wildcards filled in.
     """
+    if isinstance(matcher, AnyOf):
+        return tuple([text for one in matcher.matchers for text in _samples(one)])
     found = [unmarked(matcher.pattern)]
     if isinstance(matcher, Glob):
         parts = glob_parts(matcher.pattern)

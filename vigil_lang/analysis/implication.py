@@ -132,15 +132,20 @@ def _plainly(wanted: Sequence[core.Condition], refused: Sequence[core.Condition]
             return any(_one_tells(known, goal) for known in wanted)
 
 
-def _one_tells(known: core.Condition, goal: core.Test) -> bool:
+def _one_tells(known: core.Condition, goal: core.Test | core.Entry) -> bool:
     match known, goal:
         case core.OrC(items), _ if items:
             return all(_plainly(list(_flat([item])), [], goal) for item in items)
         case core.ActionIn(names), core.ActionIn(others):
             return names <= others
-        case ((core.ActionIn() | core.ActionMatches() | core.StatusIs() | core.NotC() | core.AndC() | core.OrC()), _):
+        case (
+            (core.ActionIn() | core.ActionMatches() | core.StatusIs() | core.NotC() | core.AndC() | core.OrC()),
+            _,
+        ):
             return known == goal
-        case _, (core.ActionIn() | core.ActionMatches() | core.StatusIs()):
+        case ((core.Entry() | core.ComparesWith()), _):
+            return known == goal
+        case _, (core.ActionIn() | core.ActionMatches() | core.StatusIs() | core.Entry() | core.ComparesWith()):
             return False
         case _:
             return known.field == goal.field and field_test_implies(known, goal) is True

@@ -61,8 +61,14 @@ class Reachability:
                 return _any([self.body(core.Not(left)), self.body(right)])
             case core.Earlier(body) | core.Later(body) | core.Repeated(_, body):
                 return Can(self.body(body).hold, True)
+            case core.Since(left, _, _, True) | core.Until(left, _, _, True):
+                return Can(True, self.body(left).fail)
+            case core.Since(_, right) | core.Until(_, right):
+                return Can(self.body(right).hold, True)
             case core.Clear(_, forbidden):
                 return Can(True, self.body(forbidden).hold)
+            case core.Exceeds() | core.Where() | core.Last():
+                return _EITHER
 
     def condition(self, condition: core.Condition, name: str, action: Action) -> Can:
         """A condition, at an event of one action."""
@@ -81,6 +87,8 @@ class Reachability:
                 return Can(test(name) or any(map(test, action.kinds)), not test(name))
             case core.StatusIs():
                 return _EITHER
+        if any(view.name == "count" for view in condition.field.views):
+            return _EITHER  # of what is absent, too
         if condition.field.output:
             return Can(self._output(condition), True)
         argument = action.args.get(condition.field.name)
@@ -103,20 +111,33 @@ class Reachability:
             case _:
                 return _EITHER
 
-    def _output(self, test: core.Test) -> bool:
+    def _output(self, test: core.Test | core.Entry) -> bool:
         outputs = self.signature.outputs
-        return outputs is None or any(_satisfies(test, text) for text in outputs)
+        return outputs is None or _is_involved(test) or any(_satisfies(test, text) for text in outputs)
 
 
-def can_satisfy(test: core.Test, argument: Argument) -> bool:
+def can_satisfy(test: core.Test | core.Entry, argument: Argument) -> bool:
     """Whether some value of an argument may satisfy a test."""
+    if _is_involved(test):
+        return True
     if argument.values is not None:
         return isinstance(test, core.Has) or any(_satisfies(test, text) for text in argument.values)
     match test:
-        case core.In(_, values, False):
+        case core.In(field, values, False) if not field.views:
             return any(may_be(text, argument) for text in values)
         case _:
             return True
+
+
+def _is_involved(test: core.Test | core.Entry) -> bool:
+    """Whether more comes into a test than one text and the variable that is compared with it."""
+    match test:
+        case core.Entry() | core.ComparesWith():
+            return True
+        case core.Equals(field) | core.Contains(field):
+            return bool(field.views)
+        case _:
+            return False
 
 
 def may_be(text: str, argument: Argument) -> bool:
@@ -129,7 +150,7 @@ def matches_any(matcher: Matcher, texts: Iterable[str]) -> bool:
     return any(map(predicate(matcher), texts))
 
 
-def _satisfies(test: core.Test, text: str) -> bool:
+def _satisfies(test: core.Test | core.Entry, text: str) -> bool:
     """A test of one value; whatever a variable may stand for, the value itself will do."""
     event = Event("e", "", "e", {} if test.field.output else {test.field.name: (text,)}, output=text)  # type: ignore[union-attr]
     return meets(test, event, dict.fromkeys(core.variables_of(test), text))

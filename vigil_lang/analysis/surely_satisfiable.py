@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from vigil_lang.semantics import core
-from vigil_lang.semantics.text import Glob, predicate
+from vigil_lang.semantics.text import AnyOf, Glob, predicate
 
 if TYPE_CHECKING:
     from vigil_lang.semantics.text import Matcher
@@ -46,7 +46,9 @@ class _Asked:
         return bool(self.fields.get(f"\0{field.name}" if field.output else field.name, 0) & ~_ABSENT)
 
     def takes(self, field: core.Reads, use: int, beside: int) -> bool:
-        """Add what is asked of a field; whether that goes with what was."""
+        """Add what is asked of a field; whether that goes with what was. No text is sure to have a view."""
+        if field.views:
+            return False
         name = f"\0{field.name}" if field.output else field.name
         before = self.fields.get(name, 0)
         self.fields[name] = before | use
@@ -94,6 +96,8 @@ def _is_modest(condition: core.Condition, asked: _Asked) -> bool:
             return _has_example(matcher, not negated) and asked.takes(field, _VALUE, _SAME)
         case core.NotC(body):
             return isinstance(body, _OF_A_FIELD) and asked.takes(body.field, _ABSENT, _ABSENT)
+        case core.ComparesWith() | core.Entry():
+            return False
 
 
 @lru_cache(maxsize=10_000)
@@ -101,6 +105,8 @@ def _has_example(matcher: Matcher, negated: bool) -> bool:
     """Whether some text is sure to match, or not to."""
     if isinstance(matcher, Glob):
         return not negated or matcher.pattern.strip("*") != ""
+    if isinstance(matcher, AnyOf):
+        return not negated and any(_has_example(one, False) for one in matcher.matchers)
     test = predicate(matcher)
     return any(test(text) != negated for text in (unmarked(matcher.pattern), *_TRIED))
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from msgspec.structs import replace
+
 from vigil_lang.semantics import core
 
 if TYPE_CHECKING:
@@ -65,6 +67,8 @@ class Tableau:
                         waiting += parts
                     else:
                         choices.append(parts)
+                case core.Where(condition):
+                    conditions.append(_of_variables(condition if sign else core.NotC(condition)))
                 case core.Implies(left, right):
                     parts = [(left, not sign), (right, sign)]
                     if sign:
@@ -90,6 +94,8 @@ class Tableau:
         """Whether what is asked of other events cannot be."""
         if any(isinstance(t, core.Repeated) and t.count < 1 and not sign for t, sign in temporal):
             return True
+        if any((t, True) in temporal for t, sign in temporal if not sign):
+            return True
         return any(self._nowhere(one, temporal, depth) for one in temporal)
 
     def _nowhere(self, one: Signed, temporal: list[Signed], depth: int) -> bool:
@@ -99,11 +105,31 @@ class Tableau:
                 return self._no_event(core.Earlier, (body, True), bound, temporal, depth)
             case core.Later(body, bound), True:
                 return self._no_event(core.Later, (body, True), bound, temporal, depth)
-            case core.Repeated(count, body), True if count > 0:
+            case core.Since(_, right, bound, False), True if self._no_event(
+                core.Earlier, (right, True), bound, temporal, depth
+            ):
+                return True
+            case core.Until(_, right, bound, False), True if self._no_event(
+                core.Later, (right, True), bound, temporal, depth
+            ):
+                return True
+            case (core.Since() | core.Until()) as interval, True:
+                others = [t for t, sign in temporal if type(t) is type(interval) and not sign]
+                return any(self._goes_on(interval, other, depth) for other in others)
+            case core.Repeated(count, body, bound, _, distinct) as counted, True if count > 0:
                 counts = [t for t, sign in temporal if isinstance(t, core.Repeated) and not sign]
-                return any(
-                    t.count <= count and self.closed([(body, True), (t.body, False)], depth + 1) for t in counts
-                ) or self._no_event(core.Earlier, (body, True), None, temporal, depth)
+                return (
+                    any(t.count <= count and t.distinct == distinct and self._counts(counted, t, depth) for t in counts)
+                    or self.closed([(body, True)], depth + 1)
+                    # Of two calls one is earlier.
+                    or (
+                        (count > 1 and distinct is None)
+                        and self._no_event(core.Earlier, (body, True), bound, temporal, depth)
+                    )
+                )
+            case core.Exceeds(limit, field) as total, True:
+                totals = [t for t, sign in temporal if isinstance(t, core.Exceeds) and not sign]
+                return any(t.limit <= limit and t.field == field and self._counts(total, t, depth) for t in totals)
             case core.Clear(resolver, forbidden), False:
                 clear = [t for t, sign in temporal if isinstance(t, core.Clear) and sign]
                 return any(
@@ -113,6 +139,25 @@ class Tableau:
                 ) or self._no_event(core.Later, (forbidden, True), None, temporal, depth)
             case _:
                 return False
+
+    def _goes_on(self, interval: core.Since | core.Until, other: core.Since | core.Until, depth: int) -> bool:
+        """Whether an interval is another one as well."""
+        wide = (
+            within(interval.bound, other.bound) if not interval.weak else interval.bound == other.bound and other.weak
+        )
+        return (
+            wide
+            and self.closed([(interval.left, True), (other.left, False)], depth + 1)
+            and self.closed([(interval.right, True), (other.right, False)], depth + 1)
+        )
+
+    def _counts(self, one: core.Repeated | core.Exceeds, other: core.Repeated | core.Exceeds, depth: int) -> bool:
+        """Whether one counts or adds up nothing that another one does not."""
+        return (
+            within(one.bound, other.bound)
+            and (other.reset is None or other.reset == one.reset)
+            and self.closed([(one.body, True), (other.body, False)], depth + 1)
+        )
 
     def _no_event(
         self,
@@ -132,14 +177,25 @@ class Tableau:
         return self.closed(wanted, depth + 1)
 
 
+def _of_variables(condition: core.Condition) -> core.Condition:
+    """A condition on variables as one on arguments that nothing else reads."""
+
+    def renamed(test: core.Test) -> core.Condition:
+        if isinstance(test, core.ActionIn | core.ActionMatches | core.StatusIs):
+            return test
+        return replace(test, field=replace(test.field, name=f"\N{SYMBOL FOR NULL}{test.field.name}"))
+
+    return core.mapped_tests(condition, renamed)
+
+
 def within(bound: core.Bound, other: core.Bound) -> bool:
     """Whether all that is within one bound is within another."""
     match bound, other:
         case _, None:
             return True
-        case core.Calls(count), core.Calls(limit):
-            return count <= limit
-        case core.Within(duration), core.Within(limit):
-            return duration <= limit
+        case (core.Calls(most, least), core.Calls(limit, from_)) | (core.Steps(most, least), core.Steps(limit, from_)):
+            return from_ <= least and most <= limit
+        case core.Within(most, least), core.Within(limit, from_):
+            return from_ <= least and most <= limit
         case _:
             return False

@@ -5,14 +5,19 @@ A guess is checked against the denotation, so a yes is certain; a no only says t
 
 from __future__ import annotations
 
+import dataclasses
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
+from msgspec.structs import replace
+
+from vigil_lang.analysis.field_constraints import FIELD_TESTS, OF_A_VARIABLE, holds_of
+from vigil_lang.analysis.preimages import preimages, without_entries
 from vigil_lang.analysis.surely_satisfiable import surely_satisfiable, unmarked
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets
-from vigil_lang.semantics.text import Glob, glob_parts, predicate
+from vigil_lang.semantics.text import AnyOf, Glob, glob_parts, predicate
 from vigil_lang.trace.event import Event
 from vigil_lang.trace.values import canonical
 
@@ -27,8 +32,8 @@ _TRIED = 32
 
 Asked: TypeAlias = tuple[core.Test, bool]
 """A test that is to hold or to fail."""
-Owner: TypeAlias = tuple[Literal["argument", "output", "variable"], str]
-"""Something that has one value, by name."""
+Owner: TypeAlias = core.Reads | str
+"""Something that has one value: a field, through its views, or a variable."""
 
 
 def obviously_satisfiable(condition: core.Condition) -> bool:
@@ -39,7 +44,7 @@ def obviously_satisfiable(condition: core.Condition) -> bool:
 @lru_cache(maxsize=4096)  # an editor asks again after every keystroke, and little has changed
 def guess(condition: core.Condition) -> Event | None:
     """An event that meets the condition under some binding, if one is found."""
-    found = (_meeting(condition, case) for case in _cases(condition, True))
+    found = (_meeting(condition, case) for case in _cases(without_entries(condition), True))
     return next((event for event in found if event is not None), None)
 
 
@@ -60,6 +65,8 @@ def _cases(condition: core.Condition, wanted: bool) -> list[list[Asked]]:
                 else:
                     found = [before + after for before in found for after in more][:_GUESSES]
             return found
+        case core.Entry():
+            return [[]]
         case _:
             return [[(condition, wanted)]]
 
@@ -78,21 +85,30 @@ def _meeting(condition: core.Condition, case: list[Asked]) -> Event | None:
             case core.StatusIs(state):
                 status = state if wanted else status
             case _:
-                asked.setdefault(_owner(test.field), []).append((test, wanted))
+                asked.setdefault(test.field, []).append((test, wanted))
     # A field that no test must hold of is best left out: then every test of it fails.
     asked = {field: tests for field, tests in asked.items() if any(wanted for _, wanted in tests)}
     value: dict[Owner, str] = {}
     for owners in _joined(asked):
         value |= dict.fromkeys(owners, _value([asked[o] for o in owners if o in asked]))
-    args: dict[str, tuple[str, ...]] = {name: (value[k, name],) for k, name in asked if k == "argument"}
-    output = value.get(("output", ""))
-    event = Event("e", names[0] if names else "", "e", args, status, output, tuple(names[1:]))
-    binding = {x: value.get(("variable", x)) for x in core.variables_of(condition)}
+    event = Event("e", names[0] if names else "", "e", {}, status, None, tuple(names[1:]))
+    binding = {x: value.get(x) for x in core.variables_of(condition)}
+    parts: dict[core.Reads, list[core.Reads]] = {}
+    for field in asked:
+        if isinstance(field, core.Reads):
+            parts.setdefault(replace(field, views=()), []).append(field)
+    for field, seen in parts.items():
+        tests = [(test, wanted) for part in seen for test, wanted in asked[part]]
+        carrying = [_with(event, field, text) for text in preimages([(part.views, value[part]) for part in seen])]
+        fit = (e for e in carrying if all(meets(test, e, binding) == wanted for test, wanted in tests))
+        event = next(fit, carrying[0])
     return event if meets(condition, event, binding) else None
 
 
-def _owner(field: core.Reads) -> Owner:
-    return ("output", "") if field.output else ("argument", field.name)
+def _with(event: Event, field: core.Reads, text: str) -> Event:
+    if field.output:
+        return dataclasses.replace(event, output=text)
+    return dataclasses.replace(event, args={**event.args, field.name: (text,)})
 
 
 def _joined(asked: dict[Owner, list[Asked]]) -> list[set[Owner]]:
@@ -100,8 +116,7 @@ def _joined(asked: dict[Owner, list[Asked]]) -> list[set[Owner]]:
     alone: list[set[Owner]] = []
     groups: list[set[Owner]] = []
     for field, tests in asked.items():
-        joins = [t for t, wanted in tests if wanted and isinstance(t, core.Equals | core.Contains)]
-        group: set[Owner] = {field, *(("variable", t.variable) for t in joins)}
+        group: set[Owner] = {field, *(t.variable for t, wanted in tests if wanted and isinstance(t, core.OF_VARIABLES))}
         if len(group) == 1:
             alone.append(group)
             continue
@@ -115,20 +130,11 @@ def _value(fields: list[list[Asked]]) -> str:
     tests = [one for field in fields for one in field]
     guesses = list(dict.fromkeys(text for test, wanted in tests for text in _candidates(test, wanted)))
     guesses.sort(key=lambda text: not text)  # the empty text contains nothing
-    ground = [(t, wanted) for t, wanted in tests if not isinstance(t, core.Equals | core.Contains)]
+    ground = [(t, wanted) for t, wanted in tests if isinstance(t, FIELD_TESTS) and not isinstance(t, OF_A_VARIABLE)]
     for text in guesses[:_TRIED]:
-        if all(_holds(test, text) == wanted for test, wanted in ground):
+        if all(holds_of(test, text) == wanted for test, wanted in ground):
             return text
     return guesses[0] if guesses else "a"
-
-
-def _holds(test: core.Test, text: str) -> bool:
-    match test:
-        case core.ActionIn() | core.ActionMatches() | core.StatusIs():
-            return False
-        case _:
-            args: dict[str, tuple[str, ...]] = {} if test.field.output else {test.field.name: (text,)}
-            return meets(test, Event("e", "", "e", args, output=text), {})
 
 
 def _candidates(test: core.Test, wanted: bool) -> Iterable[str]:
@@ -144,6 +150,8 @@ def _candidates(test: core.Test, wanted: bool) -> Iterable[str]:
             return (canonical(limit - 1), canonical(limit), canonical(limit + 1))
         case core.ContainsText(_, text):
             return (text, f"a{text}", f"{text}a")
+        case core.ComparesWith(_, operator):
+            return ("1",) if "=" in operator else ()  # the variable has the same value
         case _:
             return ("a", "b", "", "0")
 
@@ -153,6 +161,8 @@ def _matching(matcher: Matcher) -> list[str]:
     if isinstance(matcher, Glob):
         parts = glob_parts(matcher.pattern)
         return ["".join(text if kind == "text" else fill for kind, text in parts) for fill in ("a", "", "0", "aa")]
+    if isinstance(matcher, AnyOf):
+        return [text for one in matcher.matchers[:_GUESSES] for text in _matching(one)]
     text = unmarked(matcher.pattern)
     if not predicate(matcher)(text):
         # Imported late: the simple guess is right for most expressions.

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from vigil_lang.engines.effort import OFFENCE
 from vigil_lang.engines.functions import conjuncts
-from vigil_lang.engines.wording import amount_of, because, listed, quoted, span_of
+from vigil_lang.engines.wording import amount_of, because, listed, named, quoted, span_of
 from vigil_lang.semantics import core
-from vigil_lang.semantics.denotation import meets, texts
+from vigil_lang.semantics.denotation import meets, texts, within
 from vigil_lang.semantics.forms import bound_of, counted_by
 from vigil_lang.semantics.metadata import PLACEHOLDER
+from vigil_lang.trace.values import number
 from vigil_lang.verdict import NearMiss, Offence
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from vigil_lang.trace import Event
 
 MAX_NEAR_MISSES = 3
+_BETWEEN = 1_000
 _WINDOW = 32
 """Candidates looked at on each side of an event: near misses are near, and a verdict has many offences."""
 
@@ -35,11 +37,16 @@ Almost: TypeAlias = tuple[list[int], dict[int, core.Condition | None]]
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A condition that had to hold at another event: on which side of the offending one, and how near."""
+    """A condition that had to hold at another event: on which side of the offending one, and how near.
+
+    `between` has to hold at all events in between; a `counted` condition had to hold more often.
+    """
 
     holds: core.Holds
     side: Side
     bound: core.Bound
+    between: core.Theta | None = None
+    counted: bool = False
 
 
 class Explainer:
@@ -59,7 +66,7 @@ class Explainer:
         event = self._trace.events[at]
         binding: Binding = dict(zip(self._statement.requirement.variables, values, strict=True))
         forbidden = self._forbidden(at, values)
-        why = self._why(binding, forbidden)
+        why = self._why(at, binding, forbidden)
         first = forbidden[0] if forbidden else None
         return Offence(
             event=event.id,
@@ -75,7 +82,7 @@ class Explainer:
     def message(self, at: int, values: Key) -> str:
         """What an offence says, without looking for near misses."""
         binding: Binding = dict(zip(self._statement.requirement.variables, values, strict=True))
-        return self._message(binding) or self._why(binding, self._forbidden(at, values))
+        return self._message(binding) or self._why(at, binding, self._forbidden(at, values))
 
     def _message(self, binding: Binding) -> str | None:
         text = self._statement.metadata.message
@@ -88,14 +95,20 @@ class Explainer:
 
         return PLACEHOLDER.sub(lambda m: value(m.group(1)), text)
 
-    def _why(self, binding: Binding, forbidden: Sequence[int]) -> str:
+    def _why(self, at: int, binding: Binding, forbidden: Sequence[int]) -> str:
         theta = self._statement.requirement.theta
         where = _where(binding, theta)
         form = self._statement.preset
         if form is None:
             return f"{quoted(self._statement.body)} does not hold here{where}"
         labels = {holds.role: quoted(self._statement.label(holds)) for holds in core.conditions(theta)}
-        event = f"`{self._trace.events[forbidden[0]].id}` met " if forbidden else ""
+        total = counted_by(theta)
+        if isinstance(total, core.Exceeds) and all(
+            number(t) is None for t in texts(total.field, self._trace.events[at])
+        ):
+            return f"{quoted(named(total.field))} is no number{where}, so the total is not known"
+        event = f"`{self._trace.events[forbidden[0]].id}` " if forbidden else ""
+        event += f"and {len(forbidden) - 1} more met " if forbidden[1:] else "met " if forbidden else ""
         return form.offence.format(**labels, bound=bound_in_words(theta), where=where, event=event)
 
     def _forbidden(self, at: int, values: Key) -> Sequence[int]:
@@ -130,7 +143,7 @@ class Explainer:
                 yield NearMiss(self._trace.events[place].id, why)
 
     def _misplaced(self, wanted: Wanted, at: int, values: Key, forbidden: int | None) -> Iterator[tuple[int, str]]:
-        positions = self._judgement.positions(wanted.holds, values)
+        positions = () if wanted.counted else self._judgement.positions(wanted.holds, values)
         label = quoted(self._statement.label(wanted.holds))
         if forbidden is not None:
             late = self._trace.events[forbidden].id
@@ -144,8 +157,16 @@ class Explainer:
             elif (place < at) != (wanted.side == "earlier"):
                 side = "after" if place > at else "before"
                 yield place, f"meets {label}, but only {side} `{here}`"
-            elif wanted.bound is not None:
+            elif wanted.between is not None and (broken := self._broken(wanted.between, at, place, values)):
+                yield place, f"meets {label}, but `{broken}` in between is not as asked for"
+            elif wanted.bound is not None and not within(wanted.bound, self._trace, *sorted((at, place))):
                 yield place, f"meets {label}, but {self._distance(wanted.bound, at, place)}"
+
+    def _broken(self, between: core.Theta, at: int, place: int, values: Key) -> str | None:
+        """The first event strictly between two at which a body does not hold, not looked for from far away."""
+        places = range(min(at, place) + 1, max(at, place))[:_BETWEEN]
+        found = (other for other in places if not self._judgement.holds(between, other, values))
+        return next((self._trace.events[other].id for other in found), None)
 
     def _distance(self, bound: core.Calls | core.Steps | core.Within, at: int, place: int) -> str:
         first, second = min(at, place), max(at, place)
@@ -231,6 +252,12 @@ def _wanted(theta: core.Theta) -> Iterator[Wanted]:
             yield Wanted(holds, "earlier", bound)
         case core.Later(core.Holds() as holds, bound):
             yield Wanted(holds, "later", bound)
+        case core.Since(left, core.Holds() as holds, bound):
+            yield Wanted(holds, "earlier", bound, left)
+        case core.Until(left, core.Holds() as holds, bound):
+            yield Wanted(holds, "later", bound, left)
+        case core.Repeated(_, core.Holds() as holds, bound):
+            yield Wanted(holds, "earlier", bound, counted=True)
         case core.Later(core.Or(items), bound):
             # rslv: a later trigger would only move the obligation on; what is missing is the resolution.
             yield from (Wanted(i, "later", bound) for i in items if isinstance(i, core.Holds) and i.role != "trigger")

@@ -15,6 +15,7 @@ from vigil_lang.report.paths import Places
 from vigil_lang.report.recording import event_lines, file_of
 from vigil_lang.verdict.calls import call_text
 from vigil_lang.verdict.human import caveats
+from vigil_lang.verdict.verdict import FORBIDDEN_SHOWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -162,16 +163,11 @@ def _figures(verdict: Verdict) -> dict[str, int]:
 
 def _involved(offence: Offence, trace: Trace) -> set[int]:
     """The places in the run of the call at fault and of those that come into its explanation."""
-    others = [miss.event for miss in offence.near_misses]
-    others += offence.forbidden[:1]
-    return {offence.index, *(trace.index_of[event] for event in others)}
+    return {offence.index, *offence.notes(trace)}
 
 
 def _steps(offence: Offence, trace: Trace, lines: dict[int, int]) -> Iterator[Step]:
-    notes = {trace.index_of[miss.event]: f"near miss: {miss.why}" for miss in offence.near_misses}
-    for forbidden in offence.forbidden[:1]:
-        notes[trace.index_of[forbidden]] = "forbidden here"
-    notes[offence.index] = offence.why
+    notes = offence.notes(trace) | {offence.index: offence.why}
     source = Source(file_of(trace.run), "")
     for index in sorted(_involved(offence, trace)):
         event = trace.events[index]
@@ -189,7 +185,9 @@ def _failure(found: StatementVerdict) -> Problem:
         lines.append(f"{offence.event}: {_said(offence)}")
         lines += [f"    {offence.why}"] if offence.why != _said(offence) else []
         lines += [f"    near miss {miss.event}: {miss.why}" for miss in offence.near_misses]
-        lines += [f"    forbidden: {event}" for event in offence.forbidden[:1]]
+        if offence.forbidden:
+            others = ", …" * (len(offence.forbidden) > FORBIDDEN_SHOWN)
+            lines.append(f"    forbidden: {', '.join(offence.forbidden[:FORBIDDEN_SHOWN])}{others}")
     more = len(found.offending) - _LINES_SHOWN
     lines += [f"and {more} more"] if more > 0 else []
     return Problem(_said(found.offending[0]), "\n".join(lines), found.statement.metadata.severity)

@@ -414,23 +414,29 @@ def negated(theta: Theta) -> Theta:
             return Not(theta)
 
 
-def mapped(theta: Theta, change: Callable[[Holds], Holds]) -> Theta:
-    """A body with each of its conditions changed; those on variables alone stay."""
-    match theta:
-        case Holds():
-            return change(theta)
-        case Where() | Last():
-            return theta
-        case And(items) | Or(items):
-            return replace(theta, items=tuple([mapped(item, change) for item in items]))
-        case Implies(left, right) | Since(left, right) | Until(left, right):
-            return replace(theta, left=mapped(left, change), right=mapped(right, change))
-        case Clear(resolver, forbidden):
-            return Clear(mapped(resolver, change), mapped(forbidden, change))
-        case Not(body) | Earlier(body) | Later(body):
-            return replace(theta, body=mapped(body, change))
-        case Repeated(body=body, reset=reset) | Exceeds(body=body, reset=reset):
-            return replace(theta, body=mapped(body, change), reset=None if reset is None else mapped(reset, change))
+def mapped(theta: Theta, change: Callable[[Holds], Holds], of_where: Callable[[Where], Where] | None = None) -> Theta:
+    """A body with each of its conditions changed; those on variables alone stay, or have a change of their own."""
+
+    def new(body: Theta) -> Theta:
+        match body:
+            case Holds():
+                return change(body)
+            case Where():
+                return body if of_where is None else of_where(body)
+            case Last():
+                return body
+            case And(items) | Or(items):
+                return replace(body, items=tuple([new(item) for item in items]))
+            case Implies(left, right) | Since(left, right) | Until(left, right):
+                return replace(body, left=new(left), right=new(right))
+            case Clear(resolver, forbidden):
+                return Clear(new(resolver), new(forbidden))
+            case Not(inner) | Earlier(inner) | Later(inner):
+                return replace(body, body=new(inner))
+            case Repeated(body=inner, reset=reset) | Exceeds(body=inner, reset=reset):
+                return replace(body, body=new(inner), reset=None if reset is None else new(reset))
+
+    return new(theta)
 
 
 def mapped_tests(condition: Condition, change: Callable[[Test], Condition]) -> Condition:

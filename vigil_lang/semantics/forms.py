@@ -285,7 +285,7 @@ FORMS = _rows(
         summary="The amounts may add up to so much, and to no more.",
         short="must not add up to more",
         sentence="The amounts of {trigger} may add up to at most {bound}{scope}.",
-        offence="the amounts of {trigger} add up to more than {bound}{where}, or this one is no number",
+        offence="the amounts of {trigger} add up to more than {bound}{where}",
         contrast="adds up",
         is_extension=True,
     ),

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from vigil_lang.diagnostics.diagnostic import Edit, Span
 from vigil_lang.semantics import core
 from vigil_lang.semantics.meanings import Scope
+from vigil_lang.semantics.text import AnyOf, Expression
 from vigil_lang.syntax import tree
 from vigil_lang.syntax.print import to_text
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from vigil_lang.diagnostics import Source
     from vigil_lang.semantics.modules import Module
+    from vigil_lang.semantics.text import Matcher
     from vigil_lang.testing.condition_parts import ConditionPart, Reader
 
 MAX_ELEMENTS: Final = 6
@@ -74,7 +76,9 @@ def condition_mutations(part: ConditionPart, droppable: bool) -> Iterator[Condit
             yield ConditionMutation(part.source, (edit,), "negates the test", missing, _negated)
         case tree.ActionIn(names):
             yield from _fewer(part, expr, names)
-        case tree.ActionMatches(text):
+        case tree.ActionMatches(tree.SetUnion() as patterns):
+            yield from _fewer(part, expr, patterns)
+        case tree.ActionMatches(tree.String() | tree.Name() | tree.Regex() as text):
             yield from _other_patterns(part, expr, text)
         case tree.Test():
             yield from _test(part, expr, droppable)
@@ -82,7 +86,7 @@ def condition_mutations(part: ConditionPart, droppable: bool) -> Iterator[Condit
 
 def _test(part: ConditionPart, expr: tree.Test, droppable: bool) -> Iterator[ConditionMutation]:
     operand, operator = expr.operand, expr.operator
-    if isinstance(part.condition, core.Equals | core.Contains):
+    if isinstance(part.condition, core.OF_VARIABLES) and operator not in _BOUNDARY:
         if not droppable and isinstance(part.condition, core.Equals):
             has = tree.Has(expr.field, expr.span)
             missing = f"no test has `{expr.field.name}` with another value than `{_text(operand)}`"
@@ -90,7 +94,7 @@ def _test(part: ConditionPart, expr: tree.Test, droppable: bool) -> Iterator[Con
         return
     if isinstance(operand, tree.SetUnion):
         yield from _fewer(part, expr, operand)
-    if operator in ("~", "!~") and isinstance(operand, tree.String | tree.Regex):
+    if operator in ("~", "!~") and isinstance(operand, tree.String | tree.Name | tree.Regex):
         yield from _other_patterns(part, expr, operand)
     if operator in _BOUNDARY:
         yield from _other_limits(part, expr)
@@ -218,7 +222,9 @@ def _flipped_status(part: ConditionPart, expr: tree.StatusIs, status: str) -> It
         yield ConditionMutation(part.source, (edit,), "flips the status", missing, _read(other))
 
 
-def _fewer(part: ConditionPart, expr: tree.ActionIn | tree.Test, union: tree.SetUnion) -> Iterator[ConditionMutation]:
+def _fewer(
+    part: ConditionPart, expr: tree.ActionIn | tree.ActionMatches | tree.Test, union: tree.SetUnion
+) -> Iterator[ConditionMutation]:
     """A set without one of the elements written in it, or in what it names."""
     yield from _smaller_let(part, union)
     literals = [(at, p) for at, p in enumerate(union.parts) if isinstance(p, tree.SetLiteral)]
@@ -229,7 +235,8 @@ def _fewer(part: ConditionPart, expr: tree.ActionIn | tree.Test, union: tree.Set
         for at, element in enumerate(literal.elements):
             left = replace(literal, elements=(*literal.elements[:at], *literal.elements[at + 1 :]))
             smaller = replace(union, parts=(*union.parts[:place], left, *union.parts[place + 1 :]))
-            new = replace(expr, names=smaller) if isinstance(expr, tree.ActionIn) else replace(expr, operand=smaller)
+            field = {tree.ActionIn: "names", tree.ActionMatches: "text", tree.Test: "operand"}[type(expr)]
+            new = replace(expr, **{field: smaller})
             edit = _cut_span([e.span for e in literal.elements], at)
             missing = f"no test rests on an event with `{_text(element)}` in `{_shown(part)}`"
             yield ConditionMutation(part.source, (edit,), f"drops `{_text(element)}`", missing, _read(new))
@@ -274,6 +281,10 @@ def _among(others: tree.SetUnion, left: tree.SetUnion, declared: Scope) -> Meani
 
     def meaning(reader: Reader, part: ConditionPart) -> core.Condition:
         terms = reader.conditions.terms
+        if isinstance(part.condition, core.Matches | core.ActionMatches):
+            return replace(
+                part.condition, matcher=_either(terms.matcher(others, part.scope), terms.matcher(left, declared))
+            )
         texts = terms.set_of(others, part.scope) | terms.set_of(left, declared)
         if isinstance(part.condition, core.In):
             return core.In(part.condition.field, texts, part.condition.negated)
@@ -282,11 +293,21 @@ def _among(others: tree.SetUnion, left: tree.SetUnion, declared: Scope) -> Meani
     return meaning
 
 
+def _either(*matchers: Matcher) -> Matcher:
+    """One of some patterns, in the order a policy's sets have."""
+    each = {one for matcher in matchers for one in (matcher.matchers if isinstance(matcher, AnyOf) else (matcher,))}
+    found = sorted(
+        each, key=lambda m: (isinstance(m, Expression), m.pattern, isinstance(m, Expression) and m.ignore_case)
+    )
+    return found[0] if len(found) == 1 else AnyOf(tuple(found))
+
+
 def _other_patterns(
     part: ConditionPart, expr: tree.ActionMatches | tree.Test, text: tree.String | tree.Name | tree.Regex
 ) -> Iterator[ConditionMutation]:
     """A glob that matches more on one side; an expression without an anchor, or blind to case the other way."""
     if isinstance(text, tree.Name):
+        yield from _smaller_let(part, tree.SetUnion((text,)))
         return
     found: list[tuple[tree.String | tree.Regex, str, str]] = []
     if isinstance(text, tree.String):
@@ -320,7 +341,7 @@ def _other_limits(part: ConditionPart, expr: tree.Test) -> Iterator[ConditionMut
     operator, step = _BOUNDARY[expr.operator]
     limit = part.condition.number if isinstance(part.condition, core.Compares) else None
     edit = Edit(Span(expr.field.span.end, expr.operand.span.start), f" {operator} ")
-    missing = f"no test has `{expr.field.name}` at the limit, {limit}"
+    missing = f"no test has `{expr.field.name}` at the limit, {_text(expr.operand)}"
     yield ConditionMutation(part.source, (edit,), "moves the limit", missing, _read(replace(expr, operator=operator)))
     if limit is not None and abs(limit.adjusted()) < 15 and isinstance(expr.operand, tree.Number):
         moved = replace(expr.operand, raw=f"{limit + step:f}")

@@ -11,6 +11,7 @@ from vigil_lang.engines.indexed import Judgement
 from vigil_lang.semantics import core
 from vigil_lang.testing.sample_events import FILLER, distinct, near_misses, samples, values_for
 from vigil_lang.trace.event import Trace
+from vigil_lang.trace.values import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -86,8 +87,14 @@ def _shape(theta: core.Theta) -> object:
             return type(theta).__name__, _shape(left), _shape(right)
         case core.Earlier(body, bound) | core.Later(body, bound):
             return type(theta).__name__, bound, _shape(body)
-        case core.Repeated(count, body):
-            return "repeated", count, _shape(body)
+        case core.Since(left, right, bound, weak) | core.Until(left, right, bound, weak):
+            return type(theta).__name__, bound, weak, _shape(left), _shape(right)
+        case core.Repeated(count, body, bound, reset, distinct):
+            return "repeated", count, bound, distinct, _shape(body), reset and _shape(reset)
+        case core.Exceeds(limit, field, body, bound, reset):
+            return "exceeds", limit, bound, field, _shape(body), reset and _shape(reset)
+        case core.Where() | core.Last():
+            return theta
 
 
 def _same(one: core.Condition, two: core.Condition) -> bool:
@@ -112,7 +119,9 @@ class _Search:
         variables = tuple(dict.fromkeys((*before.variables, *after.variables)))
         self._holds = list(dict.fromkeys((*core.conditions(before.theta), *core.conditions(after.theta))))
         tests = [t for h in self._holds for t in core.tests(h.condition)]
-        values = {x: values_for(x, tests) for x in variables}
+        one, two = _tests_in_where(before.theta), _tests_in_where(after.theta)
+        missed = [test for test in dict.fromkeys((*one, *two)) if (test in one) != (test in two)]
+        values = {x: values_for(x, tests, [*one, *two], missed) for x in variables}
         self._named: list[Binding] = [{x: values[x][at] for x in variables} for at in (0, 1)[: len(variables) + 1]]
         self._left = most
         self._telling = self._where_they_differ(pairs) if pairs else []
@@ -154,7 +163,23 @@ class _Search:
     def _events(self) -> list[Event]:
         met = (event for b in self._named for h in self._holds for event in islice(samples(h.condition, b), 2))
         missed = (e for b in self._named[:1] for h in self._holds for e in islice(near_misses(h.condition, b), 4))
-        return distinct(chain(self._telling, met, missed))[:_POOL]
+        return distinct(chain(self._telling, self._counted(), met, missed))[:_POOL]
+
+    def _counted(self) -> Iterator[Event]:
+        """Events of which the amounts, or the values that are counted, matter."""
+        for theta in (self.before.theta, self.after.theta):
+            for body in core.bodies(theta):
+                if isinstance(body, core.Exceeds):
+                    texts = [canonical(body.limit), canonical(body.limit + 1), "1"]
+                    yield from self._with_values(body.body, body.field, texts)
+                elif isinstance(body, core.Repeated) and body.distinct is not None:
+                    yield from self._with_values(body.body, body.distinct, [f"v{n}" for n in range(2)])
+
+    def _with_values(self, body: core.Theta, field: core.Reads, texts: Iterable[str]) -> Iterator[Event]:
+        """One event for each text: it meets the first condition of a body, and has the text in a field."""
+        for text, holds in product(texts, core.conditions(body)[:1]):
+            wanted = core.AndC((holds.condition, core.In(field, frozenset({text}))))
+            yield from islice(samples(wanted, self._named[0]), 1)
 
     # --- runs ---
 
@@ -176,23 +201,28 @@ class _Search:
             found += [(event,) for event in islice(samples(scopes[0].condition, self._named[0]), 1)]
         for count in dict.fromkeys(repetitions(self.before.theta) + repetitions(self.after.theta)):
             if 1 < count <= _LONGEST:
-                triggers = [h for h in self._holds if h.role == "trigger"]
+                triggers = [h for h in self._holds if h.role in ("trigger", "counted")] or self._holds[:1]
                 events = [*islice(samples(triggers[0].condition, self._named[0]), 1)] if triggers else []
                 found += [(*start, *[event] * (count - 1)) for event in events for start in tuple(found)]
+        for body in dict.fromkeys((*core.bodies(self.before.theta), *core.bodies(self.after.theta))):
+            if isinstance(body, core.Repeated) and body.distinct is not None and body.count <= _LONGEST:
+                texts = [f"v{n}" for n in range(1, body.count)]
+                found.append(tuple(self._with_values(body.body, body.distinct, texts)))
         return found
 
     def _stretched(self, prefix: Line, chosen: Line) -> Iterator[Line]:
         """Calls between the first and the second event, as many as some bound counts."""
         if len(chosen) != 2:
             return
-        limits = self._limits(core.Calls)
+        limits = self._limits(core.Calls) + self._limits(core.Steps)
         for count in dict.fromkeys(n for limit in limits for n in (limit - 1, limit)):
             if 0 < count <= _LONGEST:
                 yield (*prefix, chosen[0], *[FILLER] * count, chosen[1])
 
-    def _limits(self, kind: type[core.Calls] | type[core.Within]) -> list[int]:
+    def _limits(self, kind: type[core.Calls | core.Steps | core.Within]) -> list[int]:
         known = [b for theta in (self.before.theta, self.after.theta) for b in bounds(theta) if isinstance(b, kind)]
-        return sorted({b.count if isinstance(b, core.Calls) else b.microseconds for b in known})
+        ends = {end for b in known for end in (b.microseconds if isinstance(b, core.Within) else b.count, b.least)}
+        return sorted(ends - {0, core.FAR})
 
     def _timed(self, line: Line) -> Iterator[Trace]:
         """The run, and where a bound is a time, with every event as much later than the one before."""
@@ -211,11 +241,18 @@ def offending(requirement: core.Requirement, index: RunIndex) -> tuple[int, ...]
     return tuple(violation.event for violation in Judgement(requirement, index).violations())
 
 
+def _tests_in_where(theta: core.Theta) -> list[core.Test]:
+    return [test for body in core.bodies(theta) if isinstance(body, core.Where) for test in core.tests(body.condition)]
+
+
+_BOUNDED = (core.Earlier, core.Later, core.Since, core.Until, core.Repeated, core.Exceeds)
+
+
 def bounds(theta: core.Theta) -> list[core.Bound]:
     """The bounds of the operators in a body; None for one without."""
-    return [body.bound for body in core.bodies(theta) if isinstance(body, core.Earlier | core.Later)]
+    return [body.bound for body in core.bodies(theta) if isinstance(body, _BOUNDED)]
 
 
 def repetitions(theta: core.Theta) -> list[int]:
-    """The counts of `atmost` in a body."""
+    """How many calls are counted in a body."""
     return [body.count for body in core.bodies(theta) if isinstance(body, core.Repeated)]

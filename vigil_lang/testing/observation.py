@@ -148,7 +148,7 @@ class _Condition:
 
     def _searched(self, variable: str, values: list[str], event: Event) -> list[str]:
         """The lent values that the event holds somewhere, and else one that it does not."""
-        tests = [t for t in self._tests if isinstance(t, core.Contains) and t.variable == variable]
+        tests = [t for t in self._tests if isinstance(t, core.Contains | core.ComparesWith) and t.variable == variable]
         found = [value for value in values if any(meets(test, event, {variable: value}) for test in tests)]
         return found or values[:1]
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from vigil_lang.engines.indexed import Judgement
 from vigil_lang.semantics import core
 from vigil_lang.syntax import tree
+from vigil_lang.testing.always_body import unscoped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -41,7 +42,8 @@ def operands(statement: Statement, points: Points) -> list[Operand]:
     """The operands in a statement's body, each with its point; none but `always` has such."""
     if statement.preset is not None:
         return []
-    walk = _operands(statement.syntax.form.args[0], statement.requirement.theta, lambda theta: theta)
+    body, scope = unscoped(statement)
+    walk = _operands(statement.syntax.form.args[0], body, lambda theta: core.And((theta, *scope)) if scope else theta)
     return [
         Operand(points.point(kind, statement.source, expr.span, set(asked)), asked)
         for kind, expr, asked in walk

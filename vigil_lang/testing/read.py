@@ -166,7 +166,7 @@ class _Reader:
             case value:
                 return self._literal(value)
 
-    def _literal(self, term: tree.Term) -> object:
+    def _literal(self, term: tree.Term | tree.Regex) -> object:
         match term:
             case tree.Name(text):
                 return text
@@ -176,6 +176,9 @@ class _Reader:
                 return truth
             case tree.Number(raw):
                 return self.faults.number(raw, term.span)
+            case tree.Regex():
+                self.faults.add("a value is a text, a number or a name, not a regular expression", term.span)
+                return None
 
     # --- what is expected ---
 

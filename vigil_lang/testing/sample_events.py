@@ -7,10 +7,13 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from msgspec.structs import replace
+
+from vigil_lang.analysis.preimages import preimages, without_entries
 from vigil_lang.semantics import core, regex
 from vigil_lang.semantics.denotation import Binding, meets
 from vigil_lang.semantics.regex_reader import read
-from vigil_lang.semantics.text import Glob, glob_parts, predicate
+from vigil_lang.semantics.text import AnyOf, Glob, glob_parts, predicate
 from vigil_lang.trace.event import Event
 from vigil_lang.trace.values import canonical, number
 
@@ -48,7 +51,8 @@ def distinct(events: Iterable[Event]) -> list[Event]:
 def samples(condition: core.Condition, binding: Binding, wanted: bool = True) -> Iterator[Event]:
     """Different events that meet a condition under a binding (or do not); none if none is found."""
     seen: set[object] = set()
-    for case in _ways(condition, wanted, _numbered(core.tests(condition))):
+    flat = without_entries(condition)
+    for case in _ways(flat, wanted, _numbered(core.tests(flat))):
         event = _event(case, binding)
         if (shown := content(event)) not in seen and meets(condition, event, binding) == wanted:
             seen.add(shown)
@@ -63,14 +67,26 @@ def near_misses(condition: core.Condition, binding: Binding) -> Iterator[Event]:
         yield from islice(samples(core.AndC((*rest, core.NotC(item))), binding), 1)
 
 
-def values_for(variable: str, tests: Sequence[core.Test]) -> tuple[str, str]:
-    """Two values that a variable may well have, with what else is asked of the fields that carry it."""
+def values_for(
+    variable: str, tests: Sequence[core.Test], where: Sequence[core.Test] = (), missed: Sequence[core.Test] = ()
+) -> tuple[str, str]:
+    """Two values that a variable may well have, with what else is asked of it and of the fields that carry it.
+
+    The second fails one of the tests of `where` that are to be `missed`, if there are any and one is found.
+    """
     carriers = {t.field for t in tests if isinstance(t, core.Equals) and t.variable == variable}
-    ground = [t for t in tests if _field(t) in carriers and not isinstance(t, core.Equals | core.Contains | core.Has)]
+    ground = [
+        _plain(t) for t in tests if _field(t) in carriers and not isinstance(t, (*core.OF_VARIABLES, core.Has))
+    ] + [t for t in where if _field(t) == core.Reads(variable) and not isinstance(t, core.OF_VARIABLES)]
     plain = [f"{variable}1", f"{variable}2"]
+    if any(isinstance(t, core.ComparesWith) and variable in (t.variable, t.field.name) for t in (*tests, *where)):
+        plain = ["10", "20"]
     guesses = list(dict.fromkeys([*plain, *(text for test in ground for text in _candidates(test, True))]))[:_TRIED]
     guesses.sort(key=lambda text: (-sum(_meets(t, text) for t in ground), not text))
     first, second = guesses[:2]
+    if asked := [t for t in missed if _field(t) == core.Reads(variable) and not isinstance(t, core.OF_VARIABLES)]:
+        others = dict.fromkeys([*(text for test in asked for text in _candidates(test, False)), *guesses])
+        second = next((text for text in others if text and not all(_meets(t, text) for t in asked)), second)
     return first, second
 
 
@@ -92,6 +108,8 @@ def _ways(condition: core.Condition, wanted: bool, known: dict[int, int]) -> lis
                 )
                 found = list(islice(both, _WAYS))
             return found
+        case core.Entry():
+            return [[]]  # there is none among these
         case _:
             return [[(condition, wanted)]]
 
@@ -125,8 +143,13 @@ def _event(case: list[Asked], binding: Binding) -> Event:
     names = _names(case)
     args: dict[str, tuple[str, ...]] = {}
     output: str | None = None
-    for field, tests in asked.items():
-        text = _value(tests)
+    for field in dict.fromkeys(replace(field, views=()) for field in asked):
+        seen = {read: tests for read, tests in asked.items() if replace(read, views=()) == field}
+        found = [(read.views, value) for read, tests in seen.items() if (value := _value(tests)) is not None]
+        texts = preimages(found)
+        together = [one for tests in seen.values() for one in tests]
+        fit = (text for text in texts if all(_meets(test, text) == wanted for test, wanted in together))
+        text = next(fit, texts[0] if texts else None)
         if text is not None and field.output:
             output = text
         elif text is not None:
@@ -155,6 +178,9 @@ def _bound(test: core.Test, binding: Binding) -> core.Test:
             return core.In(field, frozenset() if value is None else frozenset({value}))
         case core.Contains(field, x):
             return core.ContainsText(field, binding.get(x) or "")
+        case core.ComparesWith(field, operator, x):
+            limit = number(binding.get(x) or "")
+            return core.In(field, frozenset()) if limit is None else core.Compares(field, operator, limit)
         case _:
             return test
 
@@ -163,9 +189,16 @@ def _value(tests: list[Asked]) -> str | None:
     """A text that makes the tests of one field come out as wanted; None where the field is better left out."""
     candidates = (text for test, wanted in tests for text in _candidates(test, wanted))
     for text in islice(dict.fromkeys((*candidates, *_OTHERS)), _TRIED):
-        if all(_meets(test, text) == wanted for test, wanted in tests):
+        if all(_meets(_plain(test), text) == wanted for test, wanted in tests):
             return text
     return None
+
+
+def _plain(test: core.Test) -> core.Test:
+    """A test of what the views of its field make, as a test of a text."""
+    if isinstance(test, core.ActionIn | core.ActionMatches | core.StatusIs) or not test.field.views:
+        return test
+    return replace(test, field=replace(test.field, views=()))
 
 
 def _candidates(test: core.Test, wanted: bool) -> Iterable[str]:
@@ -192,6 +225,8 @@ def _neighbours(values: Iterable[str]) -> list[str]:
 
 def matching(matcher: Matcher) -> list[str]:
     """Texts that a pattern is likely to match."""
+    if isinstance(matcher, AnyOf):
+        return [text for one in matcher.matchers[:_ALTERNATIVES] for text in matching(one)]
     if isinstance(matcher, Glob):
         parts = glob_parts(matcher.pattern)
         fills = ("a", "b", "", "1")

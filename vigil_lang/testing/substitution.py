@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
-
 from vigil_lang.engines.indexed import Judgement
 from vigil_lang.semantics import core
 
@@ -20,21 +18,8 @@ def at_fault(requirement: core.Requirement, values: Mapping[str, str], index: Ru
 
     Those that a run does not carry, and variables the statement does not have, are in no binding.
     """
-    if not set(values) <= set(requirement.variables) or not set(values.values()) <= set(index.trace.values):
+    if not set(values) <= set(requirement.variables):
         return set()
-    theta = _body(requirement.theta, values)
-    given = core.Requirement(theta, core.variables_of(theta), None)
-    return {violation.event for violation in Judgement(given, index).violations()}
-
-
-def _body(theta: core.Theta, values: Mapping[str, str]) -> core.Theta:
-    def given(test: core.Test) -> core.Condition:
-        match test:
-            case core.Equals(field, x) if x in values:
-                return core.In(field, frozenset({values[x]}))
-            case core.Contains(field, x) if x in values:
-                return core.ContainsText(field, values[x])
-            case _:
-                return test
-
-    return core.mapped(theta, lambda holds: replace(holds, condition=core.mapped_tests(holds.condition, given)))
+    given = core.AndC(tuple([core.In(core.Reads(x), frozenset({value})) for x, value in values.items()]))
+    asked = core.Requirement(core.Implies(core.Where(given), requirement.theta), requirement.variables, None)
+    return {violation.event for violation in Judgement(asked, index).violations()}

@@ -140,8 +140,8 @@ def _doc(found: StatementVerdict) -> str:
 def _rule(found: StatementVerdict, console: Console) -> Iterator[Text]:
     """The form as written, where it stands, and the sentence it enforces."""
     statement = found.statement
-    form, after = statement.syntax.form, statement.syntax.after
-    source, start, end = statement.source, form.span.start, (after or form).span.end
+    form, last = statement.syntax.form, statement.syntax.where or statement.syntax.after or statement.syntax.form
+    source, start, end = statement.source, form.span.start, last.span.end
     line, _ = source.position(start)
     own = source.line(line)
     indent = own[: len(own) - len(own.lstrip())]
@@ -170,11 +170,8 @@ def _offence(offence: Offence, found: StatementVerdict, trace: Trace, console: C
 def _surroundings(offence: Offence, found: StatementVerdict, trace: Trace, console: Console) -> Iterator[Text]:
     """The run around an event at fault, with the events that come into its explanation."""
     at = offence.index
-    notes = {trace.index_of[miss.event]: f"near miss: {miss.why}" for miss in offence.near_misses}
-    others = {o.index for o in found.offending}
-    for forbidden in offence.forbidden[:1]:
-        others.add(trace.index_of[forbidden])
-        notes[trace.index_of[forbidden]] = "forbidden here"
+    notes = offence.notes(trace)
+    others = {o.index for o in found.offending} | {trace.index_of[event] for event in offence.forbidden}
     around = range(max(0, at - _CONTEXT), min(len(trace), at + _CONTEXT + 1))
     call = next(place for place, event in enumerate(trace.events) if event.call == offence.call)
     shown = sorted({call, *around, *notes})
@@ -209,11 +206,13 @@ def _surroundings(offence: Offence, found: StatementVerdict, trace: Trace, conso
 
 
 def _arguments_read(found: StatementVerdict) -> frozenset[str]:
-    """The arguments that the statement's conditions are about."""
-    tests = [t for c in core.conditions(found.statement.requirement.theta) for t in core.tests(c.condition)]
-    return frozenset(
-        t.field.name for t in tests if not isinstance(t, core.ActionIn | core.ActionMatches | core.StatusIs)
-    )
+    """The arguments that the statement's conditions are about, and what it counts or adds up."""
+    theta = found.statement.requirement.theta
+    tests = [t for c in core.conditions(theta) for t in core.tests(c.condition)]
+    read = [t.field for t in tests if not isinstance(t, core.ActionIn | core.ActionMatches | core.StatusIs)]
+    read += [b.field for b in core.bodies(theta) if isinstance(b, core.Exceeds)]
+    read += [b.distinct for b in core.bodies(theta) if isinstance(b, core.Repeated) and b.distinct is not None]
+    return frozenset(field.name for field in read)
 
 
 # --- a statement that holds --------------------------------------------------------------------------------

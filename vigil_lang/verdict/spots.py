@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import Binding, meets
-from vigil_lang.semantics.text import AnyOf, Expression, Glob, glob_parts, predicate, searcher
+from vigil_lang.semantics.text import AnyOf, Expression, Glob, Matcher, glob_parts, predicate, searcher
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,24 +46,30 @@ def _span(
     test: core.Matches | core.Contains | core.ContainsText, text: str, binding: Binding
 ) -> tuple[int, int] | None:
     match test:
-        case core.Matches(field, AnyOf(matchers)):
-            spans = (_span(core.Matches(field, one), text, binding) for one in matchers if predicate(one)(text))
-            return next(spans, None)
-        case core.Matches(_, Expression() as expression):
-            found = _compiled(expression).search(text)
-            return found.span() if found else None
-        case core.Matches(_, Glob() as glob):
-            wanted = _longest_run(glob)
+        case core.Matches(_, matcher):
+            return _matched(matcher, text)
         case core.Contains(_, variable):
             wanted = binding.get(variable) or ""
         case core.ContainsText(_, literal):
             wanted = literal
+    return _found(wanted, text)
+
+
+def _matched(matcher: Matcher, text: str) -> tuple[int, int] | None:
+    match matcher:
+        case Expression():
+            found = _compiled(matcher).search(text)
+            return found.span() if found else None
+        case AnyOf(matchers):
+            return next((_matched(one, text) for one in matchers if predicate(one)(text)), None)
+        case Glob(pattern):
+            longest = max((part for kind, part in glob_parts(pattern) if kind == "text"), key=len, default="")
+            return _found(longest, text)
+
+
+def _found(wanted: str, text: str) -> tuple[int, int] | None:
     at = text.find(wanted)
     return None if at < 0 else (at, at + len(wanted))
-
-
-def _longest_run(glob: Glob) -> str:
-    return max((text for kind, text in glob_parts(glob.pattern) if kind == "text"), key=len, default="")
 
 
 @lru_cache(maxsize=1024)

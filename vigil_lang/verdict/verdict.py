@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from vigil_lang.trace.unseen import CallsSeen, calls_seen
 
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from vigil_lang.semantics.lower import Statement as PolicyStatement
     from vigil_lang.semantics.policy import Policy
     from vigil_lang.trace import Trace
+
+FORBIDDEN_SHOWN: Final = 5
+"""Forbidden events that are shown; the published form has all."""
 
 _UNSEEN_TOLD = 100
 """Ids of calls that are not wholly seen, as many as the published form has."""
@@ -44,6 +47,14 @@ class Offence:
     why: str
     near_misses: tuple[NearMiss, ...] = ()
     forbidden: tuple[str, ...] = ()
+
+    def notes(self, trace: Trace) -> dict[int, str]:
+        """What is to be said of the events that come into it, by index: near misses, and what was forbidden."""
+        found = {trace.index_of[miss.event]: f"near miss: {miss.why}" for miss in self.near_misses}
+        found |= dict.fromkeys([trace.index_of[event] for event in self.forbidden[:FORBIDDEN_SHOWN]], "forbidden here")
+        if (more := len(self.forbidden) - FORBIDDEN_SHOWN) > 0:
+            found[trace.index_of[self.forbidden[FORBIDDEN_SHOWN - 1]]] += f", and {more} more"
+        return found
 
     def to_json(self) -> dict[str, Any]:
         """The published form (`why` is for people)."""
