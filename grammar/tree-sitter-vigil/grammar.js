@@ -84,7 +84,7 @@ module.exports = grammar({
     _use_head: ($) =>
       seq(repeat($.annotation), 'use', $._begun, field('module', choice($.identifier, $.relative_module))),
 
-    let_declaration: ($) => seq($._let_head, field('value', $._value)),
+    let_declaration: ($) => seq($._let_head, field('value', choice($._value, $.regex))),
     _let_head: ($) => seq(repeat($.annotation), 'let', $._begun, field('name', $.identifier), '='),
 
     param_declaration: ($) =>
@@ -105,7 +105,12 @@ module.exports = grammar({
     parameters: ($) => seq('(', list($.identifier), ')'),
 
     statement_declaration: ($) =>
-      seq($._statement_head, field('form', $._form), optional(seq('after', field('scope', $._expression)))),
+      seq(
+        $._statement_head,
+        field('form', $._form),
+        optional(seq('after', field('scope', $._expression))),
+        optional(seq('where', field('where', $._expression))),
+      ),
     _statement_head: ($) => seq(repeat($.annotation), 'statement', $._begun, field('name', $.identifier), ':'),
 
     // --- forms ---
@@ -117,10 +122,37 @@ module.exports = grammar({
         seq(field('name', choice('prec', 'resp', 'rslv')), '(', $._expression, ',', $._expression, ')'),
         seq(field('name', 'until'), '(', $._expression, ',', $._expression, ',', $._expression, ')'),
         seq(field('name', 'bresp'), field('bound', $.bound), '(', $._expression, ',', $._expression, ')'),
-        seq(field('name', 'atmost'), field('bound', $.bound), '(', $._expression, ')'),
+        seq(
+          field('name', choice('atmost', 'atleast')),
+          field('bound', $.bound),
+          '(',
+          $._expression,
+          optional(seq(',', 'distinct', field('distinct', $.field))),
+          ')',
+          optional($._window),
+        ),
+        seq(
+          field('name', 'budget'),
+          '[',
+          field('limit', choice($.number, $.identifier)),
+          ']',
+          '(',
+          $._expression,
+          ',',
+          field('amount', $.field),
+          ')',
+          optional($._window),
+        ),
       ),
+    _window: ($) =>
+      choice(
+        seq('in', field('window', $.window), optional(seq('since', field('since', $._expression)))),
+        seq('since', field('since', $._expression)),
+      ),
+    window: ($) => choice($.duration, seq($.number, $.unit)),
     always_form: ($) => seq(choice('always', '□'), field('body', $._expression)),
-    bound: ($) => seq('[', choice($.number, $.duration), ']'),
+    bound: ($) => seq('[', choice($.number, $.duration, $.range), optional($.unit), ']'),
+    unit: (_) => choice('call', 'calls', 'step', 'steps'),
 
     // --- conditions ---
 
@@ -129,15 +161,34 @@ module.exports = grammar({
       seq(field('left', $._disjunct), choice('implies', '⇒'), field('right', $._expression)),
     _disjunct: ($) => choice($.disjunction, $._conjunct),
     disjunction: ($) => seq($._conjunct, repeat1(seq(choice('or', '∨'), $._conjunct))),
-    _conjunct: ($) => choice($.conjunction, $._unary),
-    conjunction: ($) => seq($._unary, repeat1(seq(choice('and', '∧'), $._unary))),
+    _conjunct: ($) => choice($.conjunction, $._interval),
+    conjunction: ($) => seq($._interval, repeat1(seq(choice('and', '∧'), $._interval))),
+    _interval: ($) => choice($.interval, $._unary),
+    interval: ($) =>
+      seq(
+        field('left', $._unary),
+        optional('weak'),
+        field('direction', choice('since', 'until')),
+        optional(field('bound', $.bound)),
+        field('right', $._unary),
+      ),
     _unary: ($) => choice($.negation, $.earlier, $.later, $._atom),
     negation: ($) => seq(choice('not', '¬'), $._unary),
     earlier: ($) => seq(choice('earlier', '◇⁻', '◇-'), optional(field('bound', $.bound)), $._unary),
     later: ($) => seq(choice('later', '◇⁺', '◇+'), optional(field('bound', $.bound)), $._unary),
 
     _atom: ($) =>
-      choice($.action_test, $.status_test, $.field_test, $.has_test, $.application, $.reference, $.parenthesized),
+      choice(
+        $.action_test,
+        $.status_test,
+        $.field_test,
+        $.entry_test,
+        $.has_test,
+        $.repeated,
+        $.application,
+        $.reference,
+        $.parenthesized,
+      ),
 
     action_test: ($) =>
       seq(
@@ -163,21 +214,33 @@ module.exports = grammar({
         ),
       ),
     has_test: ($) => seq('has', field('field', $.field)),
-    field: ($) => choice($.identifier, $.string, 'output'),
+    entry_test: ($) => seq(field('field', $.field), 'with', '(', field('body', $._expression), ')'),
+    repeated: ($) =>
+      seq(
+        'repeated',
+        field('bound', $.bound),
+        '(',
+        field('body', $._expression),
+        optional(seq(',', 'distinct', field('distinct', $.field))),
+        ')',
+      ),
+    field: ($) => seq(choice($.identifier, $.string, 'output'), repeat($.view)),
+    view: ($) =>
+      seq(':', field('name', $.identifier), optional(seq('(', field('argument', choice($.string, $.regex)), ')'))),
 
     application: ($) => seq(field('name', choice($.identifier, $.string)), field('arguments', $.arguments)),
     arguments: ($) => round(choice($._expression, $._literal)),
     reference: ($) => $.identifier,
     parenthesized: ($) => seq('(', $._expression, ')'),
 
-    _text: ($) => choice($.string, $.identifier, $.regex),
+    _text: ($) => choice($.string, $.regex, $.set),
 
     // --- values ---
 
     _value: ($) => choice($.set, $._literal),
     set: ($) => seq($._set_part, repeat(seq('|', $._set_part))),
     _set_part: ($) => choice($.set_literal, $.identifier),
-    set_literal: ($) => curly(choice($._literal, $.identifier)),
+    set_literal: ($) => curly(choice($._literal, $.identifier, $.regex)),
 
     _literal: ($) => choice($.string, $.number, $.boolean),
     boolean: (_) => choice('true', 'false'),
@@ -231,6 +294,7 @@ module.exports = grammar({
     identifier: (_) => NAME,
     relative_module: (_) => token(seq(/\.+/, NAME)),
     duration: (_) => /[0-9]+(ms|[smhd])/,
+    range: (_) => token(prec(1, /[0-9]+(ms|[smhd])?\.\.([0-9]+(ms|[smhd])?)?/)),
     number: (_) => /-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?/,
 
     string: ($) => seq('"', repeat(choice($.string_content, $.escape_sequence)), token.immediate('"')),

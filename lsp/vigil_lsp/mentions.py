@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Span
 from vigil_lang.syntax import tree
+from vigil_lsp.cursor import walk
 from vigil_lsp.symbols import Kind, Mention, Role, Symbol, kind_of, module_symbol, path_of, tested
 from vigil_lsp.test_mentions import mentions_in
 from vigil_lsp.unparsed_names import declared_words
@@ -62,8 +63,11 @@ class _Collector:
                 case tree.Statement():
                     self._declares("statement", item.name)
                     self._messages(item)
-                    for condition in (*item.form.args, *(() if item.after is None else (item.after,))):
-                        self._expr(condition)
+                    self._form(item.form)
+                    if item.after is not None:
+                        self._expr(item.after)
+                    if item.where is not None:
+                        self._where(item.where)
                 case tree.Pattern():
                     self._declares("pattern", item.name)
                     self.parameters = frozenset(p.text for p in item.params)
@@ -132,7 +136,24 @@ class _Collector:
                             start = span.start + 1 + found.start(1)
                             self._add(self._variable(found[1]), Span(start, start + len(found[1])))
 
-    def _value(self, value: tree.SetUnion | tree.Literal_ | None) -> None:
+    def _form(self, form: tree.Form) -> None:
+        for condition in form.args:
+            self._expr(condition)
+        if isinstance(form.limit, tree.Name):
+            self._word(form.limit)
+        if form.since is not None:
+            self._expr(form.since)
+
+    def _where(self, where: tree.Expr) -> None:
+        """Its fields are variables of the statement, quoted or not."""
+        self._expr(where)
+        for node in walk(where):
+            if isinstance(node, tree.Field) and node.kind == "argument":
+                start, end = node.name_span
+                quoted = self.module.source.text[start] == '"'
+                self._add(self._variable(node.name), Span(start + quoted, start + quoted + len(node.name)))
+
+    def _value(self, value: tree.SetUnion | tree.Literal_ | tree.Regex | None) -> None:
         if isinstance(value, tree.SetUnion):
             self._set(value)
 
@@ -149,9 +170,9 @@ class _Collector:
             case tree.And(items) | tree.Or(items):
                 for item in items:
                     self._expr(item)
-            case tree.Not(body) | tree.Diamond(_, _, body):
+            case tree.Not(body) | tree.Diamond(_, _, body) | tree.Repeated(_, body) | tree.Entry(_, body):
                 self._expr(body)
-            case tree.Implies(left, right):
+            case tree.Implies(left, right) | tree.Interval(left=left, right=right):
                 self._expr(left)
                 self._expr(right)
             case tree.ActionIn(names):
@@ -160,6 +181,8 @@ class _Collector:
                 self._word(name)
             case tree.ActionMatches(tree.Name() as name):
                 self._term(name)
+            case tree.ActionMatches(tree.SetUnion() as names):
+                self._set(names)
 
     def _apply(self, apply: tree.Apply) -> None:
         """A pattern hides an action of its name, and a parameter does not hide a pattern."""

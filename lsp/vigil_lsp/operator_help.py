@@ -32,7 +32,58 @@ OPERATORS: Final = {
     "ok": "The event is known to have succeeded.",
     "error": "The event is known to have failed.",
     "after": "Only triggers that have such an event before them are judged.",
+    "where": "Tests of the values of variables: only bindings that pass them are judged. A field here is a variable.",
+    "since": "Between two conditions: at some event before this one the right side holds, and at all events strictly in "
+    "between the left side does. After a form: what came before the last such event is not counted.",
+    "until": "At some event after this one the right side holds, and at all events strictly in between the left side "
+    "does.",
+    "weak": "It is also enough that the left side holds all along: since the beginning, or to the end of the run.",
+    "repeated": "The condition has held in at least so many calls by now, this one included; with `distinct`, of at "
+    "least so many values of a field.",
+    "distinct": "Counts the different values of a field instead of calls.",
+    "with": "Some text of the field is a JSON object whose members pass all the tests together.",
     "|": "The elements of both sets.",
+}
+
+VIEW_SUMMARIES: Final = {
+    "lower": "in lower case",
+    "host": "the host of a URL or an address",
+    "base": "the last part of a path",
+    "dir": "the folder of a path",
+    "ext": "the ending of a path",
+    "length": "how many characters",
+    "count": "how many values the field has",
+    "json": "what stands at a path in JSON",
+    "find": "what a regular expression finds",
+    "without": "without what a regular expression finds",
+}
+"""What each view makes of a field."""
+
+VIEW_DETAILS: Final = {
+    "lower": "Letters are folded, so that case does not count.",
+    "host": "A text that has no host gives no value.",
+    "base": "`/home/ann/notes.txt` gives `notes.txt`.",
+    "dir": "`/home/ann/notes.txt` gives `/home/ann`.",
+    "ext": "`/home/ann/notes.txt` gives `txt`.",
+    "length": "It is a number of each value.",
+    "count": "It is one number for the field.",
+    "json": "The path has members and places: `total`, `items[*].price`, `a.b[0]`, `[\"odd name\"]`. A text that is no "
+    "JSON gives no value.",
+    "find": "Each match is a value, or what its first group holds.",
+    "without": "What is left of each value.",
+}
+
+VIEW_EXAMPLES: Final = {
+    "lower": 'recipient:lower = "ann@example.com"',
+    "host": "url:host not in OWN",
+    "base": 'path:base = ".env"',
+    "dir": 'path:dir ~ "/home/*"',
+    "ext": 'path:ext:lower in {"exe", "dll"}',
+    "length": "body:length > 2000",
+    "count": "attachments:count > 3",
+    "json": 'output:json("total") > 500',
+    "find": "body:find(/https?:\\/\\/[^\\s]+/) = x",
+    "without": 'output:without(/<q>.*<\\/q>/) contains x',
 }
 
 GLOB: Final = (

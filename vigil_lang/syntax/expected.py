@@ -15,17 +15,18 @@ if TYPE_CHECKING:
 # Groups of terminals that have one name together; a group is used when all of it is acceptable.
 _GROUPS: tuple[tuple[frozenset[str], str], ...] = (
     (
-        frozenset({"ALWAYS", "FORM1", "FORM2", "UNTIL", "BRESP", "ATMOST"}),
+        frozenset({"ALWAYS", "FORM1", "FORM2", "UNTIL", "BRESP", "ATMOST", "ATLEAST", "BUDGET"}),
         "a form (`abs`, `prec`, `resp`, …)",
     ),
     (frozenset({"EARLIER", "LATER", "NOT", "ACTION", "STATUS", "HAS", "LPAR", "NAME"}), "a condition"),
     (frozenset({"IN", "EQ", "NE", "MATCH", "LT", "CONTAINS"}), "a test (`=`, `in`, `~`, …)"),
     (frozenset({"USE", "LET", "PARAM", "PATTERN", "STATEMENT"}), "an item"),
     (frozenset({"STRING", "NUMBER", "TRUE", "FALSE"}), "a value"),
+    (frozenset({"SINCE", "UNTIL", "WEAK"}), "`since` or `until`"),
 )
 _GROUP_ALSO = {
-    "a condition": frozenset({"STRING", "OUTPUT", "NUMBER", "TRUE", "FALSE", "RPAR"}),
-    "a test (`=`, `in`, `~`, …)": frozenset({"NOT", "NOT_IN", "NOT_MATCH", "LE", "GT", "GE"}),
+    "a condition": frozenset({"STRING", "OUTPUT", "NUMBER", "TRUE", "FALSE", "RPAR", "REPEATED"}),
+    "a test (`=`, `in`, `~`, …)": frozenset({"NOT", "NOT_IN", "NOT_MATCH", "LE", "GT", "GE", "WITH"}),
     "an item": frozenset({"AT", "TEST"}),
 }
 _WORDS = {
@@ -33,6 +34,8 @@ _WORDS = {
     "STRING": "a string",
     "NUMBER": "a number",
     "DURATION": "a duration such as `30s`",
+    "RANGE": "a range such as `1..3`",
+    "UNIT": "a unit (`calls`, `steps`)",
     "REGEX": "a regular expression",
     "RELATIVE": "a module such as `.sibling`",
     "TYPE": "a type (`number`, `text`, `bool` or `set`)",
@@ -43,6 +46,7 @@ _WORDS = {
     "LSQB": "`[`",
     "RSQB": "`]`",
     "COLON": "`:`",
+    "VIEW": "a view such as `:host`",
     "COMMA": "`,`",
     "VBAR": "`|`",
     "AT": "`@`",
@@ -54,7 +58,9 @@ _WORDS = {
     "AND": "`and`",
     "OR": "`or`",
     "IMPLIES": "`implies`",
+    "SINCE": "`since`",
     "AFTER": "`after`",
+    "WHERE": "`where`",
     "RUN": "`run`",
     "CALLS": "`calls`",
     "SET": "`set`",
@@ -88,12 +94,16 @@ _VERDICTS = ("satisfied", "violated", "vacuous")
 _FORMS: tuple[str, ...] = get_args(tree.FormName)
 _NEGATED_TESTS = frozenset({"not", "!=", "!~", "∉", "≠", "≁"})
 _TESTS = frozenset({"in", "=", "!=", "~", "!~", "<", "<=", ">", ">=", "contains", "∈", "∼", "≤"}) | _NEGATED_TESTS
-_NOT_A_FIELD = frozenset({"action", "status", "has", "not", "earlier", "later"})
+_NOT_A_FIELD = frozenset({"action", "status", "has", "not", "earlier", "later", "repeated"})
 
 
 def explain(source: Source, error: Unexpected, body: Body) -> Diagnostic:
     """The finding for a parse error inside one item."""
     accepted = error.accepted
+    if "UNTIL" in accepted and "AND" in accepted and "ALWAYS" not in body.terminals:
+        accepted = accepted - {"SINCE", "UNTIL", "WEAK"}
+    if "COLON" in accepted and "CONTAINS" in accepted:
+        accepted = accepted - {"COLON"} | {"VIEW"}
     if error.at_end:
         end = body.tokens[-1].end
         message = f"expected {_listed(accepted)}, found the end of the item"
@@ -165,6 +175,10 @@ def _advice(
         quoted = f'"{before.text}"'
         hint = f"`{before.text}` is a keyword; an argument of that name is written `{quoted}`"
         return hint, Fix(f"write `{quoted}`", (Edit(before.span, quoted),))
+    if before and before.text == "in" and found.kind == "number" and "LBRACE" in accepted:
+        return "a window follows the brackets of its form: `atmost[3](…) in 10m since …`", None
+    if found.text == "after" and "AFTER" not in accepted and "$END" in accepted:
+        return "`after` stands before `where`", None
     if found.kind == "word" and "FORM1" in accepted and (near := nearest(found.text, _FORMS, 1)):
         return f"did you mean `{near[0]}`?", Fix(f"write `{near[0]}`", (Edit(found.span, near[0]),))
     if "OK" in accepted and found.kind in ("word", "string"):

@@ -105,8 +105,8 @@ class _Page:
             self.flat(node.first, node.last, base + INDENT)
         elif isinstance(node, Run):
             self._run(node, base, tail)
-        elif self.leaves[node.operators[0]].terminal == "AFTER":
-            self._scoped(node, base)
+        elif node.suffixed:
+            self._suffixed(node, base)
         else:
             self._chain(node, hang, tail)
 
@@ -117,16 +117,22 @@ class _Page:
             self.leaf(operator, hang + INDENT)
             self.node(operand, hang, hang + INDENT, tail if operand.last == chain.last else 0)
 
-    def _scoped(self, chain: Chain, base: int) -> None:
-        """`form after condition`: the scope on a line of its own, or behind the bracket that closes the form."""
-        form, scope = chain.operands
+    def _suffixed(self, chain: Chain, base: int) -> None:
+        """`form after p where q`: each suffix on a line of its own, the first behind the bracket that closes the form."""
+        form, *suffixes = chain.operands
         on_own_line = self.fits(form.first, form.last, 0, base + INDENT) or isinstance(form, Chain)
         self.node(form, base, base + INDENT, 0)
-        if on_own_line or self.leaves[form.last].terminal != "RPAR":
-            base += INDENT
+        if not on_own_line and self.leaves[form.last].terminal == "RPAR":
+            if self.fits(chain.operators[0], chain.last, 0, base + INDENT):
+                self.flat(chain.operators[0], chain.last, base + INDENT)
+                return
+            self.leaf(chain.operators.pop(0), base + INDENT)
+            self.node(suffixes.pop(0), base, base + INDENT, 0)
+        base += INDENT
+        for operator, suffix in zip(chain.operators, suffixes, strict=True):
             self.newline(base)
-        self.leaf(chain.operators[0], base + INDENT)
-        self.node(scope, base, base + INDENT, 0)
+            self.leaf(operator, base + INDENT)
+            self.node(suffix, base, base + INDENT, 0)
 
     def _run(self, run: Run, base: int, tail: int) -> None:
         # From the right: how much of the text after each part must stay on its line.

@@ -30,10 +30,11 @@ _ASCII = {
     "OK": "ok",
     "ERROR": "error",
 }
-_NO_SPACE_BEFORE = frozenset({"COMMA", "COLON", "RPAR", "RSQB", "RBRACE", "LSQB"})
-_NO_SPACE_AFTER = frozenset({"LPAR", "LSQB", "LBRACE", "AT"})
+_NO_SPACE_BEFORE = frozenset({"COMMA", "COLON", "VIEW", "RPAR", "RSQB", "RBRACE", "LSQB"})
+_NO_SPACE_AFTER = frozenset({"VIEW", "LPAR", "LSQB", "LBRACE", "AT"})
 _CALLED = frozenset({"NAME", "STRING", "FORM1", "FORM2", "UNTIL"})
-_BOUNDED_FORMS = frozenset({"BRESP", "ATMOST", "ATLEAST", "BUDGET", "REPEATED"})
+_BOUNDED_CALLS = frozenset({"BRESP", "ATMOST", "ATLEAST", "BUDGET", "REPEATED"})
+_HEADS = frozenset({"POLICY", "USE", "LET", "PARAM", "PATTERN", "STATEMENT", "TEST"})
 
 
 @dataclass(slots=True)
@@ -49,6 +50,7 @@ class Remark:
 class Leaf:
     """A token as it will be written, with the comments on the lines above it and the one that ends its line.
 
+    `terminal` is the grammar's, but `VIEW` for the colon of a view.
     `space`: one stands before it when it follows another on its line.
     """
 
@@ -67,6 +69,7 @@ def leaves(lexed: Lexed, spelling: Spelling) -> tuple[list[list[Leaf]], list[Rem
     first_tokens = {body.tokens[0].start for body in lexed.bodies}
     items: list[list[Leaf]] = []
     above: list[Remark] = []
+    head = ""
     end = 0
     for token in lexed.tokens:
         line_breaks = text.count("\n", end, token.start)
@@ -82,6 +85,9 @@ def leaves(lexed: Lexed, spelling: Spelling) -> tuple[list[list[Leaf]], list[Rem
         if token.start in first_tokens:
             items.append([])
         item, terminal = items[-1], terminals[token.start]
+        head = terminal if terminal in _HEADS else head
+        if terminal == "COLON" and head in ("PATTERN", "STATEMENT") and item[-2].terminal != "STATEMENT":
+            terminal = "VIEW"
         if spelling == "unicode" and terminal == "IN" and _joins_not(item[-1], above):
             item[-1].terminal, item[-1].text = "NOT_IN", UNICODE["not in"]
             continue
@@ -102,20 +108,13 @@ def _spelled(terminal: str, text: str, spelling: Spelling) -> str:
     return UNICODE[_ASCII[terminal]] if spelling == "unicode" else _ASCII[terminal]
 
 
-def _is_of_view(item: list[Leaf]) -> bool:
-    """Whether the colon at the end is that of a view: in a condition, not behind the name of a statement."""
-    terminals = [leaf.terminal for leaf in item]
-    return "PATTERN" in terminals or ("STATEMENT" in terminals and terminals.count("COLON") > 1)
-
-
 def _space(item: list[Leaf], terminal: str) -> bool:
     if not item or terminal in _NO_SPACE_BEFORE:
         return False
     before = item[-1]
     if terminal == "LPAR" and before.terminal == "RSQB":
-        return item[-4].terminal not in _BOUNDED_FORMS  # `bresp[3](…)`, but `earlier[3] (…)`
+        opening = next(at for at in range(-3, -len(item), -1) if item[at].terminal == "LSQB")
+        return item[opening - 1].terminal not in _BOUNDED_CALLS  # `bresp[3](…)`, but `earlier[3] (…)`
     if before.text == "¬":
         return terminal == "IN"
-    if before.terminal == "COLON" and _is_of_view(item):
-        return False
     return before.terminal not in _NO_SPACE_AFTER and not (terminal == "LPAR" and before.terminal in _CALLED)

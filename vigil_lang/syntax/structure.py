@@ -11,8 +11,11 @@ if TYPE_CHECKING:
     from vigil_lang.syntax.leaves import Leaf
 
 # What joins operands, loosest first.
-_LEVELS = ("AFTER", "IMPLIES", "OR", "AND")
-_JOINS = frozenset(_LEVELS)
+_LEVELS = (frozenset({"IMPLIES"}), frozenset({"OR"}), frozenset({"AND"}), frozenset({"WEAK", "SINCE", "UNTIL"}))
+# What may follow a form, in this order.
+_SUFFIXES = ("INSIDE", "SINCE", "AFTER", "WHERE")
+_JOINS = frozenset({"AFTER", "WHERE"}).union(*_LEVELS)
+_COUNTING = frozenset({"ATMOST", "ATLEAST", "BUDGET"})
 _OPENING = frozenset({"LPAR", "LBRACE"})
 CLOSING = frozenset({"RPAR", "RBRACE"})
 _CLAUSES = frozenset({"RUN", "CALLS", "SET", "EXPECT"})
@@ -42,12 +45,16 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Two or more operands with the same connective between them."""
+    """Two or more operands with the same connective between them, or a form and its suffixes.
+
+    What else belongs to a connective, as the bound in `since[3]`, stands in the operand behind it.
+    """
 
     first: int
     last: int
     operands: list[Node]
     operators: list[int]
+    suffixed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +85,8 @@ class Structure:
                 return self._listing("COLON")
             case "TEST":
                 return self._headed(2, self._clause)
+            case "STATEMENT":
+                return self._statement()
         return self._chain(0)
 
     def _terminal(self) -> str:
@@ -97,16 +106,48 @@ class Structure:
             return self._run()
         operands = [self._chain(level + 1)]
         operators: list[int] = []
-        while self._terminal() == _LEVELS[level]:
+        while self._terminal() in _LEVELS[level] and self._joins():
             operators.append(self.at)
             self.at += 1
             operands.append(self._chain(level + 1))
         return Chain(operands[0].first, self.at - 1, operands, operators) if operators else operands[0]
 
+    def _statement(self) -> Node:
+        """A form with what may follow it."""
+        counts = self.leaves[self.at + 3].terminal in _COUNTING
+        first = self.at
+        operands: list[Node] = [self._count() if counts else self._chain(0)]
+        operators: list[int] = []
+        for suffix in _SUFFIXES:
+            if self._terminal() != suffix:
+                continue
+            operators.append(self.at)
+            self.at += 1
+            operands.append(self._window() if suffix == "INSIDE" else self._chain(0))
+        return Chain(first, self.at - 1, operands, operators, True) if operators else operands[0]
+
+    def _count(self) -> Run:
+        """`statement NAME: atmost[3](…)`, up to the bracket that closes it."""
+        first = self.at
+        while self._terminal() != "LPAR":
+            self.at += 1
+        parts: list[int | Group | Block] = [*range(first, self.at), self._group()]
+        return Run(first, self.at - 1, parts)
+
+    def _window(self) -> Run:
+        """`10m` or `20 calls`."""
+        first = self.at
+        parts: list[int | Group | Block] = [*self._take(1 if self._terminal() == "DURATION" else 2)]
+        return Run(first, self.at - 1, parts)
+
+    def _joins(self) -> bool:
+        """Whether this leaf is a connective: not so the form `until`, nor what follows `weak`."""
+        return self._terminal() in _JOINS and self.leaves[self.at - 1].terminal not in ("COLON", "WEAK")
+
     def _run(self) -> Run:
         first = self.at
         parts: list[int | Group | Block] = []
-        while (terminal := self._terminal()) not in _JOINS and terminal not in ("COMMA", "$END", *CLOSING):
+        while not self._joins() and (terminal := self._terminal()) not in ("COMMA", "$END", *CLOSING):
             if terminal in _OPENING:
                 parts.append(self._group())
             else:

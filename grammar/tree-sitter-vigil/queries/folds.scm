@@ -13,5 +13,7 @@
   (composite)
   (form)
   (application)
+  (repeated)
+  (entry_test)
   (event)
 ] @fold

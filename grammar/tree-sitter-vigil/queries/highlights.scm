@@ -6,11 +6,16 @@
 
 ["policy" "let" "param" "pattern" "statement" "test"] @keyword
 "use" @keyword.import
-["after" "run" "calls" "set" "expect" "at" "with"] @keyword
+["after" "where" "run" "calls" "set" "expect" "at" "with" "distinct"] @keyword
+(form ["in" "since"] @keyword)
+(unit) @keyword
+(entry_test "with" @keyword.operator)
 (calls "in" @keyword)
 ["satisfied" "violated" "vacuous"] @constant.builtin
 
-["and" "or" "not" "implies" "has" "contains" "always" "earlier" "later"] @keyword.operator
+["and" "or" "not" "implies" "has" "contains" "always" "earlier" "later" "weak" "repeated"]
+  @keyword.operator
+(interval ["since" "until"] @keyword.operator)
 (action_test "in" @keyword.operator)
 (field_test "in" @keyword.operator)
 
@@ -30,12 +35,13 @@
 (regex_flags) @string.regexp
 (number) @number
 (duration) @number
+(range) @number
 (boolean) @boolean
 (status) @constant.builtin
 (type) @type.builtin
 (set_literal (identifier) @constant)
 (set (identifier) @constant)
-(bound ["[" "]"] @punctuation.bracket)
+(form limit: (identifier) @constant)
 
 ; --- conditions ---
 
@@ -43,6 +49,7 @@
 ["action" "status" "output"] @variable.builtin
 (field (identifier) @variable.member)
 (field (string) @variable.member)
+(view name: (identifier) @function.method)
 (action_test "=" (identifier) @constant)
 (application name: (identifier) @function.call)
 (application name: (string) @function.call)

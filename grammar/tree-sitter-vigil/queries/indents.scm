@@ -5,6 +5,8 @@
   (parameters)
   (form)
   (arguments)
+  (repeated)
+  (entry_test)
   (parenthesized)
   (set_literal)
   (test_body)

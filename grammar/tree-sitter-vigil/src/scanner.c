@@ -34,9 +34,9 @@ enum { ITEM_WORD_COUNT = 7 };
 // An item's name cannot be one of these unless `=` or `:` follows: they join what stands before them to what follows,
 // or begin a clause of a test.
 static const char *const GOES_ON[] = {"in",  "not",   "contains", "and", "or",    "implies",
-                                      "after", "run", "calls",    "set", "expect"};
+                                      "after", "where", "since", "until", "with", "run", "calls", "set", "expect"};
 
-enum { LONGEST_WORD = 10 };
+enum { LONGEST_WORD = 48 };
 
 // A word as far as it matters: one that is longer is none of those above.
 typedef struct {
@@ -180,6 +180,26 @@ static bool scan_quote(TSLexer *lexer) {
   return true;
 }
 
+static unsigned digits_at(const Word *word, unsigned at) {
+  while (at < word->length && is_digit(word->text[at])) at++;
+  return at;
+}
+
+static unsigned unit_at(const Word *word, unsigned at) {
+  if (at + 1 < word->length && word->text[at] == 'm' && word->text[at + 1] == 's') return at + 2;
+  return at < word->length && strchr("smhd", word->text[at]) ? at + 1 : at;
+}
+
+// What follows the first digits of a range: `..3`, `s..1m`, `..`.
+static bool is_range(const Word *tail) {
+  if (tail->length > LONGEST_WORD) return false;
+  unsigned at = unit_at(tail, 0);
+  if (at + 1 >= tail->length || tail->text[at] != '.' || tail->text[at + 1] != '.') return false;
+  at += 2;
+  unsigned end = digits_at(tail, at);
+  return (end > at ? unit_at(tail, end) : end) == tail->length;
+}
+
 // A number with a tail that makes it none; others are left to the lexer.
 static bool scan_number(TSLexer *lexer) {
   bool whole = lexer->lookahead != '-';
@@ -191,9 +211,11 @@ static bool scan_number(TSLexer *lexer) {
   Word tail = {{0}, 0};
   if (lexer->lookahead == '.') {
     advance(lexer);
-    whole = false;
     if (!is_digit(lexer->lookahead)) add(&tail, '.');
-    while (is_digit(lexer->lookahead)) advance(lexer);
+    while (is_digit(lexer->lookahead)) {
+      whole = false;
+      advance(lexer);
+    }
   }
   if (tail.length == 0 && (lexer->lookahead == 'e' || lexer->lookahead == 'E')) {
     add(&tail, 'e');
@@ -216,7 +238,7 @@ static bool scan_number(TSLexer *lexer) {
   }
   bool is_duration =
       whole && (is(&tail, "ms") || is(&tail, "s") || is(&tail, "m") || is(&tail, "h") || is(&tail, "d"));
-  if (tail.length == 0 || is_duration) return false;
+  if (tail.length == 0 || is_duration || (whole && is_range(&tail))) return false;
   lexer->mark_end(lexer);
   lexer->result_symbol = MALFORMED_NUMBER;
   return true;

@@ -80,7 +80,8 @@
 
 (defconst vigil--items '("policy" "use" "let" "param" "pattern" "statement"))
 
-(defconst vigil--forms '("abs" "prec" "resp" "rslv" "bresp" "until" "atmost" "always"))
+(defconst vigil--forms '("abs" "prec" "resp" "rslv" "bresp" "until" "atmost" "atleast" "budget"
+                        "always"))
 
 (defconst vigil--before-names (string-to-list "@=~∼≁≠≤≥<>,({|:"))
 
@@ -91,7 +92,8 @@ It is a name where something before it wants one, or where it is compared."
     (while (and (not found)
                 (re-search-forward
                  (rx symbol-start
-                     (or (group (or "and" "or" "implies" "after" "in" "contains"))
+                     (or (group (or "and" "or" "implies" "after" "where" "since" "until" "weak" "distinct" "in"
+                                "contains"))
                          "not" "has" "earlier" "later" "always")
                      symbol-end)
                  limit t))
@@ -129,6 +131,9 @@ It is a name where something before it wants one, or where it is compared."
     (,(concat "\\_<\\(action\\|status\\|output\\)\\_>\\s-*"
               "\\(?:[=~∼!<>≠≁∈∉≤≥]\\|\\(?:not\\s-+\\)?in\\_>\\|contains\\_>\\)")
      1 'font-lock-builtin-face)
+    ("\\_<\\(repeated\\)\\[" 1 'font-lock-keyword-face)
+    (,(concat ":\\(" vigil--name "\\)") 1 'font-lock-function-call-face)
+    ("[0-9.] \\(calls?\\|steps?\\)\\_>" 1 'font-lock-keyword-face)
     (vigil--match-word 0 'font-lock-keyword-face)
     (,(concat "\\_<\\(" vigil--name "\\)(") 1 'font-lock-function-call-face)
     ("\\_<\\(true\\|false\\|⊤\\|⊥\\)\\_>" 1 'font-lock-constant-face)
@@ -267,7 +272,8 @@ Those count that begin a line in the same brackets, which begin at OPENING."
              '((escape_sequence) @font-lock-escape-face)
              :language 'vigil :feature 'keyword
              '(["policy" "use" "let" "param" "pattern" "statement" "test" "after" "run" "calls" "set" "expect" "at"
-                "with" "and" "or" "not" "implies" "in" "has" "contains" "always" "earlier" "later"]
+                "with" "where" "since" "weak" "distinct" "repeated" "and" "or" "not" "implies" "in" "has" "contains" "always"
+                "earlier" "later"]
                @font-lock-keyword-face)
              :language 'vigil :feature 'definition
              '((policy_header name: (identifier) @font-lock-constant-face)
@@ -279,7 +285,9 @@ Those count that begin a line in the same brackets, which begin at OPENING."
                (parameters (identifier) @font-lock-variable-name-face))
              :language 'vigil :feature 'builtin
              '((form name: _ @font-lock-builtin-face)
-               ["action" "status" "output"] @font-lock-builtin-face)
+               ["action" "status" "output"] @font-lock-builtin-face
+               (interval direction: _ @font-lock-keyword-face)
+               (unit) @font-lock-keyword-face)
              :language 'vigil :feature 'annotation
              '((annotation "@" @font-lock-preprocessor-face name: (identifier) @font-lock-preprocessor-face))
              :language 'vigil :feature 'type
@@ -287,9 +295,10 @@ Those count that begin a line in the same brackets, which begin at OPENING."
              :language 'vigil :feature 'constant
              '([(status) (boolean) "satisfied" "violated" "vacuous"] @font-lock-constant-face)
              :language 'vigil :feature 'number
-             '([(number) (duration)] @font-lock-number-face)
+             '([(number) (duration) (range)] @font-lock-number-face)
              :language 'vigil :feature 'function
              '((application name: (identifier) @font-lock-function-call-face)
+               (view name: (identifier) @font-lock-function-call-face)
                (event action: (identifier) @font-lock-function-call-face))
              :language 'vigil :feature 'property
              '((field (identifier) @font-lock-property-use-face)

@@ -11,7 +11,7 @@ from vigil_lang.syntax import tree
 from vigil_lsp.completing import annotation_values, declarations, events, modules, test_clauses, values
 from vigil_lsp.completing.candidate import Candidate
 from vigil_lsp.completing.constraints import compared_with, use_of
-from vigil_lsp.completing.keywords import bounds, forms, keywords
+from vigil_lsp.completing.keywords import bounds, forms, keywords, views, windows
 from vigil_lsp.completing.slot import Slot
 
 if TYPE_CHECKING:
@@ -54,6 +54,14 @@ def _own(context: CompletionContext) -> Iterator[Candidate]:
             yield from forms(context)
         case "bound":
             yield from bounds(context)
+        case "window":
+            yield from windows(context)
+        case "limit":
+            yield from declarations.single(context, "number", group=10)
+        case "view":
+            yield from views(context)
+        case "variable":
+            yield from declarations.variables(context)
         case "status":
             yield from values.statuses(context)
         case "value":
@@ -172,9 +180,10 @@ def _compared(context: CompletionContext) -> Iterator[Candidate]:
             yield from values.globs(context)
             yield from declarations.parameters(context)
             yield from declarations.single(context, "text")
+            yield from declarations.sets(context, 20)
         case "number":
             yield from values.values(context, only_numbers=True)
-            yield from declarations.parameters(context)
+            yield from declarations.variables(context)
             yield from declarations.single(context, "number")
         case "contained":
             yield from declarations.variables(context)

@@ -26,6 +26,7 @@ Shape: TypeAlias = Literal["pattern", "set", "number", "text", "bool", "value"]
 """What a declaration stands for; `value` where that cannot be said."""
 
 _DEEPEST = 12
+_COMPARING = frozenset({"=", "contains", "<", "<=", "≤", ">", ">=", "≥"})
 
 
 def patterns(context: CompletionContext, group: int = 12, *, imports: bool = True) -> Iterator[Candidate]:
@@ -92,7 +93,9 @@ def candidate_of(declaration: Declaration, group: int, origin: str = "", adds: E
             kind, snippet = Kind.Function, calling(name, terms) if terms else ""
             detail = f"({', '.join(terms)})" if terms else ""
         case tree.Let():
-            kind, snippet, detail = Kind.Constant, "", "a set" if isinstance(declaration.value, tree.SetUnion) else ""
+            kind, snippet, detail = Kind.Constant, "", ""
+            if isinstance(declaration.value, tree.SetUnion | tree.Regex):
+                detail = "a set" if isinstance(declaration.value, tree.SetUnion) else "a regular expression"
         case tree.Param():
             kind, snippet, detail = Kind.Property, "", f"param: {declaration.type}"
     detail = f"{detail} {first_line(declaration.doc)}".strip()
@@ -188,9 +191,13 @@ def _variables(context: CompletionContext) -> list[str]:
 def _is_compared(tokens: Sequence[Token], at: int) -> bool:
     """Whether a word stands where a field is compared with a variable."""
     head, subject, before = (_text(tokens, at - back) for back in (3, 2, 1))
-    if before not in ("=", "contains") or _text(tokens, at + 1) == "(":
+    if before not in _COMPARING or _text(tokens, at + 1) == "(":
         return False
-    return subject not in ("action", "status", ")", "") and head not in ("let", "pattern", "param", "set", ":")
+    if subject == ")":  # of a view, not of a pattern's parameters
+        return _text(tokens, at - 6) == ":"
+    if head == ":" and _text(tokens, at - 5) == "param":
+        return False
+    return subject not in ("action", "status", "") and head not in ("let", "pattern", "param", "set")
 
 
 def _text(tokens: Sequence[Token], at: int) -> str:

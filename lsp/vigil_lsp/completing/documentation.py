@@ -14,6 +14,7 @@ from vigil_lsp.completing.annotation_values import LEVELS_SAID, TERMS
 from vigil_lsp.completing.context import seen
 from vigil_lsp.completing.keywords import FORMS, FORMULAS, WORDS
 from vigil_lsp.markup import prose
+from vigil_lsp.operator_help import VIEW_DETAILS, VIEW_EXAMPLES, VIEW_SUMMARIES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,6 +55,8 @@ def documentation(
             return _of_statement(name, path, modules)
         case ["form", name] if name in FORMS:
             return of_form(name)
+        case ["view", name] if name in VIEW_SUMMARIES:
+            return of_view(name)
         case ["keyword", terminal, word]:
             return next((_sentence(said) for w, said, _ in WORDS.get(terminal, ()) if w == word and said), None)
         case ["annotation", name] if name in ANNOTATIONS:
@@ -71,6 +74,11 @@ def of_form(name: str, *, terms: bool = True) -> str:
     said, named = FORMS[name]
     listed = ["\n".join(f"- `{term}`: {what}" for term, what in named)] if terms else []
     return "\n\n".join([said, *listed, block(FORMULAS[name])])
+
+
+def of_view(name: str) -> str:
+    """A view: what it makes of a field's texts, and an example."""
+    return f"{code(f':{name}')}: {VIEW_SUMMARIES[name]}. {VIEW_DETAILS[name]}\n\n{block(VIEW_EXAMPLES[name], 'vigil')}"
 
 
 def of_declaration(item: Declaration | tree.Statement, text: str) -> str:

@@ -8,8 +8,10 @@ from lsprotocol.types import CompletionItemKind as Kind
 
 from vigil_lang.semantics.forms import FORMS as PRESETS
 from vigil_lang.semantics.modules import is_test_file
+from vigil_lang.semantics.views import VIEWS
 from vigil_lang.syntax import tree
 from vigil_lsp.completing.candidate import Candidate
+from vigil_lsp.operator_help import VIEW_SUMMARIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,6 +30,11 @@ WORDS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("test", "a run, and what is expected of it", 'test "${1:name}" {\n    run {\n        $2\n    }\n    $3\n}'),
     ),
     "AFTER": (("after", "counts only triggers after something has happened", ""),),
+    "WHERE": (("where", "speaks only of values that pass a test", ""),),
+    "WINDOW": (("in", "counts within a time or a number of calls", "in ${1:10m}"),),
+    "RESET": (("since", "counts anew after something has happened", ""),),
+    "DISTINCT": (("distinct", "counts the values of a field", ""),),
+    "UNIT": (("calls", "counts calls", ""), ("steps", "counts events", "")),
     "SET": (("set", "gives a param a value for this test", "set ${1:name} = $2"),),
     "RUN": (("run", "the run to be judged: its events, or a recording", "run {\n    $1\n}"),),
     "CALLS": (("calls", "the run as a harness records it", "calls {\n    $1\n}"),),
@@ -51,6 +58,14 @@ WORDS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "AND": (("and", "both conditions", ""),),
     "OR": (("or", "one of the conditions, or both", ""),),
     "IMPLIES": (("implies", "where the first holds, the second does", ""),),
+    "SINCE": (("since", "all along after an earlier event", ""),),
+    "UNTIL": (("until", "all along before a later event", ""),),
+    "WEAK": (
+        ("weak since", "all along after an earlier event, or from the beginning", ""),
+        ("weak until", "all along before a later event, or to the end", ""),
+    ),
+    "REPEATED": (("repeated", "in so many calls by now", "repeated[${1:3}]($2)"),),
+    "ENTRY": (("with", "tests that one entry of a list passes together", "with ($1)"),),
     "IN": (("in", "one of the values of a set", "in {$1}"),),
     "HAS": (("has", "the event carries the argument", ""),),
     "CONTAINS": (("contains", "the text holds the value somewhere", ""),),
@@ -70,7 +85,7 @@ WORDS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "GT": ((">", "is greater", ""),),
     "GE": ((">=", "is greater or equal", ""),),
 }
-_TEMPORAL = frozenset({"EARLIER", "LATER", "IMPLIES"})
+_TEMPORAL = frozenset({"EARLIER", "LATER", "IMPLIES", "SINCE", "UNTIL", "WEAK", "REPEATED"})
 _ITEMS = ("POLICY", "STATEMENT", "PATTERN", "LET", "PARAM", "USE", "TEST")
 """The likeliest first."""
 _OPERATORS = ("EQ", "IN", "MATCH", "NE", "NOT_MATCH", "CONTAINS", "GT", "GE", "LT", "LE")
@@ -80,13 +95,16 @@ _TRUTH = frozenset({"TRUE", "FALSE"})
 _BOUNDS = {
     "none": (),
     "calls": (("bound", "a number of calls"),),
-    "calls or time": (("bound", "a number of calls (`3`) or a time (`30s`, `10m`)"),),
+    "calls or time": (("bound", "a number of calls (`3`), of steps (`3 steps`) or a time (`30s`), or from … to (`1..3`)"),),
+    "count": (("bound", "a number of calls"),),
+    "limit": (("limit", "a number, or the name of one"),),
 }
+_ADDED = {"budget": (("field", "the field whose numbers are added up"),)}
 
 # By name: (what it asks for, its terms, what each means). The bound, where there is one, stands before the terms.
 FORMS: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
     **{
-        form.name: (form.summary, (*_BOUNDS[form.bound], *((term.name, term.meaning) for term in form.terms)))
+        form.name: (form.summary, (*_BOUNDS[form.bound], *((t.name, t.meaning) for t in form.terms), *_ADDED.get(form.name, ())))
         for form in PRESETS.values()
     },
     "always": ("It holds of every event.", (("body", "a condition that may look `earlier` and `later`"),)),
@@ -94,6 +112,7 @@ FORMS: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
 FORMULAS: dict[str, str] = {**{form.name: form.formula for form in PRESETS.values()}, "always": "always Θ = □ Θ"}
 BOUNDED = frozenset(form.name for form in PRESETS.values() if form.bound != "none")
 
+_TIMES = (("30s", "30 seconds"), ("10m", "10 minutes"), ("1h", "an hour"), ("1d", "a day"))
 _SHORT: dict[str, str] = {**{form.name: form.short for form in PRESETS.values()}, "always": "holds of every event"}
 
 
@@ -102,7 +121,14 @@ def keywords(context: CompletionContext) -> Iterator[Candidate]:
     slot, place = context.slot, context.place
     if slot.role in ("declared", "annotation value"):
         return
-    accepted = set(place.accepted) - ({"AFTER"} if slot.temporal else _TEMPORAL)
+    accepted = set(place.accepted)
+    if "AND" not in accepted:  # what follows a form; `until` is one
+        accepted = {"RESET" if word == "SINCE" else word for word in accepted - {"UNTIL"}}
+    if "AFTER" in accepted and "INSIDE" in accepted:
+        accepted = accepted - {"INSIDE"} | {"WINDOW"}
+    if "CONTAINS" in accepted and "WITH" in accepted:
+        accepted = accepted - {"WITH"} | {"ENTRY"}
+    accepted -= frozenset() if slot.temporal else _TEMPORAL
     if slot.role == "operator":
         accepted.discard("NOT")  # it is `not in`
     elif slot.role == "term":
@@ -166,17 +192,35 @@ def form_snippet(name: str) -> str:
     terms = [term for term, _ in FORMS[name][1] if term != "bound"]
     if name not in PRESETS:
         return "always $1"
+    terms = [term for term in terms if term != "limit"]
     shift = 2 if name in BOUNDED else 1
     stops = ", ".join(f"${{{at}:{term}}}" for at, term in enumerate(terms, shift))
-    return f"{name}{'[${1:3}]' if name in BOUNDED else ''}({stops})"
+    return f"{name}{f'[${{1:{1000 if name in _ADDED else 3}}}]' if name in BOUNDED else ''}({stops})"
 
 
 def bounds(context: CompletionContext) -> Iterator[Candidate]:
     """Some bounds, to see how they are written."""
     form = PRESETS.get(context.place.before[-2].text) if len(context.place.before) > 1 else None
-    times = form is not None and form.bound == "calls or time"
-    for text, said in (("1", "the next call"), ("3", "3 calls"), ("10", "10 calls")):
+    counts = bool(context.place.before) and any(token.text == "repeated" for token in context.place.before[-2:])
+    away = not counts and (context.slot.temporal or (form is not None and form.bound == "calls or time"))
+    for text, said in (("1", "within the next call" if away else "1 call"), ("3", "3 calls"), ("10", "10 calls")):
         yield Candidate(text, Kind.Unit, text, 10, said)
-    for text, said in (("30s", "30 seconds"), ("10m", "10 minutes"), ("1h", "an hour"), ("1d", "a day")):
-        if times or context.slot.temporal:
+    if away:
+        for text, said in _TIMES:
             yield Candidate(text, Kind.Unit, text, 11, said)
+        for text, said in (("3 steps", "3 events"), ("1..3", "1 to 3 calls"), ("1..", "another call")):
+            yield Candidate(text, Kind.Unit, text, 12, said)
+
+
+def windows(context: CompletionContext) -> Iterator[Candidate]:
+    """Some windows of a count."""
+    for text, said in (*_TIMES, ("20 calls", "the last 20 calls"), ("20 steps", "the last 20 events")):
+        yield Candidate(text, Kind.Unit, text, 10, said)
+
+
+def views(context: CompletionContext) -> Iterator[Candidate]:
+    """The views, each with what it takes."""
+    stops = {"nothing": "", "path": '("${1:total}")', "expression": "(/$1/)"}
+    for name, takes in VIEWS.items():
+        snippet = f"{name}{stops[takes]}" if stops[takes] else ""
+        yield Candidate(name, Kind.Function, name, 10, VIEW_SUMMARIES[name], snippet, about=("view", name))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from vigil_lsp.completing.constraints import Names
 
 _HEADS = frozenset({"POLICY", "USE", "LET", "PARAM", "PATTERN", "STATEMENT", "TEST"})
-_OTHER_EVENT = frozenset({"EARLIER", "LATER", "ALWAYS", "AFTER"})
+_OTHER_EVENT = frozenset({"EARLIER", "LATER", "ALWAYS", "AFTER", "SINCE", "UNTIL"})
 _CALLED = frozenset({"NAME", "STRING"})
 _ORDER = frozenset({"LT", "LE", "GT", "GE"})
 
@@ -106,8 +106,14 @@ class _Conditions:
         match symbols:
             case [*_, "VBAR"]:
                 return self._about(self._tested_by_set(len(parts)), "set")
+            case [*_, "COLON"]:
+                return Slot("view")
+            case [*_, "INSIDE"]:
+                return Slot("window")
+            case [*_, "BUDGET", "LSQB"]:
+                return Slot("limit")
             case [*_, "LSQB"]:
-                return Slot("bound")
+                return Slot("bound", temporal=self.temporal)
             case [*_, "ACTION", "IN"]:
                 return Slot("set", about_action=True)
             case [*_, "ACTION", "EQ"]:
@@ -117,7 +123,7 @@ class _Conditions:
             case [*_, "STATUS", "EQ"]:
                 return Slot("status")
             case [*_, "HAS"]:
-                return self._said("field", opening)
+                return Slot("variable") if "WHERE" in symbols else self._said("field", opening)
             case [*_, "field", "IN" | "NOT_IN"] | [*_, "field", "NOT", "IN"]:
                 return self._about(self._tested_by_set(len(parts)), "set")
             case [*_, "field", "EQ" | "NE"]:
@@ -130,6 +136,8 @@ class _Conditions:
                 return self._about(parts[-2], "contained")
         if "HAS" not in self.accepted:
             return Slot("operator", temporal=self.temporal)
+        if "WHERE" in symbols:
+            return Slot("variable")
         called = None if opening is None else self._called(opening)
         begins = symbols[-1:] in (["LPAR"], ["COMMA"])
         if opening is not None and called is not None and begins and self._is_pattern(called):
@@ -153,7 +161,9 @@ class _Conditions:
         field = subject.value
         if not isinstance(field, tree.Field):
             return Slot("none")
-        name = "" if field.kind == "output" else field.name
+        # The values of a view, and of a variable, are no values that were seen of an argument.
+        plain = field.kind == "argument" and not field.views and all(p.symbol != "WHERE" for p in self.parts)
+        name = field.name if plain else ""
         actions = self._actions(self.parts.index(subject))
         return Slot(role, name, actions, used=frozenset({operator}), temporal=self.temporal)
 
@@ -211,4 +221,4 @@ class _Conditions:
                 yield from nodes_of(part.value)
 
 
-_FORMS = frozenset({"FORM1", "FORM2", "UNTIL", "BRESP", "ATMOST", "bound"})
+_FORMS = frozenset({"FORM1", "FORM2", "UNTIL", "BRESP", "ATMOST", "ATLEAST", "BUDGET", "REPEATED", "bound", "RSQB"})

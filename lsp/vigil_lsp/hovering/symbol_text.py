@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from vigil_lang.report.markdown import block, code
 from vigil_lang.semantics import core
 from vigil_lang.semantics.conditions import Failed
-from vigil_lang.semantics.meanings import Text, TextSet
+from vigil_lang.semantics.meanings import Pattern, Text, TextSet
 from vigil_lang.syntax import tree
 from vigil_lang.syntax.print import to_text
 from vigil_lsp.cursor import walk
@@ -151,7 +151,7 @@ def _undocumented(declaration: tree.Let | tree.Param) -> tree.Let | tree.Param:
     return replace(declaration, doc=None, annotations=())
 
 
-def _is_plain(value: tree.SetUnion | tree.Literal_, meaning: Text | TextSet) -> bool:
+def _is_plain(value: tree.SetUnion | tree.Literal_ | tree.Regex, meaning: Text | TextSet | Pattern) -> bool:
     """Whether a value is written out where it is declared."""
     if not isinstance(value, tree.SetUnion) or not isinstance(meaning, TextSet):
         return not isinstance(value, tree.SetUnion)
@@ -160,7 +160,9 @@ def _is_plain(value: tree.SetUnion | tree.Literal_, meaning: Text | TextSet) -> 
     return all(isinstance(part, tree.SetLiteral) for part in value.parts) and bare <= meaning.texts
 
 
-def _shown(meaning: Text | TextSet) -> str:
+def _shown(meaning: Text | TextSet | Pattern) -> str:
+    if isinstance(meaning, Pattern):
+        return "a regular expression"
     if isinstance(meaning, Text):
         return code(meaning.text) or "the empty text"
     texts = sorted(meaning.texts)

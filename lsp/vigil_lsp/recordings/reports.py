@@ -107,8 +107,7 @@ def _offence(offence: Offence, trace: Trace, file: str, lines: dict[int, int]) -
     if bound:
         yield "\n".join(bound)
     notes = {trace.index_of[miss.event]: f"near miss: {sentence(miss.why)}" for miss in offence.near_misses}
-    if offence.forbidden is not None:
-        notes[trace.index_of[offence.forbidden]] = "forbidden here"
+    notes |= dict.fromkeys((trace.index_of[event] for event in offence.forbidden[:MAX_OFFENCES]), "forbidden here")
     notes[offence.index] = "**at fault**"
     yield "\n".join(
         f"- {link(trace.events[at].id, file, lines.get(at))} {_called(trace.events[at])}"
@@ -122,8 +121,7 @@ def _around(offence: Offence, trace: Trace) -> list[int]:
     at = offence.index
     found = set(range(max(0, at - _CONTEXT), min(len(trace), at + _CONTEXT + 1)))
     found |= {trace.index_of[miss.event] for miss in offence.near_misses}
-    if offence.forbidden is not None:
-        found.add(trace.index_of[offence.forbidden])
+    found |= {trace.index_of[event] for event in offence.forbidden[:MAX_OFFENCES]}
     return sorted(found)
 
 
