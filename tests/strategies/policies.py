@@ -18,6 +18,8 @@ DECLARATIONS = {
     "ACTS": 'let ACTS = {a, "a.b"} | {k}',
     "VALS": 'let VALS = {M, 7, "", true}',
     "GLOB": 'let GLOB = "M*"',
+    "KEY": "let KEY = /M|7/",
+    "MASKS": 'let MASKS = {"M?", N, 7, KEY, /^e/i}',
     "SEVEN": "let SEVEN = 7.0",
     "limit": "param limit: number = 7",
     "word": 'param word: text = "M"',
@@ -28,11 +30,20 @@ DECLARATIONS = {
     "apart": "pattern apart(x) = named(x) and not g = x",
     "holding": "pattern holding(v) = f contains v or output contains v",
 }
-FIELDS = ("f", "g", "p.q", '"f"', "output")
+PLAIN = ("f", "g", "p.q", '"f"', "output")
+VIEWED = (
+    *("f:lower", "f:length", "g:count", "f:ext", "output:lower", '"g":base', "f:find(/M/):lower", "f:without(/[MN]/)"),
+    *('output:json("q")', 'output:json("[*].q")', 'output:json("[*].n")', 'output:json(""):length', "p.q:find(/(M)|7/)"),
+)
+FIELDS = (*PLAIN, *PLAIN, *VIEWED)
+ENTRIES = ('output:json("[*]")', "output", 'output:json("")')
+MEMBERS = ("q", "n", "q:lower")
 VARIABLES = ("x", "y", "z")
 LITERALS = ('"M"', '"MN"', '""', "7", "7.0", '"7.0"', "-3", "true", '"é*"', "word", "SEVEN", '"any other"')
 SETS = ("{}", "{M, N}", '{M, 7, ""}', "VALS", "both", "VALS | {N}", "{word, SEVEN}")
 GLOBS = ('"*"', '"M*"', '"?"', '"*N"', '"*\\\\**"', "GLOB", '""', "/M/", "/^m$/i", "/[0-9]/", "/é/")
+MASKS = ("KEY", "MASKS", '{"M*", /7/}', "VALS | {/é/}", "{}", "MASKS | both")
+LIMITS = ("0", "7", "13.5", "limit", "SEVEN")
 NUMBERS = ("7", "6.5", "-3", "0", "limit", "SEVEN")
 ACTION_TESTS = (
     "action in {a}",
@@ -44,7 +55,12 @@ ACTION_TESTS = (
     'action ~ "a*"',
     "action ~ /^[ak]$/",
 )
-BOUNDS = ("1", "2", "3", "10", "500ms", "1s", "30s", "1h", "1d")
+BOUNDS = (
+    *("1", "2", "3", "10", "500ms", "1s", "30s", "1h", "1d"),
+    *("1 call", "2 steps", "1..", "1..1", "0..2", "2..3 steps", "1s..", "500ms..30s", "1.. steps"),
+)
+WINDOWS = ("1 call", "2 calls", "3 steps", "1s", "30s")
+ORDERS = ("<", "<=", ">", ">=")
 NAMES = ("S", "R3", "trigger", "guard", "forbidden", "body")
 
 
@@ -52,32 +68,49 @@ NAMES = ("S", "R3", "trigger", "guard", "forbidden", "body")
 def ground_tests(draw: st.DrawFn) -> str:
     """A test without variables."""
     field = draw(st.sampled_from(FIELDS))
-    match draw(st.integers(0, 8)):
+    match draw(st.integers(0, 9)):
         case 0:
             return f"{field} {draw(st.sampled_from(('in', 'not in')))} {draw(st.sampled_from(SETS))}"
         case 1 | 2:
             return f"{field} {draw(st.sampled_from(('=', '!=')))} {draw(st.sampled_from(LITERALS))}"
         case 3:
-            return f"{field} {draw(st.sampled_from(('~', '!~')))} {draw(st.sampled_from(GLOBS))}"
+            return f"{field} {draw(st.sampled_from(('~', '!~')))} {draw(st.sampled_from((*GLOBS, *MASKS)))}"
         case 4:
-            return f"{field} {draw(st.sampled_from(('<', '<=', '>', '>=')))} {draw(st.sampled_from(NUMBERS))}"
+            return f"{field} {draw(st.sampled_from(ORDERS))} {draw(st.sampled_from(NUMBERS))}"
         case 5:
             return f"{field} contains {draw(st.sampled_from((*LITERALS[:3], 'word')))}"
         case 6:
             return f"has {field}"
         case 7:
             return draw(st.sampled_from(("status = ok", "status = error", "plain")))
+        case 8:
+            return draw(entries(()))
         case _:
             return draw(st.sampled_from(ACTION_TESTS))
+
+
+@st.composite
+def entries(draw: st.DrawFn, variables: tuple[str, ...]) -> str:
+    """Tests that hold of one entry together."""
+    tests = []
+    for member in draw(st.lists(st.sampled_from(MEMBERS), min_size=1, max_size=2)):
+        ground = (f"has {member}", f'{member} = "M"', f"{member} > 1", f"{member} in VALS", f"not {member} ~ MASKS")
+        joins = [f"{member} {operator} {x}" for x in variables for operator in ("=", "=", ">=", "contains")]
+        tests.append(draw(st.sampled_from((*ground, *joins))))
+    return f"{draw(st.sampled_from(ENTRIES))} with ({draw(st.sampled_from((' and ', ' or '))).join(tests)})"
 
 
 @st.composite
 def variable_tests(draw: st.DrawFn, variables: tuple[str, ...]) -> str:
     """A test that mentions a variable, by itself or through a pattern."""
     field, x = draw(st.sampled_from(FIELDS)), draw(st.sampled_from(variables))
-    match draw(st.integers(0, 9)):
+    match draw(st.integers(0, 11)):
         case 0 | 1:
             return f"{field} contains {x}"
+        case 10:
+            return f"{field} {draw(st.sampled_from(ORDERS))} {x}"
+        case 11:
+            return draw(entries(variables))
         case 2:
             other = draw(st.sampled_from((*variables, '"M"', "7", "word")))
             return f"joined({x}, {other})"
@@ -113,6 +146,9 @@ def conditions(draw: st.DrawFn, variables: tuple[str, ...], depth: int = 2) -> s
     return f" {word} ".join(map(_bracketed, parts))
 
 
+distincts = st.sampled_from(("", "", *(f", distinct {field}" for field in FIELDS)))
+
+
 @st.composite
 def bodies(draw: st.DrawFn, variables: tuple[str, ...], depth: int = 3) -> str:
     """A temporal body."""
@@ -120,13 +156,39 @@ def bodies(draw: st.DrawFn, variables: tuple[str, ...], depth: int = 3) -> str:
     if depth == 0 or kind <= 1:
         return draw(patterns(variables) | conditions(variables, 1))
     inner = bodies(variables, depth - 1).map(_bracketed)
+    bound = draw(st.sampled_from(("", "", *(f"[{b}]" for b in BOUNDS))))
     if kind <= 5:
-        bound = draw(st.sampled_from(("", "", *(f"[{b}]" for b in BOUNDS))))
         return f"{draw(st.sampled_from(('earlier', 'later')))}{bound} {draw(inner)}"
     if kind == 6:
         return f"not {draw(inner)}"
+    if kind == 7:
+        word = f"{draw(st.sampled_from(('', 'weak ')))}{draw(st.sampled_from(('since', 'until')))}"
+        return f"{draw(inner)} {word}{bound} {draw(inner)}"
+    if kind == 8:
+        return f"repeated[{draw(st.sampled_from('123'))}]({draw(inner)}{draw(distincts)})"
     word = draw(st.sampled_from(("and", "or", "implies", "implies")))
     return f" {word} ".join(draw(st.lists(inner, min_size=2, max_size=2)))
+
+
+@st.composite
+def wheres(draw: st.DrawFn, variables: list[str]) -> str:
+    """A condition on the variables alone."""
+    x, y = draw(st.sampled_from(variables)), draw(st.sampled_from(variables))
+    view = draw(st.sampled_from(("", "", ":lower", ":length", ":ext")))
+    tests = st.sampled_from(
+        (
+            *(f"{x}{view} not in VALS", f'{x}{view} != "M"', f"{x}{view} !~ MASKS", f"{x} > 1", f"has {x}"),
+            *(f"{x}{view} = {y}", f"{x} contains {y}", f"{x}{view} {draw(st.sampled_from(ORDERS))} {y}"),
+        )
+    )
+    found = draw(tests)
+    match draw(st.integers(0, 5)):
+        case 0:
+            return f"not {found}"
+        case 1:
+            return f"{found} {draw(st.sampled_from(('and', 'or')))} {draw(tests)}"
+        case _:
+            return found
 
 
 @st.composite
@@ -136,27 +198,42 @@ def statements(draw: st.DrawFn) -> str:
     variables = VARIABLES[:count]
     name = draw(st.sampled_from(NAMES))
     form = draw(st.sampled_from((*FORMS, "always", "always")))
-    bound = {"bresp": f"[{draw(st.sampled_from(BOUNDS))}]", "atmost": f"[{draw(st.sampled_from('12'))}]"}.get(form, "")
+    counts, limits, bounds = st.sampled_from("12"), st.sampled_from(LIMITS), st.sampled_from(BOUNDS)
+    number = {"bresp": bounds, "atmost": counts, "atleast": counts, "budget": limits}.get(form)
+    bound = f"[{draw(number)}]" if number is not None else ""
     arity = len(FORMS[form].roles) if form in FORMS else 1
     # Each condition sees some of the variables: those only in the trigger or only in the guard come up by themselves.
     first, *others = (
         draw(bodies(variables) if form == "always" else patterns(variables) | conditions(variables))
         for _ in range(arity)
     )
-    after = f" after {draw(conditions(variables, 1))}" if form != "always" and draw(st.integers(0, 3)) == 0 else ""
+    if form == "budget":
+        others = [draw(st.sampled_from(FIELDS))]
+    inside = draw(distincts) if form in ("atmost", "atleast") else ""
+    span = ""
+    if form in ("atmost", "atleast", "budget"):
+        span = draw(st.sampled_from(("", "", *(f" in {window}" for window in WINDOWS))))
+        span += f" since {draw(conditions(variables, 1))}" if draw(st.integers(0, 2)) == 0 else ""
+    after = draw(conditions(variables, 1)) if draw(st.integers(0, 3)) == 0 else ""
+    use_where = draw(st.integers(0, 3)) == 0
 
-    def written(first: str) -> str:
+    def written(first: str, after: str) -> str:
+        ending = f" after {after}" if after else ""
+        text = f"statement {name}: {form}{bound}({', '.join([first, *others])}{inside}){span}{ending}"
         if form == "always":
-            return f"statement {name}: always {first}"
-        return f"statement {name}: {form}{bound}({', '.join([first, *others])}){after}"
-
-    text = written(first)
-    if not read_policy(Source("policy.vgl", with_declarations(text))).errors:
+            text = f"statement {name}: always {first}{ending}"
         return text
-    # Bound where every violation passes: at the trigger, or at the event that the body of `always` speaks of.
+
+    text = written(first, after)
     used = [x for x in variables if re.search(rf"\b{x}\b", text)]
+    suffix = f" where {draw(wheres(used))}" if used and use_where else ""
+    if not read_policy(Source("policy.vgl", with_declarations(text + suffix))).errors:
+        return text + suffix
+    # Bound where every violation passes: at the trigger, or at the event that the body of `always` speaks of.
     binding = " and ".join(f"{draw(st.sampled_from(FIELDS))} = {x}" for x in used)
-    return written(f"{binding} {'implies' if form == 'always' else 'and'} {_bracketed(first)}")
+    if form == "atleast":
+        return written(first, f"{binding} and {_bracketed(after)}" if after else binding) + suffix
+    return written(f"{binding} {'implies' if form == 'always' else 'and'} {_bracketed(first)}", after) + suffix
 
 
 def policies() -> st.SearchStrategy[str]:
