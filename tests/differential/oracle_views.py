@@ -1,4 +1,4 @@
-"""Views of a field as the language's definition has them (spec 6.6), for the oracle."""
+"""Views of a field as the language's definition has them (spec 7.12), for the oracle."""
 
 from __future__ import annotations
 
@@ -71,10 +71,8 @@ def host(text: str) -> list[str]:
 
 def directory(path: str) -> str:
     """All before the last part: `/` of what stands in the root, `.` of a name alone."""
-    path = path.rstrip("/")
-    if "/" not in path:
-        return "."
-    return path[: path.rindex("/")] or "/"
+    *folders, _ = path.rstrip("/").split("/")
+    return "/".join(folders) or ("/" if path[:1] == "/" else ".")
 
 
 # --- JSON ---

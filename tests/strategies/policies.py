@@ -9,9 +9,13 @@ from hypothesis import strategies as st
 
 from vigil_lang.diagnostics import Source
 from vigil_lang.semantics.forms import FORMS
-from vigil_lang.semantics.policy import read_policy
+from vigil_lang.semantics.lower import Lowering
+from vigil_lang.semantics.meanings import Values
+from vigil_lang.semantics.policy import load_module, read_policy
+from vigil_lang.semantics.range_restriction import unbound
 
 if TYPE_CHECKING:
+    from vigil_lang.diagnostics import Diagnostic
     from vigil_lang.semantics.policy import Policy
 
 DECLARATIONS = {
@@ -211,7 +215,7 @@ def statements(draw: st.DrawFn) -> str:
         others = [draw(st.sampled_from(FIELDS))]
     inside = draw(distincts) if form in ("atmost", "atleast") else ""
     span = ""
-    if form in ("atmost", "atleast", "budget"):
+    if form in ("atmost", "budget"):
         span = draw(st.sampled_from(("", "", *(f" in {window}" for window in WINDOWS))))
         span += f" since {draw(conditions(variables, 1))}" if draw(st.integers(0, 2)) == 0 else ""
     after = draw(conditions(variables, 1)) if draw(st.integers(0, 3)) == 0 else ""
@@ -227,13 +231,22 @@ def statements(draw: st.DrawFn) -> str:
     text = written(first, after)
     used = [x for x in variables if re.search(rf"\b{x}\b", text)]
     suffix = f" where {draw(wheres(used))}" if used and use_where else ""
-    if not read_policy(Source("policy.vgl", with_declarations(text + suffix))).errors:
+    if _is_restricted(text + suffix):
         return text + suffix
     # Bound where every violation passes: at the trigger, or at the event that the body of `always` speaks of.
     binding = " and ".join(f"{draw(st.sampled_from(FIELDS))} = {x}" for x in used)
     if form == "atleast":
         return written(first, f"{binding} and {_bracketed(after)}" if after else binding) + suffix
     return written(f"{binding} {'implies' if form == 'always' else 'and'} {_bracketed(first)}", after) + suffix
+
+
+def _is_restricted(statement: str) -> bool:
+    """Whether a statement may be written: its variables are bound, as those that `where` tests are."""
+    found: list[Diagnostic] = []
+    module = load_module(Source("policy.vgl", with_declarations(statement))).module
+    lowered = Lowering(module, Values({}), found.append).statements()
+    assert all(finding.code in ("VGL215", "VGL301") for finding in found), (statement, found)
+    return bool(lowered) and not unbound(lowered[0].requirement)
 
 
 def policies() -> st.SearchStrategy[str]:
