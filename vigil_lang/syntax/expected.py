@@ -88,7 +88,7 @@ _VERDICTS = ("satisfied", "violated", "vacuous")
 _FORMS: tuple[str, ...] = get_args(tree.FormName)
 _NEGATED_TESTS = frozenset({"not", "!=", "!~", "∉", "≠", "≁"})
 _TESTS = frozenset({"in", "=", "!=", "~", "!~", "<", "<=", ">", ">=", "contains", "∈", "∼", "≤"}) | _NEGATED_TESTS
-_NOT_A_FIELD = frozenset({"action", "status", "has", "not", "earlier", "later"})
+_NOT_A_FIELD = frozenset({"action", "status", "has", "not", "earlier", "later", "repeated"})
 
 
 def explain(source: Source, error: Unexpected, body: Body) -> Diagnostic:

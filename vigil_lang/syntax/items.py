@@ -18,7 +18,7 @@ Head: TypeAlias = "tuple[int, int]"
 """Where an item begins: the index of its first token, documentation and annotations included, and of its keyword."""
 
 # Words that join what stands before them to what follows: no name is declared by them, no item starts there.
-_JOINS = frozenset({"in", "not", "contains", "and", "or", "implies", "after"})
+_JOINS = frozenset({"in", "not", "contains", "and", "or", "implies", "after", "where", "since", "until", "with"})
 _PREFIXES = frozenset({"has", "always", "earlier", "later", "not"})
 # After these a word is a name, whatever else it may be elsewhere.
 _BEFORE_NAMES = frozenset(

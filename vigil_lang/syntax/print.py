@@ -54,7 +54,7 @@ _ASCII = {word: word for word in UNICODE}
 _IMPLIES, _OR, _AND, _INTERVAL, _UNARY = range(5)
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*")
-_NOT_A_FIELD = frozenset({"action", "status", "output", "has", "not", "earlier", "later", "true", "false"})
+_NOT_A_FIELD = frozenset({"action", "status", "output", "has", "not", "earlier", "later", "repeated", "true", "false"})
 
 
 def to_text(node: Node, *, unicode: bool = False) -> str:
