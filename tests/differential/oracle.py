@@ -66,7 +66,7 @@ class Oracle:
         )
 
     def triggered(self, statement: tree.Statement, at: int, b: Binding) -> bool:
-        """The trigger: what comes first in most forms, before `implies` in `always`, the end of the run in `atleast`."""
+        """What comes first in most forms, what stands before `implies` in `always`, the end of the run in `atleast`."""
         first = statement.form.args[0]
         match statement.form.name:
             case "always":

@@ -5,25 +5,25 @@ from __future__ import annotations
 import json
 import re
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tests.differential.oracle_texts import canonical, flattened, unescaped
-from vigil_lang.syntax import tree
+
+if TYPE_CHECKING:
+    from vigil_lang.syntax import tree
 
 
 def viewed(views: tuple[tree.View, ...], texts: list[str]) -> list[str]:
     """A field's texts through its views, from left to right."""
     for view in views:
-        if view.name.text == "count":
-            texts = [str(len(texts))]
-        else:
-            texts = [made for text in texts for made in one(view, text)]
+        counts = view.name.text == "count"
+        texts = [str(len(texts))] if counts else [made for text in texts for made in one(view, text)]
     return texts
 
 
 def one(view: tree.View, text: str) -> list[str]:
     """What a view makes of one text."""
-    path = [part for part in re.split(r"[/\\]", text)]
+    path = re.split(r"[/\\]", text)
     match view.name.text:
         case "lower":
             return [text.lower()]

@@ -25,14 +25,17 @@ texts = st.lists(st.sampled_from(PIECES), max_size=7).map("".join)
 _scalars = st.sampled_from((0, 1, -2, 1.5, 10**20, 1e-7, "", "x", "é☃", '"', "7.0", True, False, None))
 _values = st.recursive(
     _scalars,
-    lambda inner: st.lists(inner, max_size=3)
-    | st.dictionaries(st.sampled_from(("a", "b", "odd name", "a.b")), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(("a", "b", "odd name", "a.b")), inner, max_size=3)
+    ),
     max_leaves=8,
 )
 documents = st.one_of(
     _values.map(json.dumps),
     _values.map(lambda value: json.dumps(value, indent=1, ensure_ascii=False)),
-    st.sampled_from(('{"a": 1, "a": 2}', "NaN", "[1,]", "", " 3 ", '{"a": 1e3}', "1 2", '{"a": [{"b": 1}, {"b": null}]}')),
+    st.sampled_from(
+        ('{"a": 1, "a": 2}', "NaN", "[1,]", "", " 3 ", '{"a": 1e3}', "1 2", '{"a": [{"b": 1}, {"b": null}]}')
+    ),
 )
 
 

@@ -76,7 +76,21 @@ def test_the_types_are_listed() -> None:
 def test_every_contextual_keyword_is_listed() -> None:
     """3.3 names each word that some terminal spells, or the group it belongs to."""
     section = TEXT[TEXT.index("### 3.3") : TEXT.index("### 3.4")]
-    grouped = {"abs", "prec", "resp", "rslv", "until", "bresp", "atmost", "atleast", "budget", "number", "text", "bool", "set"}
+    grouped = {
+        "abs",
+        "prec",
+        "resp",
+        "rslv",
+        "until",
+        "bresp",
+        "atmost",
+        "atleast",
+        "budget",
+        "number",
+        "text",
+        "bool",
+        "set",
+    }
     words = {t.strip('"') for texts in _terminals().values() for t in texts if re.fullmatch(r'"[a-z]+"', t)}
     assert {w for w in words - grouped if f"`{w}`" not in section} == set()
 

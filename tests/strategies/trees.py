@@ -83,9 +83,7 @@ def _larger(inner: st.SearchStrategy[tree.Expr]) -> st.SearchStrategy[tree.Expr]
         st.builds(tree.Or, several),
         st.builds(tree.Implies, inner, inner),
         st.builds(tree.Diamond, st.sampled_from(("earlier", "later")), st.none() | bounds, inner),
-        st.builds(
-            tree.Interval, st.sampled_from(("since", "until")), st.booleans(), st.none() | bounds, inner, inner
-        ),
+        st.builds(tree.Interval, st.sampled_from(("since", "until")), st.booleans(), st.none() | bounds, inner, inner),
         st.builds(tree.Repeated, bounds, inner, st.none() | fields),
         st.builds(tree.Entry, fields, inner),
     )
