@@ -9,6 +9,7 @@ first disagreement is made as small as it can be and ends the run.
 from __future__ import annotations
 
 import argparse
+import re
 import time
 from collections import Counter
 from itertools import product
@@ -28,6 +29,18 @@ if TYPE_CHECKING:
 
 STATEMENTS, RUNS = 4, 6
 """Drawn together; every statement is judged on every run."""
+
+CONSTRUCTS = {
+    "views": r"\w\"?:[a-z]",
+    "entries": r" with \(",
+    "intervals": r"\b(since|until)\b(?!\()",
+    "counts in always": r"repeated\[",
+    "windows": r"\) in \d",
+    "distinct": "distinct",
+    "where": " where ",
+    "after": " after ",
+}
+"""How to find them in a statement."""
 
 
 def judge(texts: list[str], recorded: list[list[Line]], counts: Counter[str], solver_every: int) -> None:
@@ -55,6 +68,8 @@ def judge(texts: list[str], recorded: list[list[Line]], counts: Counter[str], so
         counts[f"{statement.form} cases"] += 1
         counts["violated" if offences else "kept, exercised" if expected.exercised else "kept, not exercised"] += 1
         counts["with variables"] += bool(requirement.variables)
+        written = policy.module.source.text.splitlines()[-1]
+        counts.update(f"with {name}" for name, look in CONSTRUCTS.items() if re.search(look, written))
 
 
 def main() -> None:

@@ -28,6 +28,7 @@ def test_the_denotation_says_what_the_definition_says(text: str, lines: list[Lin
     (statement,) = policy.statements
     oracle, requirement = Oracle(policy.module.file, lines), statement.requirement
     assert tuple(oracle.values) == trace.values
+    assert tuple(oracle.domain(statement.syntax)) == denotation.values(requirement.theta, trace)
     assert oracle.offences(statement.syntax, requirement.variables) == denotation.violations(requirement, trace)
     assert oracle.exercised(statement.syntax, requirement.variables) == denotation.exercised(requirement, trace)
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pytest
 
 from tests.differential.engines import by_denotation, by_solver
 from tests.differential.shapes import requirement_of
 from tests.strategies.policies import policy_of
 from tests.strategies.runs import trace_of
+from vigil_lang.diagnostics import Source
 from vigil_lang.semantics import core
+from vigil_lang.semantics.range_restriction import unbound
+from vigil_lang.syntax import parse
 
 
 def test_event_ids_that_are_shown_alike_name_different_conditions() -> None:
@@ -38,3 +43,26 @@ def test_a_call_that_goes_on_after_the_limit_was_reached_is_named_again() -> Non
     trace = trace_of([{"action": "a", "call": call} for call in ("1", "2", "1")])
     requirement = requirement_of("atmost[1](a())")
     assert by_denotation(requirement, trace).events == by_solver(requirement, trace).events == [1, 2]
+
+
+def test_a_count_owed_at_the_end_has_no_window() -> None:
+    """`atleast` once read `in` and `since` and passed them over."""
+    for text in ("atleast[1](a()) in 1 call", "atleast[1](a()) since b()"):
+        assert parse(Source("policy.vgl", f"statement S: {text}")).diagnostics
+
+
+def test_a_sum_that_is_too_large_binds_nothing() -> None:
+    """It is too large at any event without a number, whether or not anything was paid to `x`."""
+    paid = core.Holds(core.Equals(core.Reads("to"), "x"), "trigger")
+    exceeds = core.Exceeds(Decimal(1), core.Reads("amount"), paid)
+    theta = core.Not(exceeds)
+    assert unbound(core.Requirement(theta, ("x",), None)) == ("x",)
+    assert by_denotation(core.Requirement(theta, ("x",), None), trace_of([{"action": "a"}])).offences == ((0, (None,)),)
+
+
+def test_a_sum_of_thousands_of_digits_is_solved() -> None:
+    """A number that the agent writes itself: Python refuses to spell whole numbers of so many digits."""
+    trace = trace_of([{"action": "pay", "args": {"amount": amount}} for amount in ("1", "1e-9000", "1e9000")])
+    requirement = requirement_of("budget[1](pay(), amount)")
+    assert by_solver(requirement, trace) == by_denotation(requirement, trace)
+    assert by_solver(requirement, trace).events == [1, 2]

@@ -57,6 +57,13 @@ def resting(form: str, *events: Event) -> tuple[str, ...]:
         'always not output contains "x"',
         "prec(Write(path = p), output contains p)",
         "always (output = x implies earlier path = x)",
+        'abs(has output:json("total"))',
+        'abs(output:json("total") > 500)',
+        'abs(output with (total = 3 and note = "x"))',
+        "abs(output >= x) after path = x",
+        "atmost[2](Bash(), distinct output)",
+        'budget[100](Bash(), output:json("cost"))',
+        "always not repeated[2](Bash(), distinct output:lower)",
     ],
 )
 def test_a_condition_on_the_output_rests_on_what_was_cut(statement: str) -> None:

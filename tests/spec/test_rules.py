@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from vigil_lang.diagnostics import Source
+from vigil_lang.diagnostics import InputError, Source
 from vigil_lang.engines.smt.verify import verify
 from vigil_lang.runs import read_trace, read_traces
 from vigil_lang.semantics import denotation
@@ -132,6 +132,53 @@ A, B, C = {"action": "a"}, {"action": "b"}, {"action": "c"}
 def test_the_offending_events_are_all_that_fail_in_the_order_of_the_run(form: str, found: list[str]) -> None:
     """R7.9-1"""
     assert offenders(form, A, C, C, B, C, A) == found
+
+
+LARGE = "a" * 16_000_001
+DEEP = "[" * 100_000
+
+
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [
+        ('abs(a(text:json("x") = 1))', LARGE),
+        ("abs(a(text:find(/b/) = 1))", LARGE),
+        ("abs(a(text:without(/b/) = 1))", LARGE),
+        ("abs(a(text:find(/./) = b) and text:find(/./) = b)", "x" * 10_001),
+        ('abs(a(text:json("") = 1))', json.dumps([2] * 10_001)),
+        ('abs(a(text:json("[*]") = 1))', json.dumps([2] * 10_001)),
+        ('abs(a(text:json("") = 1))', DEEP),
+        ("abs(a(text with (x = 1)))", '{"x":' + DEEP),
+        ("abs(a(text with (x = 1)))", '{"x":' + "[" * 101 + "]" * 101 + "}"),
+    ],
+)
+def test_a_view_passes_nothing_over(form: str, text: str) -> None:
+    """R7.12-4"""
+    with pytest.raises(InputError) as refused:
+        offenders(form, {"action": "a", "args": {"text": text}})
+    assert [d.code for d in refused.value.diagnostics] == ["VGL003"]
+
+
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [
+        ("abs(a(text:length = 16000001))", LARGE),
+        ("abs(a(text:find(/x/):count = 10000))", "x" * 10_000),
+        ('abs(a(text:json("[*]"):count = 10000))', json.dumps([2] * 10_000)),
+        ('abs(a(text:json(""):length = 998))', "[" * 500 + "]" * 500),
+    ],
+)
+def test_a_view_looks_at_what_is_within_the_limits(form: str, text: str) -> None:
+    """R7.12-4"""
+    assert offenders(form, {"action": "a", "args": {"text": text}}) == ["e1"]
+
+
+def test_a_sum_is_exact() -> None:
+    """R7.8-6"""
+    cents = [{"action": "pay", "args": {"amount": "0.1"}}] * 10
+    assert offenders("budget[1](pay(), amount)", *cents) == []
+    assert offenders("budget[1](pay(), amount)", *cents, {"action": "pay", "args": {"amount": "1e-9999"}}) == ["e11"]
+    assert offenders("budget[1](pay(), amount)", {"action": "pay", "args": {"amount": "1e99999"}}) == ["e1"]
 
 
 def test_names_and_kinds_are_tested_alike() -> None:

@@ -14,7 +14,7 @@ from vigil_lang.diagnostics import Source
 from vigil_lang.diagnostics.codes import CODES
 from vigil_lang.engines.smt import symbolic
 from vigil_lang.lint.registry import all_rules
-from vigil_lang.semantics import conditions, terms
+from vigil_lang.semantics import conditions, terms, views
 from vigil_lang.semantics.metadata import ANNOTATIONS
 from vigil_lang.syntax import parse
 from vigil_lang.syntax.parse import MAX_CHARACTERS, MAX_DEPTH, MAX_FINDINGS, MAX_TOKENS_IN_ITEM
@@ -77,6 +77,8 @@ def test_the_limits_are_those_of_the_program() -> None:
         conditions.MAX_TOTAL,
         conditions.MAX_NESTING,
         terms.MAX_CHAIN,
+        views.MAX_TEXT,
+        views.MAX_TEXTS,
         symbolic.MAX_LENGTH,
         signature.VALUES_KEPT,
         values.MAX_DEPTH,

@@ -37,7 +37,13 @@ DECLARATIONS = {
 PLAIN = ("f", "g", "p.q", '"f"', "output")
 VIEWED = (
     *("f:lower", "f:length", "g:count", "f:ext", "output:lower", '"g":base', "f:find(/M/):lower", "f:without(/[MN]/)"),
-    *('output:json("q")', 'output:json("[*].q")', 'output:json("[*].n")', 'output:json(""):length', "p.q:find(/(M)|7/)"),
+    *(
+        'output:json("q")',
+        'output:json("[*].q")',
+        'output:json("[*].n")',
+        'output:json(""):length',
+        "p.q:find(/(M)|7/)",
+    ),
 )
 FIELDS = (*PLAIN, *PLAIN, *VIEWED)
 ENTRIES = ('output:json("[*]")', "output", 'output:json("")')

@@ -9,13 +9,20 @@ from vigil_lang.diagnostics import Source
 from vigil_lang.semantics.forms import FORMS
 from vigil_lang.syntax import tree
 
-WORDS = ("a", "b.c", "afl-fuzz", "_x1", "text", "error", "prec", "ok", "number", "in", "and", "has", "true")
+WORDS = (
+    *("a", "b.c", "afl-fuzz", "_x1", "text", "error", "prec", "ok", "number", "in", "and", "has", "true"),
+    *("since", "until", "weak", "where", "with", "distinct", "call", "steps", "repeated"),
+)
 ITEM_WORDS = ("use", "let", "param", "pattern", "statement", "policy")
-NOT_AN_OPERAND = {"action", "status", "output", "has", "not", "earlier", "later", "true", "false"}
+NOT_AN_OPERAND = {"action", "status", "output", "has", "not", "earlier", "later", "repeated", "true", "false"}
 PIECES = ("a", "b", " ", "é", "☃", "*", "//", "/", "'", "{", ")", "@", "=", "not", '\\"', "\\\\", "\\n", "\\u{e9}")
 REGEX_PIECES = ("a", ".", "[0-9]+", "(b|c)", "\\/", "\\\\", '"', " ", "^", "$", "é")
 NUMBERS = ("0", "3", "-2.5", "6.0", "1e9", "2E-3", "1e+5")
-BOUNDS = ("1", "3", "500ms", "30s", "10m", "2h", "1d")
+BOUNDS = (
+    *("1", "3", "500ms", "30s", "10m", "2h", "1d"),
+    *("1 call", "3 calls", "2 steps", "1..3", "1..", "2..3 steps", "10s..1m", "0..500ms"),
+)
+SPANS = ("30s", "1d", "1 call", "20 calls", "3 steps")
 
 names = st.sampled_from(WORDS + ITEM_WORDS).map(tree.Name)
 operand_names = st.sampled_from([w for w in WORDS + ITEM_WORDS if w not in NOT_AN_OPERAND]).map(tree.Name)
@@ -28,17 +35,30 @@ terms = literals | value_names
 regexes = st.builds(
     tree.Regex, st.lists(st.sampled_from(REGEX_PIECES), min_size=1, max_size=4).map("".join), st.booleans()
 )
-set_literals = st.lists(terms, max_size=4).map(lambda e: tree.SetLiteral(tuple(e)))
+set_literals = st.lists(terms | regexes, max_size=4).map(lambda e: tree.SetLiteral(tuple(e)))
 sets = st.lists(set_literals | value_names, min_size=1, max_size=3).map(lambda p: tree.SetUnion(tuple(p)))
+_masks = sets.filter(lambda union: len(union.parts) > 1 or isinstance(union.parts[0], tree.SetLiteral))
 bounds = st.sampled_from(BOUNDS).map(tree.Bound)
 
-fields = st.builds(tree.Field, st.sampled_from((*WORDS, *ITEM_WORDS, "not", "status")) | raws) | st.just(
-    tree.Field("output", "output")
+views = st.one_of(
+    st.builds(tree.View, st.sampled_from(("host", "ext", "length", "of-ones-own")).map(tree.Name), st.none()),
+    st.builds(tree.View, st.just(tree.Name("json")), strings),
+    st.builds(tree.View, st.sampled_from(("find", "without")).map(tree.Name), regexes),
+)
+_some_views = st.just(()) | st.lists(views, max_size=2).map(tuple)
+fields = st.one_of(
+    st.builds(
+        tree.Field,
+        st.sampled_from((*WORDS, *ITEM_WORDS, "not", "status")) | raws,
+        st.just("argument"),
+        _some_views,
+    ),
+    st.builds(tree.Field, st.just("output"), st.just("output"), _some_views),
 )
 tests = st.one_of(
     st.builds(tree.Test, fields, st.sampled_from(("in", "not in")), sets),
     st.builds(tree.Test, fields, st.sampled_from(("=", "!=")), terms),
-    st.builds(tree.Test, fields, st.sampled_from(("~", "!~")), strings | value_names | regexes),
+    st.builds(tree.Test, fields, st.sampled_from(("~", "!~")), strings | value_names | regexes | _masks),
     st.builds(tree.Test, fields, st.sampled_from(("<", "<=", ">", ">=")), numbers | value_names),
     st.builds(tree.Test, fields, st.just("contains"), strings | value_names),
 )
@@ -47,7 +67,7 @@ atoms = st.one_of(
     st.builds(tree.Has, fields),
     st.builds(tree.ActionIn, sets),
     st.builds(tree.ActionIs, value_names | strings),
-    st.builds(tree.ActionMatches, strings | value_names | regexes),
+    st.builds(tree.ActionMatches, strings | value_names | regexes | _masks),
     st.builds(tree.StatusIs, st.sampled_from(("ok", "error"))),
     st.builds(tree.Apply, operand_names, st.none()),
 )
@@ -63,6 +83,9 @@ def _larger(inner: st.SearchStrategy[tree.Expr]) -> st.SearchStrategy[tree.Expr]
         st.builds(tree.Or, several),
         st.builds(tree.Implies, inner, inner),
         st.builds(tree.Diamond, st.sampled_from(("earlier", "later")), st.none() | bounds, inner),
+        st.builds(tree.Interval, st.sampled_from(("since", "until")), st.booleans(), st.none() | bounds, inner, inner),
+        st.builds(tree.Repeated, bounds, inner, st.none() | fields),
+        st.builds(tree.Entry, fields, inner),
     )
 
 
@@ -76,7 +99,13 @@ def forms(draw: st.DrawFn) -> tree.Form:
     """A form with as many conditions as it takes."""
     name = draw(st.sampled_from(sorted(_FORMS)))
     args = tuple(draw(expressions) for _ in range(_FORMS[name]))
-    return tree.Form(name, args, draw(bounds) if name in ("bresp", "atmost") else None)
+    bound = draw(bounds) if name in ("bresp", "atmost", "atleast") else None
+    counts = name in ("atmost", "atleast", "budget")
+    limit = draw(numbers | value_names) if name == "budget" else None
+    field = draw(fields if limit is not None else st.none() | fields) if counts else None
+    window = draw(st.none() | st.sampled_from(SPANS).map(tree.Bound)) if name in ("atmost", "budget") else None
+    since = draw(st.none() | expressions) if name in ("atmost", "budget") else None
+    return tree.Form(name, args, bound, limit, field, window, since)
 
 
 doc_lines = st.lists(st.sampled_from(PIECES), max_size=4).map(lambda pieces: "".join(pieces).strip())
@@ -139,7 +168,7 @@ _modules = st.sampled_from(("std.files", "shared", ".sibling", "..dir.up", "use"
 _several_names = st.lists(names, max_size=3).map(tuple)
 items = st.one_of(
     st.builds(tree.Use, _modules, _several_names, annotations, docs),
-    st.builds(tree.Let, names, sets | literals, annotations, docs),
+    st.builds(tree.Let, names, sets | literals | regexes, annotations, docs),
     st.builds(
         tree.Param,
         names,
@@ -149,7 +178,7 @@ items = st.one_of(
         docs,
     ),
     st.builds(tree.Pattern, names, _several_names, expressions, annotations, docs),
-    st.builds(tree.Statement, names, forms(), st.none() | expressions, annotations, docs),
+    st.builds(tree.Statement, names, forms(), st.none() | expressions, st.none() | expressions, annotations, docs),
     st.builds(tree.TestCase, strings, st.lists(clauses, max_size=4).map(tuple), annotations, docs),
 )
 

@@ -27,7 +27,7 @@ ViewName: TypeAlias = Literal[
 
 
 class View(Plain, frozen=True, eq=False):
-    """A total function on a field's texts, applied before a test (spec 6.6).
+    """A total function on a field's texts, applied before a test (spec 7.12).
 
     `path` is what `json` selects, `expression` what `find` and `without` look for. `member`, which no policy writes, is
     `json` with the path as one dotted name.

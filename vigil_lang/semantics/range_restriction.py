@@ -43,7 +43,7 @@ def bound_by(node: core.Theta | core.Condition, true: bool, everything: Variable
             sides = [bound_by(left, not true, everything), bound_by(right, true, everything)]
             return (_each if true else _some)(sides, everything)
         # What an event elsewhere met is found at that event; that no event met it may be because there is none.
-        case core.Earlier(body) | core.Later(body) | core.Repeated(body=body) | core.Exceeds(body=body):
+        case core.Earlier(body) | core.Later(body) | core.Repeated(body=body):
             return bound_by(body, True, everything) if true else _NONE
         case core.Since(_, right, _, weak) | core.Until(_, right, _, weak):
             return bound_by(right, True, everything) if true and not weak else _NONE

@@ -15,7 +15,9 @@ TRUNCATED = "truncated"
 
 
 def rests_on_cut(requirement: core.Requirement, trace: Trace) -> tuple[str, ...]:
-    """The events with a cut output whose missing part could decide a condition of the requirement."""
+    """The events with a cut output whose missing part could decide a condition of the requirement, or be counted."""
+    if any(_counts_output(body) for body in core.bodies(requirement.theta)):
+        return tuple(event.id for event in trace.events if event.extra.get(TRUNCATED))
     doubtful = [
         held.condition
         for held in core.conditions(requirement.theta)
@@ -30,13 +32,20 @@ def rests_on_cut(requirement: core.Requirement, trace: Trace) -> tuple[str, ...]
     )
 
 
+def _counts_output(body: core.Theta) -> bool:
+    match body:
+        case core.Repeated(distinct=core.Reads(output=True)) | core.Exceeds(field=core.Reads(output=True)):
+            return True
+    return False
+
+
 def _reads_output(test: core.Test) -> bool:
     match test:
-        case core.In(field) | core.Matches(field) | core.Compares(field) | core.Equals(field) | core.Contains(field):
-            return field.output
-        case core.ContainsText(field):
-            return field.output
-    return False
+        case core.ActionIn() | core.ActionMatches() | core.StatusIs():
+            return False
+        case core.Has(field):
+            return field.output and bool(field.views)
+    return test.field.output
 
 
 def _outcome(condition: core.Condition, event: Event) -> bool | None:

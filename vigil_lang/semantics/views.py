@@ -1,4 +1,4 @@
-"""Views of a field: total, deterministic functions on its texts, worked out before a test (spec 6.6).
+"""Views of a field: total, deterministic functions on its texts, worked out before a test (spec 7.12).
 
 A text on which a view is not defined (no URL has no host, no JSON has no members) gives no text.
 """
@@ -143,9 +143,9 @@ def _host(text: str) -> str | None:
 
 
 def _directory(text: str) -> str:
-    plain = text.rstrip("/\\").replace("\\", "/")
-    folder, slash, _ = plain.rpartition("/")
-    return folder or ("/" if slash else ".")
+    plain = text.replace("\\", "/")
+    folder = plain.rstrip("/").rpartition("/")[0]
+    return folder or ("/" if plain.startswith("/") else ".")
 
 
 def _matches(expression: Any, text: str) -> Iterator[str]:

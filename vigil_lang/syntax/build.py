@@ -213,6 +213,10 @@ class Builder:
         name: Any = children[0].text
         return tree.Form(name, tuple(children[3:-1]), children[1], span=_over(children[0], children[-1]))
 
+    def lasting_form(self, children: list[Any]) -> tree.Form:
+        keyword, bound, _left, body, _distinct, field, right = children
+        return tree.Form(keyword.text, (body,), bound, None, field, span=_over(keyword, right))
+
     def counting_form(self, children: list[Any]) -> tree.Form:
         keyword, bound, _left, body, _distinct, field, right, _in, window, _since, since = children
         last = since or window or right

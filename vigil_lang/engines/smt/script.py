@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from pysmt import operators as op
@@ -24,7 +25,7 @@ def term(formula: Formula) -> str:
     if kind == op.BOOL_CONSTANT:
         return "true" if formula.constant_value() else "false"
     if kind == op.INT_CONSTANT:
-        return str(formula.constant_value())
+        return format(Decimal(formula.constant_value()), "f")  # `str` refuses a number of thousands of digits
     return f"({_OPERATORS[kind]} {' '.join(map(term, formula.args()))})"
 
 
