@@ -174,13 +174,31 @@ def turned(node: core.Condition) -> core.Condition:
             return core.NotC(turned(body))
         case core.Equals(field, x) | core.Contains(field, x):
             return type(node)(field, f"the_{x}")
+        case core.ComparesWith(field, operator, x):
+            return core.ComparesWith(field, operator, f"the_{x}")
         case _:
             return node
 
 
+def turned_where(theta: core.Theta) -> core.Theta:
+    """The body with other names for the variables in its `where`."""
+    match theta:
+        case core.Where(condition):
+            named = core.mapped_tests(condition, lambda test: replace(test, field=core.Reads(f"the_{test.field.name}")))
+            return replace(theta, condition=turned(named))
+        case core.And(items):
+            return core.And(tuple(map(turned_where, items)))
+        case core.Not(body):
+            return core.Not(turned_where(body))
+        case core.Implies(left, right):
+            return core.Implies(turned_where(left), turned_where(right))
+        case _:
+            return theta
+
+
 def renamed(statement: Statement) -> Statement:
     def changed(theta: core.Theta) -> core.Theta:
-        return core.mapped(theta, lambda holds: replace(holds, condition=turned(holds.condition)))
+        return turned_where(core.mapped(theta, lambda holds: replace(holds, condition=turned(holds.condition))))
 
     old = statement.requirement
     theta = changed(old.theta)
