@@ -1,6 +1,6 @@
 """Precision and recall of `examples/benchmarks/agentdojo` on recorded runs.
 
-`python tests/benchmarks/agentdojo.py DATA [--texts doubted|marked|believed] [--list]`
+`python tests/benchmarks/agentdojo.py DATA [--texts doubted|marked|believed] [--only NAME,…] [--list]`
 
 DATA is a folder of JSON Lines, one run an object: `suite`, `prompt`, `events`, `final_output`, what the attacker
 planted (`injections`), and `label`, which is `violating` where the attack succeeded.
@@ -90,8 +90,8 @@ def trace_of(run: dict[str, Any]) -> Trace:
     return vigil.parse_trace(json.dumps(run), format="tool-events", name=run["id"])
 
 
-def evaluate(given: Iterable[dict[str, Any]], *, texts: str) -> dict[str, Result]:
-    """The results of every suite that the runs are of, by its name."""
+def evaluate(given: Iterable[dict[str, Any]], *, texts: str, only: frozenset[str] = frozenset()) -> dict[str, Result]:
+    """The results of every suite that the runs are of, by its name; with `only`, by these statements alone."""
     results: dict[str, Result] = {}
     policies = {}
     for run in given:
@@ -101,7 +101,7 @@ def evaluate(given: Iterable[dict[str, Any]], *, texts: str) -> dict[str, Result
             params = None if believed is None else {"believed": believed}
             policies[suite] = vigil.load_policy(POLICIES / f"{suite}.vgl", params)
         verdict = vigil.verify(policies[suite], trace_of(marked(run) if texts == "marked" else run))
-        violated = [f"{statement.name}: {offence.message}" for statement, offence in verdict.offences()]
+        violated = [f"{s.name}: {o.message}" for s, o in verdict.offences() if not only or s.name in only]
         results.setdefault(suite, Result()).add(run, violated)
     return results
 
@@ -121,9 +121,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("--texts", choices=TEXTS, default=TEXTS[0], help="whether free texts are believed")
+    parser.add_argument("--only", default="", metavar="NAME,…", help="judge by these statements alone")
     parser.add_argument("--list", action="store_true", help="list the runs that are judged wrongly")
     options = parser.parse_args()
-    results = evaluate(runs(options.data), texts=options.texts)
+    results = evaluate(runs(options.data), texts=options.texts, only=frozenset(filter(None, options.only.split(","))))
     print(f"{'suite':10}{'runs':>6}{'TP':>6}{'FN':>6}{'FP':>6}{'TN':>6}{'precision':>11}{'recall':>8}{'F1':>7}")
     for suite, result in [*sorted(results.items()), ("all", total(results.values()))]:
         counts = [result.matrix[key] for key in ((True, True), (True, False), (False, True), (False, False))]

@@ -75,12 +75,17 @@ def test_the_figures() -> None:
 def test_agentdojo() -> None:
     folder = Path(os.environ["VIGIL_AGENTDOJO"])
     every = agentdojo.total(agentdojo.evaluate(agentdojo.runs(folder), texts="doubted").values())
-    assert every.figures()[2] >= 0.95
+    assert [every.matrix[key] for key in ((True, True), (True, False), (False, True), (False, False))] == [
+        177,
+        3,
+        8,
+        538,
+    ]
 
 
 @pytest.mark.slow
 @pytest.mark.skipif("VIGIL_TAU_BENCH" not in os.environ, reason="tau-bench's recordings are not there")
 def test_tau_bench() -> None:
     result = tau_bench.evaluate(agentdojo.runs(Path(os.environ["VIGIL_TAU_BENCH"])))
-    assert result.violated["confirmed"] == 3
-    assert result.runs[False, True] <= 12
+    assert +result.violated == Counter(confirmed=3, asked=2, named=2, available=1, reminded=8)
+    assert result.runs == Counter({(False, False): 97, (False, True): 9, (True, False): 5, (True, True): 3})
