@@ -37,7 +37,7 @@ def test_a_module_is_named_documented_and_formatted(name: str) -> None:
     assert file.name is not None
     assert file.name.text == name
     assert file.doc
-    assert [item.name.text for item in file.items if not item.doc and hasattr(item, "name")] == []
+    assert [item.span for item in file.items if not item.doc and hasattr(item, "name")] == []
     assert format_text(source) == source.text
 
 
