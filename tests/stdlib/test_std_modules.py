@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from click.testing import CliRunner
 
+from vigil_lang.cli.test import command
 from vigil_lang.lint.check import check_policy
 from vigil_lang.semantics.modules import standard_modules
 from vigil_lang.semantics.policy import load_policy, policy_source
@@ -35,7 +37,7 @@ def test_a_module_is_named_documented_and_formatted(name: str) -> None:
     assert file.name is not None
     assert file.name.text == name
     assert file.doc
-    assert [item.name.text for item in file.items if not item.doc and hasattr(item, "name")] == []
+    assert [item.span for item in file.items if not item.doc and hasattr(item, "name")] == []
     assert format_text(source) == source.text
 
 
@@ -43,6 +45,13 @@ def test_a_module_is_named_documented_and_formatted(name: str) -> None:
 def test_a_module_is_free_of_findings(name: str) -> None:
     policy = load_policy(name)
     assert [d.message for d in (*policy.diagnostics, *check_policy(policy))] == []
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_has_tests_that_pass(name: str) -> None:
+    result = CliRunner().invoke(command, [name], standalone_mode=False)
+    assert result.exception is None
+    assert result.return_value == 0, result.output
 
 
 def test_only_the_guard_has_statements() -> None:
