@@ -28,17 +28,7 @@ if TYPE_CHECKING:
 
 
 def looks_ahead(theta: core.Theta) -> bool:
-    match theta:
-        case core.Later() | core.Clear():
-            return True
-        case core.Holds():
-            return False
-        case core.And(items) | core.Or(items):
-            return any(map(looks_ahead, items))
-        case core.Implies(left, right):
-            return looks_ahead(left) or looks_ahead(right)
-        case core.Not(body) | core.Earlier(body) | core.Repeated(_, body):
-            return looks_ahead(body)
+    return any(isinstance(body, core.Later | core.Clear | core.Until | core.Last) for body in core.bodies(theta))
 
 
 def prefixes(lines: list[Line]) -> Iterator[list[Line]]:

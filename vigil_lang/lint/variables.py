@@ -64,8 +64,10 @@ def _unjoined(statement: Statement) -> UnjoinedVariables | None:
         for test in core.tests(holds.condition):
             if isinstance(test, core.OF_VARIABLES):
                 mentions[test.variable].append(Mention(holds, test))
-    limited = _limited(statement.requirement.theta)
-    suspects = [x for x in variables if x not in limited and _suspicious(mentions[x])]
+    suspects = [x for x in variables if _suspicious(mentions[x])]
+    if statement.syntax.where is not None:
+        limited = _limited(statement.requirement.theta)
+        suspects = [x for x in suspects if x not in limited]
     if not suspects:
         return None
     apart = [x for x in variables if len({id(m.holds) for m in mentions[x]}) == 1][:MAX_VARIABLES]

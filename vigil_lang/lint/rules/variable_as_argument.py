@@ -27,8 +27,9 @@ class Tested(NamedTuple):
 
 def find(subject: Subject) -> Iterator[Diagnostic]:
     """Tests of an argument called like a variable that another test beside them binds."""
+    fields = {(id(use.item), use.field.name) for use in subject.parts.uses if use.field is not None}
     for statement in subject.policy.statements:
-        if statement.requirement.variables:
+        if any((id(statement.syntax), x) in fields for x in statement.requirement.variables):
             for tested in tested_as_arguments(statement, subject):
                 yield _finding(tested, statement)
 
