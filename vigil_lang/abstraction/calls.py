@@ -58,7 +58,7 @@ _GLOBS = ("glob", "include", "includes", "include_pattern", "file_pattern")
 
 
 def understand(
-    call: Call, args: dict[str, Any], state: ShellState, taken: Taken, own: Mapping[str, Tool] | None = None
+    call: Call, args: dict[str, Any], state: ShellState, taken: Taken, own: dict[str, Tool] | None = None
 ) -> Understood:
     """The kinds and roles of a call; its steps are added to `taken`.
 

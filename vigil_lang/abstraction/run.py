@@ -20,7 +20,7 @@ from vigil_lang.trace.record import Call, Message, Result, Start
 from vigil_lang.trace.unseen import STEPS, leaves_open
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from vigil_lang.abstraction.call_steps import Taken
     from vigil_lang.abstraction.calls import Understood
@@ -54,7 +54,7 @@ class Options:
     """What is known of the files when a run begins."""
     probe: Callable[[str], Program | None] | None = None
     """Finds out the options of a program that the catalogue does not know."""
-    tools: Mapping[str, Tool] = field(default_factory=dict)
+    tools: dict[str, Tool] = field(default_factory=dict)
     """The tools that a project describes (`tools.named_tools`), beside the shipped ones."""
     allow_empty: bool = False
     """Whether a recording that tells nothing, or is mostly not understood, is taken for a run all the same."""
@@ -63,6 +63,8 @@ class Options:
         checked.count(self.kept, "kept")
         checked.flag(self.inferred, "inferred")
         checked.flag(self.allow_empty, "allow_empty")
+        if not isinstance(self.tools, dict):
+            raise TypeError(f"`tools` takes a dict of tools by name, not {checked.shown(self.tools)}")
 
 
 @dataclass(slots=True)

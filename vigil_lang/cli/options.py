@@ -12,7 +12,7 @@ from vigil_lang.diagnostics import SEVERITIES, InputError
 from vigil_lang.diagnostics.codes import FAIL_LEVELS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from click import Context, Parameter
     from click.shell_completion import CompletionItem
@@ -128,7 +128,7 @@ def abstraction_options(
     keep_output: int | None = None,
     probe: bool = False,
     allow_empty: bool = False,
-    tools: Mapping[str, Tool] | None = None,
+    tools: dict[str, Tool] | None = None,
 ) -> Options:
     """How runs are abstracted, as the command line says; `tools` are those that the project describes.
 

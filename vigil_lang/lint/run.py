@@ -41,7 +41,7 @@ class Plan:
     benign: Sequence[Trace] | None = field(default=None, repr=False)
     benign_threshold: float = 0.0
     inline_ignores: bool = True
-    tools: Mapping[str, Tool] = field(default_factory=dict, repr=False)
+    tools: dict[str, Tool] = field(default_factory=dict, repr=False)
     documents: Library = field(default_factory=Library, repr=False)
     access: Access = field(default=FROM_DISK, repr=False)
     """How policies and modules are read."""

@@ -15,7 +15,7 @@ from vigil_lang.semantics.meanings import Values
 from vigil_lang.semantics.modules import FROM_DISK
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from typing import TypeAlias
 
     from vigil_lang.abstraction.tools import Tool
@@ -49,7 +49,7 @@ class Subject:
     documents: Library = field(default_factory=Library, repr=False)
     access: Access = field(default=FROM_DISK, repr=False)
     """How policies are read that it does not use by name: those that tests are about."""
-    tools: Mapping[str, Tool] = field(default_factory=dict, repr=False)
+    tools: dict[str, Tool] = field(default_factory=dict, repr=False)
     """The tools that the project describes."""
     judge: Judge | None = field(default=None, repr=False)
     """Judges runs by statements where that is not done from nothing: an editor remembers most of the answers."""

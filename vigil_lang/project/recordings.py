@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from vigil_lang.project.paths import trace_paths
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from vigil_lang.abstraction.tools import Tool
     from vigil_lang.trace import Signature, Trace
 
 
-def traces(args: Sequence[str], *, allow_empty: bool, tools: Mapping[str, Tool]) -> list[Trace]:
+def traces(args: Sequence[str], *, allow_empty: bool, tools: dict[str, Tool]) -> list[Trace]:
     """All runs of some arguments; `tools` are those that the project describes.
 
     Raises:

@@ -13,8 +13,6 @@ from vigil_lang.semantics.text import quote
 from vigil_lang.testing.test_errors import short
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from vigil_lang.abstraction.tools import Tool
     from vigil_lang.diagnostics import Diagnostic, Span
     from vigil_lang.testing.test_errors import Faults
@@ -34,7 +32,7 @@ def leads_out(file: Path) -> bool:
 class Fixtures:
     """Recordings by their files, read once; `tools` are those that the project describes."""
 
-    tools: Mapping[str, Tool] = field(default_factory=dict)
+    tools: dict[str, Tool] = field(default_factory=dict)
     _read: dict[Path, list[Trace] | InputError] = field(default_factory=dict)
 
     def trace(self, name: str, span: Span, faults: Faults) -> Trace | None:
@@ -111,7 +109,7 @@ def _broken(name: str, span: Span, why: Diagnostic, faults: Faults) -> None:
     faults.add(f"`{short(name)}` is no run: {why.message}", span, why.help, notes=notes)
 
 
-def _load(place: Path, tools: Mapping[str, Tool]) -> list[Trace] | InputError:
+def _load(place: Path, tools: dict[str, Tool]) -> list[Trace] | InputError:
     from vigil_lang.abstraction.run import Options
     from vigil_lang.runs import load_traces
 

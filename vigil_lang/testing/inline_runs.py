@@ -13,7 +13,7 @@ from vigil_lang.trace.record import Call, Message, Result, Start
 from vigil_lang.trace.values import flatten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from decimal import Decimal
 
     from vigil_lang.abstraction.tools import Tool
@@ -28,7 +28,7 @@ _ROLES = {"user.message": "user", "agent.message": "agent"}
 
 
 def written_run(
-    given: tree.RunEvents | tree.RunCalls, path: str, faults: Faults, tools: Mapping[str, Tool] | None = None
+    given: tree.RunEvents | tree.RunCalls, path: str, faults: Faults, tools: dict[str, Tool] | None = None
 ) -> Trace | None:
     """The trace of a run that stands in a test; None when something is wrong with it, which is then reported.
 
@@ -38,7 +38,7 @@ def written_run(
 
 
 class _Reader:
-    def __init__(self, faults: Faults, path: str, tools: Mapping[str, Tool]) -> None:
+    def __init__(self, faults: Faults, path: str, tools: dict[str, Tool]) -> None:
         self.faults = faults
         self.tools = tools
         self.run = Run(path)

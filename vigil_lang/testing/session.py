@@ -13,7 +13,7 @@ from vigil_lang.testing.fixtures import Fixtures
 from vigil_lang.testing.read import Suite, read_tests
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator
 
     from vigil_lang.abstraction.tools import Tool
     from vigil_lang.semantics.policy import Policy
@@ -66,7 +66,7 @@ class Session:
         return list({policy.path: policy for file in self.files for policy in file.policies}.values())
 
 
-def collect(paths: Iterable[str], fits: Callable[[str], bool], tools: Mapping[str, Tool] | None = None) -> Session:
+def collect(paths: Iterable[str], fits: Callable[[str], bool], tools: dict[str, Tool] | None = None) -> Session:
     """The tests of some files whose names fit, not yet run; a file at fault does not stop the others.
 
     `tools` are those that the project describes.
