@@ -46,6 +46,16 @@ def misses(offence: Offence) -> list[tuple[str, str]]:
         ("rslv(use(), check())", [call("use")], "the run ended without `check()`"),
         ("until(use(), check(), rm())", [call("use"), call("rm")], "`e2` met `rm()` before anything met `check()`"),
         ("atmost[1](use(f = x))", [call("use", f="M")] * 2, "more than 1 call met `use(f = x)` with `x` = `M`"),
+        ("atmost[1](use()) in 5 calls", [call("use")] * 2, "more than 1 call within 5 calls met `use()`"),
+        ("atmost[1](use(), distinct f)", [call("use", f=1), call("use", f=2)], "more than 1 value of `f` met `use()`"),
+        ("atleast[2](use())", [call("use")], "the run ended with fewer than 2 calls that met `use()`"),
+        ("budget[5](pay(), f)", [call("pay", f=6)], "the amounts of `pay()` add up to more than 5"),
+        ("budget[5](pay(), f)", [call("pay", f="x")], "`f` is no number, so the total is not known"),
+        (
+            "until(use(), check(), rm())",
+            [call("use"), *[call("rm")] * 3],
+            "`e2` and 2 more met `rm()` before anything met `check()`",
+        ),
         ("always (use() implies earlier check())", [call("use")], "`use() implies earlier check()` does not hold here"),
     ],
 )
@@ -69,7 +79,7 @@ def test_until_names_the_forbidden_event_and_looks_for_the_resolver_in_between()
         call("edit", f="a"),
         call("unlock", f="a"),
     )
-    assert (offence.event, offence.forbidden) == ("e2", "e4")
+    assert (offence.event, offence.forbidden) == ("e2", ("e4",))
     assert misses(offence) == [
         ("e5", "meets `unlock(f = x)`, but only after `e4`"),
         ("e3", "f is `b`, not `a`"),
@@ -84,7 +94,7 @@ def test_what_came_on_the_wrong_side_or_too_far_away() -> None:
     (itself,) = offences("prec(use(), use())", call("use"))
     assert misses(itself) == [("e1", "meets `use()` itself, but a strictly earlier event has to")]
     (far, *_) = offences("bresp[1](use(), check())", call("use"), call("wait"), call("check"))
-    assert misses(far) == [("e3", "meets `check()`, but 2 calls away; the bound is 1")]
+    assert misses(far) == [("e3", "meets `check()`, but 2 calls away; the bound is 1 call")]
 
 
 def test_distances_in_time() -> None:
@@ -145,3 +155,14 @@ def test_long_texts_are_cut_and_many_values_counted() -> None:
         "prec(use(f = x), check(f = x))", call("check", f=["a", "b", "c", "d", "e"]), call("use", f="M" * 200)
     )
     assert misses(offence) == [("e1", f"f is `a`, `b`, `c` and 2 more, not `{'M' * 39}…{'M' * 39}`")]
+
+
+def test_what_came_in_between_and_what_was_not_counted() -> None:
+    edited = [call("test"), call("edit"), call("test", "error"), call("commit")]
+    [offence] = offences("always commit() implies not edit() since test(status = ok)", *edited)
+    assert misses(offence) == [
+        ("e1", "meets `test(status = ok)`, but `e2` in between is not as asked for"),
+        ("e3", "its status is error, not ok"),
+    ]
+    [offence] = offences("atleast[2](review(status = ok))", call("review", "error"), call("review"))
+    assert misses(offence) == [("e1", "its status is error, not ok")]

@@ -27,6 +27,7 @@ def missing(folder: Path, policy: str, *tests: str) -> list[str]:
 EITHER = "statement S: always a() implies (earlier b() or later c())"
 BOTH = "statement S: always ship(o = x) implies (earlier pay(o = x) and earlier check(o = x))"
 INNER = "statement S: always stop(n = x) implies earlier (begin(n = x) and earlier[2] ask(n = x))"
+SCOPED = 'statement S: always earlier a(k = x) and earlier b(k = x) implies earlier c(k = x) after d() where x ~ "1*"'
 FORBIDDEN = "statement S: always not (release() and earlier fail())"
 
 
@@ -36,6 +37,19 @@ FORBIDDEN = "statement S: always not (release() and earlier fail())"
         (EITHER, ["a() c() b(): satisfied", "a(): violated"], ["earlier b(): true"]),
         (EITHER, ["b() a(): satisfied", "a(): violated"], ["later c(): true", "c(): true"]),
         (EITHER, ["a() c(): satisfied", "b() a(): satisfied", "a(): violated"], []),
+        (
+            SCOPED,
+            ["d() b(k = 1) a(k = 1) d(): violated"],
+            ["S: satisfied", "earlier b(k = x): decides", "c(k = x): true", "k = x: decides"],
+        ),
+        (
+            SCOPED,
+            ["d() b(k = 2) a(k = 2) d(): satisfied"],  # `where` is not met
+            [
+                *("S: satisfied", "S: violated", "S: exercised"),
+                *("earlier a(k = x): decides", "earlier b(k = x): decides", "c(k = x): true", "k = x: decides"),
+            ],
+        ),
         (EITHER, ["b() a() c(): satisfied"], ["S: violated", "earlier b(): false", "later c(): false"]),
         (
             BOTH,

@@ -11,6 +11,7 @@ from tests.strategies.policies import policies, policy_of
 from vigil_lang.analysis.canonical import key
 from vigil_lang.diagnostics import Source
 from vigil_lang.semantics.policy import read_policy
+from vigil_lang.testing.distinguishing_runs import tell
 from vigil_lang.testing.mutants import mutants
 
 
@@ -156,3 +157,50 @@ statement T: prec(b(P(y)), c(P(y)))
     assert made
     for mutant in made:
         assert not read_policy(Source("p.vgl", mutant.text)).errors, mutant.text
+
+
+ADDITIONS = """
+let OWN = {"a.com", "b.com"}
+let SECRETS = {"*.env", /pem$/}
+statement a1: atleast[2](review(status = ok))
+statement a2: budget[100](pay(to = x), amount) in 1h since (refund() or void())
+statement a3: atmost[1](fetch(), distinct url) in 20 calls since reset()
+statement a5: abs(fetch(url:host = h)) where h not in OWN and h !~ "*.internal"
+statement a6: abs(read(path ~ SECRETS))
+statement a7: always commit() implies not edit() since[5 calls] test(status = ok)
+statement a8: always freeze() implies quiet() weak until thaw()
+statement a9: always commit() implies repeated[3](test(), distinct suite)
+statement b1: prec(pay(to = x), list(output:json("items[*]") with (name = x and n > 3)))
+statement b2: always commit() implies earlier[2..3] test()
+statement b4: always (pay(to = x) and n > a and earlier max(n = a)) implies earlier ok(to = x) after s() where x != "b"
+statement b5: bresp[2 steps](a(f:ext = "py"), b(g:length > 3))
+statement b6: atmost[2](send(attachments:count > 3)) since (b() or c()) after (d() or e())
+statement b7: always earlier a(k = x) or earlier b(k = x) implies earlier c(k = x) after d() where x ~ "a*"
+"""
+
+
+def test_the_mutants_of_views_counts_sums_intervals_and_where_mean_what_their_texts_say() -> None:
+    told: dict[str, set[str]] = {}
+    for mutant in mutants([policy_of(ADDITIONS)])[0]:
+        again = read_policy(Source("policy.vgl", mutant.text))
+        assert not again.errors, (mutant.text, again.errors)
+        by_name = {s.name: s for s in again.statements}
+        for mutated in mutant.mutated:
+            name = mutated.statement.name
+            told.setdefault(name, set()).add(mutant.told)
+            assert key(by_name[name].requirement.theta) == key(mutated.mutant.requirement.theta), mutant.lines
+    assert told["a2"] >= {"moves the limit", "drops the window", "moves the window", "drops the reset"}
+    assert told["a3"] >= {"moves the bound", "counts calls", "drops the window", "drops the reset"}
+    assert told["a5"] == {"drops `where`", "drops `h not in OWN`", 'drops `h !~ "*.internal"`'}
+    assert told["a6"] >= {'drops `"*.env"`', "drops `/pem$/`"}
+    assert told["a7"] >= {"adds `weak`", "turns `since` to `until`", "drops the bound", "moves the bound"}
+    assert told["a8"] == {"drops `weak`", "turns `until` to `since`"}
+    assert told["b4"] >= {"drops the scope", "drops `where`"}
+
+
+def test_a_run_shows_each_of_these_mutants() -> None:
+    """But for the few that take longer runs, or lists."""
+    found = [m for m in mutants([policy_of(ADDITIONS)])[0] if m.mutated[0].statement.name not in ("b4", "b6", "b7")]
+    pairs = [(m.mutated[0].statement.requirement, m.mutated[0].mutant.requirement, m.told) for m in found]
+    unknown = [told for before, after, told in pairs if isinstance(tell(before, after), str)]
+    assert unknown == ["drops the reset", "drops `refund()`", "drops `void()`", "drops the reset"]
