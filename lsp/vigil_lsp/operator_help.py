@@ -67,7 +67,7 @@ VIEW_DETAILS: Final = {
     "ext": "`/home/ann/notes.txt` gives `txt`.",
     "length": "It is a number of each value.",
     "count": "It is one number for the field.",
-    "json": "The path has members and places: `total`, `items[*].price`, `a.b[0]`, `[\"odd name\"]`. A text that is no "
+    "json": 'The path has members and places: `total`, `items[*].price`, `a.b[0]`, `["odd name"]`. A text that is no '
     "JSON gives no value.",
     "find": "Each match is a value, or what its first group holds.",
     "without": "What is left of each value.",
@@ -83,7 +83,7 @@ VIEW_EXAMPLES: Final = {
     "count": "attachments:count > 3",
     "json": 'output:json("total") > 500',
     "find": "body:find(/https?:\\/\\/[^\\s]+/) = x",
-    "without": 'output:without(/<q>.*<\\/q>/) contains x',
+    "without": "output:without(/<q>.*<\\/q>/) contains x",
 }
 
 GLOB: Final = (

@@ -95,7 +95,9 @@ _TRUTH = frozenset({"TRUE", "FALSE"})
 _BOUNDS = {
     "none": (),
     "calls": (("bound", "a number of calls"),),
-    "calls or time": (("bound", "a number of calls (`3`), of steps (`3 steps`) or a time (`30s`), or from … to (`1..3`)"),),
+    "calls or time": (
+        ("bound", "a number of calls (`3`), of steps (`3 steps`) or a time (`30s`), or from … to (`1..3`)"),
+    ),
     "count": (("bound", "a number of calls"),),
     "limit": (("limit", "a number, or the name of one"),),
 }
@@ -104,7 +106,10 @@ _ADDED = {"budget": (("field", "the field whose numbers are added up"),)}
 # By name: (what it asks for, its terms, what each means). The bound, where there is one, stands before the terms.
 FORMS: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
     **{
-        form.name: (form.summary, (*_BOUNDS[form.bound], *((t.name, t.meaning) for t in form.terms), *_ADDED.get(form.name, ())))
+        form.name: (
+            form.summary,
+            (*_BOUNDS[form.bound], *((t.name, t.meaning) for t in form.terms), *_ADDED.get(form.name, ())),
+        )
         for form in PRESETS.values()
     },
     "always": ("It holds of every event.", (("body", "a condition that may look `earlier` and `later`"),)),
