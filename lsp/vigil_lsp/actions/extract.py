@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _LAST = re.compile(r"\.|__")
 _EXPRESSIONS = (
-    tree.ActionIn, tree.ActionIs, tree.ActionMatches, tree.StatusIs, tree.Test, tree.Entry, tree.Has, tree.Apply, tree.Not,
-    tree.And, tree.Or,
+    tree.ActionIn, tree.ActionIs, tree.ActionMatches, tree.StatusIs, tree.Test, tree.Entry, tree.Has,
+    tree.Apply, tree.Not, tree.And, tree.Or,
 )  # fmt: skip
 _TAKEN = frozenset(
     {"action", "status", "output", "has", "not", "earlier", "later", "always", "and", "or", "implies", "in", "contains"}
