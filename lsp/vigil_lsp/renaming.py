@@ -38,8 +38,8 @@ _Part = TypeVar("_Part")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*")
 RESERVED = frozenset({
     *FORMS, "policy", "use", "let", "param", "pattern", "statement", "test", "after", "always", "earlier", "later",
-    "not", "and", "or", "implies", "in", "has", "contains", "action", "status", "output", "true", "false", "where", "since",
-    "repeated",
+    "not", "and", "or", "implies", "in", "has", "contains", "action", "status", "output", "true", "false", "where",
+    "since", "repeated",
 })  # fmt: skip
 """Words that nothing should be called, whether or not the grammar could tell them apart everywhere."""
 
