@@ -136,6 +136,8 @@ def keywords(context: CompletionContext) -> Iterator[Candidate]:
         accepted.discard("NOT")  # it is `not in`
     elif slot.role == "term":
         accepted &= _TRUTH
+    elif slot.role == "variable":
+        accepted &= {"NOT"}
     accepted -= {*_ITEMS}
     if place.fresh or slot.role == "item":
         accepted |= {*_ITEMS[1:]}
