@@ -149,7 +149,7 @@ class _Collector:
         self._expr(where)
         for node in walk(where):
             if isinstance(node, tree.Field) and node.kind == "argument":
-                start, end = node.name_span
+                start = node.span.start
                 quoted = self.module.source.text[start] == '"'
                 self._add(self._variable(node.name), Span(start + quoted, start + quoted + len(node.name)))
 

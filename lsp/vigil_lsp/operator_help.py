@@ -33,8 +33,8 @@ OPERATORS: Final = {
     "error": "The event is known to have failed.",
     "after": "Only triggers that have such an event before them are judged.",
     "where": "Tests of the values of variables: only bindings that pass them are judged. A field here is a variable.",
-    "since": "Between two conditions: at some event before this one the right side holds, and at all events strictly in "
-    "between the left side does. After a form: what came before the last such event is not counted.",
+    "since": "Between two conditions: at some event before this one the right side holds, and at all events strictly "
+    "in between the left side does. After a form: what came before the last such event is not counted.",
     "until": "At some event after this one the right side holds, and at all events strictly in between the left side "
     "does.",
     "weak": "It is also enough that the left side holds all along: since the beginning, or to the end of the run.",

@@ -7,11 +7,12 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, get_args
 
 from msgspec.structs import replace as with_fields
 
 from vigil_lang.base.files import real_path
+from vigil_lang.base.node import Plain
 from vigil_lang.diagnostics import Diagnostic, Edit, Source, Span
 from vigil_lang.diagnostics.diagnostic import apply_edits
 from vigil_lang.semantics import core
@@ -33,10 +34,12 @@ if TYPE_CHECKING:
     from vigil_lang.semantics.modules import Access, Module
     from vigil_lang.semantics.policy import Policy
 
+_Part = TypeVar("_Part")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*")
 RESERVED = frozenset({
     *FORMS, "policy", "use", "let", "param", "pattern", "statement", "test", "after", "always", "earlier", "later",
-    "not", "and", "or", "implies", "in", "has", "contains", "action", "status", "output", "true", "false",
+    "not", "and", "or", "implies", "in", "has", "contains", "action", "status", "output", "true", "false", "where",
+    "since", "repeated",
 })  # fmt: skip
 """Words that nothing should be called, whether or not the grammar could tell them apart everywhere."""
 
@@ -256,20 +259,34 @@ def _findings(found: Iterable[Diagnostic]) -> Counter[tuple[str, str]]:
     return Counter((finding.code, real_path(finding.source.path)) for finding in found)
 
 
-def _with_variable(statement: Statement, old: str, new: str) -> Statement:
-    """A statement with a variable called otherwise."""
+def _renamed(part: _Part, old: str, new: str) -> _Part:
+    """A body of the core with a variable called otherwise; the arguments of `where` are variables, too."""
 
     def test(given: core.Test) -> core.Condition:
-        if isinstance(given, core.Equals | core.Contains) and given.variable == old:
-            return with_fields(given, variable=new)
+        if isinstance(given, core.OF_VARIABLES) and given.variable == old:
+            given = with_fields(given, variable=new)
+        if isinstance(part, core.Where) and not isinstance(given, core.ActionIn | core.ActionMatches | core.StatusIs):
+            field = given.field
+            given = with_fields(given, field=with_fields(field, name=new)) if field.name == old else given
         return given
 
-    def holds(given: core.Holds) -> core.Holds:
-        return with_fields(given, condition=core.mapped_tests(given.condition, test))
+    match part:
+        case core.Holds() | core.Where():
+            return with_fields(part, condition=core.mapped_tests(part.condition, test))
+        case tuple():
+            return tuple([_renamed(one, old, new) for one in part])  # type: ignore[return-value]
+        case Plain() if isinstance(part, get_args(core.Theta)):
+            changed = {name: _renamed(getattr(part, name), old, new) for name in part.__struct_fields__}
+            return with_fields(part, **changed)
+        case _:
+            return part
 
+
+def _with_variable(statement: Statement, old: str, new: str) -> Statement:
+    """A statement with a variable called otherwise."""
     requirement = statement.requirement
-    theta = core.mapped(requirement.theta, holds)
-    trigger = None if requirement.trigger is None else core.mapped(requirement.trigger, holds)
+    theta = _renamed(requirement.theta, old, new)
+    trigger = _renamed(requirement.trigger, old, new)
     message = statement.metadata.message
     if message is not None:
         message = PLACEHOLDER.sub(partial(_filled, old, new), message)

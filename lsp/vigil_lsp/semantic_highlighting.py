@@ -84,7 +84,7 @@ _MARKS = frozenset({*UNICODE.values(), "◇-", "◇+", "=", "!=", "~", "!~", "<"
 # Words that are keywords wherever they stand in text that does not parse; others may well be names there.
 _SURE = frozenset(
     {*ITEM_WORDS, *FORMS, "always", "earlier", "later", "not", "and", "or", "implies", "in", "has", "contains"}
-    | {"after", "action", "status", "true", "false", "expect"}
+    | {"after", "where", "action", "status", "true", "false", "expect"}
 )
 _TESTS = frozenset({"=", "!=", "~", "!~", "<", "<=", ">", ">=", "in", "contains", "≠", "∼", "≁", "≤", "≥", "∈", "∉"})
 _AROUND = frozenset("(),")
@@ -221,7 +221,7 @@ def _of_tree(file: tree.File) -> Iterator[tuple[Span, int]]:
                         yield one.span, kind
         elif type(node) is tree.Field:
             if node.kind == "argument":
-                yield node.span, ARGUMENT
+                yield node.name_span, ARGUMENT
         elif type(node) is tree.ActionIn:
             for part in node.names.parts:
                 for element in part.elements if type(part) is tree.SetLiteral else ():
@@ -242,6 +242,7 @@ _OWN: dict[Any, tuple[tuple[str, int], ...]] = {
     tree.Name: (("", VALUE),),
     tree.Bound: (("", NUMBER),),
     tree.Apply: (("name", ACTION),),
+    tree.View: (("name", PATTERN),),
     tree.ActionIs: (("name", ACTION),),
     tree.Annotation: (("name", ANNOTATION),),
     tree.Use: (("module", MODULE),),
@@ -250,7 +251,7 @@ _OWN: dict[Any, tuple[tuple[str, int], ...]] = {
     tree.Expectation: (("statements", STATEMENT), ("events", EVENT)),
     tree.Binding: (("name", VARIABLE),),
 }
-_LEAVES = frozenset({tree.Name, tree.Bound, tree.Field, tree.ActionIn, tree.ActionIs})
+_LEAVES = frozenset({tree.Name, tree.Bound, tree.ActionIn, tree.ActionIs})
 
 
 @cache

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from vigil_lang.diagnostics import InputError
 from vigil_lang.semantics import core
+from vigil_lang.semantics.views import viewed
 from vigil_lang.syntax import tree
 from vigil_lsp.recordings.conditions import Meanings
 
@@ -72,8 +74,18 @@ def _tests(condition: core.Condition, actions: frozenset[str] | None) -> Iterato
         case core.OrC(items):
             for item in items:
                 yield from _tests(item, actions)
+        case core.Entry(entries, body):
+            for test in _tests(body, actions):
+                yield test._replace(field=core.member_of(entries, test.field))
         case core.Equals(field, variable):
             yield VariableTest(variable, field, actions)
+
+
+def _seen_through(field: core.Reads, value: str) -> tuple[str, ...]:
+    try:
+        return viewed(field.views, (value,))
+    except InputError:
+        return ()
 
 
 def values_of(tests: Iterable[VariableTest], signature: Signature, samples: Samples) -> dict[str, Values]:
@@ -82,16 +94,21 @@ def values_of(tests: Iterable[VariableTest], signature: Signature, samples: Samp
     counts: dict[str, dict[str, int]] = {}
     for variable, field, actions in tests:
         seen = kinds.setdefault(variable, set())
-        if field.output:
+        if field.views:
+            seen.add("number" if field.views[-1].name in ("length", "count") else "text")
+        elif field.output:
             seen.add("text")
-            continue
-        for name, action in signature.actions.items():
-            if actions is None or name in actions or action.kinds & actions:
-                argument = action.args.get(field.name)
-                seen |= _TYPES & argument.types if argument is not None else frozenset()
+        else:
+            for name, action in signature.actions.items():
+                if actions is None or name in actions or action.kinds & actions:
+                    argument = action.args.get(field.name)
+                    seen |= _TYPES & argument.types if argument is not None else frozenset()
+        if field.output or any(view.name == "count" for view in field.views):
+            continue  # outputs are no samples, and how many values there are of one event is not known
+        of = counts.setdefault(variable, {})
         for value, count in samples.values(field.name, actions):
-            of = counts.setdefault(variable, {})
-            of[value] = of.get(value, 0) + count
+            for text in _seen_through(field, value):
+                of[text] = of.get(text, 0) + count
     return {
         variable: Values(
             frozenset(seen), tuple(sorted(counts.get(variable, {}).items(), key=lambda found: (-found[1], found[0])))

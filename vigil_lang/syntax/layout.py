@@ -118,7 +118,7 @@ class _Page:
             self.node(operand, hang, hang + INDENT, tail if operand.last == chain.last else 0)
 
     def _suffixed(self, chain: Chain, base: int) -> None:
-        """`form after p where q`: each suffix on a line of its own, the first behind the bracket that closes the form."""
+        """`form after p where q`: a line for each suffix, but the first may stand behind the bracket of the form."""
         form, *suffixes = chain.operands
         on_own_line = self.fits(form.first, form.last, 0, base + INDENT) or isinstance(form, Chain)
         self.node(form, base, base + INDENT, 0)

@@ -93,7 +93,7 @@ def laid_out(place: Place, edits: Iterable[Edit]) -> tuple[Edit, ...]:
 def is_temporal(expr: tree.Expr) -> bool:
     """Whether a condition speaks of more than one event."""
     match expr:
-        case tree.Diamond() | tree.Implies():
+        case tree.Diamond() | tree.Implies() | tree.Interval() | tree.Repeated():
             return True
         case tree.Not(body):
             return is_temporal(body)

@@ -59,8 +59,11 @@ def _as_body(place: Place, item: tree.Statement) -> str | None:
                 return put_after(f"{spell['earlier']}{bound if limit else ''} ", body)
             case core.Later(body, limit):
                 return put_after(f"{spell['later']}{bound if limit else ''} ", body)
+            case core.And((one, core.Where())):  # `where` stays behind the form
+                return put(one, tight)
             case core.And(items):
-                return put_between(items, spell["and"], AND, tight)
+                spoken = tuple([part for part in items if not isinstance(part, core.Where)])
+                return put_between(spoken, spell["and"], AND, tight)
             case core.Or(items):
                 return put_between(items, spell["or"], OR, tight)
             case core.Implies(left, right):

@@ -23,12 +23,28 @@ if TYPE_CHECKING:
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _LAST = re.compile(r"\.|__")
 _EXPRESSIONS = (
-    tree.ActionIn, tree.ActionIs, tree.ActionMatches, tree.StatusIs, tree.Test, tree.Has, tree.Apply, tree.Not,
-    tree.And, tree.Or,
+    tree.ActionIn, tree.ActionIs, tree.ActionMatches, tree.StatusIs, tree.Test, tree.Entry, tree.Has,
+    tree.Apply, tree.Not, tree.And, tree.Or,
 )  # fmt: skip
 _TAKEN = frozenset(
     {"action", "status", "output", "has", "not", "earlier", "later", "always", "and", "or", "implies", "in", "contains"}
-    | {"true", "false", "ok", "error", "after", "test", "policy", "use", "let", "param", "pattern", "statement"}
+    | {
+        "true",
+        "false",
+        "ok",
+        "error",
+        "after",
+        "where",
+        "since",
+        "repeated",
+        "test",
+        "policy",
+        "use",
+        "let",
+        "param",
+        "pattern",
+        "statement",
+    }
 )
 
 

@@ -111,7 +111,7 @@ def _tightness(place: Place, apply: tree.Apply, body: tree.Expr) -> int:
             return AND if isinstance(body, tree.And) else UNARY
         case tree.Or():
             return OR if isinstance(body, tree.Or) else AND
-        case tree.Not() | tree.Diamond():
+        case tree.Not() | tree.Diamond() | tree.Interval():
             return UNARY
         case tree.Implies():
             return OR

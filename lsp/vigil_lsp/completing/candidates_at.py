@@ -55,11 +55,11 @@ def _own(context: CompletionContext) -> Iterator[Candidate]:
         case "bound":
             yield from bounds(context)
         case "window":
-            yield from windows(context)
+            yield from windows()
         case "limit":
             yield from declarations.single(context, "number", group=10)
         case "view":
-            yield from views(context)
+            yield from views()
         case "variable":
             yield from declarations.variables(context)
         case "status":

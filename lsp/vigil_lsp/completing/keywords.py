@@ -95,9 +95,7 @@ _TRUTH = frozenset({"TRUE", "FALSE"})
 _BOUNDS = {
     "none": (),
     "calls": (("bound", "a number of calls"),),
-    "calls or time": (
-        ("bound", "a number of calls (`3`), of steps (`3 steps`) or a time (`30s`), or from … to (`1..3`)"),
-    ),
+    "calls or time": (("bound", "calls (`3`), steps (`3 steps`) or a time (`30s`); from 1 to 3 is `1..3`"),),
     "count": (("bound", "a number of calls"),),
     "limit": (("limit", "a number, or the name of one"),),
 }
@@ -138,6 +136,8 @@ def keywords(context: CompletionContext) -> Iterator[Candidate]:
         accepted.discard("NOT")  # it is `not in`
     elif slot.role == "term":
         accepted &= _TRUTH
+    elif slot.role == "variable":
+        accepted &= {"NOT"}
     accepted -= {*_ITEMS}
     if place.fresh or slot.role == "item":
         accepted |= {*_ITEMS[1:]}
@@ -217,13 +217,13 @@ def bounds(context: CompletionContext) -> Iterator[Candidate]:
             yield Candidate(text, Kind.Unit, text, 12, said)
 
 
-def windows(context: CompletionContext) -> Iterator[Candidate]:
+def windows() -> Iterator[Candidate]:
     """Some windows of a count."""
     for text, said in (*_TIMES, ("20 calls", "the last 20 calls"), ("20 steps", "the last 20 events")):
         yield Candidate(text, Kind.Unit, text, 10, said)
 
 
-def views(context: CompletionContext) -> Iterator[Candidate]:
+def views() -> Iterator[Candidate]:
     """The views, each with what it takes."""
     stops = {"nothing": "", "path": '("${1:total}")', "expression": "(/$1/)"}
     for name, takes in VIEWS.items():

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 Role: TypeAlias = Literal[
     "item", "annotation", "annotation value", "module", "imported", "declared", "value", "form", "type", "bound",
     "condition", "field", "term", "action", "action glob", "status", "operand", "set", "element", "member", "glob",
-    "number", "contained", "operator", "view", "variable", "window", "limit", "clause", "setting", "recording", "event", "event argument", "event value",
+    "number", "contained", "operator", "view", "variable", "window", "limit",
+    "clause", "setting", "recording", "event", "event argument", "event value",
     "kind", "moment", "param value", "expected", "verdict", "offender", "binding", "binding value", "none",
 ]  # fmt: skip
 

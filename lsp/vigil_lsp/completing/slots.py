@@ -135,6 +135,8 @@ class _Conditions:
             case [*_, "field", "CONTAINS"]:
                 return self._about(parts[-2], "contained")
         if "HAS" not in self.accepted:
+            if opening is not None and {"NAME", "OUTPUT"} <= self.accepted:
+                return Slot("field", actions=self._counted(opening))
             return Slot("operator", temporal=self.temporal)
         if "WHERE" in symbols:
             return Slot("variable")
@@ -178,6 +180,11 @@ class _Conditions:
         if at >= 0 and self.parts[at].symbol == "NOT":
             at -= 1
         return self.parts[at] if at >= 0 else None
+
+    def _counted(self, opening: int) -> Names:
+        """The names of events that a count or a budget is about."""
+        nodes = [node for part in self.parts[opening + 1 :] for node in nodes_of(part.value)]
+        return allowed(nodes[0], self.module) if nodes else None
 
     def _called(self, opening: int) -> tree.Name | tree.String | None:
         """The name before a parenthesis, where that is not a form's or one around a condition."""

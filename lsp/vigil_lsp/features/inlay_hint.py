@@ -51,13 +51,13 @@ def hints(reading: Reading, known: RunResults | None, within: Span) -> Iterator[
 
 def _conditions(form: tree.Form, after: tree.Expr | None) -> Iterator[tree.Expr]:
     """The conditions of a statement; in the body of `always`, the largest parts that speak of one event."""
-    waiting: list[tree.Expr] = [*([after] if after is not None else ()), *reversed(form.args)]
+    waiting: list[tree.Expr] = [part for part in (after, form.since, *reversed(form.args)) if part is not None]
     while waiting:
         expr = waiting.pop()
         match expr:
-            case tree.Diamond(_, _, body):
+            case tree.Diamond(_, _, body) | tree.Repeated(_, body):
                 waiting.append(body)
-            case tree.Implies(left, right):
+            case tree.Implies(left, right) | tree.Interval(left=left, right=right):
                 waiting += (right, left)
             case tree.Not(body) if form.name not in FORMS:
                 waiting.append(body)
@@ -68,7 +68,7 @@ def _conditions(form: tree.Form, after: tree.Expr | None) -> Iterator[tree.Expr]
 
 
 def _temporal(expr: tree.Expr) -> bool:
-    return any(isinstance(node, tree.Diamond | tree.Implies) for node in walk(expr))
+    return any(isinstance(node, tree.Diamond | tree.Implies | tree.Interval | tree.Repeated) for node in walk(expr))
 
 
 def _matches(text: Text, found: Matches | None, at: int, what: str, noun: str = "") -> Iterator[types.InlayHint]:

@@ -40,10 +40,13 @@ class _Expansion:
         match expr:
             case tree.And(items) | tree.Or(items):
                 return replace(expr, items=tuple([self.of(item, module, given, depth) for item in items]))
-            case tree.Not(body) | tree.Diamond(_, _, body):
+            case tree.Not(body) | tree.Diamond(_, _, body) | tree.Repeated(_, body) | tree.Entry(_, body):
                 return replace(expr, body=self.of(body, module, given, depth))
             case tree.Implies(left, right):
                 return tree.Implies(self.of(left, module, given, depth), self.of(right, module, given, depth))
+            case tree.Interval(left=left, right=right):
+                left, right = self.of(left, module, given, depth), self.of(right, module, given, depth)
+                return replace(expr, left=left, right=right)
             case tree.Test(_, _, operand):
                 return replace(expr, operand=_put(operand, given))
             case tree.ActionIn(names):

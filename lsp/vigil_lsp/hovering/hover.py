@@ -29,6 +29,9 @@ _CODE = re.compile(r"VGL[0-9]{3}")
 _FORMS = frozenset({*FORMS, "always"})
 _WORDS = {mark: word for word, mark in UNICODE.items()} | {"◇-": "earlier", "◇+": "later"}
 _LEVELLED = frozenset({"severity", "on_violation"})
+_RELATING = frozenset(
+    {"earlier", "later", "implies", "after", "where", "since", "until", "weak", "repeated", "distinct"}
+)
 _QUIET = frozenset("()[]{},:.")
 
 
@@ -91,6 +94,8 @@ def _of_token(target: HoverTarget) -> Iterator[str]:
             yield from _documented(target, "annotation", node.text)
         case tree.Name() | tree.String() if isinstance(parent, tree.Annotation) and parent.name.text in _LEVELLED:
             yield from _documented(target, "level", node.text if isinstance(node, tree.Name) else node.raw)
+        case tree.Name() if isinstance(parent, tree.View):
+            yield from _documented(target, "view", node.text)
         case tree.Field(name, "argument"):
             yield from _argument(target, name)
         case tree.Name() | tree.String() if isinstance(parent, tree.Argument) and node is parent.name:
@@ -190,6 +195,10 @@ def _word(target: HoverTarget, node: object) -> Iterator[str]:
         word = "not in"
     if isinstance(target.item, tree.Statement) and word == "statement" and target.statement is not None:
         yield from statement_text(target, target.statement)
+    elif isinstance(node, tree.Form) and word == "in":
+        yield from _documented(target, "keyword", "WINDOW", word)
+    elif isinstance(node, tree.Bound):
+        yield from _documented(target, "keyword", "UNIT", f"{word.removesuffix('s')}s")
     elif isinstance(node, tree.Form) and word in _FORMS and word == node.name:
         if target.statement is not None:
             yield from statement_text(target, target.statement)
@@ -197,7 +206,7 @@ def _word(target: HoverTarget, node: object) -> Iterator[str]:
     elif word in OPERATORS and not isinstance(target.item, tree.TestCase):
         yield f"{code(word)}: {OPERATORS[word]}"
         expr = target.expression()
-        if expr is not None and word not in ("earlier", "later", "implies", "after"):
+        if expr is not None and word not in _RELATING:
             yield from counted(target.known, expr.span)
     else:
         terminals = [one for one, words in WORDS.items() if any(written == word for written, _, _ in words)]

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from vigil_lsp.recordings.results import RunResults
 
 _EXPRESSIONS = (
-    tree.ActionIn, tree.ActionIs, tree.ActionMatches, tree.StatusIs, tree.Test, tree.Has, tree.Apply, tree.Not,
-    tree.And, tree.Or,
+    tree.ActionIn, tree.ActionIs, tree.ActionMatches, tree.StatusIs, tree.Test, tree.Entry, tree.Has,
+    tree.Apply, tree.Not, tree.And, tree.Or,
 )  # fmt: skip
 
 

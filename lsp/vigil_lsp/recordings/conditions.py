@@ -73,10 +73,10 @@ def _expressions(item: Item) -> Iterator[tree.Expr]:
     while waiting:
         expr = waiting.pop()
         match expr:
-            case tree.Diamond(_, _, body):
+            case tree.Diamond(_, _, body) | tree.Repeated(_, body):
                 waiting.append(body)
                 continue
-            case tree.Implies(left, right):
+            case tree.Implies(left, right) | tree.Interval(left=left, right=right):
                 waiting += (right, left)
                 continue
             case tree.And(items) | tree.Or(items):
