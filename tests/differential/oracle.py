@@ -84,7 +84,7 @@ class Oracle:
         return [dict(zip(variables, v, strict=True)) for v in product(domain, repeat=len(variables))]
 
     def domain(self, statement: tree.Statement) -> list[str]:
-        """V: the texts of the run, then what the views make of them that a variable is compared with."""
+        """V: event by event its texts, then what the views make of them that a variable is compared with."""
         form = statement.form
         first, *others = form.args
         after, since = [statement.after], [form.since]
@@ -94,8 +94,11 @@ class Oracle:
         elif form.name == "always":
             order = [first.left, *after, first.right]
         fields = [field for expr in order if expr is not None for field in self.compared(expr, {})]
-        made = (t for at in range(len(self.events)) for read in fields for t in self.made(at, *read))
-        return list(dict.fromkeys([*self.values, *made]))
+        found: list[str] = []
+        for at in range(len(self.events)):
+            found += [text for texts in [*self.args[at].values(), self.output(at)] for text in texts]
+            found += [text for read in fields for text in self.made(at, *read)]
+        return list(dict.fromkeys(found))
 
     def compared(self, expr: Any, params: dict[str, Any]) -> Iterator[tuple[tree.Field, tree.Field | None]]:
         """The fields with views, and the members of entries, that stand before `= x`, from left to right."""

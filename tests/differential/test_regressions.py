@@ -66,3 +66,11 @@ def test_a_sum_of_thousands_of_digits_is_solved() -> None:
     requirement = requirement_of("budget[1](pay(), amount)")
     assert by_solver(requirement, trace) == by_denotation(requirement, trace)
     assert by_solver(requirement, trace).events == [1, 2]
+
+
+def test_the_first_failing_binding_stays_the_first_as_the_run_goes_on() -> None:
+    """V has what views make of an event before the values of the next one (R7.12-5)."""
+    (statement,) = policy_of("statement S: prec(a(f:lower = x), b(f = x))").statements
+    lines = [{"action": "a", "args": {"f": ["M", "N"]}}, {"action": "c", "args": {"f": "n"}}]
+    first, both = (by_denotation(statement.requirement, trace_of(lines[:end])) for end in (1, 2))
+    assert first.offences == both.offences == ((0, ("m",)),)

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.engines.interface import Ahead, Outcome, Progress, Violation
 from vigil_lang.semantics import core
-from vigil_lang.semantics.denotation import FRESH, meets, within
+from vigil_lang.semantics.denotation import FRESH, as_event, meets, texts, values, within
 from vigil_lang.trace import Trace
+from vigil_lang.trace.values import number, total
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +30,8 @@ Key = tuple["Value", ...]
 
 def looks_back_only(theta: core.Theta) -> bool:
     """Whether the truth of a body at an event rests on that event and those before it."""
-    return not any(isinstance(body, core.Later | core.Clear) for body in core.bodies(theta))
+    ahead = core.Later | core.Clear | core.Until | core.Last
+    return not any(isinstance(body, ahead) for body in core.bodies(theta))
 
 
 class ToyMonitor:
@@ -61,7 +63,7 @@ class ToyMonitor:
     def _judge(self, at: int) -> None:
         requirement = self._rule.requirement
         found = None
-        for binding in product((FRESH, *self._run.values), repeat=len(requirement.variables)):
+        for binding in product((FRESH, *values(requirement.theta, self._run)), repeat=len(requirement.variables)):
             if not self._holds(requirement.theta, at, binding) and found is None:
                 found = Violation(at, binding)
             if requirement.trigger is not None and self._holds(requirement.trigger, at, binding):
@@ -76,12 +78,12 @@ class ToyMonitor:
         return held[at]
 
     def _now(self, theta: core.Theta, at: int, binding: Key) -> bool:
-        run = self._run
+        run, bound_to = self._run, dict(zip(self._rule.requirement.variables, binding, strict=True))
         match theta:
             case core.Holds(condition):
-                return meets(
-                    condition, run.events[at], dict(zip(self._rule.requirement.variables, binding, strict=True))
-                )
+                return meets(condition, run.events[at], bound_to)
+            case core.Where(condition):
+                return meets(condition, as_event(bound_to), bound_to)
             case core.Not(body):
                 return not self._holds(body, at, binding)
             case core.And(items):
@@ -92,8 +94,27 @@ class ToyMonitor:
                 return not self._holds(left, at, binding) or self._holds(right, at, binding)
             case core.Earlier(body, bound):
                 return any(self._holds(body, other, binding) and within(bound, run, other, at) for other in range(at))
-            case core.Repeated(count, body):
-                calls = {run.events[other].call for other in range(at) if self._holds(body, other, binding)}
-                return len(calls - {run.events[at].call}) >= count
+            case core.Since(left, right, bound, weak):
+                lefts = [self._holds(left, other, binding) for other in range(at)]
+                near = [within(bound, run, other, at) for other in range(at)]
+                strong = any(near[o] and all(lefts[o + 1 :]) and self._holds(right, o, binding) for o in range(at))
+                return strong or (weak and all(lefts[other] for other in range(at) if near[other]))
+            case core.Repeated(count, _, _, _, distinct):
+                events = self._counted(theta, at, binding)
+                if distinct is None:
+                    return len({event.call for event in events}) >= count
+                return len({text for event in events for text in texts(distinct, event)}) >= count
+            case core.Exceeds(limit, field):
+                if all(number(text) is None for text in texts(field, run.events[at])):
+                    return True
+                events = self._counted(theta, at, binding)
+                return total(text for event in events for text in texts(field, event)) > limit
             case _:
                 raise AssertionError(theta)
+
+    def _counted(self, theta: core.Repeated | core.Exceeds, at: int, binding: Key) -> list[Event]:
+        reset = theta.reset
+        resets = [o for o in range(at) if reset is not None and self._holds(reset, o, binding)]
+        places = range(resets[-1] + 1 if resets else 0, at + 1)
+        met = [o for o in places if within(theta.bound, self._run, o, at) and self._holds(theta.body, o, binding)]
+        return [self._run.events[other] for other in met]

@@ -51,15 +51,21 @@ def bindings(requirement: core.Requirement, trace: Trace) -> Iterator[Binding]:
 
 
 def values(theta: core.Theta, trace: Trace) -> tuple[str, ...]:
-    """V, in order of first appearance; then what the views make of it that a variable is compared with."""
-    found = dict.fromkeys(trace.values)
+    """V, in order of first appearance: each event's texts, then what views make of it that a variable is compared with."""
     fields = dict.fromkeys(
         test.field
         for held in core.conditions(theta)
         for test in core.tests(held.condition)
         if isinstance(test, core.Equals) and test.field.views
     )
-    for event in trace.events if fields else ():
+    if not fields:
+        return trace.values
+    found: dict[str, None] = {}
+    for event in trace.events:
+        for carried in event.args.values():
+            found.update(dict.fromkeys(carried))
+        if event.output is not None:
+            found[event.output] = None
         for field in fields:
             found.update(dict.fromkeys(texts(field, event)))
     return tuple(found)
