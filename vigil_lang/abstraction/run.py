@@ -14,7 +14,7 @@ from vigil_lang.abstraction.bounded_output import KEPT
 from vigil_lang.abstraction.events import MOST_UNSEEN, meant, observed, step_event, with_marks
 from vigil_lang.abstraction.evidence import is_refusal
 from vigil_lang.abstraction.files import KnownFiles
-from vigil_lang.abstraction.paths import START, home_is, home_of, is_below, resolve
+from vigil_lang.abstraction.paths import START, is_below, resolve
 from vigil_lang.trace import Event, Run, Status, checked
 from vigil_lang.trace.record import Call, Message, Result, Start
 from vigil_lang.trace.unseen import STEPS, leaves_open
@@ -142,7 +142,6 @@ class Abstraction:
         self._calls = self._messages = 0
         self._has_results = False
         self._dropped = 0
-        self._home: str | None = None
 
     def add(self, record: Record) -> None:
         """Take in the next record.
@@ -152,13 +151,9 @@ class Abstraction:
         """
         match record:
             case Call():
-                if not self._calls:
-                    self._home = self._home_at(record)
-                with home_is(self._home):
-                    self._issue(record)
+                self._issue(record)
             case Result():
-                with home_is(self._home):
-                    self._settle(record)
+                self._settle(record)
             case Message():
                 self._say(record)
             case Event():
@@ -186,13 +181,8 @@ class Abstraction:
         Raises:
             Unnameable: its arguments are nested too deeply.
         """
-        with home_is(self._home if self._calls else self._home_at(call)):
-            issued = self._read(call, self._shell(call), self._files.copy(), self._calls + 1)
+        issued = self._read(call, self._shell(call), self._files.copy(), self._calls + 1)
         return tuple(self._events(issued))
-
-    def _home_at(self, first: Call) -> str | None:
-        """The home directory, by where the run, or its first call, starts: what is said later changes no event."""
-        return home_of(self.run.cwd) or home_of(first.cwd)
 
     def _is_over(self, issued: _Issued) -> bool:
         """Whether a call has its last result."""

@@ -157,7 +157,7 @@ def _directory(name: str, rest: list[Word], state: ShellState) -> ShellState:
     target: str | None
     if not operands:
         home = state.variables.get("HOME", ())
-        target = paths.resolve(home[0].text if home else "~", state.cwd) if not home or home[0].known else None
+        target = "~" if not home else paths.resolve(home[0].text, state.cwd) if home[0].known else None
     elif len(operands) > 1 or not operands[0].known or operands[0].glob:
         target = None
     elif operands[0].text == "-":
