@@ -51,7 +51,7 @@ def bindings(requirement: core.Requirement, trace: Trace) -> Iterator[Binding]:
 
 
 def values(theta: core.Theta, trace: Trace) -> tuple[str, ...]:
-    """V, in order of first appearance: each event's texts, then what views make of it that a variable is compared with."""
+    """V, in order of first appearance: each event's texts, then those of its views that a variable is compared with."""
     fields = dict.fromkeys(
         test.field
         for held in core.conditions(theta)
