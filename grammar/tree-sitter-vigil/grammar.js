@@ -200,7 +200,7 @@ module.exports = grammar({
         ),
       ),
     has_test: ($) => seq('has', field('field', $.field)),
-    entry_test: ($) => seq(field('field', $.field), 'with', field('body', $.parenthesized)),
+    entry_test: ($) => seq(field('field', $.field), 'with', '(', field('body', $._expression), ')'),
     repeated: ($) =>
       seq('repeated', field('bound', $.bound), $._counted),
     field: ($) => seq(choice($.identifier, $.string, 'output'), repeat($.view)),
@@ -212,7 +212,13 @@ module.exports = grammar({
     reference: ($) => $.identifier,
     parenthesized: ($) => seq('(', $._expression, ')'),
 
-    _text: ($) => choice($.string, $.regex, $.set),
+    _text: ($) => choice($.string, $.identifier, $.regex, alias($._texts, $.set)),
+    // More than the name of one.
+    _texts: ($) =>
+      choice(
+        seq($.set_literal, repeat(seq('|', $._set_part))),
+        seq($.identifier, repeat1(seq('|', $._set_part))),
+      ),
 
     // --- values ---
 
