@@ -122,15 +122,7 @@ module.exports = grammar({
         seq(field('name', choice('prec', 'resp', 'rslv')), '(', $._expression, ',', $._expression, ')'),
         seq(field('name', 'until'), '(', $._expression, ',', $._expression, ',', $._expression, ')'),
         seq(field('name', 'bresp'), field('bound', $.bound), '(', $._expression, ',', $._expression, ')'),
-        seq(
-          field('name', choice('atmost', 'atleast')),
-          field('bound', $.bound),
-          '(',
-          $._expression,
-          optional(seq(',', 'distinct', field('distinct', $.field))),
-          ')',
-          optional($._window),
-        ),
+        seq(field('name', choice('atmost', 'atleast')), field('bound', $.bound), $._counted, optional($._window)),
         seq(
           field('name', 'budget'),
           '[',
@@ -144,11 +136,9 @@ module.exports = grammar({
           optional($._window),
         ),
       ),
-    _window: ($) =>
-      choice(
-        seq('in', field('window', $.window), optional(seq('since', field('since', $._expression)))),
-        seq('since', field('since', $._expression)),
-      ),
+    _counted: ($) => seq('(', $._expression, optional(seq(',', 'distinct', field('distinct', $.field))), ')'),
+    _window: ($) => choice(seq('in', field('window', $.window), optional($._since)), $._since),
+    _since: ($) => seq('since', field('since', $._expression)),
     window: ($) => choice($.duration, seq($.number, $.unit)),
     always_form: ($) => seq(choice('always', '□'), field('body', $._expression)),
     bound: ($) => seq('[', choice($.number, $.duration, $.range), optional($.unit), ']'),
@@ -165,13 +155,9 @@ module.exports = grammar({
     conjunction: ($) => seq($._interval, repeat1(seq(choice('and', '∧'), $._interval))),
     _interval: ($) => choice($.interval, $._unary),
     interval: ($) =>
-      seq(
-        field('left', $._unary),
-        optional('weak'),
-        field('direction', choice('since', 'until')),
-        optional(field('bound', $.bound)),
-        field('right', $._unary),
-      ),
+      seq(field('left', $._unary), $._direction, field('right', $._unary)),
+    _direction: ($) =>
+      seq(optional('weak'), field('direction', choice('since', 'until')), optional(field('bound', $.bound))),
     _unary: ($) => choice($.negation, $.earlier, $.later, $._atom),
     negation: ($) => seq(choice('not', '¬'), $._unary),
     earlier: ($) => seq(choice('earlier', '◇⁻', '◇-'), optional(field('bound', $.bound)), $._unary),
@@ -216,14 +202,7 @@ module.exports = grammar({
     has_test: ($) => seq('has', field('field', $.field)),
     entry_test: ($) => seq(field('field', $.field), 'with', '(', field('body', $._expression), ')'),
     repeated: ($) =>
-      seq(
-        'repeated',
-        field('bound', $.bound),
-        '(',
-        field('body', $._expression),
-        optional(seq(',', 'distinct', field('distinct', $.field))),
-        ')',
-      ),
+      seq('repeated', field('bound', $.bound), $._counted),
     field: ($) => seq(choice($.identifier, $.string, 'output'), repeat($.view)),
     view: ($) =>
       seq(':', field('name', $.identifier), optional(seq('(', field('argument', choice($.string, $.regex)), ')'))),
@@ -233,7 +212,13 @@ module.exports = grammar({
     reference: ($) => $.identifier,
     parenthesized: ($) => seq('(', $._expression, ')'),
 
-    _text: ($) => choice($.string, $.regex, $.set),
+    _text: ($) => choice($.string, $.identifier, $.regex, alias($._texts, $.set)),
+    // More than the name of one.
+    _texts: ($) =>
+      choice(
+        seq($.set_literal, repeat(seq('|', $._set_part))),
+        seq($.identifier, repeat1(seq('|', $._set_part))),
+      ),
 
     // --- values ---
 

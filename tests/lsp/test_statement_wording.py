@@ -37,7 +37,7 @@ EVERY = " This must hold for every value of `x`."
             "□ a() ⇒ b() ∨ ◇⁺ (b() ∨ a())",
         ),
         ("until(a(), b(), c())", "After `a()`, `c()` must not happen until `b()` has.", "□ a() ⇒ clear(b(), c())"),
-        ("atmost[1](a())", "`a()` may happen in at most 1 call.", "□ a() ⇒ ¬repeated[1](a())"),
+        ("atmost[1](a())", "`a()` may happen in at most 1 call.", "□ a() ⇒ ¬repeated[2](a())"),
         (
             "always a(k = x, j = y) implies earlier[3] (b(k = y) or c())",
             "Of every event it must hold that `a(k = x, j = y) implies earlier[3] (b(k = y) or c())`."

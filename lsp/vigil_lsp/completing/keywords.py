@@ -168,6 +168,10 @@ def _group(context: CompletionContext, terminal: str, *, applied: bool) -> int:
         return 9 if terminal == "TEST" and tests else 10 + _ITEMS.index(terminal)
     if terminal in _TRUTH:
         return 70
+    if terminal == "ENTRY":
+        return 63 if applied else 22
+    if terminal in ("AFTER", "WHERE"):
+        return 31 if context.slot.temporal else 30
     if terminal in _SUFFIXES:
         return 31 if context.place.leads else 5
     if terminal in _OPERATORS:
