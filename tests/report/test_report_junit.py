@@ -13,8 +13,9 @@ from report_support import POLICY, RUN, diagnostics, findings, texts, unhurried
 
 from vigil_lang.diagnostics.visible import visible
 from vigil_lang.report import junit
+from vigil_lang.report.content import Case, Problem, Suite
 from vigil_lang.report.findings import findings_report
-from vigil_lang.report.junit import Case, Problem, Suite, junit_xml
+from vigil_lang.report.junit import junit_xml
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from vigil_lang.diagnostics import InputError
-from vigil_lang.project.settings import EFFORTS
+from vigil_lang.project.effort import EFFORTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from vigil_lang.draft.clause_result import PolicyDocument
     from vigil_lang.draft.drafting import DraftPlan
     from vigil_lang.draft.reports.report import Report
-    from vigil_lang.project.settings import Effort, Settings
+    from vigil_lang.project.effort import Effort
+    from vigil_lang.project.settings import Settings
 
 _NAMED = 80
 # Files whose name says what they are and not what they are about: the folder does.

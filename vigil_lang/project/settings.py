@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from msgspec import Meta, Struct, field
 from msgspec.structs import asdict
@@ -20,8 +20,7 @@ from vigil_lang.project.selection import DEFAULT, Selection
 if TYPE_CHECKING:
     from vigil_lang.abstraction.tools import Tool as KnownTool
 
-Effort: TypeAlias = Literal["low", "medium", "high", "xhigh", "max"]
-EFFORTS: tuple[Effort, ...] = get_args(Effort)
+from vigil_lang.project.effort import Effort
 
 # `noun` is what findings call a value, `check` names what `validate` looks at beside its type.
 Code: TypeAlias = Annotated[

@@ -11,8 +11,45 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from vigil_lang.diagnostics import Diagnostic, Fix, Severity, Source, Span
-    from vigil_lang.report.junit import Suite
     from vigil_lang.report.paths import Places
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why a case did not pass: one line, what kind of problem it is, and the whole story."""
+
+    message: str
+    text: str = ""
+    type: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One test. `file` is relative to the repository, `line` counts from 1, `seconds` is how long it took.
+
+    `failure`: what was tested is wrong; `error`: it could not be tested; `skipped`: why it was not.
+    """
+
+    name: str
+    classname: str = ""
+    file: str | None = None
+    line: int | None = None
+    seconds: float | None = None
+    failure: Problem | None = None
+    error: Problem | None = None
+    skipped: str | None = None
+    output: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """The tests of one file or one run."""
+
+    name: str
+    cases: Sequence[Case] = field(default_factory=tuple)
+    file: str | None = None
+    figures: Mapping[str, int] = field(default_factory=dict)
+    """Numbers about the suite as a whole: its `properties`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics.visible import visible
+from vigil_lang.report.content import Case, Problem, Suite
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,44 +19,6 @@ _NO_XML = re.compile("[\ufffe\uffff]")
 # What a log on GitHub would take for a command; it reads back as it was.
 _COMMAND = re.compile(r"^(\s*):(?=:)|#(?=#\[)", re.MULTILINE)
 _MARKUP = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;"})
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """Why a case did not pass: one line, what kind of problem it is, and the whole story."""
-
-    message: str
-    text: str = ""
-    type: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """One test. `file` is relative to the repository, `line` counts from 1, `seconds` is how long it took.
-
-    `failure`: what was tested is wrong; `error`: it could not be tested; `skipped`: why it was not.
-    """
-
-    name: str
-    classname: str = ""
-    file: str | None = None
-    line: int | None = None
-    seconds: float | None = None
-    failure: Problem | None = None
-    error: Problem | None = None
-    skipped: str | None = None
-    output: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Suite:
-    """The tests of one file or one run."""
-
-    name: str
-    cases: Sequence[Case] = field(default_factory=tuple)
-    file: str | None = None
-    figures: Mapping[str, int] = field(default_factory=dict)
-    """Numbers about the suite as a whole: its `properties`."""
 
 
 def junit_xml(suites: Iterable[Suite], name: str = "vigil") -> str:

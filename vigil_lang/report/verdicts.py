@@ -6,10 +6,9 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Source
-from vigil_lang.report.content import Place, Report, Result, Rule, Step
+from vigil_lang.report.content import Case, Place, Problem, Report, Result, Rule, Step, Suite
 from vigil_lang.report.findings import results as results_of
 from vigil_lang.report.fingerprint import fingerprint, line_start
-from vigil_lang.report.junit import Case, Problem, Suite
 from vigil_lang.report.markdown import block, code
 from vigil_lang.report.paths import Places
 from vigil_lang.report.recording import event_lines, file_of

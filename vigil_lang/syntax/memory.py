@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from vigil_lang.diagnostics.diagnostic import Diagnostic, Source
@@ -22,13 +23,26 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from vigil_lang.syntax.items import Head, Segment
-    from vigil_lang.syntax.parse import Read
 
 _BEGINNINGS = ITEM_WORDS | {TEST}
 _new: Any = tuple.__new__  # half as long as `Token(…)`
 
 _Key: TypeAlias = "tuple[str, int, bool]"
 """The text of a segment, which of its tokens is the head, and whether it opens the file."""
+
+
+class Read(Struct, frozen=True, gc=False):
+    """What one segment of a text, at `start`, parses to.
+
+    `node` is the item, documented, or the annotations and the name of a `policy` line, or why there is neither.
+    `doc` are the words about it and `file_doc` those about the file; `misplaced` finds more among its tokens.
+    """
+
+    start: int
+    node: Any
+    doc: str | None
+    file_doc: str | None
+    misplaced: tuple[Diagnostic, ...]
 
 
 class Memory:

@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from vigil_lang.base.collector import collector_paused
@@ -16,6 +15,7 @@ from vigil_lang.syntax import tree
 from vigil_lang.syntax.grammar import grammar
 from vigil_lang.syntax.items import Segment, segments
 from vigil_lang.syntax.lalr import Unexpected
+from vigil_lang.syntax.memory import Read
 from vigil_lang.syntax.scan import CLOSING, COMMENTS, OPENING, Token, tokens
 from vigil_lang.syntax.terminals import Body
 
@@ -55,20 +55,6 @@ class Lexed:
     parsed: Parsed
     tokens: list[Token]
     bodies: list[Body]
-
-
-class Read(Struct, frozen=True, gc=False):
-    """What one segment of a text, at `start`, parses to.
-
-    `node` is the item, documented, or the annotations and the name of a `policy` line, or why there is neither.
-    `doc` are the words about it and `file_doc` those about the file; `misplaced` finds more among its tokens.
-    """
-
-    start: int
-    node: Any
-    doc: str | None
-    file_doc: str | None
-    misplaced: tuple[Diagnostic, ...]
 
 
 def parse(source: Source, memory: Memory | None = None) -> Parsed:

@@ -32,7 +32,8 @@ def session_json(session: Session) -> dict[str, Any]:
 def session_junit(session: Session) -> str:
     """A JUnit document: a suite a file, a case a test, and one for each finding that kept tests from running."""
     from vigil_lang.diagnostics.render import concise
-    from vigil_lang.report.junit import Case, Problem, Suite, junit_xml
+    from vigil_lang.report.content import Case, Problem, Suite
+    from vigil_lang.report.junit import junit_xml
     from vigil_lang.report.paths import Places
 
     places = Places.now()

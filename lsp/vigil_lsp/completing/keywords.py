@@ -99,14 +99,15 @@ _BOUNDS = {
     "count": (("bound", "a number of calls"),),
     "limit": (("limit", "a number, or the name of one"),),
 }
-_ADDED = {"budget": (("field", "the field whose numbers are added up"),)}
+_ADDED = {"limit": (("field", "the field whose numbers are added up"),)}
+"""Terms beside conditions, by the bound of the form."""
 
 # By name: (what it asks for, its terms, what each means). The bound, where there is one, stands before the terms.
 FORMS: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
     **{
         form.name: (
             form.summary,
-            (*_BOUNDS[form.bound], *((t.name, t.meaning) for t in form.terms), *_ADDED.get(form.name, ())),
+            (*_BOUNDS[form.bound], *((t.name, t.meaning) for t in form.terms), *_ADDED.get(form.bound, ())),
         )
         for form in PRESETS.values()
     },
