@@ -100,6 +100,15 @@ SCOPES = {
     "VIOLATED": ["keyword.control.outcome"],
     "WHEN": ["keyword.control.at"],
     "WITH": ["keyword.control.with"],
+    "ATLEAST": ["keyword.control.form"],
+    "BUDGET": ["keyword.control.form"],
+    "DISTINCT": ["keyword.other.distinct"],
+    "RANGE": ["constant.numeric.range"],
+    "REPEATED": ["keyword.control.temporal"],
+    "SINCE": ["keyword.control.temporal"],
+    "UNIT": ["keyword.other.unit"],
+    "WEAK": ["keyword.control.temporal"],
+    "WHERE": ["keyword.control.after"],
 }
 COMMENTS = {"doc": "comment.line.documentation", "comment": "comment.line.double-slash"}
 

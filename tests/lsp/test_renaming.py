@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from lsp_completing import read
 from written import Project
 
 from tests.strategies import policies
 from vigil_lang.diagnostics import Source
 from vigil_lang.diagnostics.diagnostic import apply_edits
+from vigil_lang.semantics.modules import Access
 from vigil_lang.semantics.policy import read_policy
+from vigil_lsp.names import Names
 from vigil_lsp.renaming import Refused, rename, target
 
 if TYPE_CHECKING:
@@ -100,6 +103,14 @@ def test_a_variable_in_message_patterns_and_tests(project: Project) -> None:
     assert _renamed(project, "shop.vgl: {v|oucher}", "v") == {"shop.vgl": SHOP.replace("voucher", "v")}
     # `y` is free in a pattern that two files apply.
     assert _renamed(project, "shop.vgl: changes(|y)", "yy") == {"shop.vgl": SHOP.replace("(y)", "(yy)")}
+
+
+def test_a_variable_that_where_and_a_comparison_name() -> None:
+    text = 'statement S: abs(send(url:host = h, n >= h)) where h:lower not in {a} and "h" != h\n'
+    reading = read(text)
+    edits = rename(Names([reading]), reading, text.index("h, n"), "to", Access())
+    renamed = text.replace("= h,", "= to,").replace(">= h", ">= to").replace("where h", "where to")
+    assert apply_edits(text, edits[reading.source.path]) == renamed.replace('"h" != h', '"to" != to')
 
 
 def test_a_parameter(project: Project) -> None:

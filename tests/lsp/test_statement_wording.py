@@ -39,6 +39,21 @@ EVERY = " This must hold for every value of `x`."
         ("until(a(), b(), c())", "After `a()`, `c()` must not happen until `b()` has.", "□ a() ⇒ clear(b(), c())"),
         ("atmost[1](a())", "`a()` may happen in at most 1 call.", "□ a() ⇒ ¬repeated[2](a())"),
         (
+            'abs(a(url:host = h)) where h !~ "*.internal"',
+            '`a(url:host = h)` must never happen. This must hold for every value of `h` with `h !~ "*.internal"`.',
+            '∀ h. □ ¬(a(url:host = h) ∧ h !~ "*.internal")',
+        ),
+        (
+            "budget[9](a(), n) in 1h since b()",
+            "The amounts of `a()` may add up to at most 9 within 1h. What came before the last `b()` does not count.",
+            "□ a() ⇒ ¬exceeds[9](a(), n) in 1h since b()",
+        ),
+        (
+            "always (a() weak since[1..3] b()) and repeated[2](c(), distinct f)",
+            "Of every event it must hold that `a() weak since[1..3] b() and repeated[2](c(), distinct f)`.",
+            "□ a() weak since[1..3] b() ∧ repeated[2](c(), distinct f)",
+        ),
+        (
             "always a(k = x, j = y) implies earlier[3] (b(k = y) or c())",
             "Of every event it must hold that `a(k = x, j = y) implies earlier[3] (b(k = y) or c())`."
             " This must hold for every value of `x` and `y`.",

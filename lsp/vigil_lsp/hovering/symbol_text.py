@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from vigil_lang.engines.wording import named
 from vigil_lang.report.markdown import block, code
 from vigil_lang.semantics import core
 from vigil_lang.semantics.conditions import Failed
@@ -229,9 +230,11 @@ def _tested(condition: core.Condition, variable: str) -> Iterator[str]:
     for test in core.tests(condition):
         match test:
             case core.Equals(field, name) if name == variable:
-                yield code(f"{field.name} = {name}")
+                yield code(f"{named(field)} = {name}")
             case core.Contains(field, name) if name == variable:
-                yield code(f"{field.name} contains {name}")
+                yield code(f"{named(field)} contains {name}")
+            case core.ComparesWith(field, operator, name) if name == variable:
+                yield code(f"{named(field)} {operator} {name}")
 
 
 def _types(target: HoverTarget, statement: Statement, variable: str) -> Iterator[str]:
@@ -242,7 +245,7 @@ def _types(target: HoverTarget, statement: Statement, variable: str) -> Iterator
         test.field.name
         for holds in core.conditions(statement.requirement.theta)
         for test in core.tests(holds.condition)
-        if isinstance(test, core.Equals) and test.variable == variable and not test.field.output
+        if isinstance(test, core.Equals) and test.variable == variable and not (test.field.output or test.field.views)
     }
     carried = [a.args[f] for a in target.known.signature.actions.values() for f in sorted(fields) if f in a.args]
     types = sorted({kind for argument in carried for kind in argument.types})
