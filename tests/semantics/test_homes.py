@@ -1,4 +1,4 @@
-"""Paths below a home directory in policies match however an event spells them (spec 6.7)."""
+"""Paths below a home directory in policies match however an event spells them (spec 7.14)."""
 
 from __future__ import annotations
 

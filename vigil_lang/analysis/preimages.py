@@ -1,4 +1,4 @@
-"""Texts that views are likely to make given texts of: how an event is guessed that meets tests of views (spec 6.6)."""
+"""Texts that views are likely to make given texts of: how an event is guessed that meets tests of views (spec 7.12)."""
 
 from __future__ import annotations
 

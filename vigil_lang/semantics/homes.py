@@ -1,4 +1,4 @@
-"""Paths below a home directory in policies: they match however an event spells them (spec 6.7).
+"""Paths below a home directory in policies: they match however an event spells them (spec 7.14).
 
 Events spell such a path in full where their run says where its home directory lies, else as the call wrote it. So
 `~/x` in a policy stands for x in the home directory of any user, and `/home/ann/x` for `~/x`, too.
