@@ -11,7 +11,7 @@ from vigil_lang.base.files import project_root, real_path
 from vigil_lang.diagnostics import Source, Span
 from vigil_lang.documents.library import Unreadable
 from vigil_lang.documents.passages import nearest_sentence, occurrences
-from vigil_lang.semantics.text import BadEscape, unescape
+from vigil_lang.semantics.text_patterns import BadEscape, unescape
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:

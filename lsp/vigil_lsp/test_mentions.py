@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Span
-from vigil_lang.semantics.text import BadEscape, unescape
+from vigil_lang.semantics.text_patterns import BadEscape, unescape
 from vigil_lang.syntax import tree
 from vigil_lsp.symbols import Mention, Role, Symbol, module_symbol, path_of, tested
 

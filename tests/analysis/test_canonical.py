@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from tests.analysis.test_entailment import run
 from tests.strategies.core import requirement, requirements
 from vigil_lang.analysis.canonical import key
-from vigil_lang.analysis.entailment import instance
+from vigil_lang.analysis.statement_entailment import instance
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import satisfied
 

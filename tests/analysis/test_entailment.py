@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tests.strategies.core import presets, requirement, requirements
-from vigil_lang.analysis.entailment import entails, valid
+from vigil_lang.analysis.statement_entailment import entails, valid
 from vigil_lang.diagnostics import Source
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import satisfied

@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.strategies.core import conditions
+from vigil_lang.analysis.condition_implication import Implications, implies, plainly_impossible
 from vigil_lang.analysis.field_constraints import field_constraints, field_test_implies, may_imply
-from vigil_lang.analysis.implication import Implications, implies, plainly_impossible
 from vigil_lang.analysis.satisfiable import contradiction
 from vigil_lang.analysis.witness import obviously_satisfiable
 from vigil_lang.diagnostics import Source
@@ -23,7 +23,7 @@ from vigil_lang.engines.smt.solve import evaluate
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets
 from vigil_lang.semantics.policy import read_policy
-from vigil_lang.semantics.text import Glob, predicate
+from vigil_lang.semantics.text_patterns import Glob, predicate
 from vigil_lang.trace import Event
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ def test_not_implied(left: str, right: str) -> None:
 
 def test_questions_of_one_policy_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
-    monkeypatch.setattr("vigil_lang.analysis.implication._by_solver", lambda c: asked.append(c) or "unknown")
+    monkeypatch.setattr("vigil_lang.analysis.condition_implication._by_solver", lambda c: asked.append(c) or "unknown")
     known = Implications()
     for n in range(50):
         left, right = condition(f"f ~ /^a{{{n + 2}}}b/"), condition(f"f ~ /a{{{n + 1}}}b/")

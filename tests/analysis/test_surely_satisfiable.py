@@ -11,7 +11,7 @@ from tests.strategies import core as strategies
 from vigil_lang.analysis.satisfiable import _core
 from vigil_lang.analysis.surely_satisfiable import surely_satisfiable
 from vigil_lang.semantics import core
-from vigil_lang.semantics.text import Expression, Glob
+from vigil_lang.semantics.text_patterns import Expression, Glob
 
 F, G, OUTPUT = core.Reads("f"), core.Reads("g"), core.Reads("output", output=True)
 A = core.In(F, frozenset({"a"}))

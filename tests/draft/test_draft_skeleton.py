@@ -13,7 +13,7 @@ from vigil_lang.draft import skeleton
 from vigil_lang.draft.clause_result import Clause, PolicyDocument
 from vigil_lang.draft.clauses import Clauses, read_clauses
 from vigil_lang.semantics.policy import read_policy
-from vigil_lang.semantics.text import unescape
+from vigil_lang.semantics.text_patterns import unescape
 from vigil_lang.syntax import parse, tree
 from vigil_lang.syntax.format import format_text
 

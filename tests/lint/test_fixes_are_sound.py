@@ -9,7 +9,7 @@ from rule_cases import lay_out, plan_of, source, unmarked
 from spec_blocks import Block, blocks
 
 from vigil_lang.analysis import canonical
-from vigil_lang.analysis.entailment import entails
+from vigil_lang.analysis.statement_entailment import entails
 from vigil_lang.diagnostics import Source
 from vigil_lang.lint.fixing import mend
 from vigil_lang.semantics.policy import Policy, read_policy

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from vigil_lang.semantics.regex_places import impasse, matches_everything, matches_nothing
 from vigil_lang.semantics.regex_reader import read
-from vigil_lang.semantics.text import Expression, predicate
+from vigil_lang.semantics.text_patterns import Expression, predicate
 
 TEXTS = ["".join(letters) for length in range(5) for letters in product("a- \n", repeat=length)]
 

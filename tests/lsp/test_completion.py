@@ -12,7 +12,7 @@ from lsp_positions import edited, marked
 from lsprotocol import types
 
 from vigil_lang.diagnostics import Span
-from vigil_lang.semantics.text import glob_text, unescape
+from vigil_lang.semantics.text_patterns import glob_text, unescape
 from vigil_lang.trace.discreet import may_show
 from vigil_lsp.completing.candidate import MOST, Candidate, ItemSupport, completion_list
 from vigil_lsp.completing.place import place_at
@@ -300,7 +300,7 @@ def test_ordinary_values_are(value: str) -> None:
 @pytest.mark.parametrize("value", ["a*b", "what?", 'say "hi"', "back\\slash", "tab\\t*", "{x}", "é𝔸"])
 def test_literals_denote_the_value(value: str) -> None:
     assert unescape(literal(value)[1:-1]) == value
-    from vigil_lang.semantics.text import Glob, predicate
+    from vigil_lang.semantics.text_patterns import Glob, predicate
 
     matches = predicate(Glob(glob_text(glob_inside(value))))
     assert matches(value)

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vigil_lang.abstraction.tools import tool
-from vigil_lang.analysis.implication import Implications
+from vigil_lang.analysis.condition_implication import Implications
 from vigil_lang.diagnostics import Source
 from vigil_lang.lint.rules import implied_statement
 from vigil_lang.semantics.policy import read_policy
-from vigil_lang.semantics.text import Glob, predicate
+from vigil_lang.semantics.text_patterns import Glob, predicate
 
 if TYPE_CHECKING:
     import pytest

@@ -10,7 +10,7 @@ from test_strings import EXPRESSIONS, TEXTS
 from vigil_lang.semantics.automaton import TooMuch, found_together, texts_together
 from vigil_lang.semantics.regex import Node, Unsupported
 from vigil_lang.semantics.regex_reader import read
-from vigil_lang.semantics.text import Expression, predicate
+from vigil_lang.semantics.text_patterns import Expression, predicate
 
 SHORT = ["".join(text) for length in range(5) for text in product("ab \n", repeat=length)]
 PAIRS = [

@@ -20,7 +20,7 @@ from vigil_lang.engines.smt import solve
 from vigil_lang.lint.check import check_policy
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets
-from vigil_lang.semantics.text import Expression, Glob
+from vigil_lang.semantics.text_patterns import Expression, Glob
 from vigil_lang.trace import Event
 
 F = core.Reads("f")

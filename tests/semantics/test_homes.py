@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.abstraction.abstraction_support import abstracted, bash, ok
 from vigil_lang import parse_policy, verify
 from vigil_lang.semantics.homes import matcher_of, values_of
-from vigil_lang.semantics.text import Glob, predicate
+from vigil_lang.semantics.text_patterns import Glob, predicate
 from vigil_lang.trace import Event, Run, Trace
 
 if TYPE_CHECKING:

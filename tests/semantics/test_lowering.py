@@ -9,7 +9,7 @@ from semantics_support import findings, read
 
 from vigil_lang.semantics import core
 from vigil_lang.semantics.lower import parts
-from vigil_lang.semantics.text import Expression, Glob
+from vigil_lang.semantics.text_patterns import Expression, Glob
 
 F, G, OUTPUT = core.Reads("f"), core.Reads("g"), core.Reads("output", output=True)
 

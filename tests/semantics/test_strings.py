@@ -10,7 +10,7 @@ from vigil_lang.engines.smt.solve import evaluate
 from vigil_lang.engines.smt.strings import Unsupported, literal, regular
 from vigil_lang.semantics.regex import sample
 from vigil_lang.semantics.regex_reader import read
-from vigil_lang.semantics.text import Expression, Glob, Matcher, predicate
+from vigil_lang.semantics.text_patterns import Expression, Glob, Matcher, predicate
 
 TEXTS = [
     "", "a", "b", "A", "ab", "ba", "aab", "abc", "a b", "a-b", "-", "_", "a_b", "1", "a1", "\n", "a\nb", "\nb\n", " a",

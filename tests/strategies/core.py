@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from vigil_lang.semantics import core
 from vigil_lang.semantics.range_restriction import unbound
-from vigil_lang.semantics.text import AnyOf, Expression, Glob
+from vigil_lang.semantics.text_patterns import AnyOf, Expression, Glob
 
 PLAIN_FIELDS = (core.Reads("f"), core.Reads("g"), core.Reads("p.q"), core.Reads("output", output=True))
 VIEWS = (

@@ -8,7 +8,7 @@ import pytest
 from syntax_support import findings, only, source
 
 from vigil_lang.diagnostics import InputError
-from vigil_lang.semantics.text import quote, unescape
+from vigil_lang.semantics.text_patterns import quote, unescape
 from vigil_lang.syntax import parse
 from vigil_lang.syntax.format import format_text
 from vigil_lang.syntax.parse import MAX_CHARACTERS, MAX_DEPTH, MAX_FINDINGS, MAX_TOKENS, MAX_TOKENS_IN_ITEM

@@ -10,13 +10,13 @@ from msgspec.structs import replace
 from vigil_lang.analysis.surely_satisfiable import surely_satisfiable, unmarked
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets
-from vigil_lang.semantics.text import AnyOf, Glob, glob_parts, predicate
+from vigil_lang.semantics.text_patterns import AnyOf, Glob, glob_parts, predicate
 from vigil_lang.trace.event import Event
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from vigil_lang.semantics.text import Matcher
+    from vigil_lang.semantics.text_patterns import Matcher
 
 FieldTest: TypeAlias = (
     core.Has | core.In | core.Matches | core.Compares | core.Equals | core.Contains | core.ContainsText

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from vigil_lang.analysis.outside_signature import may_be_derived
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets
-from vigil_lang.semantics.text import predicate
+from vigil_lang.semantics.text_patterns import predicate
 from vigil_lang.trace.event import Event
 from vigil_lang.trace.signature import type_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from vigil_lang.semantics.text import Matcher
+    from vigil_lang.semantics.text_patterns import Matcher
     from vigil_lang.trace import Action, Argument, Signature
 
 

@@ -7,10 +7,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from vigil_lang.semantics import core
-from vigil_lang.semantics.text import AnyOf, Glob, predicate
+from vigil_lang.semantics.text_patterns import AnyOf, Glob, predicate
 
 if TYPE_CHECKING:
-    from vigil_lang.semantics.text import Matcher
+    from vigil_lang.semantics.text_patterns import Matcher
 
 _VALUE, _SAME, _PART, _ABSENT = 1, 2, 4, 8
 """What a field is to be: of the value that its one test asks for; what variables are; with one inside; or not there."""

@@ -16,7 +16,7 @@ from vigil_lang.semantics import core
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from vigil_lang.analysis.implication import Implications
+    from vigil_lang.analysis.condition_implication import Implications
 
 MAX_STEPS: Final = 300
 """Bodies the search takes apart before it gives up."""

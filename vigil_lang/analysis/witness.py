@@ -17,14 +17,14 @@ from vigil_lang.analysis.preimages import preimages, without_entries
 from vigil_lang.analysis.surely_satisfiable import surely_satisfiable, unmarked
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets
-from vigil_lang.semantics.text import AnyOf, Glob, glob_parts, predicate
+from vigil_lang.semantics.text_patterns import AnyOf, Glob, glob_parts, predicate
 from vigil_lang.trace.event import Event
 from vigil_lang.trace.values import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from vigil_lang.semantics.text import Matcher
+    from vigil_lang.semantics.text_patterns import Matcher
     from vigil_lang.trace.event import Status
 
 _GUESSES = 8

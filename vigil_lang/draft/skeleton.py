@@ -13,7 +13,7 @@ from vigil_lang.draft.clause_result import Answer, PolicyDocument
 from vigil_lang.english.constraints import constraints
 from vigil_lang.english.patterns import ACTED, NEGATION, TIME
 from vigil_lang.english.words import NUMBERS
-from vigil_lang.semantics.text import quote
+from vigil_lang.semantics.text_patterns import quote
 from vigil_lang.syntax.format import format_text
 
 if TYPE_CHECKING:

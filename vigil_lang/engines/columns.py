@@ -20,7 +20,7 @@ from vigil_lang.engines.functions import compiled, conjuncts
 from vigil_lang.engines.index import RunIndex
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import compare, texts
-from vigil_lang.semantics.text import predicate
+from vigil_lang.semantics.text_patterns import predicate
 from vigil_lang.trace.values import number
 
 if TYPE_CHECKING:

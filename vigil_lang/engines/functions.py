@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import compare, texts
-from vigil_lang.semantics.text import predicate
+from vigil_lang.semantics.text_patterns import predicate
 from vigil_lang.semantics.views import members
 from vigil_lang.trace.values import number
 

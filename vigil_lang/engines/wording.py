@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import texts
 from vigil_lang.semantics.homes import is_in_full
-from vigil_lang.semantics.text import AnyOf, Expression, Matcher, quote
+from vigil_lang.semantics.text_patterns import AnyOf, Expression, Matcher, quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

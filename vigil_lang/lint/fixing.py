@@ -110,6 +110,6 @@ def _same(one: Statement, other: Statement) -> bool:
         return False
     if canonical.key(mine.theta) == canonical.key(theirs.theta):
         return True
-    from vigil_lang.analysis.entailment import entails
+    from vigil_lang.analysis.statement_entailment import entails
 
     return entails(mine, theirs) and entails(theirs, mine)

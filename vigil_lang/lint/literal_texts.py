@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from vigil_lang.semantics.text import BadEscape, glob_text, quote, unescape
+from vigil_lang.semantics.text_patterns import BadEscape, glob_text, quote, unescape
 from vigil_lang.syntax import tree
 from vigil_lang.syntax.print import to_text
 

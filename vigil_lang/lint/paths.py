@@ -64,7 +64,7 @@ def fault_of(text: str) -> Fault | None:
 def _only_relative(raw: str, ignore_case: bool) -> bool:
     from vigil_lang.analysis.satisfiable import contradiction
     from vigil_lang.semantics import core
-    from vigil_lang.semantics.text import Expression, predicate
+    from vigil_lang.semantics.text_patterns import Expression, predicate
 
     expression = Expression(raw, ignore_case)
     try:

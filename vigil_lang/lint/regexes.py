@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from vigil_lang.semantics.regex import Unsupported
-from vigil_lang.semantics.text import Expression, predicate
+from vigil_lang.semantics.text_patterns import Expression, predicate
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:

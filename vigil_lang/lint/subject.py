@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from vigil_lang.analysis.implication import Implications
+from vigil_lang.analysis.condition_implication import Implications
 from vigil_lang.documents.library import Library
 from vigil_lang.lint.policy_parts import policy_parts
 from vigil_lang.lint.variables import unjoined

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from vigil_lang.base.node import Plain
 from vigil_lang.diagnostics.diagnostic import Span
-from vigil_lang.semantics.text import AnyOf, Expression, Matcher
+from vigil_lang.semantics.text_patterns import AnyOf, Expression, Matcher
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

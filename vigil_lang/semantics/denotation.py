@@ -11,7 +11,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from vigil_lang.semantics import core
-from vigil_lang.semantics.text import predicate
+from vigil_lang.semantics.text_patterns import predicate
 from vigil_lang.semantics.views import members, viewed
 from vigil_lang.trace import Event
 from vigil_lang.trace.values import number, total

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from vigil_lang.semantics.text import AnyOf, Expression, Glob, glob_expression
+from vigil_lang.semantics.text_patterns import AnyOf, Expression, Glob, glob_expression
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from vigil_lang.semantics.text import Matcher
+    from vigil_lang.semantics.text_patterns import Matcher
 
 _HOMES = re.compile(r"/home/|(?:[A-Za-z]:)?/Users/|/root(?=/|\Z)")
 _TOKEN = re.compile(r"\\.|[\s\S]")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from msgspec import Struct
 
 from vigil_lang.diagnostics import Source, Span
-from vigil_lang.semantics.text import Expression
+from vigil_lang.semantics.text_patterns import Expression
 from vigil_lang.trace.values import canonical, number
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Note, Span, nearest
-from vigil_lang.semantics.text import ESCAPE_HELP, BadEscape, unescape
+from vigil_lang.semantics.text_patterns import ESCAPE_HELP, BadEscape, unescape
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:

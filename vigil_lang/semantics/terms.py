@@ -20,7 +20,7 @@ from vigil_lang.semantics.meanings import (
     Variable,
     described,
 )
-from vigil_lang.semantics.text import (
+from vigil_lang.semantics.text_patterns import (
     ESCAPE_HELP,
     AnyOf,
     BadEscape,

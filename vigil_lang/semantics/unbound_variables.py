@@ -10,7 +10,7 @@ from vigil_lang.semantics.lower import parts
 from vigil_lang.semantics.meanings import Scope
 from vigil_lang.semantics.mentions import first_mention
 from vigil_lang.semantics.range_restriction import bound_by, unbound
-from vigil_lang.semantics.text import quote
+from vigil_lang.semantics.text_patterns import quote
 from vigil_lang.syntax import tree
 from vigil_lang.syntax.print import to_text
 

@@ -13,7 +13,7 @@ import msgspec
 
 from vigil_lang.base.recent import Recent
 from vigil_lang.diagnostics import Diagnostic, Source, TooCostly
-from vigil_lang.semantics.text import finder
+from vigil_lang.semantics.text_patterns import finder
 from vigil_lang.trace.values import canonical, flatten
 
 if TYPE_CHECKING:

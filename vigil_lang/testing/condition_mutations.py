@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from vigil_lang.diagnostics.diagnostic import Edit, Span
 from vigil_lang.semantics import core
 from vigil_lang.semantics.meanings import Scope
-from vigil_lang.semantics.text import AnyOf, Expression
+from vigil_lang.semantics.text_patterns import AnyOf, Expression
 from vigil_lang.syntax import tree
 from vigil_lang.syntax.print import to_text
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from vigil_lang.diagnostics import Source
     from vigil_lang.semantics.modules import Module
-    from vigil_lang.semantics.text import Matcher
+    from vigil_lang.semantics.text_patterns import Matcher
     from vigil_lang.testing.condition_parts import ConditionPart, Reader
 
 MAX_ELEMENTS: Final = 6

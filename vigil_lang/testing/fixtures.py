@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.base.files import is_file, project_root, real_path
 from vigil_lang.diagnostics import InputError, Note
-from vigil_lang.semantics.text import quote
+from vigil_lang.semantics.text_patterns import quote
 from vigil_lang.testing.test_errors import short
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from vigil_lang.semantics.text import quote
+from vigil_lang.semantics.text_patterns import quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

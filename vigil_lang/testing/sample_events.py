@@ -13,14 +13,14 @@ from vigil_lang.analysis.preimages import preimages, without_entries
 from vigil_lang.semantics import core, regex
 from vigil_lang.semantics.denotation import Binding, meets
 from vigil_lang.semantics.regex_reader import read
-from vigil_lang.semantics.text import AnyOf, Glob, glob_parts, predicate
+from vigil_lang.semantics.text_patterns import AnyOf, Glob, glob_parts, predicate
 from vigil_lang.trace.event import Event
 from vigil_lang.trace.values import canonical, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from vigil_lang.semantics.text import Matcher
+    from vigil_lang.semantics.text_patterns import Matcher
     from vigil_lang.trace.event import Status
 
 Asked: TypeAlias = tuple[core.Test, bool]

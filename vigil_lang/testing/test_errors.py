@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Span, nearest
-from vigil_lang.semantics.text import ESCAPE_HELP, BadEscape, quote, unescape
+from vigil_lang.semantics.text_patterns import ESCAPE_HELP, BadEscape, quote, unescape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

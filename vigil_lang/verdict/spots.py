@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import Binding, meets
-from vigil_lang.semantics.text import AnyOf, Expression, Glob, Matcher, glob_parts, predicate, searcher
+from vigil_lang.semantics.text_patterns import AnyOf, Expression, Glob, Matcher, glob_parts, predicate, searcher
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,7 +14,7 @@ from vigil_lang.documents.passages import occurrences
 from vigil_lang.english.stems import related
 from vigil_lang.english.words import distinctive_words, parts_of
 from vigil_lang.lint.source.reach import StatementReach
-from vigil_lang.semantics.text import quote
+from vigil_lang.semantics.text_patterns import quote
 from vigil_lang.syntax import tree
 from vigil_lang.syntax.layout import INDENT, WIDTH
 from vigil_lsp.actions.proposal import Place, Proposal

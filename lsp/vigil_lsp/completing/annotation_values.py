@@ -10,7 +10,7 @@ from vigil_lang.diagnostics import SEVERITIES
 from vigil_lang.documents.coverage import coverage
 from vigil_lang.documents.document import Document
 from vigil_lang.semantics.metadata import ANNOTATIONS, REACTIONS
-from vigil_lang.semantics.text import BadEscape, unescape
+from vigil_lang.semantics.text_patterns import BadEscape, unescape
 from vigil_lsp.completing.candidate import Candidate
 from vigil_lsp.completing.spelling import inside
 

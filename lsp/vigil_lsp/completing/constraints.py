@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from vigil_lang.semantics.text import BadEscape, unescape
+from vigil_lang.semantics.text_patterns import BadEscape, unescape
 from vigil_lang.syntax import tree
 from vigil_lsp.cursor import walk
 

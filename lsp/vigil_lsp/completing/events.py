@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol.types import CompletionItemKind as Kind
 
-from vigil_lang.semantics.text import quote
+from vigil_lang.semantics.text_patterns import quote
 from vigil_lang.trace.discreet import LONGEST
 from vigil_lang.trace.vocabulary import vocabulary
 from vigil_lsp.completing.candidate import Candidate, calling

@@ -9,7 +9,7 @@ from lsprotocol import types
 from vigil_lang.diagnostics import Span
 from vigil_lang.diagnostics.visible import visible
 from vigil_lang.semantics.modules import is_test_file
-from vigil_lang.semantics.text import BadEscape, unescape
+from vigil_lang.semantics.text_patterns import BadEscape, unescape
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from vigil_lang.diagnostics import CODES, Span
 from vigil_lang.report.markdown import code
 from vigil_lang.report.pages import rule_of
 from vigil_lang.semantics.forms import FORMS
-from vigil_lang.semantics.text import BadEscape, Expression, Glob, glob_text
+from vigil_lang.semantics.text_patterns import BadEscape, Expression, Glob, glob_text
 from vigil_lang.syntax import tree
 from vigil_lang.syntax.print import UNICODE
 from vigil_lang.trace.vocabulary import vocabulary
@@ -23,7 +23,7 @@ from vigil_lsp.operator_help import CLOSED, GLOB, OPERATORS, REGEX
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from vigil_lang.semantics.text import Matcher
+    from vigil_lang.semantics.text_patterns import Matcher
 
 _CODE = re.compile(r"VGL[0-9]{3}")
 _FORMS = frozenset({*FORMS, "always"})

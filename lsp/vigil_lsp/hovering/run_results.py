@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vigil_lang.report.markdown import code
-from vigil_lang.semantics.text import predicate
+from vigil_lang.semantics.text_patterns import predicate
 from vigil_lang.trace.discreet import may_show
 from vigil_lsp.features.code_lens import summary
 from vigil_lsp.recordings.reports import shown_path
 
 if TYPE_CHECKING:
     from vigil_lang.diagnostics import Span
-    from vigil_lang.semantics.text import Matcher
+    from vigil_lang.semantics.text_patterns import Matcher
     from vigil_lsp.recordings.results import RunResults
 
 _EXAMPLES = 5

@@ -9,7 +9,7 @@ import re
 from decimal import Decimal
 
 from vigil_lang.diagnostics.visible import HIDDEN
-from vigil_lang.semantics.text import Expression, glob_parts, predicate, quote
+from vigil_lang.semantics.text_patterns import Expression, glob_parts, predicate, quote
 from vigil_lang.syntax import tree
 from vigil_lang.trace.values import canonical, number
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace as changed
 
-from vigil_lang.analysis.implication import Implications
+from vigil_lang.analysis.condition_implication import Implications
 from vigil_lang.diagnostics import Source
 from vigil_lang.draft.building import build
 from vigil_lang.draft.building.compose import meanings

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from vigil_lang.analysis.reachability import Reachability
 from vigil_lang.semantics import core, regex
 from vigil_lang.semantics.regex_reader import read
-from vigil_lang.semantics.text import AnyOf, Glob, glob_parts, predicate
+from vigil_lang.semantics.text_patterns import AnyOf, Glob, glob_parts, predicate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from vigil_lang.semantics.text import Matcher
+    from vigil_lang.semantics.text_patterns import Matcher
     from vigil_lang.trace import Signature
 
 Asked: TypeAlias = tuple[core.Test, bool]

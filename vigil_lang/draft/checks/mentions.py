@@ -17,12 +17,12 @@ from vigil_lang.draft.checks.topics import among, left_of
 from vigil_lang.english.phrases import INSIDE
 from vigil_lang.english.stems import same_stem, stem
 from vigil_lang.english.words import content_words, parts_of
-from vigil_lang.semantics.text import predicate
+from vigil_lang.semantics.text_patterns import predicate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from vigil_lang.semantics.text import Matcher
+    from vigil_lang.semantics.text_patterns import Matcher
 
 MAX_TEXTS: Final = 150
 """Things of a sentence that are looked at."""

@@ -14,7 +14,7 @@ from vigil_lang.draft.checks.mentions import mentions
 from vigil_lang.draft.checks.topics import CARRIERS, all_words_of, kinds_of, speaks_of
 from vigil_lang.engines import wording
 from vigil_lang.semantics import core
-from vigil_lang.semantics.text import AnyOf, Expression
+from vigil_lang.semantics.text_patterns import AnyOf, Expression
 from vigil_lang.trace.vocabulary import vocabulary
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from vigil_lang.draft.checks.cases import Asked
     from vigil_lang.draft.checks.mentions import Mentions
     from vigil_lang.draft.checks.sentence_content import Said
-    from vigil_lang.semantics.text import Matcher
+    from vigil_lang.semantics.text_patterns import Matcher
     from vigil_lang.trace import Signature
 
 _FLAGS = frozenset({"true", "false"})

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from vigil_lang.analysis.counterexample import counterexample
-from vigil_lang.analysis.entailment import valid
+from vigil_lang.analysis.statement_entailment import valid
 from vigil_lang.base.collector import collector_paused
 from vigil_lang.diagnostics import Source
 from vigil_lang.documents.library import Library

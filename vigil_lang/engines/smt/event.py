@@ -16,7 +16,7 @@ from vigil_lang.engines.smt.strings import literal
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets
 from vigil_lang.semantics.regex import Unsupported
-from vigil_lang.semantics.text import AnyOf, Expression, Glob, glob_parts
+from vigil_lang.semantics.text_patterns import AnyOf, Expression, Glob, glob_parts
 from vigil_lang.trace.event import Event
 from vigil_lang.trace.values import number
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from vigil_lang.engines.smt.outcomes import Texts
-    from vigil_lang.semantics.text import Matcher
+    from vigil_lang.semantics.text_patterns import Matcher
 
 MAX_ELEMENTS = 8
 """Elements an argument may need; every test is tried on every one of them."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 from vigil_lang.semantics.automaton import TooMuch, found_together, texts_together
 from vigil_lang.semantics.regex import HIGHEST, Assertion, Choice, One, Repeat, Sequence, Unsupported, sample
 from vigil_lang.semantics.regex_reader import read
-from vigil_lang.semantics.text import Expression, Glob, glob_parts, predicate
+from vigil_lang.semantics.text_patterns import Expression, Glob, glob_parts, predicate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

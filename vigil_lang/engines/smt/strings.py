@@ -1,4 +1,4 @@
-"""Texts and text patterns as SMT-LIB terms over the theory of strings, each exactly what `semantics.text` matches."""
+"""Texts and text patterns as SMT-LIB terms over the theory of strings, each exactly what `semantics.text_patterns` matches."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Final
 from vigil_lang.semantics import regex
 from vigil_lang.semantics.regex import Assertion, Choice, Node, One, Ranges, Repeat, Sequence, Unsupported, Variant
 from vigil_lang.semantics.regex_reader import read
-from vigil_lang.semantics.text import AnyOf, Expression, Glob, glob_parts
+from vigil_lang.semantics.text_patterns import AnyOf, Expression, Glob, glob_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from vigil_lang.semantics.text import Matcher
+    from vigil_lang.semantics.text_patterns import Matcher
 
 __all__ = ["Unsupported", "literal", "regular"]
 

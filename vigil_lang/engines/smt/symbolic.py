@@ -17,7 +17,7 @@ from vigil_lang.engines.smt.smtlib import heading
 from vigil_lang.engines.smt.strings import Unsupported, literal, regular
 from vigil_lang.engines.smt.symbols import quoted, shown
 from vigil_lang.semantics import core
-from vigil_lang.semantics.text import predicate
+from vigil_lang.semantics.text_patterns import predicate
 from vigil_lang.version import __version__
 
 if TYPE_CHECKING:

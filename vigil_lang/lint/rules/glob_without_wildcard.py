@@ -13,7 +13,7 @@ from vigil_lang.lint.policy_parts import Use
 from vigil_lang.lint.rules.operator_in_text import holds_operator
 from vigil_lang.lint.rules.variable_as_argument import tests_with_parents
 from vigil_lang.semantics.forms import FORMS
-from vigil_lang.semantics.text import Glob, quote
+from vigil_lang.semantics.text_patterns import Glob, quote
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from itertools import count, islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from vigil_lang.analysis import canonical
+from vigil_lang.analysis.condition_implication import plainly_impossible
 from vigil_lang.analysis.counterexample import counterexample
-from vigil_lang.analysis.entailment import entails, valid
 from vigil_lang.analysis.field_constraints import FieldConstraints, may_imply
-from vigil_lang.analysis.implication import plainly_impossible
+from vigil_lang.analysis.statement_entailment import entails, valid
 from vigil_lang.analysis.tableau import within
 from vigil_lang.diagnostics import SEVERITIES, Diagnostic, Note
 from vigil_lang.lint.obligations import triggering
@@ -23,7 +23,7 @@ from vigil_lang.syntax import tree
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from vigil_lang.analysis.implication import Implications
+    from vigil_lang.analysis.condition_implication import Implications
     from vigil_lang.lint.subject import Subject
     from vigil_lang.semantics.forms import Form
     from vigil_lang.semantics.lower import Statement

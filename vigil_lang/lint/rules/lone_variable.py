@@ -9,7 +9,7 @@ from vigil_lang.lint.rules.variable_as_argument import tested_as_arguments
 from vigil_lang.semantics.meanings import Text
 from vigil_lang.semantics.mentions import first_mention
 from vigil_lang.semantics.terms import Failed
-from vigil_lang.semantics.text import quote
+from vigil_lang.semantics.text_patterns import quote
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:

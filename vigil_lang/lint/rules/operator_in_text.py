@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix
 from vigil_lang.lint.literal_texts import element, field_text, is_free, texts, value
-from vigil_lang.semantics.text import quote
+from vigil_lang.semantics.text_patterns import quote
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from vigil_lang.lint.connectives import ACTION, MAX_PARTS, Part, Reader, about, 
 from vigil_lang.lint.deletion import without
 from vigil_lang.lint.rules.tautology import exhaustive
 from vigil_lang.semantics import core
-from vigil_lang.semantics.text import Glob
+from vigil_lang.semantics.text_patterns import Glob
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:

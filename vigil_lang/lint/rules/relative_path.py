@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Span
 from vigil_lang.lint.literal_texts import glob, texts, value
 from vigil_lang.lint.paths import ROLES, amiss, fault_of, regex_amiss
-from vigil_lang.semantics.text import quote
+from vigil_lang.semantics.text_patterns import quote
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Note, Span
 from vigil_lang.lint.connectives import MAX_PARTS, Part, Reader, about, disjuncts
 from vigil_lang.semantics import core
-from vigil_lang.semantics.text import Glob
+from vigil_lang.semantics.text_patterns import Glob
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:

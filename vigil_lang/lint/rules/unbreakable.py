@@ -63,7 +63,7 @@ def _guarded(statement: Statement, subject: Subject) -> Iterator[Diagnostic]:
 
 
 def _valid(statement: Statement, subject: Subject) -> Iterator[Diagnostic]:
-    from vigil_lang.analysis.entailment import valid
+    from vigil_lang.analysis.statement_entailment import valid
 
     known, requirement = subject.implications, statement.requirement
     if not valid(requirement, known):

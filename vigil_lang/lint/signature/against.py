@@ -19,7 +19,7 @@ from vigil_lang.semantics.meanings import Argument as Given
 from vigil_lang.semantics.meanings import Hole, Scope, Variable
 from vigil_lang.semantics.modules import is_shipped
 from vigil_lang.semantics.terms import Failed
-from vigil_lang.semantics.text import quote
+from vigil_lang.semantics.text_patterns import quote
 from vigil_lang.syntax import tree
 from vigil_lang.syntax.print import to_text
 from vigil_lang.trace.signature import Action, Argument

@@ -10,7 +10,7 @@ from vigil_lang.analysis.reachability import matches_any
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix
 from vigil_lang.diagnostics import nearest as nearest_of
 from vigil_lang.lint.signature.members import Member, member, members
-from vigil_lang.semantics.text import Glob, glob_parts
+from vigil_lang.semantics.text_patterns import Glob, glob_parts
 from vigil_lang.syntax import tree
 from vigil_lang.syntax.print import to_text
 from vigil_lang.trace.signature import type_of
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from vigil_lang.diagnostics import Severity
     from vigil_lang.semantics.conditions import Conditions
     from vigil_lang.semantics.meanings import Place, Scope
-    from vigil_lang.semantics.text import Matcher
+    from vigil_lang.semantics.text_patterns import Matcher
     from vigil_lang.trace import Argument
 
 _NOUNS = {"text": "text", "number": "a number", "bool": "a truth value"}

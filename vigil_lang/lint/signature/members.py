@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from vigil_lang.diagnostics import Edit, Fix
 from vigil_lang.semantics.meanings import Place, Scope, Text, TextSet
 from vigil_lang.semantics.modules import is_shipped
-from vigil_lang.semantics.text import quote
+from vigil_lang.semantics.text_patterns import quote
 from vigil_lang.syntax import tree
 from vigil_lang.trace.signature import type_of
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from vigil_lang.diagnostics import Span
 from vigil_lang.documents.read import sentences_of
 from vigil_lang.english.demanding import demands, instructs
-from vigil_lang.semantics.text import BadEscape, unescape
+from vigil_lang.semantics.text_patterns import BadEscape, unescape
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Note
 from vigil_lang.documents.document import Document
 from vigil_lang.documents.passages import nearest_sentence, occurrences, quoted_words
-from vigil_lang.semantics.text import quote
+from vigil_lang.semantics.text_patterns import quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

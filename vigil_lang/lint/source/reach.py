@@ -12,12 +12,12 @@ from vigil_lang.english.words import parts_of
 from vigil_lang.lint.source.declared import declared_names
 from vigil_lang.semantics import core
 from vigil_lang.semantics.forms import counted_by
-from vigil_lang.semantics.text import AnyOf, Glob, predicate
+from vigil_lang.semantics.text_patterns import AnyOf, Glob, predicate
 
 if TYPE_CHECKING:
     from vigil_lang.semantics.lower import Statement
     from vigil_lang.semantics.modules import Module
-    from vigil_lang.semantics.text import Matcher
+    from vigil_lang.semantics.text_patterns import Matcher
 
 _CLASSES = re.compile(r"\\[bBAzZsSdDwW]|\(\?[a-zA-Z]*:?|\\x\{?[0-9A-Fa-f]+\}?")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")

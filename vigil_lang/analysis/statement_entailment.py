@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
-from vigil_lang.analysis.implication import Implications
+from vigil_lang.analysis.condition_implication import Implications
 from vigil_lang.analysis.tableau import Tableau
 from vigil_lang.semantics import core
 
