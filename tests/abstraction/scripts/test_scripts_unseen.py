@@ -237,7 +237,7 @@ SPREADS = {
 def test_what_a_script_builds_is_bounded(name: str) -> None:
     start = time.process_time()
     read(*SPREADS[name])
-    assert time.process_time() - start < 10
+    assert time.process_time() - start < 40
 
 
 def test_a_script_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
