@@ -77,6 +77,16 @@ SIGNATURE = {
         ("abs(check(n >= -2))", '(= |e1.action| "check") |has e1[n]| (= |e1[n]| "-3")', "sat"),
         ("abs(check(n < 9))", '(= |e1.action| "check") |has e1[n]| (= |e1[n]| "word")', "sat"),
         ("bresp[5s](use(), check())", '(= |e1.action| "use") (> (- |e2.time| |e1.time|) 5000000)', "unsat"),
+        (
+            "always use() implies not flag() since[10s] check()",
+            '(= |e1.action| "check") (= |e2.action| "use") (> (- |e2.time| |e1.time|) 10000000)',
+            "unsat",
+        ),
+        (
+            "always check() implies not flag() until[10s] use()",
+            '(= |e1.action| "check") (= |e2.action| "use") (> (- |e2.time| |e1.time|) 10000000)',
+            "unsat",
+        ),
         ("atmost[1](use())", '(= |e1.action| "use") (= |e2.action| "use")', "unsat"),
         ("until(use(), check(), flag())", '(= |e1.action| "use") (= |e2.action| "flag")', "unsat"),
         ("always (use() implies later[1] not use())", '(= |e1.action| "use") (= |e2.action| "use")', "unsat"),

@@ -316,6 +316,8 @@ class _Block:
             match theta:
                 case core.Earlier(body, bound) | core.Later(body, bound):
                     return isinstance(bound, core.Within) or timed(body)
+                case core.Since(left, right, bound) | core.Until(left, right, bound):
+                    return isinstance(bound, core.Within) or timed(left) or timed(right)
                 case core.Not(body) | core.Repeated(_, body):
                     return timed(body)
                 case core.And(items) | core.Or(items):
