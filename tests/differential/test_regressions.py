@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from tests.differential.engines import by_denotation, by_solver
+from tests.differential.engines import by_denotation, by_index, by_solver
 from tests.differential.shapes import requirement_of
 from tests.strategies.policies import policy_of
 from tests.strategies.runs import trace_of
@@ -14,6 +14,7 @@ from vigil_lang.diagnostics import Source
 from vigil_lang.semantics import core
 from vigil_lang.semantics.range_restriction import unbound
 from vigil_lang.syntax import parse
+from vigil_lang.trace import Event, Trace
 
 
 def test_event_ids_that_are_shown_alike_name_different_conditions() -> None:
@@ -74,3 +75,15 @@ def test_the_first_failing_binding_stays_the_first_as_the_run_goes_on() -> None:
     lines = [{"action": "a", "args": {"f": ["M", "N"]}}, {"action": "c", "args": {"f": "n"}}]
     first, both = (by_denotation(statement.requirement, trace_of(lines[:end])) for end in (1, 2))
     assert first.offences == both.offences == ((0, ("m",)),)
+
+
+def test_values_that_where_tells_apart_are_all_tried() -> None:
+    """Lists of many values: where no test told them apart, one stood for all, though `where` did."""
+    less = core.Where(core.ComparesWith(core.Reads("x"), "<", "y"))
+    field = core.Reads("k")
+    earlier = core.Earlier(core.Holds(core.AndC((core.ActionIn(frozenset({"b"})), core.Equals(field, "y")))))
+    trigger = core.Holds(core.AndC((core.ActionIn(frozenset({"a"})), core.Equals(field, "x"))))
+    requirement = core.Requirement(core.Not(core.And((trigger, earlier, less))), ("x", "y"), None)
+    values = tuple(map(str, range(100)))
+    run = Trace(tuple(Event(f"e{at}", action, f"c{at}", {"k": values}) for at, action in enumerate("ba")))
+    assert by_index(requirement, run).events == by_solver(requirement, run).events == [1]

@@ -28,6 +28,7 @@ NAMES = [
     *(f"variable.other.{what}" for what in ("constant", "enummember", "property", "readwrite")),
     "entity.other.inherited-class",
     "variable.parameter",
+    "support.function.view",
 ]
 OPENS = ["punctuation.section.block.begin", "punctuation.section.braces.begin"]
 CLOSES = ["punctuation.section.block.end", "punctuation.section.braces.end"]
@@ -58,7 +59,7 @@ SCOPES = {
     "HAS": ["keyword.operator.wordlike"],
     "IMPLIES": ["keyword.operator.wordlike", "keyword.operator.logical"],
     "IN": ["keyword.operator.wordlike", "keyword.operator.comparison"],
-    "INSIDE": ["keyword.control.calls"],
+    "INSIDE": ["keyword.control.calls", "keyword.operator.wordlike"],
     "LATER": ["keyword.control.temporal"],
     "LBRACE": OPENS,
     "LE": ["keyword.operator.comparison"],
@@ -75,7 +76,7 @@ SCOPES = {
     "NUMBER": ["constant.numeric"],
     "OK": ["constant.language.status"],
     "OR": ["keyword.operator.wordlike", "keyword.operator.logical"],
-    "OUTPUT": ["variable.language"],
+    "OUTPUT": ["variable.language", "variable.other.property", "variable.other.readwrite"],
     "PARAM": ["keyword.declaration.param"],
     "PATTERN": ["keyword.declaration.pattern"],
     "POLICY": ["keyword.declaration.policy"],
@@ -93,13 +94,13 @@ SCOPES = {
     "TEST": ["keyword.declaration.test"],
     "TRUE": ["constant.language.boolean"],
     "TYPE": ["support.type"],
-    "UNTIL": ["keyword.control.form"],
+    "UNTIL": ["keyword.control.form", "keyword.control.temporal"],
     "USE": ["keyword.declaration.use"],
     "VACUOUS": ["keyword.control.outcome"],
     "VBAR": ["keyword.operator.union"],
     "VIOLATED": ["keyword.control.outcome"],
     "WHEN": ["keyword.control.at"],
-    "WITH": ["keyword.control.with"],
+    "WITH": ["keyword.control.with", "keyword.operator.wordlike"],
     "ATLEAST": ["keyword.control.form"],
     "BUDGET": ["keyword.control.form"],
     "DISTINCT": ["keyword.other.distinct"],
@@ -218,7 +219,8 @@ def test_every_token_of_what_is_shipped_has_the_scope_of_its_terminal(texts: dic
         place: list(disagreements(text, scopes))
         for (place, text), scopes in zip(texts.items(), scopes_of(list(texts.values())), strict=True)
     }
-    assert {place: wrong for place, wrong in found.items() if wrong} == {}
+    wrong = {place: each for place, each in found.items() if each}
+    assert wrong == {}, wrong
     assert len(texts) > 100
 
 

@@ -141,7 +141,7 @@ def of_tree_sitter(root: Node, text: str) -> list[tuple[str, int, int]]:
             return walk(node.named_children[0] if not node.named_children[0].is_extra else node, outer or node)
         if node.type in wanted:
             found.append((node.type, *offsets.span(outer or node)))
-        for child in () if node.type in ("field", "bound") else node.named_children:
+        for child in () if node.type in ("field", "bound", "window") else node.named_children:
             if not child.is_extra:
                 walk(child, None)
         return None

@@ -98,7 +98,7 @@ def test_flatten_limits_depth_and_names() -> None:
         ("+1e3", Decimal(1000)),
         ("1E-3", Decimal("0.001")),
         ("1e999999999", Decimal("1e999999999")),
-        ("1e99999999999999999999", None),
+        ("1e99999999999999999999", Decimal("Infinity")),
         ("", None),
         (".5", None),
         ("5.", None),

@@ -8,7 +8,7 @@ CASES = [
     Case(
         "VGL101",
         "use .one\n\nstatement S: abs(p)",
-        "expected a condition or `repeated`, found the end of the item",
+        "expected a condition, found the end of the item",
         files={"one.vgl": "pattern p = a()\n\npattern q =«» \n"},
     ),
     Case(

@@ -21,20 +21,29 @@ class EquivalentValues:
     """For each variable of a requirement the values of a run by those that stand for them."""
 
     def __init__(
-        self, variables: Iterable[str], conditions: Iterable[core.Holds], trace: Trace, values: Sequence[str]
+        self,
+        theta: core.Theta,
+        variables: Iterable[str],
+        conditions: Iterable[core.Holds],
+        trace: Trace,
+        values: Sequence[str],
     ) -> None:
         """`values` are those a variable can have, in the order of bindings."""
         tests = [t for holds in conditions for t in core.tests(holds.condition)]
         searched = {t.variable for t in tests if isinstance(t, core.Contains | core.ComparesWith)}
+        for body in core.bodies(theta):
+            if isinstance(body, core.Where):
+                searched.update(core.named_in_where(body.condition))
         rank = {value: at for at, value in enumerate(values)}
         self._first: dict[str, dict[str, str]] = {}
         for variable in variables:
             if variable not in searched:
-                fields = dict.fromkeys(t.field for t in tests if isinstance(t, core.Equals) and t.variable == variable)
+                equal = (t for t in tests if isinstance(t, core.Equals) and t.variable == variable)
+                fields = dict.fromkeys(t.field for t in equal)
                 self._first[variable] = _first_alike(list(fields), trace, rank)
 
     def one_for(self, variable: str, value: str) -> str:
-        """The value that stands for another, itself where `contains` or an order test looks at the variable."""
+        """The value that stands for another; itself where `contains`, an order test or `where` looks at it."""
         return self._first.get(variable, {}).get(value, value)
 
 

@@ -102,7 +102,7 @@ class Judgement:
         try:
             return {key: Occurrences(holds, index, order, work) for key, holds in conditions.items()}, None
         except ManyBindings:
-            alike = EquivalentValues(order, conditions.values(), self.trace, self.values)
+            alike = EquivalentValues(requirement.theta, order, conditions.values(), self.trace, self.values)
             return {key: Occurrences(holds, index, order, work, alike) for key, holds in conditions.items()}, alike
 
     def occurrences(self, holds: core.Holds) -> Occurrences:

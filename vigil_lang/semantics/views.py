@@ -5,6 +5,7 @@ A text on which a view is not defined (no URL has no host, no JSON has no member
 
 from __future__ import annotations
 
+import json
 import re
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
@@ -39,7 +40,10 @@ MAX_TEXTS: Final = 10_000
 """Texts that a view may make of one."""
 
 MAX_TEXT: Final = 16_000_000
-"""Characters of a text that `json`, `find` and `without` look into."""
+"""Characters of a text that `json` looks into."""
+
+MAX_SEARCHED: Final = 1_000_000
+"""Characters of a text that `find` and `without` look into: each match may look at all that is left."""
 
 _DECODER = msgspec.json.Decoder(float_hook=Decimal)
 _ENCODER = msgspec.json.Encoder(decimal_format="number")
@@ -47,7 +51,9 @@ _ENCODER = msgspec.json.Encoder(decimal_format="number")
 _REMEMBERED: Final = 2_000
 _LONGEST_REMEMBERED: Final = 4_000
 
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/{2,}")
+_SCHEME = re.compile(r"(?:https?|wss?|ftp):[/\\\\]*|(?:[A-Za-z][A-Za-z0-9+.-]*:)?[/\\\\]{2}", re.IGNORECASE)
+"""What stands before a host: browsers take backslashes for slashes, and do without those of the schemes they know."""
+_PASSED_OVER = str.maketrans("", "", "\t\n\r")
 _SCP = re.compile(r"(?:[^@/:\s]+@)([^:/\s]+):")
 _MAIL = re.compile(r"[^@\s]+@([^@\s/:]+)")
 _STEP = re.compile(r"\.?([^.\[\]]+)|\[(\*|[0-9]{1,9})\]|\[\"((?:[^\"\\]|\\.)*)\"\]")
@@ -105,7 +111,9 @@ def _worked_out(view: View, text: str) -> tuple[str, ...]:
         case "ext":
             stem, dot, extension = text.replace("\\", "/").rpartition("/")[2].rpartition(".")
             return (extension,) if dot and stem else ()
-        case _ if len(text) > MAX_TEXT:
+        case "find" | "without" if len(text) > MAX_SEARCHED:
+            raise _refused(f"`{view.name}` looks at texts of at most {MAX_SEARCHED:,} characters")
+        case "json" | "member" if len(text) > MAX_TEXT:
             raise _refused(f"`{view.name}` looks at texts of at most {MAX_TEXT:,} characters")
         case "json":
             return tuple(_selected(text, view.path))
@@ -116,7 +124,10 @@ def _worked_out(view: View, text: str) -> tuple[str, ...]:
             return tuple(_matches(finder(view.expression), text))
         case _:
             assert view.expression is not None
-            return (str(finder(view.expression).sub("", text)),)
+            left, matches = finder(view.expression).subn("", text, MAX_TEXTS + 1)
+            if matches > MAX_TEXTS:
+                raise _too_many("without")
+            return (str(left),)
 
 
 def _too_many(view: str) -> TooCostly:
@@ -129,7 +140,7 @@ def _refused(why: str) -> TooCostly:
 
 def _host(text: str) -> str | None:
     """The host of a URL, of `user@host:path`, or of a mail address: in lower case, without a final dot."""
-    text = text.strip()
+    text = text.translate(_PASSED_OVER).strip()
     scheme = _SCHEME.match(text)
     if scheme is not None:
         authority = re.split(r"[/?#\\]", text[scheme.end() :], maxsplit=1)[0].rpartition("@")[2]
@@ -178,7 +189,10 @@ def path_steps(path: str) -> list[str | int | None]:
         if name is not None:
             steps.append(name)
         elif quoted is not None:
-            steps.append(msgspec.json.decode(f'"{quoted}"'))
+            try:
+                steps.append(msgspec.json.decode(f'"{quoted}"', type=str))
+            except (msgspec.DecodeError, UnicodeEncodeError):
+                raise BadView(f'`"{quoted}"` is no JSON string') from None
         else:
             steps.append(None if place == "*" else int(place))
         at = step.end()
@@ -196,7 +210,33 @@ def _parsed(text: str) -> list[Any]:
     except RecursionError:
         raise _refused("`json` meets a text that is nested too deeply") from None
     except (msgspec.DecodeError, UnicodeEncodeError, ArithmeticError):
+        return _parsed_leniently(text)
+
+
+def _parsed_leniently(text: str) -> list[Any]:
+    """What readers less strict take, too: half characters, numbers of any length, `NaN`, a mark of the byte order.
+
+    One odd member must not hide the others.
+    """
+    try:
+        return [
+            json.loads(text.removeprefix("\ufeff"), parse_int=_number, parse_float=_number, parse_constant=_nothing)
+        ]
+    except RecursionError:
+        raise _refused("`json` meets a text that is nested too deeply") from None
+    except ValueError:
         return []
+
+
+def _number(text: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except ArithmeticError:
+        raise _refused("`json` meets a number whose exponent is out of range") from None
+
+
+def _nothing(_: str) -> None:
+    return None
 
 
 def _selected(text: str, path: str) -> Iterator[str]:

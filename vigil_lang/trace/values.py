@@ -23,6 +23,7 @@ _PLAIN = 100
 """Numbers with an adjusted exponent beyond ±100 stay in scientific notation."""
 _PLAIN_INTEGER = 10 ** (_PLAIN + 1)
 
+_FAR = 10**18
 _PLACES = 10_000
 EXACT = Context(prec=3 * _PLACES, rounding=ROUND_UP, Emax=MAX_EMAX, Emin=MIN_EMIN)
 """Arithmetic in which totals of whatever events carry are exact."""
@@ -124,13 +125,21 @@ def _collect(found: dict[str, list[str]], name: str, value: Any, depth: int) -> 
 
 
 def number(text: str) -> Decimal | None:
-    """The number a text denotes in an order test, None where it is none. Compare it, never expand it."""
+    """The number a text denotes in an order test, None where it is none. Compare it, never expand it.
+
+    One that `Decimal` cannot hold is infinite, or so near to 0 that nothing is nearer.
+    """
     if not _NUMBER.fullmatch(text):
         return None
     try:
         return Decimal(text)
-    except InvalidOperation:  # an exponent of twenty digits
-        return None
+    except InvalidOperation:  # an exponent of twenty digits: further away, or nearer to 0, than any number of a policy
+        mantissa, _, exponent = text.lower().partition("e")
+        value = Decimal(mantissa)
+        if not value:
+            return value
+        nearer = exponent.startswith("-")
+        return Decimal((value.is_signed(), (1,), -_FAR)) if nearer else Decimal("Infinity").copy_sign(value)
 
 
 def total(texts: Iterable[str]) -> Decimal:
@@ -148,7 +157,7 @@ def total(texts: Iterable[str]) -> Decimal:
 
 def _addend(value: Decimal) -> Decimal:
     """A number as it is added: infinite beyond 10,000 places before the point, rounded up beyond 10,000 after it."""
-    if value.adjusted() >= _PLACES:
+    if value.is_infinite() or value.adjusted() >= _PLACES:
         return Decimal("Infinity")
     exponent = value.as_tuple().exponent
     if isinstance(exponent, int) and exponent < -_PLACES:

@@ -1,4 +1,4 @@
-"""Texts and text patterns as SMT-LIB terms over the theory of strings, each exactly what `semantics.text_patterns` matches."""
+"""Texts and text patterns as SMT-LIB terms over the theory of strings, each what `text_patterns` matches."""
 
 from __future__ import annotations
 
