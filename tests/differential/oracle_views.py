@@ -57,8 +57,10 @@ def regex(written: tree.Regex) -> re.Pattern[str]:
 
 
 def host(text: str) -> list[str]:
-    """The host of `scheme://user@host:port/…`, of `user@host:path`, or of `name@host`."""
-    if url := re.match(r"[A-Za-z][A-Za-z0-9+.-]*://+([^/?#\\]*)", text):
+    """The host of `scheme://user@host:port/…`, as browsers read it, of `user@host:path`, or of `name@host`."""
+    text = re.sub(r"[\t\n\r]", "", text).strip()
+    known = re.match(r"(?i)(?:http|https|ws|wss|ftp):[/\\]*([^/?#\\]*)", text)
+    if url := known or re.match(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?[/\\][/\\]([^/?#\\]*)", text):
         authority = url[1].split("@")[-1]
         found = authority[1:].split("]")[0] if "[" in authority[:1] and "]" in authority else authority.split(":")[0]
     elif (scp := re.match(r"[^@/:\s]+@([^:/\s]+):", text)) or (scp := re.fullmatch(r"[^@\s]+@([^@\s/:]+)", text)):
@@ -81,11 +83,8 @@ def directory(path: str) -> str:
 def parsed(text: str) -> list[Any]:
     """The JSON value in a list; nothing where the text is none."""
 
-    def no_number(name: str) -> None:
-        raise ValueError(name)
-
     try:
-        return [json.loads(text, parse_float=Decimal, parse_constant=no_number)]
+        return [json.loads(text.removeprefix("\ufeff"), parse_float=Decimal, parse_constant=lambda _: None)]
     except ValueError:
         return []
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.differential import oracle_views
 from tests.differential.cases import many
 from tests.strategies.policies import policy_of
+from vigil_lang.diagnostics import TooCostly
 from vigil_lang.semantics import core
-from vigil_lang.semantics.views import members, viewed
+from vigil_lang.semantics.text_patterns import Expression
+from vigil_lang.semantics.views import BadView, members, path_steps, viewed
 from vigil_lang.syntax import tree
 
 PIECES = (
@@ -92,3 +95,36 @@ def test_an_entry_has_the_members_that_the_definition_gives_it(text: str) -> Non
 def test_the_folder_of_the_root_is_the_root() -> None:
     judged, _ = PLAIN["dir"]
     assert viewed(judged, ("/", "//", "/a", "a/", "a", "", "\\a")) == ("/", "/", "/", ".", ".", ".", "/")
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["https:\\\\evil.io", "https:/\\evil.io/", "//evil.io/x", "https:evil.io", "ht\ttps://evil.io", "HTTP:///evil.io"],
+)
+def test_a_host_is_what_a_browser_takes_it_for(url: str) -> None:
+    # spec R7.12-2
+    assert viewed([core.View("host")], (url,)) == ("evil.io",)
+
+
+@pytest.mark.parametrize(
+    "odd", ['"\\ud83d"', "9" * 5000, "NaN", "[Infinity]", '{"\\ud800": 1}'], ids=["half", "long", "NaN", "list", "name"]
+)
+def test_one_odd_member_hides_no_other(odd: str) -> None:
+    # spec R7.12-3
+    text = f'{{"total": 501, "x": {odd}}}'
+    assert viewed([core.View("json", "total")], (text,)) == ("501",)
+    assert (members(text) or {})["total"] == ("501",)
+
+
+@pytest.mark.parametrize("path", ['["a\\q"]', '["a\nb"]', '["\\ud800"]'])
+def test_a_path_with_a_bad_escape_is_no_path(path: str) -> None:
+    with pytest.raises(BadView):
+        path_steps(path)
+
+
+def test_what_looks_too_far_is_refused() -> None:
+    # spec R7.12-4
+    with pytest.raises(TooCostly):
+        viewed([core.View("without", expression=Expression("a[^b]*b|a"))], ("a" * 20_000,))
+    with pytest.raises(TooCostly):
+        viewed([core.View("json", "a")], ('{"a": 1, "b": 1e99999999999999999999}',))

@@ -113,3 +113,12 @@ def test_what_is_wrong_is_said(folder: Path, text: str, said: str) -> None:
 def test_more_may_be_said_of_a_shipped_tool(folder: Path) -> None:
     (folder / "vigil.toml").write_text('[tools.Bash]\nkinds = ["acme.x"]\nroles = {path = "a"}\n', encoding="utf-8")
     assert load(folder).findings == ()
+
+
+def test_what_a_tool_does_to_a_path_is_a_step_though_the_tool_has_no_kind(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = '[tools.run_shell]\neffects = { target = "file.write" }\nroles = { target = "command" }\n'
+    (folder / "vigil.toml").write_text(table, encoding="utf-8")
+    assert run(["abstract", "run.json"]) == 0
+    assert '"event":"e1.1","call":"a","action":"file.write"' in capsys.readouterr().out.replace('": "', '":"')

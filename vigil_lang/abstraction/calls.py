@@ -83,8 +83,8 @@ def understand(
         read = _shell(found, args, state, cwd, taken, understood)
     else:
         read = bool(found.code) and _code(found, args, cwd, taken, understood)
-        if found.kinds and not found.code:
-            _effects(found, args, flat, cwd, taken, understood)
+    if found.effects or (found.kinds and not found.shell and not found.code):
+        _effects(found, args, flat, cwd, taken, understood)
     if found.reads and any(holds_secret(glob) for name in _GLOBS for glob in flat.get(name, ())):
         understood.kinds += ("secret.read",)
     if is_unread:
