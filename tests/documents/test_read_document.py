@@ -167,7 +167,7 @@ def test_hostile_documents_are_read_in_linear_time(text: str) -> None:
     document = read_document(Source("SKILL.md", text))
     obligations(document)
     assert document.words
-    assert time.process_time() - started < 10
+    assert time.process_time() - started < 40  # twenty times what it takes, for coverage is measured too
 
 
 def test_what_is_nested_too_deep_is_read_as_text() -> None:
