@@ -42,7 +42,7 @@ class IndexedEngine:
             for rule in rules:
                 judgement = Judgement(rule.requirement, index, name=rule.name)
                 violations = tuple(judgement.violations())
-                yield Outcome(rule, run, violations, bool(violations) or judgement.exercised())
+                yield Outcome(rule, violations, bool(violations) or judgement.exercised())
 
 
 class Judgement:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from vigil_lang.semantics.core import Requirement
+    from vigil_lang.semantics.core import Bound, Requirement
     from vigil_lang.trace import Event, Trace
 
 
@@ -46,7 +46,6 @@ class Outcome:
     """What one rule says of one run: the events at fault in the run's order, and whether it was put to the test."""
 
     rule: Rule
-    run: Trace
     violations: tuple[Violation, ...]
     exercised: bool
     """Some event meets the trigger under some binding; without a trigger always (spec 7.10)."""
@@ -65,29 +64,80 @@ PrefixVerdict: TypeAlias = Literal["violated", "satisfied", "pending", "holding"
 would be false or true were the run to stop now."""
 
 
+class Breach(NamedTuple):
+    """A violation met on the way: the rule's place among those followed, the event's index and id, and the first
+    binding known to fail it."""
+
+    rule: int
+    event: int
+    id: str
+    binding: tuple[str | None, ...]
+
+
+class Owed(NamedTuple):
+    """An obligation that is open: since which event, under which binding, and how much of its bound is left.
+
+    `left` is None where it may be met until the run ends. Time counts from the last event.
+    """
+
+    rule: int
+    event: int
+    id: str
+    binding: tuple[str | None, ...]
+    left: Bound = None
+
+
+class Unjudged(NamedTuple):
+    """A rule that cannot be judged from here on, and why."""
+
+    rule: int
+    why: str
+
+
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What a rule says of a run after some more events: the verdict, and the violations that are new."""
+    """What is new after some more events, in the order in which it came to be certain."""
 
-    verdict: PrefixVerdict
-    violations: tuple[Violation, ...] = ()
+    breaches: tuple[Breach, ...] = ()
+    unjudged: tuple[Unjudged, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Ahead:
-    """What a rule would say if a pending call were made: the violations that would be new."""
+    """What would be new if a pending call were made and succeeded; rules that cannot judge it are named as well."""
 
-    violations: tuple[Violation, ...] = ()
+    breaches: tuple[Breach, ...] = ()
+    unjudged: tuple[Unjudged, ...] = ()
 
 
 class Monitor(Protocol):
-    """Follows one rule along one run."""
+    """Follows rules along one run."""
 
     def propose(self, events: Sequence[Event]) -> Ahead:
-        """What would be if a call with these events succeeded; nothing remembers it."""
+        """What would be if a call with these events succeeded; nothing remembers it.
 
-    def step(self, events: Sequence[Event]) -> Progress:
-        """Take in what happened: new events, and by their ids the ends of earlier ones."""
+        Calls in flight are no guards of it, and what they may do counts against it. A test of an output that is not
+        there yet is open (spec R7.11-4).
+        """
 
-    def close(self) -> Outcome:
-        """The run is over: what a batch engine says of it."""
+    def step(self, events: Sequence[Event], *, ended: bool = True) -> Progress:
+        """Take in what happened: new events, and by their ids the ends of those in flight.
+
+        Without `ended` the new events are in flight: their statuses and outputs may still come, and they are judged
+        when they and all before them have ended.
+
+        Raises:
+            ValueError: an event has the id of one that has ended.
+        """
+
+    def verdicts(self) -> tuple[PrefixVerdict, ...]:
+        """What each rule says of the events so far; those in flight are taken as they are."""
+
+    def pending(self) -> tuple[Owed, ...]:
+        """What is owed, rule by rule, oldest first."""
+
+    def close(self) -> tuple[Outcome | Unjudged, ...]:
+        """The run is over, calls in flight end as they are: what a batch engine says of it, rule by rule."""
+
+    def snapshot(self) -> bytes:
+        """The whole state as JSON: equal states give equal bytes."""

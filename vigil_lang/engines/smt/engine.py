@@ -41,4 +41,4 @@ def confirmed(rule: Rule, judgement: Judgement, event_names: Sequence[str]) -> O
     violations = tuple(judgement.violations())
     encoding = Encoding(judgement, event_names, name=rule.name)
     certificate = certify(encoding, rule.name, {violation.event for violation in violations})
-    return Outcome(rule, judgement.trace, violations, bool(violations) or judgement.exercised(), certificate)
+    return Outcome(rule, violations, bool(violations) or judgement.exercised(), certificate)
