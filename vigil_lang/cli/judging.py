@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import IO, TYPE_CHECKING
 
+import click
+
 from vigil_lang.cli.output import ToolFault, console, show_errors
 from vigil_lang.cli.progress import steps
-from vigil_lang.diagnostics import Diagnostic, InputError, Source
+from vigil_lang.diagnostics import Diagnostic, InputError, Source, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,7 +17,8 @@ if TYPE_CHECKING:
     from vigil_lang.cli.verdict_writer import Writer
     from vigil_lang.engines.effort import Effort
     from vigil_lang.semantics.policy import Policy
-    from vigil_lang.trace import Signature, Trace
+    from vigil_lang.trace import Run, Signature, Trace
+    from vigil_lang.trace.unseen import CallsSeen
     from vigil_lang.verdict import Verdict
 
 _TOLD = 3
@@ -51,6 +54,25 @@ def load_policies(paths: Iterable[str], values: Mapping[str, object] | None = No
     if wrong:
         raise InputError(wrong)
     return policies
+
+
+def selected(policies: Sequence[Policy], names: Sequence[str]) -> list[Policy]:
+    """The policies with the named statements only, all where none is named.
+
+    Raises:
+        click.UsageError: there is no such statement, or none at all.
+    """
+    known = {statement.name for policy in policies for statement in policy.statements}
+    if not known:
+        raise click.UsageError("There is no statement to judge by: the policies hold none.")
+    for name in names:
+        if name not in known:
+            near = nearest(name, known, 1)
+            hint = f"Did you mean '{near[0]}'?" if near else f"There is {', '.join(sorted(known))}."
+            raise click.UsageError(f"No policy has a statement '{name}'. {hint}")
+    if not names:
+        return list(policies)
+    return [replace(p, statements=tuple(s for s in p.statements if s.name in names)) for p in policies]
 
 
 def judge(policies: Sequence[Policy], trace: Trace, effort: Effort | None = None) -> Verdict:
@@ -143,7 +165,9 @@ def _count(tally: Tally, verdict: Verdict, *, observe: bool) -> None:
 
 def _remarks(verdict: Verdict, strictness: Strictness) -> Iterator[Diagnostic]:
     """What is doubtful about a verdict, as an error where that makes the run fail."""
-    for found in (*_hardly_read(verdict.trace), *_unseen(verdict), *_cut(verdict)):
+    trace, seen = verdict.trace, verdict.seen
+    hardly = hardly_read(trace.run, len(trace), seen.calls)
+    for found in (*hardly, *unread(trace.run, seen), *_unseen(verdict), *_cut(verdict)):
         allowed = strictness.allow_empty and found.code in ("VGL605", "VGL609")
         fails = strictness.strict and not allowed
         yield replace(found, severity="error") if fails else found
@@ -153,13 +177,12 @@ def _remarks(verdict: Verdict, strictness: Strictness) -> Iterator[Diagnostic]:
         yield Diagnostic.of("VGL616", message, source, severity="error" if strictness.fail_on_vacuous else "info")
 
 
-def _hardly_read(trace: Trace) -> Iterator[Diagnostic]:
+def hardly_read(run: Run, events: int, calls: int) -> Iterator[Diagnostic]:
     """The warning that little or nothing was there to be judged."""
     from vigil_lang.runs import why_unusable
-    from vigil_lang.trace.event import MESSAGES
 
-    run, source = trace.run, Source(trace.run.path, "")
-    doubt = why_unusable(run, len(trace))
+    source = Source(run.path, "")
+    doubt = why_unusable(run, events)
     if doubt is not None:
         yield replace(doubt, severity="warning", help=None)
         return
@@ -168,11 +191,18 @@ def _hardly_read(trace: Trace) -> Iterator[Diagnostic]:
         verb = "was" if run.not_understood == 1 else "were"
         message = f"{run.not_understood} of {records} {verb} not understood as `{run.format}`"
         yield Diagnostic.of("VGL609", message, source)
-    if all(event.action in MESSAGES for event in trace.events):
-        message = "the run holds no calls" if trace.events else "the run holds no events"
+    if not calls:
+        message = "the run holds no calls" if events else "the run holds no events"
         refused = f"{run.not_executed} call{'s' * (run.not_executed != 1)}"
         help_text = f"{refused} in it, and none was executed" if run.not_executed else None
         yield Diagnostic.of("VGL605", message, source, help=help_text, severity="warning")
+
+
+def unread(run: Run, seen: CallsSeen) -> Iterator[Diagnostic]:
+    """The warning that calls carry what looks like commands and is not read."""
+    if told := seen.unread_told():
+        help_text = "`[tools]` in vigil.toml says which argument of a tool is a command line, code or SQL"
+        yield Diagnostic.of("VGL607", told, Source(run.path, ""), help=help_text)
 
 
 def _unseen(verdict: Verdict) -> Iterator[Diagnostic]:
@@ -180,9 +210,6 @@ def _unseen(verdict: Verdict) -> Iterator[Diagnostic]:
     from vigil_lang.abstraction.events import not_understood
 
     trace, seen = verdict.trace, verdict.seen
-    if unread := seen.unread_told():
-        help_text = "`[tools]` in vigil.toml says which argument of a tool is a command line, code or SQL"
-        yield Diagnostic.of("VGL607", unread, Source(trace.run.path, ""), help=help_text)
     unclear = [(event.id, reasons) for event in trace.events if (reasons := not_understood(event))]
     if unclear:
         message = (

@@ -215,6 +215,22 @@ class MonitoredRun:
             with self._taking_in():
                 self._end(key, ())
 
+    def refuse(self, call: Call) -> None:
+        """A call is not made and not begun either; those that follow it are numbered as if it had been.
+
+        Raises:
+            Unnameable: its arguments are nested too deeply.
+            ValueError: the run is closed; calls and events are mixed.
+        """
+        self._check(Call)
+        with self._taking_in():
+            self._abstraction.follow(call)
+            self._abstraction.follow(Result(call.key, executed=False))
+
+    def learn(self, run: Run) -> None:
+        """More is known of the run, as of the folder that it started in."""
+        self._abstraction.follow(Start(run))
+
     def say(self, message: Message) -> tuple[Broken, ...]:
         """The user or the agent says something; where no call ever had a result, those in flight end as they are.
 
