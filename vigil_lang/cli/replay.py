@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
@@ -209,7 +210,7 @@ class Work:
 
 
 def _remarks(found: Replayed) -> Iterator[Diagnostic]:
-    yield from hardly_read(found.run, found.events, found.seen.calls)
+    yield from hardly_read(found.run, found.events, len(found.decisions) - found.run.not_executed)
     yield from unread(found.run, found.seen)
 
 
@@ -261,7 +262,10 @@ class _Writer:
         self._labels = labels
         self._figures: Figures = Figures()
         self._broken = 0
-        self._changes = False
+        self._comparing = False
+        self._runs = self._changed = 0
+        self._changes = Counter[tuple[str, str]]()
+        """Calls that are decided differently, by what was and what is decided."""
         self._gap = False
         """Whether what was shown last is set apart from what follows."""
         self._collected = None
@@ -288,7 +292,7 @@ class _Writer:
         if before is not None:
             from vigil_lang.enforce import replayed
 
-            self._changes = True
+            self._comparing = True
             self._add_changed(replayed.Changed(before, found))
         elif self._collected is not None:
             self._collected.add(found)
@@ -299,7 +303,12 @@ class _Writer:
     def finish(self) -> None:
         """Write what is to be written at the end."""
         unused = 0 if self._labels is None else self._labels.unused
-        if self._format == "human" and not self._changes:
+        if self._format == "human" and self._comparing:
+            from vigil_lang.report.replay_screen import changed_totals
+
+            print(file=self._target)
+            print(changed_totals(self._runs, self._changed, self._changes, self._broken), file=self._target)
+        elif self._format == "human":
             from vigil_lang.report.replay_screen import print_figures
 
             print_figures(self._figures, console(self._target), broken=self._broken, unused_labels=unused)
@@ -326,6 +335,13 @@ class _Writer:
             self._print_json(published)
 
     def _add_changed(self, changed: Changed) -> None:
+        from vigil_lang.report.replay_screen import WORDS
+
+        self._runs += 1
+        self._changed += bool(changed)
+        for was, now in changed.decisions:
+            pair = [("left out" if decision is None else WORDS[decision.decided]) for decision in (was, now)]
+            self._changes[pair[0], pair[1]] += 1
         if self._collected is not None:
             self._collected.add_changed(changed)
         elif self._format == "human":

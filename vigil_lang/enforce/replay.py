@@ -135,7 +135,6 @@ class _Replaying:
         self._begin()
         owed = tuple(map(self._owing, self._run.pending()))
         outcome = self._run.close()
-        violated = {self._places[id(broken.statement)] for broken in outcome.broken}
         return Replayed(
             run=self._survey.finished_run,
             statements=tuple(
@@ -149,10 +148,10 @@ class _Replaying:
                 for path, statement in self._monitor.statements
             ),
             decisions=tuple(self._decisions),
-            violated=tuple(sorted(violated)),
+            violated=tuple(self._each_once(outcome.broken)),
             owed=owed,
             unjudged=tuple((self._places[id(each.statement)], each.why) for each in outcome.unjudged),
-            events=len(outcome.trace),
+            events=max(len(outcome.trace), len(self._decisions)),
             seen=calls_seen(outcome.trace),
         )
 
@@ -235,19 +234,19 @@ class _Replaying:
         return proposal.decision
 
     def _reasons(self, proposal: Proposal) -> Iterator[Reason]:
-        """Each statement once, with the first event at fault."""
-        seen: set[int] = set()
         for doubt in proposal.unjudged:
-            at = self._places[id(doubt.statement)]
-            seen.add(at)
             event = proposal.events[0].id if proposal.events else ""
-            yield Reason(at, event, {}, f"it cannot be judged: {doubt.why}", unjudged=True)
-        for broken in proposal.broken:
-            at = self._places[id(broken.statement)]
-            if at not in seen:
-                seen.add(at)
-                offence = broken.offence
-                yield Reason(at, offence.event, offence.bindings, offence.message)
+            message = f"it cannot be judged: {doubt.why}"
+            yield Reason(self._places[id(doubt.statement)], event, {}, message, unjudged=True)
+        yield from self._each_once(proposal.broken)
+
+    def _each_once(self, found: Iterable[Broken]) -> Iterator[Reason]:
+        """Each statement with the first event at fault."""
+        first: dict[int, Reason] = {}
+        for broken in found:
+            at, offence = self._places[id(broken.statement)], broken.offence
+            first.setdefault(at, Reason(at, offence.event, offence.bindings, offence.message))
+        return iter(first.values())
 
     def _newly_owed(self) -> Iterator[Owing]:
         """What has come to be owed since the last decision."""
@@ -284,7 +283,5 @@ def told(proposal: Proposal) -> str:
 
 def _because(broken: Broken) -> str:
     offence = broken.offence
-    said = " ".join(offence.message.split())
     why = "" if offence.why == offence.message else f"; {offence.why}"
-    near = "".join(f" `{miss.event}` came near: {miss.why}." for miss in offence.near_misses[:1])
-    return f"{broken.statement.name}: {said}{why}.{near}"
+    return f"{broken.statement.name}: {' '.join(offence.message.split())}{why}."

@@ -85,8 +85,8 @@ class Figures:
                 rows[reason.statement].calls[reaction] += 1
         for at in met:
             rows[at].disturbed += 1
-        for at in found.violated:
-            rows[at].violated += 1
+        for reason in found.violated:
+            rows[reason.statement].violated += 1
         for owing in found.owed:
             rows[owing.statement].owed += 1
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +32,7 @@ class Replayable:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """A statement that a call would violate, or that cannot be judged and so blocks.
+    """A statement that a call would violate, or that cannot be judged and so blocks; or that the run violated.
 
     `statement` is its place in `Replayed.statements`, `event` the id of the event at fault.
     """
@@ -85,11 +85,13 @@ class Replayed:
     run: Run
     statements: tuple[Replayable, ...]
     decisions: tuple[Decision, ...]
-    violated: tuple[int, ...]
+    violated: tuple[Reason, ...]
+    """The statements that the whole run violates, each with the first event at fault: as in a verdict on it."""
     owed: tuple[Owing, ...]
     unjudged: tuple[tuple[int, str], ...]
     """Statements that cannot be judged on this run, and why."""
     events: int
+    """How many events the recording has, be they left out."""
     seen: CallsSeen
 
     @property
@@ -106,7 +108,14 @@ class Replayed:
     def levels(self) -> set[Severity]:
         """The severities of the statements that disturb a call or are violated at the end."""
         met = {reason.statement for decision in self.decisions for reason in decision.reasons}
-        return {self.statements[at].severity for at in met.union(self.violated, (at for at, _ in self.unjudged))}
+        met |= {reason.statement for reason in self.violated} | {at for at, _ in self.unjudged}
+        return {self.statements[at].severity for at in met}
+
+    @property
+    def unforeseen(self) -> list[Reason]:
+        """What is violated by statements that disturb no call: its outcome, a message or the end showed it."""
+        met = {reason.statement for decision in self.decisions for reason in decision.reasons}
+        return [reason for reason in self.violated if reason.statement not in met]
 
     def to_json(self) -> dict[str, Any]:
         """The published form, `vigil.replay/1`."""
@@ -156,7 +165,8 @@ class Replayed:
 
     def _end_to_json(self) -> dict[str, Any]:
         found: dict[str, Any] = {
-            "violated": [self.statements[at].name for at in self.violated],
+            "violated": [self.statements[reason.statement].name for reason in self.violated],
+            "violations": [self._reason_to_json(reason) for reason in self.violated],
             "owed": [self._owing_to_json(owing) for owing in self.owed],
         }
         if self.unjudged:
@@ -172,8 +182,7 @@ class Replayed:
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """A call on which two sets of policies decide differently; None where a call is left out under one of them."""
 
     before: Decision | None
@@ -199,8 +208,8 @@ class Changed:
     @property
     def violated(self) -> tuple[list[str], list[str]]:
         """The names of statements that are violated now and were not before, and the other way round."""
-        before = {self.before.statements[at].name for at in self.before.violated}
-        now = {self.now.statements[at].name for at in self.now.violated}
+        before = {self.before.statements[reason.statement].name for reason in self.before.violated}
+        now = {self.now.statements[reason.statement].name for reason in self.now.violated}
         return sorted(now - before), sorted(before - now)
 
     def __bool__(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -11,6 +12,7 @@ from vigil_lang.diagnostics.visible import shown_path, visible
 from vigil_lang.verdict.calls import call_text, middle
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Iterable, Iterator, Sequence
 
     from rich.console import Console
@@ -52,7 +54,9 @@ def print_changed(found: Changed, console: Console) -> bool:
         if change.now is None:
             lines.append(Text(f"{_PAD}{_event(change.before)}  is left out with the call that started it"))
             continue
-        lines += _decision(change.now, found.now, console, was=_was(change.before, found.before))
+        shown = change.now.shown or (None if change.before is None else change.before.shown)
+        was = _was(change.before, found.before)
+        lines += _decision(replace(change.now, shown=shown), found.now, console, was=was)
     lines += _rest([change.now or change.before for change in changes[_IN_FULL:]], console)
     appeared, gone = found.violated
     told = [("violated now", appeared), ("violated no more", gone)]
@@ -115,6 +119,17 @@ def totals(figures: Figures, broken: int = 0, unused_labels: int = 0) -> Iterato
     yield from _confirmations(figures)
 
 
+def changed_totals(runs: int, changed: int, calls: Counter[tuple[str, str]], broken: int = 0) -> str:
+    """`2 runs: 1 changed, 1 unchanged · calls: 1 passed, now held`; `calls` are by what was and what is decided."""
+    parts = [(changed, "changed"), (runs - changed, "unchanged"), (broken, "not readable")]
+    told = ", ".join(f"{number} {word}" for number, word in parts if number)
+    some = "; ".join(
+        f"{number} {was}, now {now if was != now else 'by other statements'}"
+        for (was, now), number in sorted(calls.items())
+    )
+    return f"{_many(runs + broken, 'run')}: {told}" + (f" · calls: {some}" if some else "")
+
+
 def rows(figures: Figures) -> list[list[str]]:
     """The table by statement, with its head; a row for each statement that did something."""
     names = [name for _, name in figures.statements]
@@ -165,7 +180,7 @@ def _was(before: Decision | None, of: Replayed) -> str:
 
 def _by(decision: Decision, of: Replayed) -> str:
     names = ", ".join(visible(of.statements[reason.statement].name) for reason in decision.reasons)
-    return f" by {names}" if names else ""
+    return f": {names}" if names else ""
 
 
 def _event(decision: Decision | None) -> str:
@@ -207,8 +222,16 @@ def _end(found: Replayed, console: Console) -> Iterator[Text]:
     yield Text()
     yield Text(f"{_PAD}at the end", "bold")
     if found.violated:
-        names = ", ".join(visible(found.statements[at].name) for at in found.violated)
-        yield from hanging(console, Text(f"{_PAD * 2}violated: "), names)
+        open_ones = {owing.statement for owing in found.owed}
+        unforeseen = found.unforeseen
+        for reason in unforeseen:
+            if reason.statement in open_ones:
+                continue
+            told = f"{found.statements[reason.statement].name} at {reason.event}: {reason.message}"
+            yield from hanging(console, Text(f"{_PAD * 2}violated: "), told)
+        names = [found.statements[r.statement].name for r in found.violated if r not in unforeseen]
+        if names:
+            yield from hanging(console, Text(f"{_PAD * 2}violated: "), ", ".join(names))
     for owing in found.owed[:_OWED]:
         yield from hanging(console, Text(f"{_PAD * 2}owed: "), _owed(owing, found))
     if len(found.owed) > _OWED:

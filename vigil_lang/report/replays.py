@@ -31,8 +31,9 @@ def lines(found: Replayed) -> Iterator[str]:
         for reason in decision.reasons:
             name = found.statements[reason.statement].name
             yield f"{path}:{_event(decision)}: {decision.decided} {visible(name)} {visible(reason.message)}"
-    for at in found.violated:
-        yield f"{path}: violated {visible(found.statements[at].name)}"
+    for reason in found.violated:
+        name = visible(found.statements[reason.statement].name)
+        yield f"{path}:{visible(reason.event)}: violated {name} {visible(reason.message)}"
     for owing in found.owed:
         name = found.statements[owing.statement].name
         yield f"{path}:{visible(owing.since)}: owed {visible(name)} {visible(owing.message)}"
@@ -69,8 +70,9 @@ class Replays:
             names = ", ".join(cell(found.statements[reason.statement].name) for reason in decision.reasons)
             said = " ".join(cell(reason.message) for reason in decision.reasons)
             self._row(found.run, _event(decision), WORDS[decision.decided], names, said)
-        for at in found.violated:
-            self._row(found.run, "end", "violated", cell(found.statements[at].name), "")
+        for reason in found.violated:
+            name = cell(found.statements[reason.statement].name)
+            self._row(found.run, reason.event, "violated", name, cell(reason.message))
         for owing in found.owed:
             name = cell(found.statements[owing.statement].name)
             self._row(found.run, owing.since, "owed", name, cell(owing.message))
@@ -136,7 +138,7 @@ class Replays:
             for reason in decision.reasons
             if reason.statement == at
         ]
-        told += ["violated at the end"] if at in found.violated else []
+        told += [f"{reason.event}: violated: {reason.message}" for reason in found.violated if reason.statement == at]
         told += [f"cannot be judged: {why}" for place, why in found.unjudged if place == at]
         owed = "\n".join(f"owed: {owing.message}" for owing in found.owed if owing.statement == at)
         path = self._places.in_root(statement.policy)
