@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
@@ -216,17 +215,13 @@ def _remarks(found: Replayed) -> Iterator[Diagnostic]:
 
 def _outcomes(work: Work, paths: Sequence[str], jobs: int | None) -> Iterator[Iterator[Outcome] | list[Outcome]]:
     """What comes of each recording, in order."""
-    from vigil_lang.base.processes import can_spawn, importing_nothing_here
+    from vigil_lang.base.processes import can_spawn, processors, spawned
 
-    jobs = min(jobs or _processors(), len(paths))
+    jobs = min(jobs or processors(), len(paths))
     if jobs == 1 or len(paths) < WORTH_A_PROCESS or "-" in (*paths, *work.task.policies) or not can_spawn():
         yield from map(work.outcomes, paths)
         return
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
-
-    context = get_context("spawn")
-    with importing_nothing_here(), ProcessPoolExecutor(jobs, context, _prepare, (work.task,)) as pool:
+    with spawned(jobs, _prepare, work.task) as pool:
         yield from pool.map(_all_outcomes, paths)
 
 
@@ -242,10 +237,6 @@ def _prepare(task: Task) -> None:
 
 def _all_outcomes(path: str) -> list[Outcome]:
     return list(_prepared[0].outcomes(path))
-
-
-def _processors() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 # --- what is written ----------------------------------------------------------------------------------------
