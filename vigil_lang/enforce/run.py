@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 Decision: TypeAlias = "Reaction | Literal['pass']"
 """What is to be done about a pending call."""
 
-_Act: TypeAlias = Literal["start", "begin", "end", "begin events", "end events", "deny", "say"]
+_Act: TypeAlias = Literal["start", "learn", "begin", "end", "begin events", "end events", "deny", "refuse", "say"]
 """What can happen to a run."""
 
 DECISIONS: tuple[Decision, ...] = ("block", "hold", "warn", "pass")
@@ -251,6 +251,23 @@ class MonitoredRun:
             with self._taking_in("deny", key):
                 self._end(key, ())
 
+    def refuse(self, call: Call) -> None:
+        """A call is not made and not begun either; those that follow it are numbered as if it had been.
+
+        Raises:
+            Unnameable: its arguments are nested too deeply.
+            ValueError: the run is closed; calls and events are mixed.
+        """
+        self._check(Call)
+        with self._taking_in("refuse", call):
+            self._abstraction.follow(call)
+            self._abstraction.follow(Result(call.key, executed=False))
+
+    def learn(self, run: Run) -> None:
+        """More is known of the run, as of the folder that it started in."""
+        with self._taking_in("learn", run):
+            self._abstraction.follow(Start(run))
+
     def say(self, message: Message) -> tuple[Broken, ...]:
         """The user or the agent says something; where no call ever had a result, those in flight end as they are.
 
@@ -343,6 +360,10 @@ class MonitoredRun:
                 self.end(msgspec.convert(what, tuple[Event, ...]))
             case "deny":
                 self.deny(msgspec.convert(what, str))
+            case "refuse":
+                self.refuse(msgspec.convert(what, Call))
+            case "learn":
+                self.learn(msgspec.convert(what, Run))
             case "say":
                 self.say(msgspec.convert(what, Message))
             case _:
