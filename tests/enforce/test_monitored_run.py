@@ -112,3 +112,30 @@ def test_events_take_the_place_of_calls() -> None:
     assert run.propose([Event.of("pay", {"invoice": "12"})]).decision == "pass"
     with pytest.raises(ValueError, match="calls or events"):
         run.propose(Call("c", "pay", {}))
+
+
+def test_all_that_can_happen_is_in_a_snapshot() -> None:
+    run = started(CHECKED)
+    run.learn(Run("r", cwd="/srv"))
+    run.refuse(Call("c1", "Bash", {"command": "cd /tmp"}))
+    run.begin(Call("c2", "Bash", {"command": "rm x"}))
+    run.deny("c2")
+    made(run, "c3", "Bash", command="rm x")
+    run.say(Message("agent", "done"))
+    assert [(event.id, event.args.get("path")) for event in run.trace.events] == [
+        ("e3", None),
+        ("e3.1", ("/srv/x",)),
+        ("m1", None),
+    ]
+    restored = PolicyMonitor([]).restore(run.snapshot())
+    assert (restored.trace, restored.snapshot()) == (run.trace, run.snapshot())
+
+
+def test_denied_events_are_forgotten() -> None:
+    run = started("statement S: atmost[1](a())")
+    run.begin([Event.of("a", id="one")])
+    run.deny("one")
+    assert run.propose([Event.of("a")]).decision == "pass"
+    run.begin([Event.of("a", id="two")])
+    restored = PolicyMonitor([parse_policy("statement S: atmost[1](a())")]).restore(run.snapshot())
+    assert [run.propose([Event.of("a")]).decision for run in (run, restored)] == ["block", "block"]

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import msgspec
 
 from vigil_lang.abstraction.run import Abstraction, Options
 from vigil_lang.diagnostics import TooCostly
-from vigil_lang.engines.explanation import Explainer, required
+from vigil_lang.enforce.values import encoded
+from vigil_lang.engines.explanation import Explainer, remedy, required
 from vigil_lang.engines.index import RunIndex
 from vigil_lang.engines.indexed import Judgement
 from vigil_lang.engines.interface import Rule, Unjudged
@@ -30,17 +34,24 @@ if TYPE_CHECKING:
 Decision: TypeAlias = "Reaction | Literal['pass']"
 """What is to be done about a pending call."""
 
+_Act: TypeAlias = Literal["start", "learn", "begin", "end", "begin events", "end events", "deny", "refuse", "say"]
+"""What can happen to a run."""
+
 DECISIONS: tuple[Decision, ...] = ("block", "hold", "warn", "pass")
 """The strongest first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """A statement that is violated for certain, and the event at fault; `policy` is the path of its policy."""
+    """A statement that is violated for certain, and the event at fault; `policy` is the path of its policy.
+
+    `remedy` is what would have had to happen before for the event to be allowed, None where nothing would do.
+    """
 
     policy: str
     statement: Statement
     offence: Offence
+    remedy: str | None = None
 
     @property
     def reaction(self) -> Reaction:
@@ -86,6 +97,9 @@ class Proposal:
         asked = {"block"} if self.unjudged else {broken.reaction for broken in self.broken}
         return next((decision for decision in DECISIONS if decision in asked), "pass")
 
+    def __bool__(self) -> bool:
+        raise TypeError("a proposal is neither true nor false: ask for `proposal.decision`")
+
 
 @dataclass(frozen=True, slots=True)
 class RunOutcome:
@@ -117,6 +131,25 @@ class PolicyMonitor:
         """A run that begins."""
         return MonitoredRun(self, run or Run("<memory>"), options or Options())
 
+    def restore(self, state: bytes, options: Options | None = None) -> MonitoredRun:
+        """The run that a snapshot was taken of, judged anew from its beginning: under these policies, even if others.
+
+        `options` are not part of a snapshot.
+
+        Raises:
+            ValueError: it is no snapshot.
+        """
+        try:
+            (first, run), *journal = msgspec.json.Decoder(list[tuple[str, Any]], float_hook=Decimal).decode(state)
+            if first != "start":
+                raise ValueError("it does not begin with a run")
+            restored = self.run(msgspec.convert(run, Run), options)
+            for act, what in journal:
+                restored._redo(act, what)
+        except (ValueError, TypeError, ArithmeticError, RecursionError) as error:
+            raise ValueError(f"`state` is no snapshot of a run: {error}") from error
+        return restored
+
 
 class MonitoredRun:
     """One run while it happens.
@@ -138,8 +171,11 @@ class MonitoredRun:
         """The key that each event is found by."""
         self._known: set[tuple[int, str]] = set()
         self._unjudged: dict[int, str] = {}
-        self._has_results = self._is_closed = False
+        self._is_closed = False
         self._takes: type[Call | Event] | None = None
+        self._journal: list[tuple[_Act, object]] = [("start", run)]
+        self.reports_results = False
+        """Whether calls are known to have results; until then a message says that those in flight are over."""
 
     # --- before a call ---
 
@@ -151,7 +187,7 @@ class MonitoredRun:
             ValueError: the run is closed; an event has an id that is taken; calls and events are mixed.
         """
         self._check(Call if isinstance(call, Call) else Event)
-        events = self._abstraction.propose(call) if isinstance(call, Call) else self._numbered(call)
+        events = self._abstraction.propose(call) if isinstance(call, Call) else self.numbered(call)
         ahead = self._monitor.propose(events)
         as_made = [replace(event, status="ok", output=None) for event in events]
         broken = self._explained(ahead.breaches, Trace((*self._events(), *as_made)) if ahead.breaches else None)
@@ -171,13 +207,13 @@ class MonitoredRun:
             if call.key in self._groups:
                 raise ValueError(f"the call {call.key} has begun already")
             self._takes = Call
-            with self._taking_in():
+            with self._taking_in("begin", call):
                 return self._begin(call.key, self._abstraction.follow(call))
-        events = self._numbered(call)
+        events = self.numbered(call)
         if not events:
             raise ValueError("a call has one event or more")
         self._takes = Event
-        with self._taking_in():
+        with self._taking_in("begin events", events):
             return self._begin(events[0].id, events)
 
     def end(self, result: Result | Sequence[Event]) -> tuple[Broken, ...]:
@@ -196,15 +232,15 @@ class MonitoredRun:
         if isinstance(result, Result):
             if not self._abstraction.waits_for(key):
                 raise ValueError(f"the call {key} has ended already")
-            self._has_results = True
-            with self._taking_in():
+            self.reports_results = True
+            with self._taking_in("end", result):
                 return self._end(key, self._abstraction.follow(result))
         if key not in self._in_flight:
             raise ValueError(f"the call {key} has ended already")
         if [event.id for event in group] != [event.id for event in result]:
             raise ValueError("a call ends with the events that it began with")
-        self._has_results = True
-        with self._taking_in():
+        self.reports_results = True
+        with self._taking_in("end events", tuple(result)):
             return self._end(key, tuple(result))
 
     def deny(self, key: str) -> None:
@@ -212,7 +248,7 @@ class MonitoredRun:
         if self._abstraction.waits_for(key):
             self.end(Result(key, executed=False))
         elif key in self._in_flight:
-            with self._taking_in():
+            with self._taking_in("deny", key):
                 self._end(key, ())
 
     def refuse(self, call: Call) -> None:
@@ -223,13 +259,14 @@ class MonitoredRun:
             ValueError: the run is closed; calls and events are mixed.
         """
         self._check(Call)
-        with self._taking_in():
+        with self._taking_in("refuse", call):
             self._abstraction.follow(call)
             self._abstraction.follow(Result(call.key, executed=False))
 
     def learn(self, run: Run) -> None:
         """More is known of the run, as of the folder that it started in."""
-        self._abstraction.follow(Start(run))
+        with self._taking_in("learn", run):
+            self._abstraction.follow(Start(run))
 
     def say(self, message: Message) -> tuple[Broken, ...]:
         """The user or the agent says something; where no call ever had a result, those in flight end as they are.
@@ -238,9 +275,9 @@ class MonitoredRun:
             ValueError: the run is closed.
         """
         self._check(None)
-        with self._taking_in():
+        with self._taking_in("say", message):
             found: list[Broken] = []
-            if not self._has_results:
+            if not self.reports_results:
                 for key in sorted(self._in_flight, key=list(self._groups).index):
                     found += self._end(key, self._groups[key])
             (event,) = self._abstraction.follow(message)
@@ -278,26 +315,25 @@ class MonitoredRun:
                     vacuous.append(outcome.rule.name)
         return RunOutcome(trace, tuple(broken), self._doubts(doubts), tuple(vacuous))
 
-    # --- events ---
+    def lose(self, why: str) -> None:
+        """What happened is not known: from here on no statement can be judged."""
+        self._unjudged |= dict.fromkeys(range(len(self._of.statements)), why)
 
-    @contextmanager
-    def _taking_in(self) -> Iterator[None]:
-        """What fails in here leaves a run of which nobody knows what happened."""
-        try:
-            yield
-        except BaseException as error:
-            why = f"what happened could not be taken in ({type(error).__name__})"
-            self._unjudged |= dict.fromkeys(range(len(self._of.statements)), why)
-            raise
+    @property
+    def length(self) -> int:
+        """How many things have happened; proposals are none."""
+        return len(self._journal)
 
-    def _check(self, takes: type[Call | Event] | None) -> None:
-        if self._is_closed:
-            raise ValueError("the run is closed")
-        if takes is not None and self._takes not in (None, takes):
-            raise ValueError("a run has calls or events, not both")
+    def is_in_flight(self, events: Sequence[Event]) -> bool:
+        """Whether these are the events of a call that has not ended."""
+        return bool(events) and self._ids.get(events[0].id) in self._in_flight
 
-    def _numbered(self, events: Sequence[Event]) -> tuple[Event, ...]:
-        """Events, those without an id numbered by their place in the run."""
+    def numbered(self, events: Sequence[Event]) -> tuple[Event, ...]:
+        """Events, those without an id numbered by their place in the run.
+
+        Raises:
+            ValueError: an id is that of another event.
+        """
         found: list[Event] = []
         for event in events:
             place = f"e{len(self._ids) + len(found) + 1}"
@@ -305,6 +341,51 @@ class MonitoredRun:
             if found[-1].id in self._ids:
                 raise ValueError(f"the id {found[-1].id} is that of another event")
         return tuple(found)
+
+    def snapshot(self) -> bytes:
+        """What was begun, ended and said, in order, as JSON: `PolicyMonitor.restore` follows it anew."""
+        plain = msgspec.to_builtins(self._journal, builtin_types=(Decimal,))
+        return encoded(plain)
+
+    def _redo(self, act: object, what: object) -> None:
+        """Do again what a journal says was done."""
+        match act:
+            case "begin":
+                self.begin(msgspec.convert(what, Call))
+            case "end":
+                self.end(msgspec.convert(what, Result))
+            case "begin events":
+                self.begin(msgspec.convert(what, tuple[Event, ...]))
+            case "end events":
+                self.end(msgspec.convert(what, tuple[Event, ...]))
+            case "deny":
+                self.deny(msgspec.convert(what, str))
+            case "refuse":
+                self.refuse(msgspec.convert(what, Call))
+            case "learn":
+                self.learn(msgspec.convert(what, Run))
+            case "say":
+                self.say(msgspec.convert(what, Message))
+            case _:
+                raise ValueError("it has an entry of an unknown kind")
+
+    # --- events ---
+
+    @contextmanager
+    def _taking_in(self, act: _Act, what: object) -> Iterator[None]:
+        """What fails in here leaves a run of which nobody knows what happened."""
+        try:
+            self._journal.append((act, what))
+            yield
+        except BaseException as error:
+            self.lose(f"what happened could not be taken in ({type(error).__name__})")
+            raise
+
+    def _check(self, takes: type[Call | Event] | None) -> None:
+        if self._is_closed:
+            raise ValueError("the run is closed")
+        if takes is not None and self._takes not in (None, takes):
+            raise ValueError("a run has calls or events, not both")
 
     def _begin(self, key: str, events: tuple[Event, ...]) -> tuple[Broken, ...]:
         self._keep(key, events)
@@ -354,7 +435,7 @@ class MonitoredRun:
         for breach in breaches:
             path, statement = self._of.statements[breach.rule]
             offence = _offence(statement, index, trace.index_of[breach.id], breach.binding)
-            found.append(Broken(path, statement, offence))
+            found.append(Broken(path, statement, offence, remedy(statement, breach.binding)))
         return tuple(found)
 
     def _offences(self, at: int, outcome: Outcome, trace: Trace) -> Iterable[Broken]:
@@ -362,7 +443,7 @@ class MonitoredRun:
         index = RunIndex(trace) if outcome.violations else None
         for place, binding in outcome.violations:
             assert index is not None
-            yield Broken(path, statement, _offence(statement, index, place, binding))
+            yield Broken(path, statement, _offence(statement, index, place, binding), remedy(statement, binding))
 
     def _doubts(self, why: dict[int, str]) -> tuple[NotJudged, ...]:
         return tuple(NotJudged(*self._of.statements[at], why[at]) for at in sorted(why))

@@ -271,6 +271,12 @@ def bound_in_words(theta: core.Theta) -> str:
     return span_of(bound_of(theta)) if counted is None else amount_of(counted)
 
 
+def remedy(statement: Statement, values: Key) -> str | None:
+    """What would have had to happen before, for an event at fault to be allowed; None where nothing would do."""
+    form = statement.preset
+    return None if form is None or not form.wanted or form.looks == "ahead" else required(statement, values)
+
+
 def required(statement: Statement, values: Key) -> str:
     """What an obligation of the statement asks for under a binding: "`close(file = x)` with `x` = `a`"."""
     requirement, form = statement.requirement, statement.preset
