@@ -165,9 +165,11 @@ def _count(tally: Tally, verdict: Verdict, *, observe: bool) -> None:
 
 def _remarks(verdict: Verdict, strictness: Strictness) -> Iterator[Diagnostic]:
     """What is doubtful about a verdict, as an error where that makes the run fail."""
-    trace, seen = verdict.trace, verdict.seen
-    hardly = hardly_read(trace.run, len(trace), seen.calls)
-    for found in (*hardly, *unread(trace.run, seen), *_unseen(verdict), *_cut(verdict)):
+    from vigil_lang.trace.event import MESSAGES
+
+    events = verdict.trace.events
+    read = hardly_read(verdict.trace.run, len(events), said_only=all(event.action in MESSAGES for event in events))
+    for found in (*read, *unread(verdict.trace.run, verdict.seen), *_unseen(verdict), *_cut(verdict)):
         allowed = strictness.allow_empty and found.code in ("VGL605", "VGL609")
         fails = strictness.strict and not allowed
         yield replace(found, severity="error") if fails else found
@@ -177,8 +179,8 @@ def _remarks(verdict: Verdict, strictness: Strictness) -> Iterator[Diagnostic]:
         yield Diagnostic.of("VGL616", message, source, severity="error" if strictness.fail_on_vacuous else "info")
 
 
-def hardly_read(run: Run, events: int, calls: int) -> Iterator[Diagnostic]:
-    """The warning that little or nothing was there to be judged."""
+def hardly_read(run: Run, events: int, *, said_only: bool) -> Iterator[Diagnostic]:
+    """The warning that little or nothing was there to be judged; `said_only` where no event is of a call."""
     from vigil_lang.runs import why_unusable
 
     source = Source(run.path, "")
@@ -191,7 +193,7 @@ def hardly_read(run: Run, events: int, calls: int) -> Iterator[Diagnostic]:
         verb = "was" if run.not_understood == 1 else "were"
         message = f"{run.not_understood} of {records} {verb} not understood as `{run.format}`"
         yield Diagnostic.of("VGL609", message, source)
-    if not calls:
+    if said_only:
         message = "the run holds no calls" if events else "the run holds no events"
         refused = f"{run.not_executed} call{'s' * (run.not_executed != 1)}"
         help_text = f"{refused} in it, and none was executed" if run.not_executed else None

@@ -209,7 +209,7 @@ class Work:
 
 
 def _remarks(found: Replayed) -> Iterator[Diagnostic]:
-    yield from hardly_read(found.run, found.events, len(found.decisions) - found.run.not_executed)
+    yield from hardly_read(found.run, found.events, said_only=len(found.decisions) <= found.run.not_executed)
     yield from unread(found.run, found.seen)
 
 
