@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from vigil_lang.abstraction.calls import Unnameable
 from vigil_lang.abstraction.run import Abstraction, Options
 from vigil_lang.diagnostics import Diagnostic, Source, TooCostly
+from vigil_lang.enforce.blocked import in_words
 from vigil_lang.enforce.replayed import Decision, Owing, Reason, Replayable, Replayed
 from vigil_lang.engines.wording import span_of
 from vigil_lang.runs import unnameable
@@ -277,11 +278,5 @@ def told(proposal: Proposal) -> str:
     for broken in proposal.broken:
         if id(broken.statement) not in heard:
             heard.add(id(broken.statement))
-            parts.append(_because(broken))
+            parts.append(f"{in_words(broken)}.")
     return " ".join(parts)
-
-
-def _because(broken: Broken) -> str:
-    offence = broken.offence
-    why = "" if offence.why == offence.message else f"; {offence.why}"
-    return f"{broken.statement.name}: {' '.join(offence.message.split())}{why}."
