@@ -38,11 +38,15 @@ MOST_STEPS: Final = 2_000_000
 class Unrolled:
     """A rule along one run, with the run."""
 
+    ends_with_calls = False
+
     def __init__(self, rule: Rule, rank: Callable[[Binding], tuple[int, ...]]) -> None:
         self.rule = rule
         self.violations = Violations(rank)
         self.tables: list[Table] = []
         self._events: list[Event] = []
+        self._places: list[int] = []
+        """Where each stands in the run: ahead, calls in flight may be left out."""
         self._true: set[tuple[int, Binding]] = set()
         """The events and bindings at which Θ holds whatever comes."""
         self._domains: list[dict[str, None]] = [{} for _ in rule.requirement.variables]
@@ -62,8 +66,9 @@ class Unrolled:
         if len(self._events) >= MOST_EVENTS:
             raise CannotJudge(f"it relates events in a way that is judged for runs of up to {MOST_EVENTS:,} events")
         self._events.append(now.event)
+        self._places.append(now.index)
         if now.trail is not None:
-            now.trail.append((self._events.pop, ()))
+            now.trail += [(self._events.pop, ()), (self._places.pop, ())]
         for domain, fields in zip(self._domains, self._fields, strict=True):
             for text in (text for field in fields for text in texts(field, now.event)):
                 if text not in domain:
@@ -79,8 +84,8 @@ class Unrolled:
                 value = unrolling.value(self.rule.requirement.theta, at, binding)
                 if value is True and not ahead:
                     self._true.add((at, binding))
-                elif value is False and self.violations.note(at, event.id, binding, now):
-                    new.append(at)
+                elif value is False and self.violations.note(self._places[at], event.id, binding, now):
+                    new.append(self._places[at])
         if now.trail is None:
             self._steps += unrolling.steps
         if self._steps + unrolling.steps > MOST_STEPS:
@@ -123,6 +128,7 @@ class Unrolled:
         violations, events, self._steps, true = state
         self.violations.load(violations)
         self._events = msgspec.convert(events, list[Event])
+        self._places = list(range(len(self._events)))
         self._true = {(at, tuple(binding)) for at, binding in true}
         for event in self._events:
             for domain, fields in zip(self._domains, self._fields, strict=True):
