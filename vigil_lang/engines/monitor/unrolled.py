@@ -47,6 +47,8 @@ class Unrolled:
         self._events: list[Event] = []
         self._places: list[int] = []
         """Where each stands in the run: ahead, calls in flight may be left out."""
+        self._happened = 0
+        """How many of them are no proposal."""
         self._true: set[tuple[int, Binding]] = set()
         """The events and bindings at which Θ holds whatever comes."""
         self._domains: list[dict[str, None]] = [{} for _ in rule.requirement.variables]
@@ -69,13 +71,17 @@ class Unrolled:
         self._places.append(now.index)
         if now.trail is not None:
             now.trail += [(self._events.pop, ()), (self._places.pop, ())]
+        if not ahead:
+            if now.trail is not None:
+                now.trail.append((setattr, (self, "_happened", self._happened)))
+            self._happened = len(self._events)
         for domain, fields in zip(self._domains, self._fields, strict=True):
             for text in (text for field in fields for text in texts(field, now.event)):
                 if text not in domain:
                     domain[text] = None
                     if now.trail is not None:
                         now.trail.append((domain.pop, (text,)))
-        unrolling = _Unrolling(self.rule.requirement, Trace(tuple(self._events)), ahead)
+        unrolling = _Unrolling(self.rule.requirement, Trace(tuple(self._events)), self._happened)
         new = []
         for at, event in enumerate(self._events):
             for binding in product(*self._domains):
@@ -129,6 +135,7 @@ class Unrolled:
         self.violations.load(violations)
         self._events = msgspec.convert(events, list[Event])
         self._places = list(range(len(self._events)))
+        self._happened = len(self._events)
         self._true = {(at, tuple(binding)) for at, binding in true}
         for event in self._events:
             for domain, fields in zip(self._domains, self._fields, strict=True):
@@ -138,11 +145,11 @@ class Unrolled:
 class _Unrolling:
     """The truth of bodies on the events so far: True or False whatever comes, None where that is open."""
 
-    def __init__(self, requirement: core.Requirement, trace: Trace, ahead: bool) -> None:
+    def __init__(self, requirement: core.Requirement, trace: Trace, happened: int) -> None:
         self.steps = 0
         self._variables = requirement.variables
         self._trace = trace
-        self._ahead = ahead
+        self._happened = happened
         self._known: dict[tuple[int, int, Binding], bool | None] = {}
         self._checks: dict[tuple[int, bool | None], Callable[[Event, Any], bool]] = {}
 
@@ -190,7 +197,7 @@ class _Unrolling:
     def _meets(self, condition: core.Condition, at: int, binding: Binding) -> bool | None:
         event = self._trace.events[at]
         values = dict(zip(self._variables, binding, strict=True))
-        if not self._ahead or at < len(self._trace.events) - 1:
+        if at < self._happened:
             return self._check(condition, None)(event, values)
         surely, possibly = (self._check(condition, how)(event, values) for how in (True, False))
         return True if surely else None if possibly else False
