@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from dataclasses import replace
 from hashlib import blake2b
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
@@ -31,9 +32,9 @@ if TYPE_CHECKING:
 RANKED: Final = 200_000
 """Values whose order of appearance is known; of those that come later the order within their event."""
 CALLS: Final = 10_000
-"""Calls that are known by their ids: an event of an earlier one would be taken for a new call's."""
+"""Calls, at least, that are known by their ids: an event of an earlier one would be taken for a new call's."""
 IDS: Final = 10_000
-"""Events whose ids are known."""
+"""Events, at least, whose ids are known."""
 _SHORT: Final = 40
 _DISPATCHED: Final = 10_000
 _NO_NEWS: Final = Progress()
@@ -265,8 +266,8 @@ class RunMonitor:
             for ranks in self._ranks.values():
                 ranks.add(event)
             self._ids[event.id] = None
-            if len(self._ids) > IDS:
-                del self._ids[next(iter(self._ids))]
+            if len(self._ids) > 2 * IDS:
+                self._ids = dict.fromkeys(islice(self._ids, IDS, None))
             for part in parts:
                 judged = part.judged
                 try:
@@ -297,8 +298,8 @@ class RunMonitor:
             if ordinal is None:
                 ordinal = self._calls[event.call] = self._called
                 self._called += 1
-                if len(self._calls) > CALLS and now.trail is None:
-                    del self._calls[next(iter(self._calls))]
+                if len(self._calls) > 2 * CALLS and now.trail is None:
+                    self._calls = dict(islice(self._calls.items(), CALLS, None))
             now.ordinal = ordinal
         key = event.action, event.kinds
         found = self._dispatch.get(key)
