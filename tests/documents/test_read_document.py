@@ -161,13 +161,14 @@ HOSTILE = {
 
 
 @pytest.mark.slow
+@pytest.mark.no_cover
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_documents_are_read_in_linear_time(text: str) -> None:
     started = time.process_time()
     document = read_document(Source("SKILL.md", text))
     obligations(document)
     assert document.words
-    assert time.process_time() - started < 40  # twenty times what it takes, for coverage is measured too
+    assert time.process_time() - started < 10
 
 
 def test_what_is_nested_too_deep_is_read_as_text() -> None:
