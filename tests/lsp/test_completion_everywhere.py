@@ -26,7 +26,7 @@ _TEMPORAL = {"EARLIER", "LATER", "IMPLIES", "REPEATED", "SINCE", "UNTIL", "WEAK"
 _DECLARED = "\nlet a = {b.c}\n\npattern ok(text) = number(text = text)\n"
 
 
-@settings(deadline=None, max_examples=300, derandomize=True)
+@settings(deadline=None, max_examples=300)
 @given(trees.items, st.data())
 def test_what_is_offered_can_stand_there(item: tree.Item, data: st.DataObject) -> None:
     body = parse_with_tokens(Source("x.vgl", to_text(tree.File(Source("x.vgl", ""), items=(item,))))).bodies[0]
