@@ -41,6 +41,7 @@ def test_what_is_offered_can_stand_there(item: tree.Item, data: st.DataObject) -
     assert terminal in place.accepted
     offered = {candidate.text for candidate in found.candidates}
     kept_back = _KEPT_BACK.get(found.slot.role, set()) | ({"AFTER"} if found.slot.temporal else _TEMPORAL)
+    kept_back |= {"WITH"} if found.slot.without_events else set()
     if (
         terminal in WORDS
         and terminal not in kept_back
