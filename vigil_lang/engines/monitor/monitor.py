@@ -78,8 +78,7 @@ class RunMonitor:
         known = {b.rule for b in self._breaches(Trace(tuple(self._events)))}
         owed = {o.rule for o in self.pending()}
         return tuple(
-            "violated" if i in known else "pending" if i in owed else "holding"
-            for i in range(len(self._engine.rules))
+            "violated" if i in known else "pending" if i in owed else "holding" for i in range(len(self._engine.rules))
         )
 
     def pending(self) -> tuple[Owed, ...]:
