@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import replace
-from itertools import product
+from itertools import groupby, product
 from typing import TYPE_CHECKING
 
 import pytest
@@ -96,6 +96,27 @@ def test_refusing_what_would_violate_keeps_what_is_preventable(wanted: Requireme
         assert not is_violated(wanted, kept), parts
     if not parts:
         assert tuple(kept) == run
+
+
+@many
+@given(restricted_requirements(), runs(max_size=5))
+def test_it_is_so_of_calls_with_several_steps(wanted: Requirement, lines: list[Line]) -> None:
+    """All steps of a call are refused or none; no step is judged by how an earlier one ends, for none is at all."""
+    # spec R7.11-6
+    parts = enforceability(wanted)
+    tests = [test for holds in core.conditions(wanted.theta) for test in core.tests(holds.condition)]
+    assume(not any(isinstance(t, core.StatusIs) or (hasattr(t, "field") and t.field.output) for t in tests))
+    fields = [b.distinct if isinstance(b, core.Repeated) else b.field for b in counted(wanted)]
+    assume(set(kinds(parts)) <= {"preventable"} and not any(field is not None and field.output for field in fields))
+    kept: list[Event] = []
+    for _, steps in groupby(trace_of(lines).events, lambda event: event.call):
+        if not is_violated(wanted, ahead := [*kept, *steps]):
+            kept = ahead
+    assert not is_violated(wanted, kept)
+
+
+def counted(wanted: Requirement) -> list[core.Repeated | core.Exceeds]:
+    return [body for body in core.bodies(wanted.theta) if isinstance(body, (core.Repeated, core.Exceeds))]
 
 
 @many

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vigil_lang.analysis.enforceability import enforceability, in_words, kinds
-from vigil_lang.diagnostics import Diagnostic, Edit, Fix
+from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Span
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from vigil_lang.diagnostics import Source
     from vigil_lang.lint.subject import Subject
 
 
@@ -26,15 +27,20 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
             case (tree.Name("block" | "hold" as reaction) | tree.String("block" | "hold" as reaction),):
                 at_last = "last-chance" in found
                 said = "; it ".join(in_words(statement, part) for part in parts)
-                fix = Fix("write `warn`", (Edit(written[0].args[0].span, "warn"),))
+                where = "before that" if at_last else "here"
                 yield Diagnostic.of(
                     "VGL327",
                     f"`{statement.name}` {said}",
                     statement.source,
                     written[0].span,
                     severity="info" if at_last else None,
-                    help=f"before that, `@on_violation({reaction})` stops nothing"
-                    if at_last
-                    else "`@on_violation(warn)` is what a gate can do",
-                    fix=None if at_last else fix,
+                    help=f"{where}, `@on_violation({reaction})` stops nothing",
+                    fix=None if at_last else _left_out(written[0], statement.source, safe=reaction == "block"),
                 )
+
+
+def _left_out(note: tree.Annotation, source: Source, *, safe: bool) -> Fix:
+    """The fix that takes an annotation away, with the space after it; `block` is what a statement says without it."""
+    after = source.text[note.span.end :]
+    space = len(after) - len(after.lstrip())
+    return Fix("leave it out", (Edit(Span(note.span.start, note.span.end + space), ""),), safe)
