@@ -200,7 +200,7 @@ class _Ways:
                 if value:
                     return _any([self._throughout(forbidden, False, None), self.later(resolver, True)])
                 return _all([self.later(forbidden, True), _any([_NOTHING, self.earlier(resolver, False)])])
-            case core.Until():
+            case _:
                 return self._until(theta, value)
 
     def _until(self, theta: core.Until, value: bool) -> Ways:
@@ -289,9 +289,8 @@ def _all(parts: list[Ways]) -> Ways:
                 both.append(_any([{first: of_first}, {second: of_second}]))
             else:
                 early, late = (of_first, of_second) if first.order < second.order else (of_second, of_first)
-                # What has not been done stays asked for, whenever that becomes certain.
-                missing = tuple([one for one in early if not one[1]])
-                both.append({max(first, second, key=_order): _merged(late, missing)})
+                # That the run ends says nothing of what it lacks.
+                both.append({max(first, second, key=_order): late or tuple([one for one in early if not one[1]])})
         found = _any(both)
     return found
 
