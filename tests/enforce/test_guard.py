@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import functools
 import gc
 import inspect
@@ -464,6 +465,38 @@ def test_a_result_that_cannot_be_read_leaves_a_run_that_cannot_be_judged() -> No
     assert not guard.outcome.safe
 
 
+class HostileError(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no")
+
+    __repr__ = __str__
+
+
+def test_an_error_that_cannot_be_read_is_raised_all_the_same() -> None:
+    guard = guarding(ONCE)
+
+    def fails() -> None:
+        raise HostileError
+
+    with pytest.raises(HostileError):
+        guard.wrap(fails)()
+    with pytest.raises(vigil.Blocked, match="could not be read"):
+        guard.wrap(check)("12")
+
+
+def test_recursion_without_end_lets_nothing_pass() -> None:
+    guard = guarding("statement S: abs(pay())")
+
+    @guard.tool()
+    def down() -> None:
+        down()
+
+    with pytest.raises((RecursionError, vigil.Blocked)):
+        down()
+    with pytest.raises(vigil.Blocked):
+        guard.wrap(pay)("12")
+
+
 def test_outputs() -> None:
     guard = guarding(ONCE)
     results = ["text", None, {"a": [1, 1.5]}, b"bytes", Order("tea", ()), complex(1, 2)]
@@ -826,6 +859,40 @@ def test_a_violation_that_only_the_result_shows_is_told_afterwards() -> None:
     guard = guarding('statement S: abs(read(output contains "secret"))')
     assert guard.wrap(lambda: "a secret", name="read")() == "a secret"
     assert [broken.offence.event for broken in guard.broken] == ["e1"]
+    with pytest.warns(vigil.PolicyWarning, match="the run is over, and S: "), guard:
+        pass
+
+
+def test_what_was_told_before_is_not_told_at_the_end() -> None:
+    told: list[str] = []
+    with guarding(HOLD, "@on_violation(warn)\nstatement S: abs(pay())", ask=lambda _: True, warn=told.append) as guard:
+        guard.wrap(pay)("12", 20)
+    assert len(told) == 1
+    assert guard.outcome is not None
+    assert len(guard.outcome.broken) == 2
+
+
+def test_a_run_can_be_left_in_another_context() -> None:
+    guard = guarding(ONCE)
+    run = guard.run()
+    contextvars.copy_context().run(run.__enter__)
+    run.__exit__(None, None, None)
+    assert run.outcome is not None
+
+
+def test_a_failure_to_close_masks_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    guard = guarding(ONCE)
+    monkeypatch.setattr(MonitoredRun, "close", lambda _: 1 / 0)
+
+    def body(error: type[Exception] | None) -> None:
+        with guard:
+            if error is not None:
+                raise error
+
+    with pytest.raises(LookupError):
+        body(LookupError)
+    with pytest.raises(ZeroDivisionError):
+        body(None)
 
 
 def test_what_is_said_is_part_of_the_run() -> None:
