@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from vigil_lang.diagnostics.visible import visible
-from vigil_lang.enforce.blocked import Blocked, in_words
+from vigil_lang.enforce.blocked import Blocked, in_words, not_judged
 from vigil_lang.trace import checked
 from vigil_lang.trace.record import Call, Message, Result
 from vigil_lang.trace.values import canonical
@@ -42,7 +42,6 @@ class GuardedRun:
         self._warn = warn
         self._ends: deque[Result | str] = deque()
         """Results that are to be taken in before the next decision; a text says why there is none."""
-        self._broken: list[Broken] = []
         self._told: set[object] = set()
         """The violations that were told before their calls were made."""
         self.outcome: RunOutcome | None = None
@@ -70,9 +69,10 @@ class GuardedRun:
             with self._deciding():
                 has_calls = bool(self._run.trace.events)
                 self.outcome = self._run.close()
-            for broken in self.outcome.broken if has_calls and error is None else ():
-                if _offence(broken) not in self._told:
-                    self._warn(visible(f"the run is over, and {in_words(broken)}"))
+            if error is None and (has_calls or self.outcome.unjudged):
+                new = [broken for broken in self.outcome.broken if _offence(broken) not in self._told]
+                for said in (*map(in_words, new), *map(not_judged, self.outcome.unjudged)):
+                    self._warn(visible(f"the run is over, and {said}"))
         except Exception:
             if error is None:
                 raise
@@ -82,7 +82,7 @@ class GuardedRun:
         checked.one_of(role, "role", ("user", "agent"))
         message = Message(role, canonical(checked.named(text, "text")), _now())
         with self._deciding():
-            self._broken += self._run.say(message)
+            self._run.say(message)
 
     def pending(self) -> tuple[Obligation, ...]:
         """What is owed, statement by statement, oldest first."""
@@ -98,7 +98,7 @@ class GuardedRun:
     def broken(self) -> tuple[Broken, ...]:
         """The violations that are certain, also those that only a call's result showed."""
         with self._deciding():
-            return tuple(self._broken)
+            return self._run.broken
 
     # --- decisions ---
 
@@ -126,7 +126,7 @@ class GuardedRun:
             if isinstance(end, str):
                 self._run.lose(end)
             elif self.outcome is None:
-                self._broken += self._run.end(end)
+                self._run.end(end)
 
     def ended(self, end: Result | str) -> None:
         """A call has ended. It may be a finaliser that says so, at any time, so that it never waits."""
@@ -147,7 +147,7 @@ class GuardedRun:
                     call.key = f"call-{self._run.length}"
                     proposal = self._run.propose(call)
                     if proposal.decision != "block" and answered.issuperset(map(_identity, proposal.broken)):
-                        self._broken += self._run.begin(call)
+                        self._run.begin(call)
                         self._told.update(map(_offence, proposal.broken))
                         return call.key
                 for broken in self._warned(name, proposal):
@@ -167,8 +167,8 @@ class GuardedRun:
     def _warned(self, name: str, proposal: Proposal) -> Iterator[Broken]:
         """Refuse what is to be blocked; tell what is only warned of."""
         if proposal.decision == "block":
-            kind: Literal["statement", "fault"] = "statement" if proposal.broken else "fault"
             blocking = tuple(b for b in proposal.broken if b.reaction == "block")
+            kind: Literal["statement", "fault"] = "statement" if blocking else "fault"
             raise Blocked(name, kind, "block", blocking, proposal.unjudged, proposal.events)
         for broken in proposal.broken:
             if broken.reaction == "warn":
