@@ -212,6 +212,21 @@ def test_a_call_that_was_allowed_is_judged_anew() -> None:
     assert len(guard.trace().events) == 1
 
 
+def test_nobody_waits_for_an_answer_to_another_call() -> None:
+    other = threading.Event()
+
+    def ask(blocked: vigil.Blocked) -> bool:
+        return other.wait(10)
+
+    guard = guarding(HOLD, ask=ask)
+    guarded = guard.wrap(pay)
+    with ThreadPoolExecutor(1) as pool:
+        held = pool.submit(guarded, "12", 20)
+        guard.wrap(check)("12")
+        other.set()
+        assert held.result() == "paid 12: 20"
+
+
 def test_an_answer_that_fails_blocks() -> None:
     def ask(blocked: vigil.Blocked) -> bool:
         raise OSError("no terminal")
@@ -791,6 +806,16 @@ def test_runs_of_their_own() -> None:
     assert asyncio.run(work()) == [1] * 5
     assert guard.trace().events == ()
     guarded("own")
+
+
+def test_a_thread_takes_part_in_a_run_by_its_context() -> None:
+    guard = guarding(ONCE)
+    guarded = guard.wrap(check)
+    with ThreadPoolExecutor(1) as pool, guard.run() as run:
+        pool.submit(guarded, "own").result()
+        pool.submit(contextvars.copy_context().run, guarded, "run").result()
+        assert [event.args["invoice"] for event in run.trace().events] == [("run",)]
+    assert [event.args["invoice"] for event in guard.trace().events] == [("own",)]
 
 
 def test_a_call_in_a_finaliser_during_a_decision_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
