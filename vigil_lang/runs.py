@@ -176,6 +176,38 @@ def stream_events(
             yield from abstraction.rest()
 
 
+def following(records: Iterator[Record], path: str, options: Options = _DEFAULTS) -> Iterator[Run | Event]:
+    """The events of a recording that is still written, each as soon as its call is over, and the run that they are of.
+
+    A run is given when it begins, and once more, with what is only known at its end, after its last event. A call
+    without a result holds back what comes after it. Whether a run is empty is the caller's to tell (`why_unusable`).
+
+    Raises:
+        InputError: as `records` do; VGL601 for a call whose arguments cannot be named.
+    """
+    runs = _Runs(records, path)
+    number = 0
+    while not number or runs.more:
+        number += 1
+        abstraction = Abstraction(options)
+        begun = False
+        for record in runs.one():
+            runs.take(abstraction, record)
+            if not begun:
+                begun = True
+                yield _numbered(abstraction.run, number)
+            yield from abstraction.ready()
+        if not begun:
+            yield Run(path)
+        yield from abstraction.rest()
+        yield _numbered(abstraction.finished_run, number)
+
+
+def _numbered(run: Run, number: int) -> Run:
+    """A run of a recording of which only the runs so far are known."""
+    return run if number == 1 else _named(run, number)
+
+
 class _Runs:
     """Records, run by run."""
 

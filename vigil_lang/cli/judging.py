@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from vigil_lang.cli.verdict_writer import Writer
     from vigil_lang.engines.effort import Effort
     from vigil_lang.semantics.policy import Policy
-    from vigil_lang.trace import Signature, Trace
+    from vigil_lang.trace import Run, Signature, Trace
     from vigil_lang.verdict import Verdict
 
 _TOLD = 3
@@ -143,7 +143,11 @@ def _count(tally: Tally, verdict: Verdict, *, observe: bool) -> None:
 
 def _remarks(verdict: Verdict, strictness: Strictness) -> Iterator[Diagnostic]:
     """What is doubtful about a verdict, as an error where that makes the run fail."""
-    for found in (*_hardly_read(verdict.trace), *_unseen(verdict), *_cut(verdict)):
+    from vigil_lang.trace.event import MESSAGES
+
+    events = verdict.trace.events
+    read = hardly_read(verdict.trace.run, len(events), said_only=all(event.action in MESSAGES for event in events))
+    for found in (*read, *_unseen(verdict), *_cut(verdict)):
         allowed = strictness.allow_empty and found.code in ("VGL605", "VGL609")
         fails = strictness.strict and not allowed
         yield replace(found, severity="error") if fails else found
@@ -153,13 +157,12 @@ def _remarks(verdict: Verdict, strictness: Strictness) -> Iterator[Diagnostic]:
         yield Diagnostic.of("VGL616", message, source, severity="error" if strictness.fail_on_vacuous else "info")
 
 
-def _hardly_read(trace: Trace) -> Iterator[Diagnostic]:
-    """The warning that little or nothing was there to be judged."""
+def hardly_read(run: Run, events: int, *, said_only: bool) -> Iterator[Diagnostic]:
+    """The warning that little or nothing was there to be judged; `said_only` where no event is of a call."""
     from vigil_lang.runs import why_unusable
-    from vigil_lang.trace.event import MESSAGES
 
-    run, source = trace.run, Source(trace.run.path, "")
-    doubt = why_unusable(run, len(trace))
+    source = Source(run.path, "")
+    doubt = why_unusable(run, events)
     if doubt is not None:
         yield replace(doubt, severity="warning", help=None)
         return
@@ -168,8 +171,8 @@ def _hardly_read(trace: Trace) -> Iterator[Diagnostic]:
         verb = "was" if run.not_understood == 1 else "were"
         message = f"{run.not_understood} of {records} {verb} not understood as `{run.format}`"
         yield Diagnostic.of("VGL609", message, source)
-    if all(event.action in MESSAGES for event in trace.events):
-        message = "the run holds no calls" if trace.events else "the run holds no events"
+    if said_only:
+        message = "the run holds no calls" if events else "the run holds no events"
         refused = f"{run.not_executed} call{'s' * (run.not_executed != 1)}"
         help_text = f"{refused} in it, and none was executed" if run.not_executed else None
         yield Diagnostic.of("VGL605", message, source, help=help_text, severity="warning")

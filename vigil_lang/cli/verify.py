@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import click
 
@@ -32,10 +32,27 @@ if TYPE_CHECKING:
     from vigil_lang.trace import Trace
 
 
+FOLLOWED: Final[tuple[Format, ...]] = ("human", "concise", "json", "json-lines")
+"""The formats in which a verdict can be written bit by bit."""
+
+
 @click.command("verify")
 @click.argument("paths", metavar="POLICY... RUN...", nargs=-1, required=True, shell_complete=complete)
 @params_options
 @click.option("--statement", "names", multiple=True, metavar="NAME", help="Judge by this statement only (repeatable).")
+@click.option("--follow", is_flag=True, help="Judge one run while it is recorded: a file that grows, or a pipe.")
+@click.option(
+    "--idle-timeout",
+    "idle",
+    type=click.FloatRange(0, min_open=True),
+    metavar="SECONDS",
+    help="With --follow: the run is over when nothing came for so long.",
+)
+@click.option(
+    "--certify",
+    type=click.Choice(("none", "violations", "all")),
+    help="With --follow: what Z3 confirms; for that the run is kept in memory.  [default: none]",
+)
 @click.option("--no-check", is_flag=True, help="Do not look for names that the runs do not know.")
 @run_options
 @strictness_options
@@ -48,6 +65,9 @@ def command(
     settings: tuple[str, ...],
     params: str | None,
     names: tuple[str, ...],
+    follow: bool,
+    idle: float | None,
+    certify: Literal["none", "violations", "all"] | None,
     no_check: bool,
     source: str | None,
     strict: bool,
@@ -67,11 +87,14 @@ def command(
     Exit status: 0 no violation reaches the fail level; 1 some does, or a run fails by --strict or --fail-on-vacuous;
     2 something cannot be read, or a run has no events.
     """
+    _check_options(output, format, idle, certify, follow=follow)
     project = settings_of(config, isolated=isolated)
     policy_args, runs = split(paths, project.excludes)
     if not policy_args or not runs:
         missing, kept = ("policy", "run") if not policy_args else ("run", "policy")
         raise click.UsageError(f"There is no {missing} beside the {kept}: vigil verify rules.vgl run.jsonl")
+    if follow and len(runs) > 1:
+        raise click.UsageError(f"--follow takes one run, not {len(runs)}.")
     values = {**project.params, **read_params(settings, params)}
     reached = levels_from(fail_level, "info", format)
     with written(output) as target:
@@ -99,6 +122,21 @@ def command(
             fail_on_vacuous=fail_on_vacuous or project.verify.fail_on_vacuous,
             allow_empty=options.allow_empty,
         )
+        if follow:
+            from vigil_lang.cli.follow import follow as followed
+
+            return followed(
+                policies,
+                runs[0],
+                target,
+                format=format,
+                source=source,
+                options=options,
+                strictness=strictness,
+                reached=reached,
+                certify=certify or "none",
+                idle=idle,
+            )
         tally = judge_all(policies, runs, traces_of, writer, strictness, observe=observe)
         if format == "human":
             conclude(tally, policies, runs, target)
@@ -106,6 +144,17 @@ def command(
             give_up(output)
         failed = bool(tally.failed) or not tally.violated.isdisjoint(reached)
         return writer.finish(BAD_INPUT if tally.broken else FINDINGS if failed else CLEAN)
+
+
+def _check_options(output: str, format: Format, idle: float | None, certify: str | None, *, follow: bool) -> None:  # noqa: A002
+    """Raise click.UsageError for options that make no sense together."""
+    if not follow and (idle is not None or certify is not None):
+        option = "--certify" if idle is None else "--idle-timeout"
+        raise click.UsageError(f"{option} needs --follow.")
+    if follow and output != "-":
+        raise click.UsageError("--follow writes to standard output: redirect it instead of --output.")
+    if follow and format not in FOLLOWED:
+        raise click.UsageError(f"--follow writes {', '.join(FOLLOWED)}, not {format}: that format is one document.")
 
 
 def _selected(policies: Sequence[Policy], names: Sequence[str]) -> list[Policy]:

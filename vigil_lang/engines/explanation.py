@@ -73,7 +73,7 @@ class Explainer:
             index=at,
             call=event.call,
             bindings=binding,
-            message=self._message(binding) or why,
+            message=_own_message(self._statement, binding) or why,
             why=why,
             near_misses=tuple(islice(self._near_misses(at, binding, values, first), MAX_NEAR_MISSES)),
             forbidden=tuple(self._trace.events[place].id for place in forbidden),
@@ -82,34 +82,12 @@ class Explainer:
     def message(self, at: int, values: Key) -> str:
         """What an offence says, without looking for near misses."""
         binding: Binding = dict(zip(self._statement.requirement.variables, values, strict=True))
-        return self._message(binding) or self._why(at, binding, self._forbidden(at, values))
-
-    def _message(self, binding: Binding) -> str | None:
-        text = self._statement.metadata.message
-        if text is None:
-            return None
-
-        def value(name: str) -> str:
-            found = binding.get(name, "{" + name + "}")
-            return "any value" if found is None else found
-
-        return PLACEHOLDER.sub(lambda m: value(m.group(1)), text)
+        return _own_message(self._statement, binding) or self._why(at, binding, self._forbidden(at, values))
 
     def _why(self, at: int, binding: Binding, forbidden: Sequence[int]) -> str:
-        theta = self._statement.requirement.theta
-        where = _where(binding, theta)
-        form = self._statement.preset
-        if form is None:
-            return f"{quoted(self._statement.body)} does not hold here{where}"
-        labels = {holds.role: quoted(self._statement.label(holds)) for holds in core.conditions(theta)}
-        total = counted_by(theta)
-        if isinstance(total, core.Exceeds) and all(
-            number(t) is None for t in texts(total.field, self._trace.events[at])
-        ):
-            return f"{quoted(named(total.field))} is no number{where}, so the total is not known"
         event = f"`{self._trace.events[forbidden[0]].id}` " if forbidden else ""
         event += f"and {len(forbidden) - 1} more met " if forbidden[1:] else "met " if forbidden else ""
-        return form.offence.format(**labels, bound=bound_in_words(theta), where=where, event=event)
+        return _why(self._statement, binding, self._trace.events[at], event)
 
     def _forbidden(self, at: int, values: Key) -> Sequence[int]:
         """For `until`: the forbidden events with no resolver since the trigger."""
@@ -263,6 +241,43 @@ def _wanted(theta: core.Theta) -> Iterator[Wanted]:
             yield from (Wanted(i, "later", bound) for i in items if isinstance(i, core.Holds) and i.role != "trigger")
         case core.Clear(core.Holds() as resolver, _):
             yield Wanted(resolver, "later", None)
+
+
+def message_of(statement: Statement, values: Key, event: Event | None = None) -> str:
+    """What an offence says, for those who have no run at hand, only the event at fault, and not that in every case."""
+    binding: Binding = dict(zip(statement.requirement.variables, values, strict=True))
+    return _own_message(statement, binding) or _why(statement, binding, event, "")
+
+
+def _own_message(statement: Statement, binding: Binding) -> str | None:
+    """What the policy says (`@message`), with the values in their places."""
+    text = statement.metadata.message
+    if text is None:
+        return None
+
+    def value(name: str) -> str:
+        found = binding.get(name, "{" + name + "}")
+        return "any value" if found is None else found
+
+    return PLACEHOLDER.sub(lambda m: value(m.group(1)), text)
+
+
+def _why(statement: Statement, binding: Binding, event: Event | None, forbidden: str) -> str:
+    """What is missing or forbidden; `forbidden` says which events met what `until` forbids."""
+    theta = statement.requirement.theta
+    where = _where(binding, theta)
+    form = statement.preset
+    if form is None:
+        return f"{quoted(statement.body)} does not hold here{where}"
+    labels = {holds.role: quoted(statement.label(holds)) for holds in core.conditions(theta)}
+    total = counted_by(theta)
+    if (
+        isinstance(total, core.Exceeds)
+        and event is not None
+        and all(number(t) is None for t in texts(total.field, event))
+    ):
+        return f"{quoted(named(total.field))} is no number{where}, so the total is not known"
+    return form.offence.format(**labels, bound=bound_in_words(theta), where=where, event=forbidden)
 
 
 def bound_in_words(theta: core.Theta) -> str:

@@ -85,6 +85,7 @@ class Judgement:
         self._steps = 1 + core.size(requirement.theta) // _BODIES_A_STEP
         with collector_paused():
             self._occurrences, alike = self._found()
+        self._alike = alike
         self.candidates = Candidates(requirement, self.trace, self.occurrences, self.work, self.values, alike)
 
     def _found(self) -> tuple[dict[int, Occurrences], EquivalentValues | None]:
@@ -104,6 +105,14 @@ class Judgement:
         except ManyBindings:
             alike = EquivalentValues(requirement.theta, order, conditions.values(), self.trace, self.values)
             return {key: Occurrences(holds, index, order, work, alike) for key, holds in conditions.items()}, alike
+
+    def standing_for(self, binding: Key) -> Key:
+        """A binding as it is to be asked about: of values that are alike, the first in each one's place."""
+        alike = self._alike
+        if alike is None:
+            return binding
+        named = zip(self.requirement.variables, binding, strict=True)
+        return tuple([None if value is None else alike.one_for(name, value) for name, value in named])
 
     def occurrences(self, holds: core.Holds) -> Occurrences:
         """Where one of the requirement's conditions holds."""

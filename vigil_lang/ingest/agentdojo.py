@@ -50,7 +50,7 @@ def read(lines: Lines, run: Run) -> Iterator[Record]:
         yield Start(run)
 
 
-READER = Reader("agentdojo", "AgentDojo run", detect, read)
+READER = Reader("agentdojo", "AgentDojo run", detect, read, by_line=False)
 
 
 def _result(reading: Conversation, message: dict[str, Any]) -> Result | None:

@@ -79,7 +79,7 @@ def read(lines: Lines, run: Run) -> Iterator[Record]:
         yield Start(run)
 
 
-READER = Reader("atif", "ATIF trajectory", detect, read)
+READER = Reader("atif", "ATIF trajectory", detect, read, by_line=False)
 
 
 def _steps(found: _Trajectory, value: dict[str, Any]) -> Iterator[Record]:

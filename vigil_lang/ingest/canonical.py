@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import islice
 from sys import intern
 from typing import TYPE_CHECKING, Any, cast
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from vigil_lang.trace.record import Record
 
 VERSION = 1
+RECENT_IDS = 65_536
+"""Events of an endless recording in which an id is not used twice."""
 _TEXT = frozenset({str})
 _MEMBERS = frozenset({"event", "call", "action", "kinds", "args", "status", "output"})
 _OWN = {"vigil_trace", "event"}
@@ -37,19 +40,22 @@ def detect(head: Sequence[dict[str, Any]]) -> bool:
 def read(lines: Lines, run: Run) -> Iterator[Record]:
     """The events of a recording in Vigil's own format. A further header begins a further run."""
     seen: dict[str, int] = {}
-    started = False
+    number, started = 0, False
     for line in lines:
         if "vigil_trace" in line:
             yield Start(_header(lines, line, run))
-            seen, started = {}, True
+            seen, number, started = {}, 0, True
             continue
         if not started:
             yield Start(run)
             started = True
-        event = _event(lines, line, len(seen) + 1)
+        number += 1
+        event = _event(lines, line, number)
         if seen.setdefault(event.id, lines.number) != lines.number:
             message = f"event id {shown(event.id)} is used on lines {seen[event.id]} and {lines.number}"
             raise lines.fault(message, "event", code="VGL602")
+        if lines.endless and len(seen) == 2 * RECENT_IDS:
+            seen = dict(islice(seen.items(), RECENT_IDS, None))
         yield event
     if not started:
         yield Start(run)

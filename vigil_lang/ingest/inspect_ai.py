@@ -116,7 +116,7 @@ def read(lines: Lines, run: Run) -> Iterator[Record]:
         yield Start(run)
 
 
-READER = Reader("inspect", "Inspect log", detect, read)
+READER = Reader("inspect", "Inspect log", detect, read, by_line=False)
 
 
 def _sample(lines: Lines, sample: dict[str, Any], at: str) -> Iterator[Record]:

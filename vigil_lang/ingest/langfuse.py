@@ -42,7 +42,7 @@ def read(lines: Lines, run: Run) -> Iterator[Record]:
     return records_of(lines, run, _spans(lines))
 
 
-READER = Reader("langfuse", "Langfuse traces", detect, read)
+READER = Reader("langfuse", "Langfuse traces", detect, read, by_line=False)
 
 
 def _spans(lines: Lines) -> Iterator[Span]:

@@ -49,7 +49,7 @@ def read(lines: Lines, run: Run) -> Iterator[Record]:
     return records_of(lines, run, _spans(lines))
 
 
-READER = Reader("langsmith", "LangSmith runs", detect, read)
+READER = Reader("langsmith", "LangSmith runs", detect, read, by_line=False)
 
 
 def _spans(lines: Lines) -> Iterator[Span]:

@@ -27,15 +27,17 @@ class Lines:
     be read. It can be iterated over once.
     """
 
-    def __init__(self, stream: Iterable[bytes], path: str) -> None:
+    def __init__(self, stream: Iterable[bytes], path: str, *, endless: bool = False) -> None:
+        """With `endless` there may be any number of objects, so that nothing is kept of each."""
         self.path = path
+        self.endless = endless
         self.number = 0
         """The line on which the current object begins, from 1."""
         self.raw = b""
         """The current object as it is written."""
         self._before = _NOTHING
         """What stands before the current object on its line: a text that holds it, and where the object begins."""
-        self._values = self._read(lines_of(stream, path))
+        self._values = self._read(lines_of(stream, path, endless=endless))
         self._ahead: deque[tuple[int, bytes, tuple[bytes, int], dict[str, Any]]] = deque()
         self._fault: InputError | None = None
         self._knows: Callable[[dict[str, Any]], bool] | None = None

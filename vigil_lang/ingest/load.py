@@ -70,8 +70,12 @@ def read_records(
     stream: Iterable[bytes],
     path: str,
     format: str | None = None,  # noqa: A002 - as the option is called
+    *,
+    endless: bool = False,
 ) -> Iterator[Record]:
     """The records of a binary stream, or of any lines of bytes; `path` is what messages call it.
+
+    With `endless` it may have any length; of event ids only those of the last `RECENT_IDS` events are compared.
 
     An empty recording is one of Vigil's own. Every line but the last must end in a line break; gzip is unpacked.
 
@@ -80,7 +84,7 @@ def read_records(
             event id used twice, VGL603 a format that is unknown or not recognised.
     """
     reader = _named(format, path) if format else None
-    lines = Lines(_out_of_archive(stream, path), path)
+    lines = Lines(_out_of_archive(stream, path), path, endless=endless)
     if reader is None:
         reader = _detected(lines)
     run = Run(path, reader.name)

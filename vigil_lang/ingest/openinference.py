@@ -39,7 +39,7 @@ def read(lines: Lines, run: Run) -> Iterator[Record]:
     return records_of(lines, run, _spans(lines))
 
 
-READER = Reader("openinference", "OpenInference spans", detect, read)
+READER = Reader("openinference", "OpenInference spans", detect, read, by_line=False)
 
 
 def _spans(lines: Lines) -> Iterator[Span]:

@@ -57,7 +57,7 @@ def read(lines: Lines, run: Run) -> Iterator[Record]:
     return records_of(lines, run, _spans(lines))
 
 
-READER = Reader("otlp", "OpenTelemetry spans", detect, read)
+READER = Reader("otlp", "OpenTelemetry spans", detect, read, by_line=False)
 
 
 def _spans(lines: Lines) -> Iterator[Span]:

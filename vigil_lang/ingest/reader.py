@@ -20,7 +20,8 @@ class Reader:
     `detect` sees the first objects of a recording, a few dozen at most, and must not change them. `read` takes the
     objects from the start and what is known of the run (its path and format); it yields the recording's records in
     its order, the first of them a `Start`, as soon as it has read what they say. It raises `InputError`. `knows` says
-    of an object that told nothing whether it is one of the format's all the same; by default `detect` does.
+    of an object that told nothing whether it is one of the format's all the same; by default `detect` does. `by_line`
+    says whether a recording is written line by line, each of which tells something without those behind it.
     """
 
     name: str
@@ -28,3 +29,4 @@ class Reader:
     detect: Callable[[Sequence[dict[str, Any]]], bool]
     read: Callable[[Lines, Run], Iterator[Record]]
     knows: Callable[[dict[str, Any]], bool] | None = None
+    by_line: bool = True

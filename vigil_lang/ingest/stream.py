@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from functools import partial
 from itertools import chain
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
@@ -33,8 +34,10 @@ _PART = 1 << 20
 """Bytes of a line that are read at once."""
 
 
-def lines_of(stream: Iterable[bytes], path: str) -> Iterator[bytes]:
+def lines_of(stream: Iterable[bytes], path: str, *, endless: bool = False) -> Iterator[bytes]:
     """The lines of a binary stream, or of an iterable of such lines, without a byte order mark.
+
+    With `endless` there may be any number of them.
 
     Raises:
         InputError: VGL001 the stream cannot be read or unpacked, VGL002 UTF-16, VGL003 beyond the limits.
@@ -51,7 +54,7 @@ def lines_of(stream: Iterable[bytes], path: str) -> Iterator[bytes]:
         if first.startswith((b"\xff\xfe", b"\xfe\xff", b"\0{", b"\0[", b"{\0", b"[\0")):
             message = "the file is UTF-16 text, not UTF-8"
             raise InputError([Diagnostic.of("VGL002", message, Source(path, ""))])
-        yield from _whole(chain([first.removeprefix(BOM)], lines), path)
+        yield from _whole(chain([first.removeprefix(BOM)], lines), path, inf if endless else MAX_TOTAL)
     except OSError as error:
         raise unreadable(path, error) from error
 
@@ -73,13 +76,13 @@ def unpacks_too_far(given: int, taken: int) -> bool:
     return given > _ALWAYS_FINE and given > MAX_RATIO * taken
 
 
-def _whole(parts: Iterable[bytes], path: str) -> Iterator[bytes]:
-    """Lines, of which long ones come in parts."""
+def _whole(parts: Iterable[bytes], path: str, most: float) -> Iterator[bytes]:
+    """Lines, of which long ones come in parts, up to so many bytes together."""
     begun: list[bytes] = []
     size = total = 0
     for part in parts:
         total += len(part)
-        if total > MAX_TOTAL:
+        if total > most:
             raise too_large(path, f"the recording is larger than {MAX_TOTAL >> 30} GB")
         if not begun and (len(part) < _PART or part.endswith(b"\n")) and len(part) <= MAX_SIZE:
             yield part

@@ -64,7 +64,7 @@ def read(lines: Lines, run: Run) -> Iterator[Record]:
         yield Start(run)
 
 
-READER = Reader("swe-agent", "SWE-agent trajectory", detect, read)
+READER = Reader("swe-agent", "SWE-agent trajectory", detect, read, by_line=False)
 
 
 def _history(lines: Lines, history: list[dict[str, Any]], steps: list[dict[str, Any]]) -> Iterator[Record]:

@@ -74,7 +74,7 @@ def read(lines: Lines, run: Run) -> Iterator[Record]:
         yield Start(run)
 
 
-READER = Reader("terminus", "terminus chat", detect, read)
+READER = Reader("terminus", "terminus chat", detect, read, by_line=False)
 
 
 class _Chat:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from vigil_lang.engines.index import Key
     from vigil_lang.engines.indexed import Judgement
+    from vigil_lang.engines.interface import Violation
     from vigil_lang.trace import Trace
 
 
@@ -33,10 +34,18 @@ class Encoding:
     A binding is a tuple of values, None for the fresh text, in the order of the requirement's variables.
     """
 
-    def __init__(self, judgement: Judgement, ids: Sequence[str] | None = None, *, name: str = "") -> None:
+    def __init__(
+        self,
+        judgement: Judgement,
+        ids: Sequence[str] | None = None,
+        *,
+        name: str = "",
+        only: Violation | None = None,
+    ) -> None:
         """`ids` are the events' names in symbols, as `event_names` gives them: statements on a run may share them.
 
-        `name` is the statement's: no condition goes by it, so that its assertions' names are theirs alone.
+        `name` is the statement's: no condition goes by it, so that its assertions' names are theirs alone. With `only`
+        there is one condition, that of one event under one binding.
 
         Raises:
             TooCostly: this takes more than the run's size warrants.
@@ -56,16 +65,16 @@ class Encoding:
         self._held = self._conditions_of(self.requirement.theta)
         self._roles = _roles(self._held, name)
         with collector_paused():
-            self.conditions = self._conditions()
+            self.conditions = self._conditions(only)
 
-    def _conditions(self) -> list[Condition]:
+    def _conditions(self, only: Violation | None) -> list[Condition]:
         found = []
         theta, true, work = self.requirement.theta, self.query.true, self._work
         steps = core.size(theta)
-        for at in self._candidates.suspects():
+        for at in self._candidates.suspects() if only is None else (only.event,):
             work.at = at
             cases = []
-            for key in self._candidates.failing(at):
+            for key in self._candidates.failing(at) if only is None else (only.binding,):
                 work.spend(steps)
                 formula = self._encode(theta, at, key)
                 if formula is not true:

@@ -1,0 +1,432 @@
+"""`vigil verify --follow`: verdicts on a run while it is recorded."""
+
+from __future__ import annotations
+
+import gc
+import signal
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias
+
+from vigil_lang.base import inputs
+from vigil_lang.cli.exit_codes import BAD_INPUT, CLEAN, FINDINGS
+from vigil_lang.cli.judging import Strictness, hardly_read
+from vigil_lang.cli.output import Format, console, for_log, show_errors
+from vigil_lang.diagnostics import Diagnostic, InputError, Source
+from vigil_lang.engines.explanation import message_of
+from vigil_lang.engines.interface import Outcome, Rule, Violation
+from vigil_lang.engines.monitor import MonitorEngine
+from vigil_lang.ingest.growing import growing, growing_records
+from vigil_lang.runs import following, why_unusable
+from vigil_lang.semantics import core
+from vigil_lang.trace import Run, Trace
+from vigil_lang.trace.event import MESSAGES
+from vigil_lang.trace.unseen import is_wholly_seen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from vigil_lang.abstraction.run import Options
+    from vigil_lang.engines.interface import Monitor, PrefixVerdict, Unjudged
+    from vigil_lang.ingest.growing import Growing
+    from vigil_lang.semantics.lower import Statement
+    from vigil_lang.semantics.policy import Policy
+    from vigil_lang.trace import Event
+    from vigil_lang.verdict import StatementVerdict
+
+Certify: TypeAlias = Literal["none", "violations", "all"]
+CERTIFY: tuple[Certify, ...] = ("none", "violations", "all")
+
+_RECENT_CALLS = 4_096
+"""Calls that are known again when another event of theirs comes; an older one would count once more."""
+
+
+def follow(
+    policies: Sequence[Policy],
+    path: str,
+    target: IO[str],
+    *,
+    format: Format,  # noqa: A002 - the option's name
+    source: str | None,
+    options: Options,
+    strictness: Strictness,
+    reached: Sequence[str],
+    certify: Certify,
+    idle: float | None,
+) -> int:
+    """Judge a run while it is recorded, until it ends or somebody interrupts; gives the exit status.
+
+    Every violation is written as soon as it is certain. Events are kept only for certificates.
+
+    Raises:
+        InputError: what cannot be read or judged; what was found by then is written.
+    """
+    inputs.note(path)
+    engine = MonitorEngine([Rule(s.name, s.requirement) for policy in policies for s in policy.statements])
+    status = CLEAN
+    with growing(path, idle=idle) as lines, _interruptible(lines):
+        records = growing_records(lines, source, endless=certify == "none")
+        gc.freeze()  # what was loaded stays: looking for garbage in it again and again would take half of the time
+        found: _Followed | None = None
+        refused: list[Diagnostic] = []
+        for item in following(records, lines.path, options):
+            if not isinstance(item, Run):
+                assert found is not None
+                found.take(item)
+            elif found is None:
+                found = _Followed(policies, engine.run(), item, _Output(target, format), certify)
+            else:
+                doubt = None if options.allow_empty else why_unusable(item, found.events)
+                if doubt is not None:
+                    refused.append(doubt)
+                else:
+                    status = max(status, found.finish(item, strictness, reached, interrupted=lines.stopped))
+                found = None
+    if refused:
+        raise InputError(refused)
+    return status
+
+
+@contextmanager
+def _interruptible(lines: Growing) -> Iterator[None]:
+    """The first Ctrl-C or SIGTERM ends the run; the second one ends the program."""
+    before: dict[int, Any] = {}
+
+    def stop(number: int, frame: object) -> None:  # noqa: ARG001 - a signal handler's signature
+        lines.stop()
+        restore()
+
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+    if threading.current_thread() is threading.main_thread():
+        before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        restore()
+
+
+@dataclass(slots=True)
+class _Statement:
+    """One statement on the run so far."""
+
+    policy: Policy
+    statement: Statement
+    violations: int = 0
+    known: set[int] = field(default_factory=set)
+    """The events at fault that were told, by their indices, where more may come to be at fault at the end."""
+    unjudged: str | None = None
+
+
+class _Followed:
+    """One run, followed."""
+
+    def __init__(
+        self, policies: Sequence[Policy], monitor: Monitor, run: Run, output: _Output, certify: Certify
+    ) -> None:
+        self.events = 0
+        self._run = run
+        self._policies = policies
+        self._monitor = monitor
+        self._output = output
+        self._certify = certify
+        self._kept: list[Event] = []
+        self._found = [_Statement(policy, s) for policy in policies for s in policy.statements]
+        self._said_only = True
+        self._calls = self._unseen = 0
+        self._recent: dict[str, bool] = {}
+        self._last = ""
+
+    def take(self, event: Event) -> None:
+        """Judge the next event; what it violates is written at once."""
+        self._count(event)
+        if self._certify != "none":
+            self._kept.append(event)
+        progress = self._monitor.step((event,))
+        for unjudged in progress.unjudged:
+            self._cannot_judge(unjudged)
+        if progress.breaches:
+            for breach in progress.breaches:
+                at_fault = event if breach.event == self.events - 1 else None
+                self._tell(breach.rule, Violation(breach.event, breach.binding), breach.id, at_fault)
+            self._output.flush()
+
+    def finish(self, run: Run, strictness: Strictness, reached: Sequence[str], *, interrupted: bool) -> int:
+        """Write what the run comes to; gives the exit status. What is owed when it is interrupted is only owed."""
+        verdicts: list[PrefixVerdict | Literal["unjudged"]] = list(self._monitor.verdicts())
+        pending = self._monitor.pending()
+        ids = {owed.event: owed.id for owed in pending} | {self.events - 1: self._last}
+        outcomes = self._monitor.close()
+        for rule, outcome in enumerate(outcomes):
+            found = self._found[rule]
+            if not isinstance(outcome, Outcome):
+                self._cannot_judge(outcome)
+            elif found.unjudged is None and not interrupted and looks_ahead(found.statement.requirement.theta):
+                for violation in outcome.violations:
+                    if violation.event not in found.known:
+                        self._tell(rule, violation, ids[violation.event], None)
+        if interrupted:
+            for owed in pending:
+                found = self._found[owed.rule]
+                self._output.owed(self._run.path, found, owed.id, owed.event, owed.binding)
+        failing = False
+        vacuous = True
+        for rule, (found, outcome) in enumerate(zip(self._found, outcomes, strict=True)):
+            broken = isinstance(outcome, Outcome) and bool(outcome.violations)
+            if found.unjudged is not None:
+                verdicts[rule] = "unjudged"
+            elif not interrupted:
+                verdicts[rule] = "violated" if broken else "satisfied"
+            failing |= broken and found.statement.metadata.severity in reached
+            vacuous &= isinstance(outcome, Outcome) and not outcome.exercised
+        remarks = list(self._remarks(run, strictness, vacuous=vacuous))
+        show_errors(remarks)
+        failing |= any(remark.severity == "error" for remark in remarks)
+        certified = self._certified_all() if self._certify == "all" and not interrupted else {}
+        exercised = [isinstance(outcome, Outcome) and outcome.exercised for outcome in outcomes]
+        summary = _Summary(run, self.events, self._calls, self._unseen, interrupted, verdicts, exercised)
+        self._output.end(summary, self._found, certified)
+        self._output.flush()
+        if any(found.unjudged is not None for found in self._found):
+            return BAD_INPUT
+        return FINDINGS if failing else CLEAN
+
+    # --- events ---
+
+    def _count(self, event: Event) -> None:
+        self.events += 1
+        self._last = event.id
+        if event.action in MESSAGES:
+            return
+        self._said_only = False
+        recent, call = self._recent, event.call
+        seen = recent.get(call)
+        whole = is_wholly_seen(event)
+        if seen is None:
+            self._calls += 1
+            if len(recent) >= 2 * _RECENT_CALLS:
+                self._recent = recent = dict(islice(recent.items(), _RECENT_CALLS, None))
+        self._unseen += not whole and seen is not False
+        recent[call] = whole if seen is None else seen and whole
+
+    # --- what is found ---
+
+    def _tell(self, rule: int, violation: Violation, name: str, event: Event | None) -> None:
+        found = self._found[rule]
+        found.violations += 1
+        if looks_ahead(found.statement.requirement.theta):
+            found.known.add(violation.event)
+        certified = None
+        if self._certify != "none":
+            certified = self._certified(found, violation)
+        message = message_of(found.statement, violation.binding, event)
+        self._output.violation(self._run.path, found, name, violation, message, certified)
+
+    def _cannot_judge(self, unjudged: Unjudged) -> None:
+        found = self._found[unjudged.rule]
+        if found.unjudged is None:
+            found.unjudged = unjudged.why
+            message = f"`{found.statement.name}` cannot be judged from here on: {unjudged.why}"
+            show_errors([Diagnostic.of("VGL003", message, Source(self._run.path, ""))])
+
+    def _certified(self, found: _Statement, violation: Violation) -> StatementVerdict:
+        from vigil_lang.engines.smt.breach import Breaches
+
+        trace = Trace(tuple(self._kept), self._run)
+        return Breaches(trace).certified(found.policy, found.statement, violation)
+
+    def _certified_all(self) -> dict[int, StatementVerdict]:
+        from vigil_lang.cli.judging import judge
+
+        verdict = judge(self._policies, Trace(tuple(self._kept), self._run))
+        return dict(enumerate(verdict.statements))
+
+    def _remarks(self, run: Run, strictness: Strictness, *, vacuous: bool) -> Iterator[Diagnostic]:
+        from dataclasses import replace
+
+        source = Source(run.path, "")
+        for doubt in hardly_read(run, self.events, said_only=self._said_only):
+            allowed = strictness.allow_empty and doubt.code in ("VGL605", "VGL609")
+            yield replace(doubt, severity="error") if strictness.strict and not allowed else doubt
+        if self._unseen and strictness.strict:
+            message = f"{self._unseen} of {self._calls} calls are not wholly seen"
+            yield Diagnostic.of("VGL607", message, source, severity="error")
+        if vacuous and strictness.fail_on_vacuous:
+            message = "no statement was put to the test: nothing the policies speak of happened"
+            yield Diagnostic.of("VGL616", message, source, severity="error")
+
+
+@dataclass(frozen=True, slots=True)
+class _Summary:
+    """What a run comes to, statement by statement."""
+
+    run: Run
+    events: int
+    calls: int
+    unseen: int
+    interrupted: bool
+    verdicts: Sequence[PrefixVerdict | Literal["unjudged"]]
+    exercised: Sequence[bool]
+
+    @property
+    def verdict(self) -> Literal["unsafe", "pending", "safe"]:
+        """`pending` where nothing is violated so far, and something is owed."""
+        return "unsafe" if "violated" in self.verdicts else "pending" if "pending" in self.verdicts else "safe"
+
+
+def looks_ahead(theta: core.Theta) -> bool:
+    """Whether later events may put an event at fault, or the end of the run."""
+    return any(isinstance(body, core.Later | core.Until | core.Clear | core.Last) for body in core.bodies(theta))
+
+
+class _Output:
+    """Writes what is found, each in one piece."""
+
+    def __init__(self, target: IO[str], format: Format) -> None:  # noqa: A002 - the option's name
+        self._target = for_log(target) if format == "concise" else target
+        self._format = format
+
+    def flush(self) -> None:
+        """Hand over what was written."""
+        self._target.flush()
+
+    def violation(
+        self,
+        path: str,
+        found: _Statement,
+        event: str,
+        violation: Violation,
+        message: str,
+        certified: StatementVerdict | None,
+    ) -> None:
+        """An event at fault; with a certificate the near misses and the solver's answer."""
+        statement = found.statement
+        offence = certified.offending[0] if certified else None
+        message = offence.message if offence else message
+        if self._format in ("json", "json-lines"):
+            line: dict[str, Any] = {
+                "kind": "violation",
+                **_about(path, found),
+                "event": event,
+                "index": violation.event,
+                "bindings": dict(zip(statement.requirement.variables, violation.binding, strict=True)),
+                "message": message,
+            }
+            if certified is not None and offence is not None:
+                line["near_misses"] = [{"event": miss.event, "why": miss.why} for miss in offence.near_misses]
+                line["solver"] = certified.to_json()["solver"]
+            self._line(line)
+            return
+        notes = [f"near miss `{miss.event}`: {miss.why}" for miss in offence.near_misses] if offence else []
+        self._told("✗", path, statement, event, message, notes)
+
+    def owed(self, path: str, found: _Statement, event: str, index: int, binding: tuple[str | None, ...]) -> None:
+        """What is owed since an event when the run is interrupted."""
+        statement = found.statement
+        message = message_of(statement, binding)
+        if self._format in ("json", "json-lines"):
+            bindings = dict(zip(statement.requirement.variables, binding, strict=True))
+            line = {"kind": "owed", **_about(path, found), "event": event, "index": index}
+            self._line({**line, "bindings": bindings, "message": message})
+            return
+        self._told("…", path, statement, event, f"owed: so far {message}", [])
+
+    def end(self, summary: _Summary, found: Sequence[_Statement], certified: dict[int, StatementVerdict]) -> None:
+        """What the run comes to; nothing in the format of one line an offence."""
+        if self._format in ("json", "json-lines"):
+            self._line(_end_json(summary, found, certified))
+        elif self._format == "human":
+            self._end_human(summary, found, certified)
+
+    def _line(self, line: dict[str, Any]) -> None:
+        from vigil_lang.diagnostics.visible import safe_json
+
+        print(safe_json({"schema": "vigil.follow/1", **line}), file=self._target)
+
+    def _told(self, sign: str, path: str, statement: Statement, event: str, message: str, notes: list[str]) -> None:
+        from vigil_lang.diagnostics.visible import shown_path, visible
+
+        if self._format == "concise":
+            print(f"{shown_path(path)}:{visible(event)}: {visible(statement.name)} {visible(message)}",
+                  file=self._target)  # fmt: skip
+            return
+        from rich.text import Text
+
+        from vigil_lang.diagnostics.human import STYLES, hanging
+
+        screen = console(self._target)
+        head = Text.assemble((f"{sign} ", STYLES[statement.metadata.severity]), (visible(event), "bold"))
+        head.append(f"  {visible(statement.name)}  ")
+        for line in hanging(screen, head, message):
+            screen.print(line)
+        for note in notes:
+            for line in hanging(screen, Text("    "), note, "yellow"):
+                screen.print(line)
+
+    def _end_human(
+        self, summary: _Summary, found: Sequence[_Statement], certified: dict[int, StatementVerdict]
+    ) -> None:
+        from rich.text import Text
+
+        from vigil_lang.diagnostics.visible import shown_path, visible
+
+        screen = console(self._target)
+        word = summary.verdict
+        style = {"unsafe": "bold red", "pending": "bold yellow", "safe": "bold green"}[word]
+        facts = f" · {summary.events} event{'s' * (summary.events != 1)}" + (" so far" if summary.interrupted else "")
+        if summary.unseen:
+            facts += f" · {summary.unseen} of {summary.calls} calls are not wholly seen"
+        if any(statement.violations for statement in found):
+            screen.print()
+        screen.print(Text.assemble((word, style), "  ", (shown_path(summary.run.path), "bold"), facts))
+        column = max((len(visible(one.statement.name)) for one in found), default=0)
+        for place, one in enumerate(found):
+            verdict = summary.verdicts[place]
+            told: str = verdict
+            if verdict == "satisfied" and not summary.exercised[place]:
+                told = "satisfied, vacuously"
+            if one.violations:
+                told = f"violated by {one.violations} event{'s' * (one.violations != 1)}"
+            if place in certified:
+                told += f" (Z3: {certified[place].solver.result})"
+            screen.print(f"  {visible(one.statement.name):<{column}}  {told}")
+
+
+def _about(path: str, found: _Statement) -> dict[str, Any]:
+    statement = found.statement
+    severity = statement.metadata.severity
+    return {"path": path, "policy": found.policy.path, "name": statement.name, "severity": severity}
+
+
+def _end_json(summary: _Summary, found: Sequence[_Statement], certified: dict[int, StatementVerdict]) -> dict[str, Any]:
+    run = summary.run
+    line: dict[str, Any] = {
+        "kind": "end",
+        "path": run.path,
+        "events": summary.events,
+        "calls": summary.calls,
+        "unseen": summary.unseen,
+    }
+    if run.not_executed:
+        line["not_executed"] = run.not_executed
+    if run.not_understood:
+        line |= {"records": run.records, "not_understood": run.not_understood}
+    line["interrupted"] = summary.interrupted
+    line["verdict"] = summary.verdict
+    line["statements"] = [
+        {
+            "policy": one.policy.path,
+            "name": one.statement.name,
+            "form": one.statement.form,
+            "verdict": verdict,
+            "vacuous": not exercised,
+            "violations": one.violations,
+        }
+        | ({"solver": certified[place].to_json()["solver"]} if place in certified else {})
+        for place, (one, verdict, exercised) in enumerate(zip(found, summary.verdicts, summary.exercised, strict=True))
+    ]
+    return line
