@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from random import Random
 
     from tests.differential.engines import Answer
-    from vigil_lang.engines.interface import Breach, Owed, Rule
+    from vigil_lang.engines.interface import Breach, Owed, PrefixVerdict, Rule
     from vigil_lang.engines.monitor import RunMonitor
     from vigil_lang.semantics.core import Requirement
     from vigil_lang.trace import Event
@@ -78,6 +78,7 @@ def check_prefix(
     """The verdict and what is owed after some events, all of which have ended; returns the verdict."""
     requirement = rule.requirement
     (verdict,) = monitor.verdicts()
+    assert verdict is not None
     if verdict in ("violated", "satisfied"):
         seen = explore(requirement, events, all_of_one(requirement, events))
         assert not seen.refutes(verdict), (verdict, seen)
@@ -164,6 +165,7 @@ def follow(engine: MonitorEngine, trace: Trace, expected: Answer, form: str | No
         monitor.propose([denied])
         progress = monitor.step([event])
         if is_refused(rule, events[:end], progress.unjudged, form):
+            assert monitor.verdicts() == (None,)
             break
         said += progress.breaches
         if looks_back_only(requirement.theta):
@@ -251,7 +253,7 @@ def by_rule(breaches: Sequence[Breach]) -> list[Breach]:
     return sorted(breaches, key=lambda breach: breach.rule)
 
 
-def verdicts(monitor: RunMonitor, refused: set[int]) -> list[str]:
+def verdicts(monitor: RunMonitor, refused: set[int]) -> list[PrefixVerdict | None]:
     """The verdicts of the rules that are judged."""
     return [verdict for rule, verdict in enumerate(monitor.verdicts()) if rule not in refused]
 
