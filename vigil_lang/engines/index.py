@@ -12,7 +12,7 @@ from itertools import pairwise, product
 from math import prod
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from vigil_lang.engines.functions import compiled, conjuncts
+from vigil_lang.engines.functions import compiled, conjuncts, fixing
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import texts
 
@@ -73,7 +73,7 @@ class Occurrences:
         rest = [c for c in parts if core.variables_of(c)]
         self._ground = index.meeting(ground)
         self._open: Check = compiled(core.AndC(tuple(rest)))
-        self._fixing = [_fixing(core.AndC(tuple(rest)), x) for x in self.variables]
+        self._fixing = [fixing(core.AndC(tuple(rest)), x) for x in self.variables]
         self._indexed = all(fields is not None for fields in self._fixing)
         # One `k = x` for each variable and nothing else: whatever the fields hold is a solution.
         self._plain = len(rest) == len(self.variables) and all(isinstance(t, core.Equals) for t in rest)
@@ -170,23 +170,6 @@ class Occurrences:
     def events(self) -> list[int]:
         """Every event, ascending, at which the condition holds or may hold."""
         return self._listed if self._indexed else self._ground
-
-
-def _fixing(condition: core.Condition, variable: str) -> list[core.Reads] | None:
-    """Fields one of which carries the variable's value wherever the condition holds; None if there are none such."""
-    match condition:
-        case core.Equals(field, x) if x == variable:
-            return [field]
-        case core.Entry(field, body):
-            members = _fixing(body, variable)
-            return None if members is None else [core.member_of(field, member) for member in members]
-        case core.AndC(items):
-            return next((fields for item in items if (fields := _fixing(item, variable)) is not None), None)
-        case core.OrC(items) if items:
-            each = [_fixing(item, variable) for item in items]
-            return None if None in each else [field for fields in each for field in fields or ()]
-        case _:
-            return None
 
 
 class RunIndex:

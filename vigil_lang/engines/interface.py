@@ -130,8 +130,11 @@ class Monitor(Protocol):
             ValueError: an event has the id of one that has ended.
         """
 
-    def verdicts(self) -> tuple[PrefixVerdict, ...]:
-        """What each rule says of the events so far; those in flight are taken as they are."""
+    def verdicts(self) -> tuple[PrefixVerdict | None, ...]:
+        """What each rule says of the events so far; None where it cannot be judged any more.
+
+        Events in flight are taken as they are.
+        """
 
     def pending(self) -> tuple[Owed, ...]:
         """What is owed, rule by rule, oldest first."""

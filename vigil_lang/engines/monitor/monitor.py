@@ -1,42 +1,107 @@
-"""The online engine (interim: it judges the whole prefix anew)."""
+"""Rules followed along a run: dispatch by action, calls in flight, what is proposed and what happened."""
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from vigil_lang.engines.index import RunIndex
-from vigil_lang.engines.indexed import IndexedEngine, Judgement
-from vigil_lang.engines.interface import Ahead, Breach, Outcome, Owed, PrefixVerdict, Progress, Rule, Unjudged
+from vigil_lang.engines.interface import Ahead, Breach, Progress, Unjudged
+from vigil_lang.engines.monitor.clauses import Irregular
+from vigil_lang.engines.monitor.leaves import CannotJudge, Now
+from vigil_lang.engines.monitor.rules import Sliced
+from vigil_lang.engines.monitor.unrolled import Unrolled
 from vigil_lang.semantics import core
-from vigil_lang.trace import Event, Trace
+from vigil_lang.semantics.denotation import texts
+from vigil_lang.trace import Event
+from vigil_lang.trace.event import MESSAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+
+    from vigil_lang.engines.interface import Outcome, Owed, PrefixVerdict, Rule
+    from vigil_lang.engines.monitor.leaves import Binding, Leaf
+    from vigil_lang.engines.monitor.rules import Judged, Part
+    from vigil_lang.engines.monitor.tables import Table
+
+RANKED: Final = 200_000
+"""Values whose order of appearance is known; of those that come later the order within their event."""
+CALLS: Final = 10_000
+"""Calls that are known by their ids: an event of an earlier one would be taken for a new call's."""
+IDS: Final = 10_000
+"""Events whose ids are known."""
+_SHORT: Final = 40
+_DISPATCHED: Final = 10_000
+_NO_NEWS: Final = Progress()
+_NOTHING_AHEAD: Final = Ahead()
 
 
 class MonitorEngine:
-    """Rules, compiled once, that runs are followed by."""
+    """Rules, ready to follow runs by."""
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         self.rules = tuple(rules)
+        self.leaves: list[dict[core.Condition, Leaf]] = [{} for _ in self.rules]
+        digest = blake2b(digest_size=16)
+        for rule in self.rules:
+            digest.update(rule.name.encode() + b"\0" + core.to_json(rule.requirement))
+        self.digest = digest.hexdigest()
 
     def run(self) -> RunMonitor:
         """A monitor at the beginning of a run."""
         return RunMonitor(self)
 
     def restore(self, state: bytes) -> RunMonitor:
-        """The monitor that a snapshot was taken of, under the same rules.
+        """The monitor that a snapshot was taken of.
 
         Raises:
-            ValueError: it is no snapshot, or of other rules.
+            ValueError: it is no snapshot, or one of other rules.
         """
         monitor = RunMonitor(self)
-        for event, ended in msgspec.json.decode(state, type=list[tuple[Event, bool]]):
-            monitor.step([event], ended=ended)
+        try:
+            found = msgspec.json.decode(state)
+            if found["rules"] != self.digest:
+                raise ValueError("the snapshot is one of other rules")
+            monitor.load(found)
+        except (msgspec.DecodeError, msgspec.ValidationError, KeyError, TypeError, IndexError) as error:
+            raise ValueError(f"this is no snapshot of a monitor: {error}") from None
         return monitor
+
+
+class Ranks:
+    """The order of first appearance of the values of a run, and of the views that variables are compared with."""
+
+    def __init__(self, fields: tuple[core.Reads, ...]) -> None:
+        self._fields = fields
+        self.known: dict[str, int] = {}
+
+    def add(self, event: Event) -> None:
+        """Take in the next event's values."""
+        known = self.known
+        if len(known) >= RANKED:
+            return
+        for found in event.args.values():
+            for text in found:
+                known.setdefault(text if len(text) <= _SHORT else _short(text), len(known))
+        if event.output is not None:
+            known.setdefault(_short(event.output), len(known))
+        for field in self._fields:
+            for text in texts(field, event):
+                known.setdefault(_short(text), len(known))
+
+    def of(self, binding: Binding) -> tuple[int, ...]:
+        """A binding's place among bindings."""
+        return tuple([-1 if v is None else self.known.get(_short(v), RANKED) for v in binding])
+
+
+def _short(text: str) -> str:
+    """What stands for a text: itself, or a digest that is no longer."""
+    if len(text) <= _SHORT:
+        return text
+    return "\0" + blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 class RunMonitor:
@@ -44,71 +109,265 @@ class RunMonitor:
 
     def __init__(self, engine: MonitorEngine) -> None:
         self._engine = engine
-        self._events: list[Event] = []
-        self._open: set[str] = set()
-        self._known: set[tuple[int, int]] = set()
+        self._count = 0
+        self._calls: dict[str, int] = {}
+        self._called = 0
+        self._ids: dict[str, None] = {}
+        self._waiting: dict[str, list[Any]] = {}
+        """Events from the first one in flight on, by id: [event, whether it has ended]."""
+        self._ranks: dict[tuple[core.Reads, ...], Ranks] = {(): Ranks(())}
+        self._judged: list[Judged | None] = [
+            self._judged_by(rule, leaves) for rule, leaves in zip(engine.rules, engine.leaves, strict=True)
+        ]
+        self._unjudged: dict[int, str] = {}
+        self._dispatch: dict[tuple[str, tuple[str, ...]], tuple[tuple[Part, ...], tuple[tuple[int, Table], ...]]] = {}
+        self._now = Now.nowhere()
+        self._at: tuple[int, int, int | None] = (0, -1, None)
+        """Where the last event that is judged stands."""
+
+    def _judged_by(self, rule: Rule, leaves: dict[core.Condition, Leaf]) -> Judged:
+        tests = [t for holds in core.conditions(rule.requirement.theta) for t in core.tests(holds.condition)]
+        fields = tuple(dict.fromkeys(t.field for t in tests if isinstance(t, core.Equals) and t.field.views))
+        ranks = self._ranks.setdefault(fields, Ranks(fields))
+        try:
+            return Sliced(rule, leaves, ranks.of)
+        except Irregular:
+            return Unrolled(rule, ranks.of)
+
+    # --- what is asked --------------------------------------------------------------------------------------
 
     def propose(self, events: Sequence[Event]) -> Ahead:
         """What would be if a call with these events succeeded; nothing remembers it."""
-        ahead = Trace((*self._events, *(replace(event, status="ok", output=None) for event in events)))
-        found = [b for b in self._breaches(ahead) if (b.rule, b.event) not in self._known]
-        return Ahead(tuple(found))
+        with self._tried(events, ahead=True) as found:
+            pass
+        if self._waiting:
+            with self._tried([*self._flying(), *events], ahead=True) as together:
+                found = found | together
+        if not found and not self._unjudged:
+            return _NOTHING_AHEAD
+        reasons = {rule: why for (rule, _), why in found.items() if isinstance(why, str)}
+        breaches = [breach for breach in found.values() if isinstance(breach, Breach)]
+        return Ahead(tuple(breaches), tuple([Unjudged(*pair) for pair in sorted((reasons | self._unjudged).items())]))
+
+    def _flying(self) -> list[Event]:
+        return [event for event, _ in self._waiting.values()]
+
+    @contextmanager
+    def _tried(self, events: Sequence[Event], *, ahead: bool) -> Iterator[dict[tuple[int, int], Breach | str]]:
+        """The state with some more events, until the block ends.
+
+        What is found has breaches by rule and event, and under the event -1 why a rule cannot judge these events.
+        """
+        trail: list[Any] = []
+        found: dict[tuple[int, int], Breach | str] = {}
+        now, last, before = self._now, len(events) - 1, (self._count, self._called)
+        now.trail = trail
+        added: list[str] = []
+        try:
+            for place, given in enumerate(events):
+                event = replace(given, status="ok", output=None) if ahead and place < last else given
+                if event.call not in self._calls:
+                    added.append(event.call)
+                parts, tables = self._begin(event)
+                for part in parts:
+                    try:
+                        for index in part.judged.judge(now, part, ahead):
+                            self._note(part.rule, part.judged, index, found)
+                    except CannotJudge as reason:
+                        found[part.rule, -1] = str(reason)
+                if place < last or not ahead:
+                    for rule, table in tables:
+                        try:
+                            table.update(now)
+                        except CannotJudge as reason:
+                            found[rule, -1] = str(reason)
+                    self._count += 1
+            if ahead and events:
+                for rule, judged in enumerate(self._judged):
+                    if judged is not None:
+                        for index in judged.end_call(now):
+                            self._note(rule, judged, index, found)
+            yield found
+        finally:
+            for undo, args in reversed(trail):
+                undo(*args)
+            now.trail = None
+            self._count, self._called = before
+            for call in added:
+                self._calls.pop(call, None)
+
+    @staticmethod
+    def _note(rule: int, judged: Judged, index: int, found: dict[tuple[int, int], Breach | str]) -> None:
+        name, binding = judged.violations.found[index]
+        found[rule, index] = Breach(rule, index, name, binding)
+
+    # --- what happened --------------------------------------------------------------------------------------
 
     def step(self, events: Sequence[Event], *, ended: bool = True) -> Progress:
         """Take in what happened: new events, and by their ids the ends of those in flight."""
+        waiting = self._waiting
         for event in events:
-            if event.id in self._open:
-                self._events[[e.id for e in self._events].index(event.id)] = event
-                if ended:
-                    self._open.discard(event.id)
-            elif any(e.id == event.id for e in self._events):
-                raise ValueError(f"the event {event.id} has ended")
-            else:
-                self._events.append(event)
-                if not ended:
-                    self._open.add(event.id)
-        settled = next((i for i, e in enumerate(self._events) if e.id in self._open), len(self._events))
-        found = self._breaches(Trace(tuple(self._events[:settled])))
-        new = [b for b in found if (b.rule, b.event) not in self._known]
-        self._known.update((b.rule, b.event) for b in new)
-        return Progress(tuple(new))
+            if event.id in waiting:
+                if waiting[event.id][1]:
+                    raise ValueError(f"the event {event.id!r} has ended already")
+            elif event.id in self._ids:
+                raise ValueError(f"the event {event.id!r} has been judged already")
+        if not waiting and ended:
+            return self._settle(events)
+        for event in events:
+            waiting[event.id] = [event, ended]
+        ready = []
+        for name, (event, is_over) in list(waiting.items()):
+            if not is_over:
+                break
+            ready.append(event)
+            del waiting[name]
+        return self._settle(ready)
 
-    def verdicts(self) -> tuple[PrefixVerdict, ...]:
-        """What each rule says of the events so far."""
-        known = {b.rule for b in self._breaches(Trace(tuple(self._events)))}
-        owed = {o.rule for o in self.pending()}
-        return tuple(
-            "violated" if i in known else "pending" if i in owed else "holding"
-            for i in range(len(self._engine.rules))
-        )
+    def _settle(self, events: Sequence[Event]) -> Progress:
+        """Judge events for good."""
+        now = self._now
+        breaches: list[Breach] = []
+        unjudged: list[Unjudged] = []
+        for event in events:
+            parts, tables = self._begin(event)
+            for ranks in self._ranks.values():
+                ranks.add(event)
+            self._ids[event.id] = None
+            if len(self._ids) > IDS:
+                del self._ids[next(iter(self._ids))]
+            for part in parts:
+                judged = part.judged
+                try:
+                    for index in judged.judge(now, part, False):
+                        name, binding = judged.violations.found[index]
+                        breaches.append(Breach(part.rule, index, name, binding))
+                except CannotJudge as reason:
+                    unjudged += self._give_up(part.rule, str(reason))
+            for rule, table in tables:
+                try:
+                    table.update(now)
+                except CannotJudge as reason:
+                    unjudged += self._give_up(rule, str(reason))
+            self._count += 1
+            self._at = now.index, now.ordinal, now.time
+        if not breaches and not unjudged:
+            return _NO_NEWS
+        return Progress(tuple(breaches), tuple(unjudged))
+
+    def _begin(self, event: Event) -> tuple[tuple[Part, ...], tuple[tuple[int, Table], ...]]:
+        """Go to the next event; what it concerns."""
+        now = self._now
+        now.event, now.index, now.time = event, self._count, event.time
+        if event.action in MESSAGES:
+            now.ordinal = self._called - 1
+        else:
+            ordinal = self._calls.get(event.call)
+            if ordinal is None:
+                ordinal = self._calls[event.call] = self._called
+                self._called += 1
+                if len(self._calls) > CALLS and now.trail is None:
+                    del self._calls[next(iter(self._calls))]
+            now.ordinal = ordinal
+        key = event.action, event.kinds
+        found = self._dispatch.get(key)
+        return self._dispatched(key) if found is None else found
+
+    def _dispatched(self, key: tuple[str, tuple[str, ...]]) -> tuple[tuple[Part, ...], tuple[tuple[int, Table], ...]]:
+        if len(self._dispatch) >= _DISPATCHED:
+            self._dispatch.clear()
+        names = frozenset((key[0], *key[1]))
+        judged = [(place, each) for place, each in enumerate(self._judged) if each is not None]
+        parts = [part for place, each in judged if (part := each.part(place, names)) is not None]
+        tables = [
+            (place, table)
+            for place, each in judged
+            for table in each.tables
+            if table.told_by is None or not table.told_by.isdisjoint(names)
+        ]
+        found = self._dispatch[key] = tuple(parts), tuple(tables)
+        return found
+
+    def _give_up(self, rule: int, why: str) -> list[Unjudged]:
+        """A rule that cannot be judged any more remembers nothing."""
+        if rule in self._unjudged:
+            return []
+        self._unjudged[rule] = why
+        self._judged[rule] = None
+        self._dispatch.clear()
+        return [Unjudged(rule, why)]
+
+    # --- what it says ---------------------------------------------------------------------------------------
+
+    def verdicts(self) -> tuple[PrefixVerdict | None, ...]:
+        """What each rule says of the events so far, None where it cannot judge them."""
+        with self._tried(self._flying(), ahead=False) as found:
+            lost = {rule for (rule, _), why in found.items() if isinstance(why, str)}
+            return tuple(
+                [
+                    None if judged is None or rule in lost else judged.verdict()
+                    for rule, judged in enumerate(self._judged)
+                ]
+            )
 
     def pending(self) -> tuple[Owed, ...]:
         """What is owed, rule by rule, oldest first."""
-        trace = Trace(tuple(self._events))
-        return tuple(
-            Owed(at, v.event, trace.events[v.event].id, v.binding)
-            for at, rule in enumerate(self._engine.rules)
-            if _looks_ahead(rule)
-            for v in Judgement(rule.requirement, RunIndex(trace)).violations()
-        )
+        with self._tried(self._flying(), ahead=False):
+            now = self._now
+            if not self._waiting:
+                now.index, now.ordinal, now.time = self._at
+            return tuple(
+                [
+                    owed
+                    for rule, judged in enumerate(self._judged)
+                    if judged is not None
+                    for owed in judged.owed(now, rule)
+                ]
+            )
 
     def close(self) -> tuple[Outcome | Unjudged, ...]:
-        """The run is over: what a batch engine says of it, rule by rule."""
-        return tuple(IndexedEngine().judge(self._engine.rules, [Trace(tuple(self._events))]))
+        """The run is over, calls in flight end as they are: what a batch engine says of it, rule by rule."""
+        flying = self._flying()
+        self._waiting.clear()
+        self._settle(flying)
+        return tuple(
+            [
+                Unjudged(rule, self._unjudged[rule]) if judged is None else judged.close()
+                for rule, judged in enumerate(self._judged)
+            ]
+        )
 
     def snapshot(self) -> bytes:
-        """The whole state as JSON."""
-        return msgspec.json.encode([(e, e.id not in self._open) for e in self._events])
+        """The whole state as JSON: equal states give equal bytes."""
+        return msgspec.json.encode(
+            {
+                "rules": self._engine.digest,
+                "count": self._count,
+                "at": self._at,
+                "calls": [self._called, list(self._calls.items())],
+                "ids": list(self._ids),
+                "waiting": list(self._waiting.values()),
+                "ranks": [list(ranks.known) for ranks in self._ranks.values()],
+                "unjudged": list(self._unjudged.items()),
+                "judged": [None if judged is None else judged.state() for judged in self._judged],
+            }
+        )
 
-    def _breaches(self, trace: Trace) -> list[Breach]:
-        return [
-            Breach(at, v.event, trace.events[v.event].id, v.binding)
-            for at, rule in enumerate(self._engine.rules)
-            if not _looks_ahead(rule)
-            for v in Judgement(rule.requirement, RunIndex(trace)).violations()
-        ]
-
-
-def _looks_ahead(rule: Rule) -> bool:
-    ahead = core.Later | core.Until | core.Last
-    return any(isinstance(body, ahead) for body in core.bodies(rule.requirement.theta))
+    def load(self, state: Any) -> None:
+        """Take over what a snapshot holds."""
+        self._count, self._at = state["count"], tuple(state["at"])
+        self._called, calls = state["calls"]
+        self._calls = dict(calls)
+        self._ids = dict.fromkeys(state["ids"])
+        waiting = [(msgspec.convert(event, Event), ended) for event, ended in state["waiting"]]
+        self._waiting = {event.id: [event, ended] for event, ended in waiting}
+        for ranks, known in zip(self._ranks.values(), state["ranks"], strict=True):
+            ranks.known = {text: place for place, text in enumerate(known)}
+        self._unjudged = dict(state["unjudged"])
+        for rule, of_it in enumerate(state["judged"]):
+            judged = self._judged[rule]
+            if of_it is None or judged is None:
+                self._judged[rule] = None
+            else:
+                judged.load(of_it)
+        self._dispatch.clear()

@@ -1,0 +1,487 @@
+"""The ways to violate a requirement: ¬Θ as alternatives, each a conjunction of literals.
+
+A clause is found in the order in which its parts give values to variables: conditions on the event at hand first, then
+what operators that look back remember; whatever has all its values by then is a test.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from msgspec.structs import replace
+
+from vigil_lang.engines.monitor.bodies import AtEvent, Conjunction, Disjunction, Negation, OfValues
+from vigil_lang.engines.monitor.leaves import CannotJudge, Leaf
+from vigil_lang.engines.monitor.memory import operator_of
+from vigil_lang.engines.monitor.obligations import Breaking, Coming, ComingUnder, Missing, Pair
+from vigil_lang.engines.monitor.tables import Journal, Seen, Slices
+from vigil_lang.semantics import core
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from vigil_lang.engines.monitor.bodies import Body
+    from vigil_lang.engines.monitor.leaves import Binding, Now
+    from vigil_lang.engines.monitor.obligations import Obligations
+    from vigil_lang.engines.monitor.tables import Table
+
+MOST_CLAUSES: Final = 64
+TRUE: Final = core.And(())
+
+
+class Irregular(Exception):
+    """A requirement that is not of the forms which are judged by slices."""
+
+
+class Literal(NamedTuple):
+    """A part of a clause: a body that is no `and`, `or` or `not`, and whether it has to hold."""
+
+    body: core.Theta
+    holds: bool
+
+
+Clause = tuple[Literal, ...]
+
+
+# --- simplification -----------------------------------------------------------------------------------------
+
+
+def folded(theta: core.Theta) -> core.Theta:
+    """A body without the parts that are always true or always false."""
+    match theta:
+        case core.Holds(condition) | core.Where(condition):
+            constant = _constant(condition)
+            return theta if constant is None else TRUE if constant else core.FALSE
+        case core.Not(body):
+            inner = folded(body)
+            return core.FALSE if inner == TRUE else TRUE if inner == core.FALSE else core.Not(inner)
+        case core.Implies(left, right):
+            return folded(core.Or((core.Not(left), right)))
+        case core.And(items):
+            kept = [item for item in map(folded, items) if item != TRUE]
+            return core.FALSE if core.FALSE in kept else kept[0] if len(kept) == 1 else core.And(tuple(kept))
+        case core.Or(items):
+            kept = [item for item in map(folded, items) if item != core.FALSE]
+            return TRUE if TRUE in kept else _or(kept)
+        case core.Earlier(body) | core.Later(body):
+            inner = folded(body)
+            return core.FALSE if inner == core.FALSE else replace(theta, body=inner)
+        case core.Clear(resolver, forbidden):
+            bad = folded(forbidden)
+            return TRUE if bad == core.FALSE else core.Clear(folded(resolver), bad)
+        case core.Since(left, right) | core.Until(left, right):
+            ends = folded(right)
+            if ends == core.FALSE and not theta.weak:
+                return core.FALSE
+            return replace(theta, left=folded(left), right=ends)
+        case core.Repeated(count, body, _, reset):
+            inner = folded(body)
+            if inner == core.FALSE and count:
+                return core.FALSE
+            return replace(theta, body=inner, reset=None if reset is None else _reset(reset))
+        case core.Exceeds(body=body, reset=reset):
+            return replace(theta, body=folded(body), reset=None if reset is None else _reset(reset))
+        case _:
+            return theta
+
+
+def _reset(reset: core.Theta) -> core.Theta | None:
+    found = folded(reset)
+    return None if found == core.FALSE else found
+
+
+def _or(items: list[core.Theta]) -> core.Theta:
+    """A disjunction; alternatives that ask for something later are one that asks for either."""
+    later = [item for item in items if isinstance(item, core.Later)]
+    for bound in dict.fromkeys(item.bound for item in later):
+        same = [item for item in later if item.bound == bound]
+        if len(same) > 1:
+            joined = core.Later(core.Or(tuple([item.body for item in same])), bound)
+            items = [*(item for item in items if item not in same), joined]
+    return items[0] if len(items) == 1 else core.Or(tuple(items))
+
+
+def _constant(condition: core.Condition) -> bool | None:
+    """The truth of a condition that rests on no event and no value; None for any other."""
+    match condition:
+        case core.ActionIn(names) if not names:
+            return False
+        case core.In(_, values, False) if not values:
+            return False
+        case core.ContainsText(_, text) if not text:
+            return False
+        case core.Entry(_, body) if _constant(body) is False:
+            return False
+        case core.NotC(body):
+            inner = _constant(body)
+            return None if inner is None else not inner
+        case core.AndC(items):
+            parts = [_constant(item) for item in items]
+            return False if False in parts else None if None in parts else True
+        case core.OrC(items):
+            parts = [_constant(item) for item in items]
+            return True if True in parts else None if None in parts else False
+        case _:
+            return None
+
+
+def clauses(theta: core.Theta, holds: bool) -> list[Clause]:
+    """The alternatives under which a body holds, or does not.
+
+    Raises:
+        Irregular: there are too many.
+    """
+    match theta:
+        case core.Not(body):
+            return clauses(body, not holds)
+        case core.Implies(left, right):
+            return clauses(core.Or((core.Not(left), right)), holds)
+        case core.And(items) | core.Or(items):
+            each = [clauses(item, holds) for item in items]
+            if isinstance(theta, core.Or) is holds:
+                return [clause for found in each for clause in found]
+            joined: list[Clause] = [()]
+            for found in each:
+                joined = [(*one, *other) for one in joined for other in found]
+                if len(joined) > MOST_CLAUSES:
+                    raise Irregular
+            return joined
+        case _:
+            return [(Literal(theta, holds),)]
+
+
+# --- judged ahead -------------------------------------------------------------------------------------------
+
+
+def foreseen(condition: core.Condition, surely: bool) -> core.Condition:
+    """A condition on an event that is still to happen: it will succeed, and a test of its output is open.
+
+    What is open is false where the condition is to hold `surely`, and true where it is to hold possibly.
+    """
+    match condition:
+        case core.StatusIs(status):
+            return core.AndC(()) if status == "ok" else core.OrC(())
+        case core.NotC(body):
+            return core.NotC(foreseen(body, not surely))
+        case core.AndC(items) | core.OrC(items):
+            return replace(condition, items=tuple([foreseen(item, surely) for item in items]))
+        case core.ActionIn() | core.ActionMatches():
+            return condition
+        case core.Entry(field, body) if not field.output:
+            return core.Entry(field, foreseen(body, surely))
+        case _:
+            if not condition.field.output:
+                return condition
+            return core.OrC(()) if surely else core.AndC(())
+
+
+# --- bodies -------------------------------------------------------------------------------------------------
+
+
+class Builder:
+    """Makes the bodies and tables of one rule along one run."""
+
+    def __init__(self, order: tuple[str, ...], leaves: dict[core.Condition, Leaf]) -> None:
+        """`leaves` are those made so far, which hold nothing of a run."""
+        self.order = order
+        self.width = len(order)
+        self._leaves = leaves
+        self._known: dict[core.Theta, Table] = {}
+
+    @property
+    def tables(self) -> list[Table]:
+        """Those made so far, each before those it rests on."""
+        return [self._known[theta] for theta in sorted(self._known, key=core.size, reverse=True)]
+
+    def leaf(self, condition: core.Condition) -> Leaf:
+        """A condition, ready to be asked."""
+        found = self._leaves.get(condition)
+        if found is None:
+            found = self._leaves[condition] = Leaf(condition, self.order)
+        return found
+
+    def body(self, theta: core.Theta, surely: bool | None = None) -> Body:
+        """A body at the event at hand: as it happened, or as it surely (or possibly) will.
+
+        Raises:
+            Irregular: it looks ahead, or rests on operators that cannot list what they touch.
+        """
+        match theta:
+            case core.Holds(condition):
+                return AtEvent(self.leaf(condition if surely is None else foreseen(condition, surely)), self.width)
+            case core.Where(condition):
+                return OfValues(condition, self.order, core.named_in_where(condition))
+            case core.Not(body):
+                return Negation(self.body(body, None if surely is None else not surely))
+            case core.And(items):
+                return Conjunction([self.body(item, surely) for item in items], self.width)
+            case core.Or(items):
+                return Disjunction([self.body(item, surely) for item in items], self.width)
+            case core.Implies(left, right):
+                return self.body(core.Or((core.Not(left), right)), surely)
+            case core.Earlier() | core.Since() | core.Repeated() | core.Exceeds():
+                return self.table(theta)
+            case _:
+                raise Irregular
+
+    def pair(self, theta: core.Theta, surely: bool) -> Pair:
+        """A body as it is judged when it has happened, and as it is judged ahead."""
+        return Pair(self.body(theta), self.body(theta, surely))
+
+    def table(self, theta: core.Earlier | core.Since | core.Repeated | core.Exceeds) -> Table:
+        """The table of an operator that looks back."""
+        found = self._known.get(theta)
+        if found is None:
+            found = self._known[theta] = self._table(theta)
+        return found
+
+    def _table(self, theta: core.Earlier | core.Since | core.Repeated | core.Exceeds) -> Table:
+        within, broken = theta.right if isinstance(theta, core.Since) else theta.body, None
+        if isinstance(theta, core.Since):
+            broken = core.negated(theta.left)
+        elif not isinstance(theta, core.Earlier):
+            broken = theta.reset
+        met, stops = self.body(within), None if broken is None else self.body(broken)
+        is_plain = isinstance(theta, core.Earlier) and theta.bound is None
+        if is_plain and isinstance(met, AtEvent) and met.leaf.keys is not None:
+            return Seen(met.leaf, self.width)
+        slots = met.slots if stops is None else met.slots | stops.slots
+        parts = [met] if stops is None else [met, stops]
+        if all(part.regular and part.slots in (frozenset(), slots) for part in parts):
+            return Slices(operator_of(theta), met, stops, slots, self.width)
+        if any(
+            isinstance(part, core.Earlier | core.Since | core.Repeated | core.Exceeds)
+            for body in (within, broken)
+            if body is not None
+            for part in core.bodies(body)
+        ):
+            raise Irregular
+        return Journal(operator_of(theta), met, stops, slots)
+
+
+# --- clauses, ready to be asked -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way to violate a rule."""
+
+    names: frozenset[str] | None
+    """An event without one of these begins no violation; None where any may."""
+    bindings: Callable[[Now], list[Binding]]
+    """Those under which the event at hand meets all that can be known of it by then."""
+    ahead: Callable[[Now], list[Binding]]
+    """Likewise for an event that is still to happen."""
+    obligations: Obligations | None
+    """What decides it then; None where it is decided."""
+    is_last: bool
+    """Whether it is one only at the last event of the run."""
+    against: tuple[Table, ...]
+    """Operators, without variables, that must not hold: where one holds for ever, nothing goes wrong this way."""
+
+
+def way(clause: Clause, builder: Builder) -> Way:
+    """A clause, ready to be asked.
+
+    Raises:
+        Irregular: it looks ahead in a manner that no obligation has, or leaves a variable without a value.
+    """
+    future = [literal for literal in clause if isinstance(literal.body, core.Later | core.Clear | core.Until)]
+    if len(future) > 1:
+        raise Irregular
+    is_last = any(isinstance(literal.body, core.Last) for literal in clause)
+    if any(isinstance(literal.body, core.Last) and not literal.holds for literal in clause) or (is_last and future):
+        raise Irregular
+    rest = [literal for literal in clause if not isinstance(literal.body, core.Last) and literal not in future]
+    later: frozenset[int] = frozenset()
+    if future:
+        later = _slots(future[0].body, builder)
+    asked, left, names, known = _ordered([(builder.body(t.body), t.holds) for t in rest], later)
+    values = tuple([body for body, _ in left])
+    obligations = _obligations(future[0], builder, known, values) if future else None
+    if left and not isinstance(obligations, ComingUnder):
+        raise Irregular
+    find = _finding(asked, builder.width, names)
+    ahead = find if all(_is_certain(literal.body) for literal in rest) else _ahead(rest, later, builder)
+    against = tuple(
+        [
+            builder.table(t.body)
+            for t in rest
+            if not t.holds and isinstance(t.body, core.Earlier | core.Repeated) and not core.variables_of(t.body)
+        ]
+    )
+    return Way(names, find, ahead, obligations, is_last, against)
+
+
+def _is_certain(theta: core.Theta) -> bool:
+    """Whether what a literal says of an event is known before it happens."""
+    return not isinstance(theta, core.Holds) or foreseen(theta.condition, True) == theta.condition
+
+
+def _ahead(literals: list[Literal], later: frozenset[int], builder: Builder) -> Callable[[Now], list[Binding]]:
+    """Likewise of an event that is still to happen; what is open makes no violation certain."""
+    for body, holds in literals:
+        if isinstance(body, core.Holds) and _constant(foreseen(body.condition, holds)) is (not holds):
+            return lambda _: []
+    try:
+        steps, _, names, _ = _ordered([(builder.body(body, holds), holds) for body, holds in literals], later)
+    except Irregular:
+        return lambda _: []
+    return _finding(steps, builder.width, names)
+
+
+def _slots(theta: core.Theta, builder: Builder) -> frozenset[int]:
+    mentioned = core.variables_of(theta)
+    return frozenset(slot for slot, x in enumerate(builder.order) if x in mentioned)
+
+
+Step = tuple["Body | None", tuple[tuple["Body", bool], ...]]
+"""What gives values (None: nothing does), and the tests that can be made then."""
+
+
+def _ordered(
+    literals: list[tuple[Body, bool]], later: frozenset[int]
+) -> tuple[list[Step], list[tuple[Body, bool]], frozenset[str] | None, frozenset[int]]:
+    """The steps by which bindings are found, the literals that are left over, the names that an event needs, and the
+    variables that have values then.
+
+    Raises:
+        Irregular: a variable has no value, and nothing that comes later gives it one.
+    """
+    named = [body.names for body, holds in literals if holds and body.names is not None]
+    names = min(named, key=len) if named else None
+    left = list(literals)
+    known: frozenset[int] = frozenset()
+    steps: list[Step] = []
+    giver: Body | None = None
+    while True:
+        tests = tuple([literal for literal in left if literal[0].slots <= known and literal[0] is not giver])
+        done = {id(body) for body, _ in tests} | {id(giver)}
+        left = [literal for literal in left if id(literal[0]) not in done]
+        if isinstance(giver, AtEvent) or giver is None:
+            steps.append((giver, tests))
+        else:
+            steps.append((giver, ((giver, True), *tests)))
+        givers = [body for body, holds in left if holds and not body.slots <= known and _gives(body)]
+        if not givers:
+            break
+        giver = max(givers, key=lambda body: (isinstance(body, AtEvent), len(body.slots)))
+        known |= giver.slots
+    if any(not isinstance(body, OfValues) or not body.slots <= known | later for body, _ in left):
+        raise Irregular
+    return steps, left, names, known
+
+
+def _gives(body: Body) -> bool:
+    """Whether a body lists the bindings under which it holds."""
+    if isinstance(body, AtEvent):
+        return body.leaf.keys is not None
+    return isinstance(body, Seen | Slices) or (body.rare and body.regular)
+
+
+def _finding(steps: list[Step], width: int, names: frozenset[str] | None) -> Callable[[Now], list[Binding]]:
+    """The steps as a function of the event at hand, which has one of the names."""
+    fresh: Binding = (None,) * width
+    (_, first), *rest = steps
+    if len(rest) == 1 and isinstance(rest[0][0], AtEvent):
+        return _finding_at_event(first, rest[0][0], rest[0][1], fresh, names)
+
+    def find(now: Now) -> list[Binding]:
+        for body, wanted in first:
+            if body.holds(now, fresh) is not wanted:
+                return []
+        found: Iterable[Binding] = (fresh,)
+        for giver, tests in rest:
+            assert giver is not None, "only the first step gives nothing"
+            if not isinstance(giver, AtEvent) and giver.holds(now, fresh):
+                raise CannotJudge("a value that no event carries would have to be tried")
+            given = list(giver.exceptions(now))
+            both = (_merged(one, other) for one in found for other in given)
+            joined = dict.fromkeys(binding for binding in both if binding is not None)
+            found = [b for b in joined if all(body.holds(now, b) is wanted for body, wanted in tests)]
+        return list(found)
+
+    return find
+
+
+def _finding_at_event(
+    first: tuple[tuple[Body, bool], ...],
+    giver: AtEvent,
+    tests: tuple[tuple[Body, bool], ...],
+    fresh: Binding,
+    names: frozenset[str] | None,
+) -> Callable[[Now], list[Binding]]:
+    """The usual case: one condition on the event gives all values."""
+    keys, spread = giver.leaf.keys, giver.spread
+    assert keys is not None
+    if giver.names != names:
+        first = ((_Named(giver.leaf), True), *first)
+
+    def find(now: Now) -> list[Binding]:
+        for body, wanted in first:
+            if body.holds(now, fresh) is not wanted:
+                return []
+        found = []
+        for key in keys(now.event):
+            binding = spread(key)
+            for body, wanted in tests:
+                if body.holds(now, binding) is not wanted:
+                    break
+            else:
+                found.append(binding)
+        return found
+
+    return find
+
+
+class _Named(AtEvent):
+    """Whether the event at hand has one of a condition's names."""
+
+    def __init__(self, leaf: Leaf) -> None:
+        self.leaf = leaf
+
+    def holds(self, now: Now, binding: Binding) -> bool:
+        """See `Body`."""
+        return self.leaf.is_named(now.event)
+
+
+def _merged(one: Binding, other: Binding) -> Binding | None:
+    """Two bindings together; None where they give a variable two values."""
+    merged = []
+    for a, b in zip(one, other, strict=True):
+        if a is not None and b is not None and a != b:
+            return None
+        merged.append(b if a is None else a)
+    return tuple(merged)
+
+
+def _obligations(literal: Literal, builder: Builder, known: frozenset[int], values: tuple[Body, ...]) -> Obligations:
+    resolver: core.Theta | None = None
+    match literal:
+        case Literal(core.Later(body, bound), False):
+            if not _slots(body, builder) <= known:
+                raise Irregular
+            return Missing(builder.pair(body, False), bound)
+        case Literal(core.Until() as until, False):
+            if not _slots(until, builder) <= known:
+                raise Irregular
+            return Breaking(builder.pair(until.left, False), builder.pair(until.right, False), until)
+        case Literal(core.Later(body, bound), True):
+            forbidden = body
+        case Literal(core.Clear() as clear, False):
+            bound, forbidden, resolver = None, clear.forbidden, clear.resolver
+        case _:
+            raise Irregular
+    bad = builder.pair(forbidden, True)
+    clears = None if resolver is None or resolver == core.FALSE else builder.pair(resolver, False)
+    if bad.actual.slots <= known and (clears is None or clears.actual.slots <= known):
+        return Coming(bad, clears, bound)
+    can_list = (
+        bad.actual.rare
+        and bad.actual.regular
+        and (clears is None or not clears.actual.slots or (clears.actual.rare and clears.actual.regular))
+    )
+    if not can_list or not (frozenset() if clears is None else clears.actual.slots) <= known | bad.actual.slots:
+        raise Irregular
+    return ComingUnder(bad, clears, bound, values)

@@ -1,0 +1,370 @@
+"""What the operators that look back remember: a memory for each key, which steps along the run.
+
+The memories are plain lists, so that a state can be stored; an operator here says how one steps and what it answers.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias
+
+from vigil_lang.engines.monitor.leaves import CannotJudge, measure_of, most_of
+from vigil_lang.semantics import core
+from vigil_lang.semantics.denotation import texts
+from vigil_lang.trace.values import EXACT, number, total
+
+if TYPE_CHECKING:
+    from vigil_lang.engines.monitor.leaves import Now
+    from vigil_lang.trace import Event
+
+Memory: TypeAlias = list[Any]
+
+SLACK: Final = {core.Calls: 64, core.Steps: 0, core.Within: 600_000_000}
+"""How long what a bound has left behind is kept, in its unit, should events come out of order."""
+
+
+class Letter(NamedTuple):
+    """What an event says to an operator: where it stands, whether its main body and the one that breaks or resets it
+    hold there, and what it counts for."""
+
+    measure: int | None
+    met: bool
+    broken: bool
+    counts: Any = None
+
+
+class Operator(Protocol):
+    """How a memory begins, steps and answers."""
+
+    counts_here: bool
+    """Whether the event at hand counts, too."""
+    lasting: bool
+    """Whether what holds once holds from then on, as long as nothing breaks or resets it."""
+    window: Window
+    """What it knows of its bound."""
+
+    def begin(self) -> Memory:
+        """The memory of a run without events."""
+
+    def letter(self, now: Now, met: bool, broken: bool) -> Letter:
+        """What the event at hand says."""
+
+    def step(self, memory: Memory, letter: Letter) -> None:
+        """Take in an event."""
+
+    def holds(self, memory: Memory, now: Now, met: bool) -> bool:
+        """Whether the operator holds at the event at hand, which the memory has not taken in yet."""
+
+    def forget(self, memory: Memory, now: Now) -> None:
+        """Drop what is too long ago to matter."""
+
+
+class Window:
+    """A bound, and the lists of entries that are kept for it: [measure, what it counts for], oldest first.
+
+    What the bound has left behind is kept for a while longer, should events come out of order.
+    """
+
+    def __init__(self, bound: core.Bound) -> None:
+        self.measure = measure_of(bound)
+        self.bounded = bound is not None
+        self._most, self._least = most_of(bound), 0 if bound is None else bound.least
+        self._slack = 0 if bound is None else SLACK[type(bound)]
+        self.forgotten: int | None = None
+        """The latest measure of what was dropped."""
+
+    def is_near(self, there: int | None, here: int | None) -> bool:
+        """Whether an event that stands there is within the bound of the one at hand."""
+        if not self.bounded:
+            return there is not None
+        if there is None or here is None:
+            return False
+        return here - there <= self._most and (self._least == 0 or here - there >= self._least)
+
+    def check(self, here: int | None) -> None:
+        """Refuse an event that may be within the bound of what was dropped."""
+        if self.forgotten is not None and here is not None and here - self.forgotten <= self._most:
+            raise CannotJudge("events come out of order, further than is remembered")
+
+    def near(self, entries: list[Any], here: int | None) -> list[Any]:
+        """What the entries within the bound count for."""
+        if not self.bounded:
+            return [counts for _, counts in entries]
+        if here is None:
+            return []
+        self.check(here)
+        if self._least == 0:
+            oldest = here - self._most
+            return [counts for at, counts in entries if at >= oldest]
+        return [counts for at, counts in entries if self._least <= here - at <= self._most]
+
+    def add(self, entries: list[Any], at: int | None, counts: Any) -> None:
+        """Take in an entry, and drop those too far behind it."""
+        if at is not None:
+            entries.append([at, counts])
+            self.drop(entries, at)
+
+    def drop(self, entries: list[Any], here: int) -> None:
+        """Drop the entries that are too far behind."""
+        oldest, old = here - self._most - self._slack, 0
+        while old < len(entries) and entries[old][0] < oldest:
+            self._forget(entries[old][0])
+            old += 1
+        del entries[:old]
+
+    def without_old(self, there: int | None, here: int | None) -> int | None:
+        """A measure, None where it is too far behind to matter."""
+        if there is None or here is None or self._least or there >= here - self._most - self._slack:
+            return there
+        self._forget(there)
+        return None
+
+    def _forget(self, at: int) -> None:
+        self.forgotten = at if self.forgotten is None else max(self.forgotten, at)
+
+    def counts_here(self, here: int | None) -> bool:
+        """Whether the event at hand is within the bound of itself."""
+        return not self.bounded or (here is not None and self._least == 0)
+
+
+class Unbounded:
+    """`earlier` and `since` without a bound: [whether it holds at the next event]."""
+
+    counts_here = False
+    lasting = True
+
+    def __init__(self, *, weak: bool) -> None:
+        self.window = Window(None)
+        self._weak = weak
+
+    def begin(self) -> Memory:
+        """See `Operator`."""
+        return [self._weak]
+
+    def letter(self, now: Now, met: bool, broken: bool) -> Letter:
+        """See `Operator`."""
+        return Letter(None, met, broken)
+
+    def step(self, memory: Memory, letter: Letter) -> None:
+        """See `Operator`."""
+        memory[0] = letter.met or (memory[0] and not letter.broken)
+
+    def holds(self, memory: Memory, now: Now, met: bool) -> bool:
+        """See `Operator`."""
+        return bool(memory[0])
+
+    def forget(self, memory: Memory, now: Now) -> None:
+        """See `Operator`."""
+
+
+class OneSided:
+    """With a bound that has only a greatest or only a least distance: [the nearest (or furthest) event that counts, the
+    same of those that broke it]."""
+
+    counts_here = False
+    lasting = False
+
+    def __init__(self, bound: core.Calls | core.Steps | core.Within, *, weak: bool) -> None:
+        self.window = Window(bound)
+        self._weak = weak
+        self._better = max if bound.least == 0 else min
+
+    def begin(self) -> Memory:
+        """See `Operator`."""
+        return [None, None]
+
+    def letter(self, now: Now, met: bool, broken: bool) -> Letter:
+        """See `Operator`."""
+        return Letter(self.window.measure(now), met, broken)
+
+    def step(self, memory: Memory, letter: Letter) -> None:
+        """See `Operator`."""
+        at = letter.measure
+        if letter.broken:
+            memory[0] = None
+            if self._weak and at is not None:
+                memory[1] = at if memory[1] is None else self._better(memory[1], at)
+        if letter.met and at is not None:
+            memory[0] = at if memory[0] is None else self._better(memory[0], at)
+
+    def holds(self, memory: Memory, now: Now, met: bool) -> bool:
+        """See `Operator`."""
+        window, here = self.window, self.window.measure(now)
+        window.check(here)
+        return window.is_near(memory[0], here) or (self._weak and not window.is_near(memory[1], here))
+
+    def forget(self, memory: Memory, now: Now) -> None:
+        """See `Operator`."""
+        here = self.window.measure(now)
+        memory[:] = [self.window.without_old(there, here) for there in memory]
+
+
+class TwoSided:
+    """With a bound that has a least and a greatest distance: [what counts, what broke it]."""
+
+    counts_here = False
+    lasting = False
+
+    def __init__(self, bound: core.Bound, *, weak: bool) -> None:
+        self.window = Window(bound)
+        self._weak = weak
+
+    def begin(self) -> Memory:
+        """See `Operator`."""
+        return [[], []]
+
+    def letter(self, now: Now, met: bool, broken: bool) -> Letter:
+        """See `Operator`."""
+        return Letter(self.window.measure(now), met, broken)
+
+    def step(self, memory: Memory, letter: Letter) -> None:
+        """See `Operator`."""
+        if letter.broken:
+            memory[0] = []
+            if self._weak:
+                self.window.add(memory[1], letter.measure, None)
+        if letter.met:
+            self.window.add(memory[0], letter.measure, None)
+
+    def holds(self, memory: Memory, now: Now, met: bool) -> bool:
+        """See `Operator`."""
+        window, here = self.window, self.window.measure(now)
+        return bool(window.near(memory[0], here)) or (self._weak and not window.near(memory[1], here))
+
+    def forget(self, memory: Memory, now: Now) -> None:
+        """See `Operator`."""
+        _forget_entries(self.window, memory, now)
+
+
+class Counting:
+    """`repeated`: [the entries of the units (calls, or distinct values) since the last reset]; without a bound the
+    units themselves, no more than are counted."""
+
+    counts_here = True
+
+    def __init__(self, theta: core.Repeated) -> None:
+        self._count, self._distinct = theta.count, theta.distinct
+        self.window = Window(theta.bound)
+        self.lasting = theta.bound is None
+
+    def begin(self) -> Memory:
+        """See `Operator`."""
+        return [[]]
+
+    def letter(self, now: Now, met: bool, broken: bool) -> Letter:
+        """See `Operator`."""
+        return Letter(self.window.measure(now), met, broken, self._units(now) if met else None)
+
+    def _units(self, now: Now) -> list[str]:
+        if self._distinct is None:
+            return [now.event.call]
+        return list(dict.fromkeys(texts(self._distinct, now.event)))
+
+    def step(self, memory: Memory, letter: Letter) -> None:
+        """See `Operator`."""
+        if letter.broken:
+            memory[0] = []
+        elif letter.met and letter.counts:
+            if self.window.bounded:
+                self.window.add(memory[0], letter.measure, letter.counts)
+            elif len(memory[0]) < self._count:
+                memory[0] = memory[0] + [unit for unit in letter.counts if unit not in memory[0]]
+
+    def holds(self, memory: Memory, now: Now, met: bool) -> bool:
+        """See `Operator`."""
+        window = self.window
+        here = window.measure(now)
+        if window.bounded:
+            units = {unit for counts in window.near(memory[0], here) for unit in counts}
+        elif len(memory[0]) >= self._count:
+            return True
+        else:
+            units = set(memory[0])
+        if met and window.counts_here(here):
+            units.update(self._units(now))
+        return len(units) >= self._count
+
+    def forget(self, memory: Memory, now: Now) -> None:
+        """See `Operator`."""
+        _forget_entries(self.window, memory, now)
+
+
+class Adding:
+    """`exceeds`: [the entries of the amounts since the last reset]; without a bound [their total]."""
+
+    counts_here = True
+    lasting = False
+
+    def __init__(self, theta: core.Exceeds) -> None:
+        self._limit, self._field = theta.limit, theta.field
+        self.window = Window(theta.bound)
+
+    def begin(self) -> Memory:
+        """See `Operator`."""
+        return [[]]
+
+    def letter(self, now: Now, met: bool, broken: bool) -> Letter:
+        """See `Operator`."""
+        return Letter(self.window.measure(now), met, broken, self._amount(now.event) if met else None)
+
+    def _amount(self, event: Event) -> Decimal:
+        return total(texts(self._field, event))
+
+    def step(self, memory: Memory, letter: Letter) -> None:
+        """See `Operator`."""
+        if letter.broken:
+            memory[0] = []
+        elif letter.met and (amount := Decimal(letter.counts)):
+            if self.window.bounded:
+                self.window.add(memory[0], letter.measure, amount)
+            else:
+                memory[0] = [EXACT.add(Decimal(memory[0][0]), amount) if memory[0] else amount]
+
+    def holds(self, memory: Memory, now: Now, met: bool) -> bool:
+        """See `Operator`."""
+        if all(number(text) is None for text in texts(self._field, now.event)):
+            return True
+        window = self.window
+        here = window.measure(now)
+        found = Decimal(0)
+        for amount in window.near(memory[0], here) if window.bounded else memory[0]:
+            found = EXACT.add(found, Decimal(amount))
+        if met and window.counts_here(here):
+            found = EXACT.add(found, self._amount(now.event))
+        return found > self._limit
+
+    def forget(self, memory: Memory, now: Now) -> None:
+        """See `Operator`."""
+        _forget_entries(self.window, memory, now)
+
+
+def _forget_entries(window: Window, memory: Memory, now: Now) -> None:
+    here = window.measure(now)
+    if window.bounded and here is not None:
+        for entries in memory:
+            window.drop(entries, here)
+
+
+def copied(memory: Memory) -> Memory:
+    """A memory of its own: a step changes lists, and replaces what is not one."""
+    return [copied(part) if type(part) is list else part for part in memory]
+
+
+def operator_of(theta: core.Theta) -> Operator:
+    """The operator of a body that looks back."""
+    match theta:
+        case core.Repeated():
+            return Counting(theta)
+        case core.Exceeds():
+            return Adding(theta)
+        case core.Earlier(bound=bound):
+            weak = False
+        case core.Since(bound=bound, weak=weak):
+            pass
+        case _:
+            raise AssertionError(theta)
+    if bound is None:
+        return Unbounded(weak=weak)
+    if bound.least == 0 or most_of(bound) >= core.FAR:
+        return OneSided(bound, weak=weak)
+    return TwoSided(bound, weak=weak)

@@ -1,0 +1,323 @@
+"""Operators that look back, sliced by value: a memory for all values that no event told apart, one for each other.
+
+`Seen` is the table of nearly all guards, a set of keys. `Slices` is that of any operator whose bodies list what they
+touch; a slice catches up with the events that concern all values when it is asked for. `Journal` is for bodies that
+cannot list it (`output contains x`): it keeps the events themselves, and reads them again for a value that is new.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
+
+from vigil_lang.engines.monitor.leaves import CannotJudge, Now, as_key, projection, spreading
+from vigil_lang.engines.monitor.memory import Letter, copied
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from vigil_lang.engines.monitor.bodies import Body, Slots
+    from vigil_lang.engines.monitor.leaves import Binding, Key, Leaf
+    from vigil_lang.engines.monitor.memory import Memory, Operator
+
+Trail: TypeAlias = "list[tuple[Callable[..., object], tuple[Any, ...]]] | None"
+
+MOST_KEYS: Final = 5_000_000
+"""Values a table remembers, some 200 bytes each."""
+MOST_EVENTS: Final = 20_000
+MOST_CHARACTERS: Final = 20_000_000
+"""Events a journal keeps, and the text in them."""
+MOST_ASKED: Final = 10_000
+"""Values whose memories a journal keeps rather than read its events again."""
+
+
+class Table(Protocol):
+    """An operator along one run. As a body it says what holds at the event at hand, which it has not taken in yet."""
+
+    slots: Slots
+    names: frozenset[str] | None
+    rare: bool
+    regular: bool
+    told_by: frozenset[str] | None
+    """The names of the events that may change it; None for all."""
+
+    def holds(self, now: Now, binding: Binding) -> bool:
+        """Whether the operator holds at the event at hand."""
+
+    def exceptions(self, now: Now) -> Iterable[Binding]:
+        """Bindings that may differ from the fresh one."""
+
+    def update(self, now: Now) -> None:
+        """Take in the event at hand."""
+
+    def is_settled(self, last: Now | None) -> bool:
+        """Whether it has no variables, and holds from here on whatever happens.
+
+        `last` is an event that it has not taken in yet, if there is one.
+        """
+
+    def state(self) -> Any:
+        """What it remembers, as JSON."""
+
+    def load(self, state: Any) -> None:
+        """Take over what `state` gave."""
+
+
+class Seen:
+    """`earlier ψ` without a bound, for a condition whose keys are listed: those that were seen."""
+
+    names: frozenset[str] | None = None
+    rare = True
+    regular = True
+
+    def __init__(self, leaf: Leaf, width: int) -> None:
+        assert leaf.keys is not None
+        self.slots = frozenset(leaf.slots)
+        self.rare = bool(leaf.slots)
+        self.told_by = leaf.names
+        self.key = projection(leaf.slots)
+        self.seen: dict[Key, None] = {}
+        self._keys = leaf.keys
+        self._spread = spreading(leaf.slots, width)
+
+    def holds(self, now: Now, binding: Binding) -> bool:
+        """See `Table`."""
+        return self.key(binding) in self.seen
+
+    def exceptions(self, now: Now) -> Iterable[Binding]:
+        """See `Table`."""
+        return map(self._spread, tuple(self.seen)) if self.slots else ()
+
+    def update(self, now: Now) -> None:
+        """See `Table`."""
+        seen = self.seen
+        for key in self._keys(now.event):
+            if key not in seen:
+                if len(seen) >= MOST_KEYS:
+                    raise CannotJudge(f"more than {MOST_KEYS:,} values are to be remembered")
+                seen[key] = None
+                if now.trail is not None:
+                    now.trail.append((seen.pop, (key,)))
+
+    def is_settled(self, last: Now | None) -> bool:
+        """See `Table`."""
+        return not self.slots and bool(self.seen)
+
+    def state(self) -> Any:
+        """See `Table`."""
+        return list(self.seen)
+
+    def load(self, state: Any) -> None:
+        """See `Table`."""
+        self.seen = dict.fromkeys(map(as_key, state))
+
+
+class Slices:
+    """An operator whose bodies list the bindings they touch."""
+
+    names: frozenset[str] | None = None
+    regular = True
+
+    def __init__(self, operator: Operator, met: Body, broken: Body | None, slots: Slots, width: int) -> None:
+        """`broken` is what breaks an interval, or resets a count."""
+        self.slots = slots
+        self.told_by = told_by(met, broken)
+        self.rare = False
+        self._operator, self._met, self._broken = operator, met, broken
+        order = tuple(sorted(slots))
+        self._key, self._spread = projection(order), spreading(order, width)
+        self._fresh: Binding = (None,) * width
+        self._base = operator.begin()
+        """The memory of every value without a slice."""
+        self._log: list[Letter] = []
+        """What concerned all values since the slices were last brought up to date."""
+        self._slices: dict[Key, list[Any]] = {}
+        """Of each key [how much of the log it knows, its memory]."""
+        self._swept = 64
+
+    def holds(self, now: Now, binding: Binding) -> bool:
+        """See `Table`."""
+        operator = self._operator
+        met = operator.counts_here and self._met.holds(now, binding)
+        if not self._slices:
+            return operator.holds(self._base, now, met)
+        key = self._key(binding)
+        known = self._slices.get(key)
+        if known is None:
+            return operator.holds(self._base, now, met)
+        return operator.holds(self._caught_up(key, known, now), now, met)
+
+    def exceptions(self, now: Now) -> Iterable[Binding]:
+        """See `Table`."""
+        found = dict.fromkeys(map(self._spread, tuple(self._slices)))
+        if self._operator.counts_here:
+            found |= dict.fromkeys(self._met.exceptions(now))
+        return found
+
+    def update(self, now: Now) -> None:
+        """See `Table`."""
+        operator, trail = self._operator, now.trail
+        if trail is not None:
+            trail.append((setattr, (operator.window, "forgotten", operator.window.forgotten)))
+        here, stops = self._told(now, self._fresh)
+        logged = here or stops
+        for binding in self._touched(now) if self.slots else ():
+            key = self._key(binding)
+            known = self._slices.get(key)
+            if known is None:
+                known = self._begun(key, trail)
+            memory = self._caught_up(key, known, now)
+            operator.step(memory, operator.letter(now, *self._told(now, binding)))
+            known[0] = len(self._log) + logged
+        if logged:
+            if trail is not None:
+                trail.append((self._restore, (copied(self._base), len(self._log))))
+            letter = operator.letter(now, here, stops)
+            operator.step(self._base, letter)
+            if self._slices:
+                self._log.append(letter)
+        if trail is None and (len(self._slices) > 2 * self._swept or len(self._log) > 4 * len(self._slices) + 64):
+            self._sweep(now)
+
+    def _told(self, now: Now, binding: Binding) -> tuple[bool, bool]:
+        broken = self._broken
+        return self._met.holds(now, binding), broken is not None and broken.holds(now, binding)
+
+    def _touched(self, now: Now) -> Iterable[Binding]:
+        if self._broken is None:
+            return dict.fromkeys(self._met.exceptions(now))
+        return dict.fromkeys((*self._met.exceptions(now), *self._broken.exceptions(now)))
+
+    def _begun(self, key: Key, trail: Trail) -> list[Any]:
+        if len(self._slices) >= MOST_KEYS:
+            raise CannotJudge(f"more than {MOST_KEYS:,} values are to be remembered")
+        known = self._slices[key] = [len(self._log), copied(self._base)]
+        if trail is not None:
+            trail.append((self._slices.pop, (key,)))
+        return known
+
+    def _caught_up(self, key: Key, known: list[Any], now: Now) -> Memory:
+        """A slice's memory, with what concerned all values since it was touched; it may be changed."""
+        memory: Memory = known[1]
+        if now.trail is not None:
+            now.trail.append((self._slices.__setitem__, (key, [known[0], copied(memory)])))
+        for letter in self._log[known[0] :]:
+            self._operator.step(memory, letter)
+        known[0] = len(self._log)
+        return memory
+
+    def _restore(self, base: Memory, logged: int) -> None:
+        self._base = base
+        del self._log[logged:]
+
+    def _sweep(self, now: Now) -> None:
+        """Bring all slices up to date, and drop those that differ from no other value's."""
+        operator = self._operator
+        operator.forget(self._base, now)
+        for key, known in list(self._slices.items()):
+            memory = self._caught_up(key, known, now)
+            operator.forget(memory, now)
+            known[0] = 0
+            if memory == self._base:
+                del self._slices[key]
+        self._log.clear()
+        self._swept = max(64, len(self._slices))
+
+    def is_settled(self, last: Now | None) -> bool:
+        """See `Table`."""
+        if self.slots or self._broken is not None or not self._operator.lasting:
+            return False
+        met = last is not None and self._met.holds(last, self._fresh)
+        return self._operator.holds(self._base, last or Now.nowhere(), met)
+
+    def state(self) -> Any:
+        """See `Table`."""
+        return [self._base, self._log, list(self._slices.items()), self._swept, self._operator.window.forgotten]
+
+    def load(self, state: Any) -> None:
+        """See `Table`."""
+        self._base, log, slices, self._swept, self._operator.window.forgotten = state
+        self._log = [Letter(*letter) for letter in log]
+        self._slices = {as_key(key): known for key, known in slices}
+
+
+class Journal:
+    """An operator whose bodies cannot list what they touch, and look at one event each: it keeps these events."""
+
+    names: frozenset[str] | None = None
+    rare = False
+    regular = False
+
+    def __init__(self, operator: Operator, met: Body, broken: Body | None, slots: Slots) -> None:
+        """As of `Slices`."""
+        self.slots = slots
+        self.told_by = told_by(met, broken)
+        self._operator, self._met, self._broken = operator, met, broken
+        self._key = projection(tuple(sorted(slots)))
+        self._events: list[Now] = []
+        self._characters = 0
+        self._slices: dict[Key, list[Any]] = {}
+
+    def holds(self, now: Now, binding: Binding) -> bool:
+        """See `Table`."""
+        operator, met, broken = self._operator, self._met, self._broken
+        key = self._key(binding)
+        known = self._slices.get(key)
+        if known is None or known[0] > len(self._events):
+            if len(self._slices) >= MOST_ASKED:
+                self._slices.clear()
+            known = self._slices[key] = [0, operator.begin()]
+        memory = known[1]
+        for event in self._events[known[0] :]:
+            stops = broken is not None and broken.holds(event, binding)
+            here = met.holds(event, binding)
+            if here or stops:
+                operator.step(memory, operator.letter(event, here, stops))
+        known[0] = len(self._events)
+        if now.trail is not None:
+            now.trail.append((self._slices.pop, (key, None)))
+        return operator.holds(memory, now, operator.counts_here and met.holds(now, binding))
+
+    def exceptions(self, now: Now) -> Iterable[Binding]:
+        """None: what it touches cannot be listed."""
+        return ()
+
+    def update(self, now: Now) -> None:
+        """See `Table`."""
+        event = now.event
+        size = len(event.output or "") + sum(len(text) for found in event.args.values() for text in found)
+        if len(self._events) >= MOST_EVENTS or self._characters + size > MOST_CHARACTERS:
+            raise CannotJudge(
+                f"more than {MOST_EVENTS:,} events, or {MOST_CHARACTERS:,} characters, are to be remembered whole"
+            )
+        self._events.append(now.copy())
+        self._characters += size
+        if now.trail is not None:
+            now.trail.append((self._drop_last, (size,)))
+
+    def _drop_last(self, size: int) -> None:
+        self._events.pop()
+        self._characters -= size
+
+    def is_settled(self, last: Now | None) -> bool:
+        """See `Table`."""
+        return False
+
+    def state(self) -> Any:
+        """See `Table`."""
+        return [now.state() for now in self._events]
+
+    def load(self, state: Any) -> None:
+        """See `Table`."""
+        self._slices.clear()
+        self._events = [Now.from_state(now) for now in state]
+        self._characters = 0
+        for now in self._events:
+            event = now.event
+            self._characters += len(event.output or "") + sum(len(t) for found in event.args.values() for t in found)
+
+
+def told_by(met: Body, broken: Body | None) -> frozenset[str] | None:
+    """The names of the events at which one of the bodies may hold; None for all."""
+    bodies = [met] if broken is None else [met, broken]
+    named = [body.names for body in bodies if body.names is not None]
+    return frozenset[str]().union(*named) if len(named) == len(bodies) else None
