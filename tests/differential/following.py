@@ -18,7 +18,7 @@ from tests.differential.prefix_verdicts import (
 from vigil_lang.engines.interface import Outcome, Unjudged
 from vigil_lang.engines.monitor import MonitorEngine
 from vigil_lang.semantics import core, denotation
-from vigil_lang.trace import Trace
+from vigil_lang.trace import Event, Trace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from vigil_lang.engines.interface import Breach, Owed, PrefixVerdict, Rule
     from vigil_lang.engines.monitor import RunMonitor
     from vigil_lang.semantics.core import Requirement
-    from vigil_lang.trace import Event
 
 OUTPUTS = (None, "", "M", "7", "MN done", '{"q": "M", "n": 7}', '[{"q": "M", "n": 7}, {"q": "N", "n": 1.50}, "M"]')
 
@@ -305,13 +304,28 @@ def check_proposal(engine: MonitorEngine, monitor: RunMonitor, proposed: Sequenc
             continue
         said = [breach for breach in ahead.breaches if breach.rule == rule]
         if not reads_output(written.requirement):
-            assert said == [breach for breach in progress.breaches if breach.rule == rule]
+            known = [breach for breach in progress.breaches if breach.rule == rule]
+            assert said[: len(known)] == known
+            if len(said) > len(known):
+                check_last_chance(engine, before, well, rule, said)
         elif said:
             for output in OUTPUTS:
                 other = engine.restore(before)
                 other.step([replace(event, output=output) for event in well])
                 assert other.verdicts()[rule] == "violated", (said, output)
     return refused
+
+
+def check_last_chance(
+    engine: MonitorEngine, state: bytes, proposed: Sequence[Event], rule: int, said: Sequence[Breach]
+) -> None:
+    """What is violated once a call is over, since whatever comes is of another call."""
+    assert any(isinstance(bound, core.Calls) for bound in bounds(engine.rules[rule].requirement.theta)), said
+    for action in ("of no concern", *sorted({event.action for event in proposed})):
+        monitor = engine.restore(state)
+        monitor.step(proposed)
+        monitor.step([Event("next", action, "next", status="ok")])
+        assert monitor.verdicts()[rule] in ("violated", None), said
 
 
 def follow_together(rules: Sequence[Rule], trace: Trace) -> None:

@@ -204,6 +204,12 @@ def test_a_call_in_flight_counts() -> None:
     assert [b.id for b in monitor.propose([_event("e2", "use")]).breaches] == ["e2"]
 
 
+def test_a_call_that_is_wrong_however_others_end_is_named_once() -> None:
+    monitor = MonitorEngine([Rule("S", requirement_of("abs(use())"))]).run()
+    _step(monitor, replace(_event("e1", "check"), status="unknown"), ended=False)
+    assert monitor.propose([_event("e2", "use")]).breaches == (Breach(0, 1, "e2", ()),)
+
+
 def test_a_failed_guard_is_no_guard() -> None:
     monitor = MonitorEngine([Rule("S", requirement_of("prec(use(f = x), check(f = x, status = ok))"))]).run()
     check, use = _event("e1", "check", f="M"), _event("e2", "use", f="M")
@@ -251,13 +257,17 @@ def test_a_snapshot_of_other_rules_is_refused() -> None:
 
 
 def test_a_call_that_leaves_no_time_to_answer_is_known_ahead() -> None:
+    """A call is proposed as a whole: once it is over, the next event is one of another call."""
     # spec R7.11-3: the last chance
-    monitor = MonitorEngine([Rule("S", requirement_of("bresp[1](use(f = x), check(f = x))"))]).run()
+    monitor = MonitorEngine([Rule("S", requirement_of("bresp[2](use(f = x), check(f = x))"))]).run()
     _step(monitor, _event("e1", "use", f="M"))
     assert not monitor.propose([_event("e2", "other")]).breaches
     _step(monitor, _event("e2", "other"))
     assert [b.id for b in monitor.propose([_event("e3", "other")]).breaches] == ["e1"]
-    assert [b.id for b in _step(monitor, _event("e3", "other")).breaches] == ["e1"]
+    assert not monitor.propose([_event("e3", "check", f="M")]).breaches
+    assert not _step(monitor, _event("e3", "other")).breaches
+    assert monitor.verdicts() == ("pending",)
+    assert [b.id for b in _step(monitor, _event("e4", "other")).breaches] == ["e1"]
     assert monitor.verdicts() == ("violated",)
 
 
