@@ -72,21 +72,29 @@ def is_refused(rule: Rule, events: Sequence[Event], unjudged: Sequence[Unjudged]
 
 
 def check_prefix(
-    rule: Rule, monitor: RunMonitor, events: Sequence[Event], said: Sequence[Breach], form: str | None, random: Random
-) -> str:
+    rule: Rule,
+    monitor: RunMonitor,
+    events: Sequence[Event],
+    said: Sequence[Breach],
+    form: str | None,
+    before: PrefixVerdict | None,
+    random: Random,
+) -> PrefixVerdict:
     """The verdict and what is owed after some events, all of which have ended; returns the verdict."""
     requirement = rule.requirement
     (verdict,) = monitor.verdicts()
     assert verdict is not None
-    if verdict in ("violated", "satisfied"):
+    assert before not in ("violated", "satisfied") or verdict == before, (before, verdict)
+    if verdict in ("violated", "satisfied") and verdict != before:
         seen = explore(requirement, events, all_of_one(requirement, events))
         assert not seen.refutes(verdict), (verdict, seen)
         seen = explore(requirement, events, some_longer(requirement, events, random, 10))
         assert not seen.refutes(verdict), (verdict, seen)
-    holds = keeps(requirement, events)
+    back = looks_back_only(requirement.theta)
+    holds = not said if back else keeps(requirement, events)
     if verdict in ("pending", "holding"):
         assert (verdict == "holding") == holds, verdict
-    if looks_back_only(requirement.theta) or form == "until":
+    if back or form == "until":
         # Violations stay (spec R7.11-2), so that the verdict is known at once.
         assert (verdict == "violated") == (not holds), verdict
     if said:
@@ -157,7 +165,7 @@ def follow(engine: MonitorEngine, trace: Trace, expected: Answer, form: str | No
     requirement, events = rule.requirement, trace.events
     monitor = engine.run()
     said: list[Breach] = []
-    before = check_prefix(rule, monitor, (), said, form, random)
+    verdict = check_prefix(rule, monitor, (), said, form, None, random)
     for end, event in enumerate(events, 1):
         # A call that is refused leaves nothing.
         denied = replace(random.choice(events), id="denied", call="denied")
@@ -170,9 +178,7 @@ def follow(engine: MonitorEngine, trace: Trace, expected: Answer, form: str | No
         if looks_back_only(requirement.theta):
             known = tuple(o for o in expected.offences if o[0] < end)
             assert tuple((b.event, b.binding) for b in said) == known, (said, known)
-        now = check_prefix(rule, monitor, events[:end], said, form, random)
-        assert before not in ("violated", "satisfied") or now == before, (before, now)
-        before = now
+        verdict = check_prefix(rule, monitor, events[:end], said, form, verdict, random)
     else:
         (ended,) = monitor.close()
         if isinstance(ended, Unjudged):

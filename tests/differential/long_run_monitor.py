@@ -92,8 +92,8 @@ def main() -> None:
         suppress_health_check=list(HealthCheck),
     )
     @given(
-        st.lists(named().filter(lambda one: options.only in one[1]), min_size=1, max_size=STATEMENTS),
-        st.lists(traces, min_size=1, max_size=RUNS),
+        st.lists(named().filter(lambda one: options.only in one[1]), min_size=STATEMENTS, max_size=STATEMENTS),
+        st.lists(traces, min_size=RUNS, max_size=RUNS),
     )
     def agree(some: list[tuple[str | None, str, Requirement]], recorded: list[Trace]) -> None:
         judge(some, recorded, counts, options.solver_every)

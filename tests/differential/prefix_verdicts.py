@@ -114,6 +114,9 @@ def made_up(requirement: core.Requirement, events: Sequence[Event]) -> list[Even
                 known[text] = None
             case core.Compares(_, _, number):
                 known.update(dict.fromkeys((str(number - 1), str(number), str(number + 1))))
+    for body in core.bodies(theta):
+        if isinstance(body, core.Exceeds):
+            known[str(abs(body.limit) + 1)] = None
     full = {name: tuple(known) for name in fields}
     fresh = dict.fromkeys(fields, (NEW,))
     found = [Event("", name, "", args, "ok", None) for name in names for args in (full, fresh)]
