@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import functools
 import gc
 import inspect
@@ -209,6 +210,21 @@ def test_a_call_that_was_allowed_is_judged_anew() -> None:
     with pytest.raises(vigil.Blocked, match="once"):
         guarded("12", 20)
     assert len(guard.trace().events) == 1
+
+
+def test_nobody_waits_for_an_answer_to_another_call() -> None:
+    other = threading.Event()
+
+    def ask(blocked: vigil.Blocked) -> bool:
+        return other.wait(10)
+
+    guard = guarding(HOLD, ask=ask)
+    guarded = guard.wrap(pay)
+    with ThreadPoolExecutor(1) as pool:
+        held = pool.submit(guarded, "12", 20)
+        guard.wrap(check)("12")
+        other.set()
+        assert held.result() == "paid 12: 20"
 
 
 def test_an_answer_that_fails_blocks() -> None:
@@ -458,10 +474,42 @@ def test_a_result_that_cannot_be_read_leaves_a_run_that_cannot_be_judged() -> No
     with pytest.raises(vigil.Blocked, match="once cannot be judged") as caught:
         guard.wrap(check)("12")
     assert (caught.value.kind, caught.value.unjudged[0].statement.name) == ("fault", "once")
-    with guard:
+    with pytest.warns(vigil.PolicyWarning, match="once cannot be judged"), guard:
         pass
     assert guard.outcome is not None
     assert not guard.outcome.safe
+
+
+class HostileError(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no")
+
+    __repr__ = __str__
+
+
+def test_an_error_that_cannot_be_read_is_raised_all_the_same() -> None:
+    guard = guarding(ONCE)
+
+    def fails() -> None:
+        raise HostileError
+
+    with pytest.raises(HostileError):
+        guard.wrap(fails)()
+    with pytest.raises(vigil.Blocked, match="could not be read"):
+        guard.wrap(check)("12")
+
+
+def test_recursion_without_end_lets_nothing_pass() -> None:
+    guard = guarding("statement S: abs(pay())")
+
+    @guard.tool()
+    def down() -> None:
+        down()
+
+    with pytest.raises((RecursionError, vigil.Blocked)):
+        down()
+    with pytest.raises(vigil.Blocked):
+        guard.wrap(pay)("12")
 
 
 def test_outputs() -> None:
@@ -760,6 +808,16 @@ def test_runs_of_their_own() -> None:
     guarded("own")
 
 
+def test_a_thread_takes_part_in_a_run_by_its_context() -> None:
+    guard = guarding(ONCE)
+    guarded = guard.wrap(check)
+    with ThreadPoolExecutor(1) as pool, guard.run() as run:
+        pool.submit(guarded, "own").result()
+        pool.submit(contextvars.copy_context().run, guarded, "run").result()
+        assert [event.args["invoice"] for event in run.trace().events] == [("run",)]
+    assert [event.args["invoice"] for event in guard.trace().events] == [("own",)]
+
+
 def test_a_call_in_a_finaliser_during_a_decision_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     guard = guarding(ONCE)
     guarded = guard.wrap(check)
@@ -826,6 +884,40 @@ def test_a_violation_that_only_the_result_shows_is_told_afterwards() -> None:
     guard = guarding('statement S: abs(read(output contains "secret"))')
     assert guard.wrap(lambda: "a secret", name="read")() == "a secret"
     assert [broken.offence.event for broken in guard.broken] == ["e1"]
+    with pytest.warns(vigil.PolicyWarning, match="the run is over, and S: "), guard:
+        pass
+
+
+def test_what_was_told_before_is_not_told_at_the_end() -> None:
+    told: list[str] = []
+    with guarding(HOLD, "@on_violation(warn)\nstatement S: abs(pay())", ask=lambda _: True, warn=told.append) as guard:
+        guard.wrap(pay)("12", 20)
+    assert len(told) == 1
+    assert guard.outcome is not None
+    assert len(guard.outcome.broken) == 2
+
+
+def test_a_run_can_be_left_in_another_context() -> None:
+    guard = guarding(ONCE)
+    run = guard.run()
+    contextvars.copy_context().run(run.__enter__)
+    run.__exit__(None, None, None)
+    assert run.outcome is not None
+
+
+def test_a_failure_to_close_masks_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    guard = guarding(ONCE)
+    monkeypatch.setattr(MonitoredRun, "close", lambda _: 1 / 0)
+
+    def body(error: type[Exception] | None) -> None:
+        with guard:
+            if error is not None:
+                raise error
+
+    with pytest.raises(LookupError):
+        body(LookupError)
+    with pytest.raises(ZeroDivisionError):
+        body(None)
 
 
 def test_what_is_said_is_part_of_the_run() -> None:

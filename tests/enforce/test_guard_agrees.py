@@ -98,7 +98,7 @@ def test_a_restored_run_goes_on_as_if_it_had_never_been_stored(
         assert run.step(call) == other.step(call) if other is not run else run.step(call) is not None
         if at == cut:
             other = monitor.restore(run.snapshot())
-    assert run.trace == other.trace
+    assert run.trace() == other.trace()
     assert run.pending() == other.pending()
     closed = run.close()
     assert in_outcome(closed) == in_verdict(policy_of(text), closed.trace)

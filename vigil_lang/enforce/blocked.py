@@ -50,7 +50,7 @@ class Blocked(Exception):
 
     def __str__(self) -> str:
         reasons = [in_words(broken) for broken in self.broken]
-        reasons += [f"{doubt.statement.name} cannot be judged: {doubt.why}" for doubt in self.unjudged]
+        reasons += map(not_judged, self.unjudged)
         more = len(reasons) - _SHOWN
         reasons = reasons[:_SHOWN] + [f"and {more} more"] * (more > 0) + [self.why] * bool(self.why)
         return visible(f"`{self.tool}` was not called: {'; '.join(reasons)}")
@@ -60,3 +60,8 @@ def in_words(broken: Broken) -> str:
     """What is wrong, and what would have allowed it."""
     said = f"{broken.statement.name}: {broken.offence.message}"
     return said if broken.remedy is None else f"{said} (it needs {broken.remedy} first)"
+
+
+def not_judged(doubt: NotJudged) -> str:
+    """What is not known, and why."""
+    return f"{doubt.statement.name} cannot be judged: {doubt.why}"

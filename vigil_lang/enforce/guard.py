@@ -87,7 +87,7 @@ class Guard:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._default._leave(quietly=error is not None)
+        self._default.leave(error)
 
     def run(self, *, name: str = "<memory>", cwd: str | None = None) -> GuardedRun:
         """A run of its own for what is called inside `with`: a task or a thread that has its own conversation.

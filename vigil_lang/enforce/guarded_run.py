@@ -5,10 +5,11 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from vigil_lang.enforce.blocked import Blocked, in_words
+from vigil_lang.diagnostics.visible import visible
+from vigil_lang.enforce.blocked import Blocked, in_words, not_judged
 from vigil_lang.trace import checked
 from vigil_lang.trace.record import Call, Message, Result
 from vigil_lang.trace.values import canonical
@@ -41,7 +42,8 @@ class GuardedRun:
         self._warn = warn
         self._ends: deque[Result | str] = deque()
         """Results that are to be taken in before the next decision; a text says why there is none."""
-        self._broken: list[Broken] = []
+        self._told: set[object] = set()
+        """The violations that were told before their calls were made."""
         self.outcome: RunOutcome | None = None
         """What the run came to, once it has been left."""
 
@@ -55,28 +57,32 @@ class GuardedRun:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         assert self._token is not None
-        self._current.reset(self._token)
-        self._leave(quietly=error is not None)
+        with suppress(ValueError):  # an asynchronous fixture is left in another context than it was entered in
+            self._current.reset(self._token)
+        self.leave(error)
 
-    def _leave(self, *, quietly: bool) -> None:
-        """Close the run. What is violated only now is told, unless an error is on its way out."""
+    def leave(self, error: BaseException | None) -> None:
+        """Close the run, and tell what it violates and nobody was told of; an error on its way out goes before."""
         if self.outcome is not None:
             return
-        with self._deciding():
-            told = {_offence(broken) for broken in self._broken}
-            has_calls = bool(self._run.trace.events)
-            self.outcome = self._run.close()
-        if has_calls and not quietly:
-            for broken in self.outcome.broken:
-                if _offence(broken) not in told:
-                    self._warn(f"the run is over, and {in_words(broken)}")
+        try:
+            with self._deciding():
+                has_calls = bool(self._run.trace.events)
+                self.outcome = self._run.close()
+            if error is None and (has_calls or self.outcome.unjudged):
+                new = [broken for broken in self.outcome.broken if _offence(broken) not in self._told]
+                for said in (*map(in_words, new), *map(not_judged, self.outcome.unjudged)):
+                    self._warn(visible(f"the run is over, and {said}"))
+        except Exception:
+            if error is None:
+                raise
 
     def say(self, role: Literal["user", "agent"], text: str) -> None:
         """What the user or the agent says. Raises `TypeError`, and `ValueError` where the run is closed."""
         checked.one_of(role, "role", ("user", "agent"))
         message = Message(role, canonical(checked.named(text, "text")), _now())
         with self._deciding():
-            self._broken += self._run.say(message)
+            self._run.say(message)
 
     def pending(self) -> tuple[Obligation, ...]:
         """What is owed, statement by statement, oldest first."""
@@ -92,7 +98,7 @@ class GuardedRun:
     def broken(self) -> tuple[Broken, ...]:
         """The violations that are certain, also those that only a call's result showed."""
         with self._deciding():
-            return tuple(self._broken)
+            return self._run.broken
 
     # --- decisions ---
 
@@ -107,8 +113,8 @@ class GuardedRun:
         with _JUDGING:
             if _judging:
                 raise RuntimeError("it was called while another call was being judged")
-            _judging = True
             try:
+                _judging = True
                 self._take_in()
                 yield
             finally:
@@ -120,7 +126,7 @@ class GuardedRun:
             if isinstance(end, str):
                 self._run.lose(end)
             elif self.outcome is None:
-                self._broken += self._run.end(end)
+                self._run.end(end)
 
     def ended(self, end: Result | str) -> None:
         """A call has ended. It may be a finaliser that says so, at any time, so that it never waits."""
@@ -141,9 +147,10 @@ class GuardedRun:
                     call.key = f"call-{self._run.length}"
                     proposal = self._run.propose(call)
                     if proposal.decision != "block" and answered.issuperset(map(_identity, proposal.broken)):
-                        self._broken += self._run.begin(call)
+                        self._run.begin(call)
+                        self._told.update(map(_offence, proposal.broken))
                         return call.key
-                for broken in self._told(name, proposal):
+                for broken in self._warned(name, proposal):
                     answered.add(_identity(broken))
                 if proposal.decision == "hold":
                     held = tuple(b for b in proposal.broken if b.reaction == "hold")
@@ -157,15 +164,15 @@ class GuardedRun:
         except Exception as error:
             raise _fault(name, error) from error
 
-    def _told(self, name: str, proposal: Proposal) -> Iterator[Broken]:
+    def _warned(self, name: str, proposal: Proposal) -> Iterator[Broken]:
         """Refuse what is to be blocked; tell what is only warned of."""
         if proposal.decision == "block":
-            kind: Literal["statement", "fault"] = "statement" if proposal.broken else "fault"
             blocking = tuple(b for b in proposal.broken if b.reaction == "block")
+            kind: Literal["statement", "fault"] = "statement" if blocking else "fault"
             raise Blocked(name, kind, "block", blocking, proposal.unjudged, proposal.events)
         for broken in proposal.broken:
             if broken.reaction == "warn":
-                self._warn(f"`{name}` is called, and {in_words(broken)}")
+                self._warn(visible(f"`{name}` is called, and {in_words(broken)}"))
                 yield broken
 
     def answer(self, question: Blocked) -> object:

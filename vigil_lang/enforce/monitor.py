@@ -134,7 +134,6 @@ class LiveRun:
         """What is owed, statement by statement, oldest first."""
         return self._run.pending()
 
-    @property
     def trace(self) -> Trace:
         """The run so far, calls in flight as they are."""
         return self._run.trace

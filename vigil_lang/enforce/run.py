@@ -15,7 +15,7 @@ from vigil_lang.enforce.values import encoded
 from vigil_lang.engines.explanation import Explainer, remedy, required
 from vigil_lang.engines.index import RunIndex
 from vigil_lang.engines.indexed import Judgement
-from vigil_lang.engines.interface import Rule, Unjudged
+from vigil_lang.engines.interface import Breach, Rule, Unjudged
 from vigil_lang.engines.monitor import MonitorEngine
 from vigil_lang.engines.wording import span_of
 from vigil_lang.trace import Event, Run, Trace
@@ -25,7 +25,7 @@ from vigil_lang.verdict import Offence
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from vigil_lang.engines.interface import Breach, Outcome, Owed
+    from vigil_lang.engines.interface import Owed
     from vigil_lang.semantics.core import Bound
     from vigil_lang.semantics.lower import Statement
     from vigil_lang.semantics.metadata import Reaction
@@ -169,7 +169,8 @@ class MonitoredRun:
         self._in_flight: set[str] = set()
         self._ids: dict[str, str] = {}
         """The key that each event is found by."""
-        self._known: set[tuple[int, str]] = set()
+        self._found: dict[tuple[int, str], Broken] = {}
+        """The violations that are certain, by the place of the statement and the event."""
         self._unjudged: dict[int, str] = {}
         self._is_closed = False
         self._takes: type[Call | Event] | None = None
@@ -189,8 +190,10 @@ class MonitoredRun:
         self._check(Call if isinstance(call, Call) else Event)
         events = self._abstraction.propose(call) if isinstance(call, Call) else self.numbered(call)
         ahead = self._monitor.propose(events)
-        as_made = [replace(event, status="ok", output=None) for event in events]
-        broken = self._explained(ahead.breaches, Trace((*self._events(), *as_made)) if ahead.breaches else None)
+        broken: tuple[Broken, ...] = ()
+        if ahead.breaches:
+            as_made = (replace(event, status="ok", output=None) for event in events)
+            broken = tuple(map(_Words(self._of, (*self._events(), *as_made)).broken, ahead.breaches))
         return Proposal(events, broken, self._doubts(self._unjudged | dict(ahead.unjudged)))
 
     # --- what happens ---
@@ -287,6 +290,11 @@ class MonitoredRun:
     # --- what it comes to ---
 
     @property
+    def broken(self) -> tuple[Broken, ...]:
+        """The violations that are certain by now, in the order in which they came to be."""
+        return tuple(self._found.values())
+
+    @property
     def trace(self) -> Trace:
         """The run so far, calls in flight as they are."""
         return Trace(self._events(), self._abstraction.finished_run)
@@ -303,16 +311,19 @@ class MonitoredRun:
         """
         self._check(None)
         self._is_closed = True
-        trace = self.trace
+        trace, words = self.trace, _Words(self._of, self._events())
         broken: list[Broken] = []
         doubts, vacuous = dict(self._unjudged), []
         for at, outcome in enumerate(self._monitor.close()):
             if isinstance(outcome, Unjudged):
                 doubts.setdefault(at, outcome.why)
-            elif at not in doubts:
-                broken += self._offences(at, outcome, trace)
-                if not outcome.exercised:
-                    vacuous.append(outcome.rule.name)
+            if isinstance(outcome, Unjudged) or at in doubts:
+                broken += [found for (rule, _), found in self._found.items() if rule == at]
+                continue
+            for place, binding in outcome.violations:
+                broken.append(words.broken(Breach(at, place, trace.events[place].id, binding)))
+            if not outcome.exercised:
+                vacuous.append(outcome.rule.name)
         return RunOutcome(trace, tuple(broken), self._doubts(doubts), tuple(vacuous))
 
     def lose(self, why: str) -> None:
@@ -405,10 +416,10 @@ class MonitoredRun:
             for event in self._groups.pop(key):
                 del self._ids[event.id]
         self._monitor = self._of.engine.run()
-        found: list[Broken] = []
+        before, self._found = self._found, {}
         for other, group in self._groups.items():
-            found += self._progress(group, ended=other not in self._in_flight)
-        return tuple(found)
+            self._progress(group, ended=other not in self._in_flight, before=before)
+        return tuple(broken for known, broken in self._found.items() if known not in before)
 
     def _keep(self, key: str, events: tuple[Event, ...]) -> None:
         self._groups[key] = events
@@ -419,31 +430,19 @@ class MonitoredRun:
 
     # --- what is found ---
 
-    def _progress(self, events: Sequence[Event], *, ended: bool) -> tuple[Broken, ...]:
+    def _progress(
+        self, events: Sequence[Event], *, ended: bool, before: dict[tuple[int, str], Broken] | None = None
+    ) -> tuple[Broken, ...]:
+        """Let the monitor go on; `before` has violations that are worded already."""
         progress = self._monitor.step(events, ended=ended)
         self._unjudged |= dict(progress.unjudged)
-        new = [breach for breach in progress.breaches if (breach.rule, breach.id) not in self._known]
-        self._known.update((breach.rule, breach.id) for breach in new)
-        return self._explained(new, Trace(self._events()) if new else None)
-
-    def _explained(self, breaches: Sequence[Breach], trace: Trace | None) -> tuple[Broken, ...]:
-        """Breaches as a verdict on the trace words them."""
-        if trace is None:
-            return ()
-        index = RunIndex(trace)
-        found: list[Broken] = []
-        for breach in breaches:
-            path, statement = self._of.statements[breach.rule]
-            offence = _offence(statement, index, trace.index_of[breach.id], breach.binding)
-            found.append(Broken(path, statement, offence, remedy(statement, breach.binding)))
-        return tuple(found)
-
-    def _offences(self, at: int, outcome: Outcome, trace: Trace) -> Iterable[Broken]:
-        path, statement = self._of.statements[at]
-        index = RunIndex(trace) if outcome.violations else None
-        for place, binding in outcome.violations:
-            assert index is not None
-            yield Broken(path, statement, _offence(statement, index, place, binding), remedy(statement, binding))
+        worded = before or {}
+        new = [breach for breach in progress.breaches if (breach.rule, breach.id) not in self._found]
+        words = _Words(self._of, self._events()) if any((each.rule, each.id) not in worded for each in new) else None
+        for each in new:
+            key = each.rule, each.id
+            self._found[key] = words.broken(each) if words and key not in worded else worded[key]
+        return tuple(self._found[each.rule, each.id] for each in new)
 
     def _doubts(self, why: dict[int, str]) -> tuple[NotJudged, ...]:
         return tuple(NotJudged(*self._of.statements[at], why[at]) for at in sorted(why))
@@ -456,12 +455,28 @@ class MonitoredRun:
         return Obligation(path, statement, owed.id, bindings, owed.left, message)
 
 
-def _offence(statement: Statement, index: RunIndex, at: int, binding: tuple[str | None, ...]) -> Offence:
-    """An offence in words; the plainest ones where more would take more than the run warrants."""
-    try:
-        return Explainer(statement, Judgement(statement.requirement, index, name=statement.name)).offence(at, binding)
-    except TooCostly:
-        event = index.trace.events[at]
-        bindings = dict(zip(statement.requirement.variables, binding, strict=True))
-        why = f"{statement.body} does not hold"
-        return Offence(event.id, at, event.call, bindings, statement.metadata.message or why, why)
+class _Words:
+    """Violations on a run in words, as a verdict on it has them."""
+
+    def __init__(self, of: PolicyMonitor, events: tuple[Event, ...]) -> None:
+        self._of = of
+        self._trace = Trace(events)
+        self._index = RunIndex(self._trace)
+        self._explainers: dict[int, Explainer] = {}
+
+    def broken(self, breach: Breach) -> Broken:
+        """A statement that is violated, with what is wrong; the plainest words where others would cost too much."""
+        rule, _, event, binding = breach
+        path, statement = self._of.statements[rule]
+        at = self._trace.index_of[event]
+        try:
+            if rule not in self._explainers:
+                judgement = Judgement(statement.requirement, self._index, name=statement.name)
+                self._explainers[rule] = Explainer(statement, judgement)
+            offence = self._explainers[rule].offence(at, binding)
+        except TooCostly:
+            bindings = dict(zip(statement.requirement.variables, binding, strict=True))
+            why = f"{statement.body} does not hold"
+            call = self._trace.events[at].call
+            offence = Offence(event, at, call, bindings, statement.metadata.message or why, why)
+        return Broken(path, statement, offence, remedy(statement, binding))

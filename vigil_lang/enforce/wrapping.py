@@ -11,12 +11,12 @@ from vigil_lang.trace import checked
 from vigil_lang.trace.record import Result
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Mapping
+    from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 
     from vigil_lang.enforce.guarded_run import GuardedRun
     from vigil_lang.trace import Status
 
-    See = Callable[[dict[str, Any]], Mapping[str, object]]
+    See = Callable[[dict[str, Any]], dict[str, Any]]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -60,7 +60,9 @@ class Reader:
         given |= further if given.keys().isdisjoint(further) else {str(self._further): further}
 
         def read() -> dict[str, Any]:
-            seen = given if self._see is None else checked.members(self._see(given), "arguments")
+            seen = given if self._see is None else self._see(given)
+            if not isinstance(seen, dict):
+                raise TypeError(f"`arguments` makes a dict by name, not {checked.shown(seen)}")
             return {plain_name(name): plain(value, name) for name, value in seen.items()}
 
         return read
