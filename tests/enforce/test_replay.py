@@ -177,6 +177,11 @@ def test_the_solver_confirms_what_is_decided(text: str, records: list[Record]) -
             assert reason.solver is None or reason.solver.result == "unsat"
 
 
+def test_the_solver_confirms_a_bound_in_time_on_a_run_of_one_event_without_a_time() -> None:
+    found = _confirmed("statement S: always earlier[500ms] (earlier (a(f in {})))", events_of([{"action": "a"}]))
+    assert found.decisions[0].reasons[0].solver is not None
+
+
 # --- single cases -------------------------------------------------------------------------------------------
 
 ONCE = "statement S: atmost[1](a())"
