@@ -140,7 +140,7 @@ class _Replaying:
         self._bounds = Abstraction(options)
         self._places = {id(statement): at for at, (_, statement) in enumerate(monitor.statements)}
         self._decisions: list[Decision] = []
-        self._owed: set[tuple[int, str, tuple[str | None, ...]]] = set()
+        self._owed: set[tuple[int, int, tuple[str | None, ...]]] = set()
         self._proposed: Call | None = None
         """The latest call, while it is not known whether it begins."""
         self._begun: set[str] = set()
@@ -311,14 +311,12 @@ class _Replaying:
 
     def _newly_owed(self) -> Iterator[Owing]:
         """What has come to be owed since the last decision."""
-        pending = self._run.pending()
+        pending = self._run.owed()
         self._work.spend(len(pending))
-        before, self._owed = self._owed, set()
+        before, self._owed = self._owed, {(each.rule, each.event, each.binding) for each in pending}
         for each in pending:
-            key = self._places[id(each.statement)], each.event, tuple(each.bindings.values())
-            self._owed.add(key)
-            if key not in before:
-                yield self._owing(each)
+            if (each.rule, each.event, each.binding) not in before:
+                yield self._owing(self._run.obligation(each))
 
     def _owing(self, owed: Obligation) -> Owing:
         left = None if owed.left is None else span_of(owed.left)

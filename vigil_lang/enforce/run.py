@@ -301,7 +301,11 @@ class MonitoredRun:
 
     def pending(self) -> tuple[Obligation, ...]:
         """What is owed, statement by statement, oldest first."""
-        return tuple(map(self._obligation, self._monitor.pending()))
+        return tuple(map(self.obligation, self.owed()))
+
+    def owed(self) -> tuple[Owed, ...]:
+        """What `pending` puts in words, as the engine has it."""
+        return self._monitor.pending()
 
     def close(self) -> RunOutcome:
         """The run is over; calls in flight end as they are.
@@ -447,7 +451,8 @@ class MonitoredRun:
     def _doubts(self, why: dict[int, str]) -> tuple[NotJudged, ...]:
         return tuple(NotJudged(*self._of.statements[at], why[at]) for at in sorted(why))
 
-    def _obligation(self, owed: Owed) -> Obligation:
+    def obligation(self, owed: Owed) -> Obligation:
+        """One of what is `owed`, in words."""
         path, statement = self._of.statements[owed.rule]
         bindings = dict(zip(statement.requirement.variables, owed.binding, strict=True))
         until = "before the run ends" if owed.left is None else f"within {span_of(owed.left)}"
