@@ -157,7 +157,9 @@ class _Followed:
 
     def finish(self, run: Run, strictness: Strictness, reached: Sequence[str], *, interrupted: bool) -> int:
         """Write what the run comes to; gives the exit status. What is owed when it is interrupted is only owed."""
-        verdicts: list[PrefixVerdict | Literal["unjudged"]] = list(self._monitor.verdicts())
+        verdicts: list[PrefixVerdict | Literal["unjudged"]] = [
+            verdict or "unjudged" for verdict in self._monitor.verdicts()
+        ]
         pending = self._monitor.pending()
         ids = {owed.event: owed.id for owed in pending} | {self.events - 1: self._last}
         outcomes = self._monitor.close()
