@@ -348,6 +348,9 @@ def test_what_is_given_is_checked() -> None:
     guard = guarding(ONCE)
     with pytest.raises(ValueError, match="no name of its own"):
         guard.wrap(lambda: None)
+    for more in ({"name": "user.message"}, {"kinds": ["agent.message"]}):
+        with pytest.raises(ValueError, match="no tool's call is one"):
+            guard.wrap(pay, **more)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="`kinds` takes"):
         guard.wrap(pay, kinds="net.request")
     with pytest.raises(TypeError, match="`ask` takes"):
