@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
 LAYERS = (
     "__init__", "version", "diagnostics", "base", "english",
     "trace", "syntax", "semantics", "verdict", "ingest", "abstraction", "runs",
-    "signatures", "project", "engines", "api", "documents", "analysis", "report", "pygments", "testing", "lint",
-    "draft", "cli", "action", "__main__",
+    "signatures", "project", "engines", "api", "enforce", "documents", "analysis", "report", "pygments", "testing",
+    "lint", "draft", "cli", "action", "__main__",
 )  # fmt: skip
 """The packages and modules, each below those that may import it."""
 
@@ -200,6 +201,15 @@ def test_what_runs_beside_the_server_speaks_no_protocol() -> None:
         if module.partition(".")[0] in {"pygls", "lsprotocol"}
     }
     assert speaking == set()
+
+
+# --- the tests ---------------------------------------------------------------------------------------------
+
+
+def test_modules_of_tests_differ_in_name() -> None:
+    """They belong to no package: pytest imports each by its last name alone, whichever of them run together."""
+    names = Counter(path.name for path in files_of(CHECKOUT / "tests") if "node_modules" not in path.parts)
+    assert {name for name, count in names.items() if count > 1} <= {"conftest.py"}
 
 
 # --- docs/architecture.md ----------------------------------------------------------------------------------

@@ -28,6 +28,11 @@ if TYPE_CHECKING:
     from vigil_lang.api import verify as verify
     from vigil_lang.diagnostics import Diagnostic as Diagnostic
     from vigil_lang.diagnostics import InputError as InputError
+    from vigil_lang.enforce.blocked import Blocked as Blocked
+    from vigil_lang.enforce.blocked import PolicyWarning as PolicyWarning
+    from vigil_lang.enforce.guard import Guard as Guard
+    from vigil_lang.enforce.guard import guard as guard
+    from vigil_lang.enforce.monitor import Monitor as Monitor
     from vigil_lang.runs import load_trace as load_trace
     from vigil_lang.runs import load_traces as load_traces
     from vigil_lang.semantics.policy import Policy as Policy
@@ -39,18 +44,23 @@ if TYPE_CHECKING:
     from vigil_lang.version import __version__ as __version__
 
 _HOME = {
+    "Blocked": "vigil_lang.enforce.blocked",
     "Call": "vigil_lang.api",
     "Diagnostic": "vigil_lang.diagnostics",
     "Event": "vigil_lang.trace",
+    "Guard": "vigil_lang.enforce.guard",
     "InputError": "vigil_lang.diagnostics",
     "Message": "vigil_lang.api",
+    "Monitor": "vigil_lang.enforce.monitor",
     "Options": "vigil_lang.abstraction.run",
     "Policy": "vigil_lang.semantics.policy",
+    "PolicyWarning": "vigil_lang.enforce.blocked",
     "Signature": "vigil_lang.trace",
     "Trace": "vigil_lang.trace",
     "Verdict": "vigil_lang.verdict",
     "__version__": "vigil_lang.version",
     "abstract": "vigil_lang.api",
+    "guard": "vigil_lang.enforce.guard",
     "load_policy": "vigil_lang.api",
     "load_signature": "vigil_lang.signatures",
     "load_trace": "vigil_lang.runs",

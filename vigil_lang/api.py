@@ -16,6 +16,7 @@ from vigil_lang.semantics.policy import load_policy as load
 from vigil_lang.trace import Run, Status, Trace, checked
 from vigil_lang.trace import record as records
 from vigil_lang.trace.event import STATUSES, is_kept, refuse
+from vigil_lang.trace.values import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -90,20 +91,26 @@ def abstract(
     abstraction = Abstraction(options)
     abstraction.add(records.Start(run))
     for place, given in enumerate(checked.several(calls, "calls", "an iterable of calls and messages")):
-        for record in _records(given, place):
+        for record in records_of(given, place):
             abstraction.add(record)
     return Trace(tuple(abstraction.rest()), abstraction.finished_run)
 
 
-def _records(given: object, place: int) -> Iterator[records.Record]:
+def records_of(given: object, place: int) -> Iterator[records.Record]:
+    """What a harness's recording says of a call or message: the call and, where its end is known, its result.
+
+    Raises:
+        TypeError: it is neither.
+    """
     match given:
         case Message():
-            yield records.Message(given.role, given.text, checked.moment(given.time, "time"))
+            yield records.Message(given.role, canonical(given.text), checked.moment(given.time, "time"))
         case Call():
             key, time = f"call-{place + 1}", checked.moment(given.time, "time")
             yield records.Call(key, given.tool, checked.members(given.input, "input"), time)
             if not given.executed or given.output is not None or (given.status, given.exit_code) != ("unknown", None):
-                yield records.Result(key, given.status, given.output, given.executed, given.exit_code)
+                output = None if given.output is None else canonical(given.output)
+                yield records.Result(key, given.status, output, given.executed, given.exit_code)
         case _:
             raise TypeError(f"`calls` takes `Call` and `Message`, not {checked.shown(given)} (number {place + 1})")
 
@@ -211,7 +218,7 @@ def verify(
     from vigil_lang.engines.smt.verify import verify as judge
 
     checked.flag(allow_empty, "allow_empty")
-    by = _policies(policies)
+    by = usable_policies(policies)
     if isinstance(traces, Trace):
         return judge(by, _judged(traces, 1, allow_empty=allow_empty))
     what = "a Trace or several (`load_trace`, `parse_trace`, `abstract`, `Trace.of`)"
@@ -224,7 +231,14 @@ def verify(
     return [judge(by, trace) for trace in every]
 
 
-def _policies(policies: object) -> list[Policy]:
+def usable_policies(policies: object) -> list[Policy]:
+    """Policies to judge by, one or several.
+
+    Raises:
+        TypeError: they are none.
+        ValueError: there is none, or no statement in any.
+        InputError: one has findings that keep statements from having a meaning.
+    """
     what = "a Policy or several (`load_policy`, `parse_policy`)"
     given = [policies] if isinstance(policies, Policy) else list(checked.several(policies, "policies", what))
     for policy in given:

@@ -133,6 +133,25 @@ def _records(number: int) -> str:
     return f"{number} record{'s' * (number != 1)}"
 
 
+def load_records(path: str | Path, *, format: str | None = None) -> Iterator[tuple[Survey, list[Record]]]:  # noqa: A002
+    """The records of each run in a recording, with what a first look at them tells. Raises as `load_trace` does.
+
+    Runs are named as `load_traces` names them; whether one is empty is the caller's to tell (`why_unusable`).
+    """
+    inputs.note(str(path))
+    with opened(path) as (stream, name):
+        runs = _Runs(read_records(stream, name, format), name)
+        number = 0
+        while not number or runs.more:
+            records, survey = list(runs.one()), Survey(Run(name))
+            for record in records:
+                survey.add(record)
+            number += 1
+            if number > 1 or runs.more:
+                survey.run = _named(survey.run, number)
+            yield survey, records
+
+
 def is_run(path: str) -> bool:
     """Whether a file is a recording by its first lines; one that is broken there counts, for it should be reported."""
     try:
@@ -240,8 +259,13 @@ class _Runs:
         try:
             abstraction.add(record)
         except Unnameable as error:
-            message = f"a call's {error}" if str(error).startswith("arguments") else str(error)
-            raise InputError([Diagnostic.of("VGL601", message, Source(self._path, ""))]) from error
+            raise unnameable(error, self._path) from error
+
+
+def unnameable(error: Unnameable, path: str) -> InputError:
+    """VGL601 for a call of a recording whose arguments cannot be named."""
+    message = f"a call's {error}" if str(error).startswith("arguments") else str(error)
+    return InputError([Diagnostic.of("VGL601", message, Source(path, ""))])
 
 
 def _trace(runs: _Runs, options: Options) -> Trace:

@@ -62,6 +62,25 @@ except vigil.InputError as error:
     assert error.diagnostics[0].code == "VGL605"
 assert vigil.verify(paying, vigil.Trace.of([]), allow_empty=True).safe
 
+receipts: list[str] = []
+
+
+def pay(invoice: str, amount: int = 1) -> str:
+    return f"paid {amount} for {invoice}"
+
+
+with vigil.guard(paying) as g:
+    guarded = g.wrap(pay)
+    try:
+        receipts.append(guarded("12", amount=20))
+    except vigil.Blocked as blocked:
+        assert blocked.statements == ("checked",)
+    try:
+        guarded("12", sum=20)  # type: ignore[call-arg]
+    except TypeError as mistake:
+        assert "unexpected keyword argument 'sum'" in str(mistake)
+assert receipts == []
+
 mistakes = {
     "`args['n']` takes a text, a number, a boolean, None, a list or a mapping, not a set": {"args": {"n": {1}}},
     "`kinds` takes an iterable of texts, as a list, not 'git.push'": {"kinds": "git.push"},

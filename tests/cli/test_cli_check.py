@@ -9,7 +9,7 @@ import pytest
 from cli_support import DASHCAM, VIOLATING
 
 if TYPE_CHECKING:
-    from cli_support import Vigil, Write
+    from cli_support import Golden, Vigil, Write
 
 from vigil_lang.diagnostics import CODES
 
@@ -178,3 +178,72 @@ def test_broken_toml_is_pointed_at(vigil: Vigil, write: Write, text: str, place:
     assert result.status == 2
     assert "VGL210" in result.err
     assert place in result.err
+
+
+# --- what refusing calls can do ----------------------------------------------------------------------------
+
+GATED = """\
+statement first: prec(deploy(env = x), test(env = x))
+
+@on_violation(hold)
+statement a_name_that_takes_more_room: always deploy() implies earlier review() and later smoke_test()
+
+statement hidden: abs(read(output contains "SECRET"))
+
+statement never: abs(action in {})
+"""
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_enforce_says_of_each_statement_what_a_gate_can_do(
+    width: int, vigil: Vigil, write: Write, golden: Golden, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    result = vigil("check", write("gate.vgl", GATED), "--enforce")
+    assert result.status == 1  # VGL302: nothing violates `never`
+    said = result.out[result.out.index("1 error") :]
+    golden(f"enforce-{width}.txt", said)
+    assert all(len(line) <= width for line in said.splitlines())
+
+
+def test_enforce_names_the_policies_where_there_are_several(vigil: Vigil, write: Write) -> None:
+    paths = [
+        write("a.vgl", "statement A: abs(x())\n"),
+        write("b.vgl", "policy b\n"),
+        write("c.vgl", "statement C: resp(x(), y())\n"),
+    ]
+    result = vigil("check", *paths, "--enforce")
+    assert result.status == 0
+    assert [line for line in result.out.splitlines() if line.endswith(".vgl:")] == [f"{paths[0]}:", f"{paths[2]}:"]
+
+
+def test_enforce_as_json(vigil: Vigil, write: Write) -> None:
+    """RC.2-3"""
+    policy = write("gate.vgl", GATED)
+    result = vigil("check", policy, "--enforce", "--format", "json")
+    assert result.status == 1
+    found = json.loads(result.out)
+    assert list(found) == ["schema", "statements", "findings"]
+    assert found["schema"] == "vigil.enforce/1"
+    is_findings({"schema": "vigil.findings/1", "findings": found["findings"]})
+    first, second, third, last = found["statements"]
+    assert first == {
+        "policy": str(policy), "name": "first", "form": "prec", "on_violation": "block", "kinds": ["preventable"],
+        "parts": [
+            {
+                "kind": "preventable", "conditions": ["deploy(env = x)"],
+                "message": "can be prevented: refuse the call that meets `deploy(env = x)` and would violate it",
+            }
+        ],
+    }  # fmt: skip
+    assert second["on_violation"] == "hold"
+    assert second["kinds"] == ["preventable", "owed"]
+    assert [part["conditions"] for part in second["parts"]] == [["deploy()"], ["smoke_test()"]]
+    assert third["kinds"] == ["reportable"]
+    assert (last["kinds"], last["parts"]) == ([], [])
+
+
+def test_enforce_has_two_formats(vigil: Vigil, write: Write) -> None:
+    result = vigil("check", write("gate.vgl", GATED), "--enforce", "--format", "sarif")
+    assert (result.status, result.out) == (2, "")
+    assert "--enforce is written as human or json, not as sarif." in result.err

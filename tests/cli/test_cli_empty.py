@@ -32,6 +32,8 @@ READERS = [
     ("verify", "POLICY", "RUN", "--format", "json"),
     ("verify", "POLICY", "RUN", "--format", "sarif"),
     ("verify", "POLICY", "RUN", "--fail-level", "never"),
+    ("replay", "POLICY", "RUN"),
+    ("replay", "POLICY", "RUN", "--format", "junit"),
     ("check", "POLICY", "--trace", "RUN"),
     ("lint", "POLICY", "--trace", "RUN", "--no-cache"),
     ("lint", "POLICY", "--benign", "RUN", "--no-cache"),

@@ -161,7 +161,7 @@ def test_an_interrupted_run_tells_what_is_owed(number: signal.Signals, policy: P
         "event": "e1",
         "index": 0,
         "bindings": {"x": "M"},
-        "message": "nothing later met `b(f = x)` with `x` = `M`",
+        "message": "`b(f = x)` with `x` = `M` is owed, before the run ends",
     }
     verdict = ends(out)
     assert (verdict["interrupted"], verdict["verdict"]) == (True, "unsafe")

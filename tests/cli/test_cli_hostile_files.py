@@ -69,6 +69,7 @@ VERBS = [
     ("lint", "--baseline", "base.json", "--update-baseline", "--no-cache"), ("lint", "--obligations", "own.vgl"),
     ("fmt", "."), ("fmt",), ("fmt", "**"), ("fmt", "--diff", "."), ("fmt", "--check", "sub"), ("test", "."),
     ("test", "--coverage"), ("verify", "."), ("verify", "own.vgl", "**/*.jsonl"), ("verify", "*", "--isolated"),
+    ("replay", "."), ("replay", "own.vgl", "**/*.jsonl", "--against", "**/*.vgl", "--labels", "r.jsonl"),
     ("signature", "."), ("signature", "**/*", "-o", "report.json"), ("abstract", "."), ("abstract", "sub", "--stats"),
     ("compile", "own.vgl", "--length", "2"), ("draft", "--skeleton", "."),
     ("draft", "--show-prompt", ".", "--trace", "."),

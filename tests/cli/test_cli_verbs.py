@@ -167,7 +167,12 @@ def test_completion_scripts_call_vigil(vigil: Vigil, shell: str) -> None:
 
 @pytest.mark.parametrize(
     ("words", "offered"),
-    [("vigil ver", ["verify"]), ("vigil explain vgl60", ["VGL601", "VGL605"]), ("vigil check std.fi", ["std.files"])],
+    [
+        ("vigil ver", ["verify"]),
+        ("vigil rep", ["replay"]),
+        ("vigil explain vgl60", ["VGL601", "VGL605"]),
+        ("vigil check std.fi", ["std.files"]),
+    ],
 )
 def test_shells_are_told_what_fits(
     vigil: Vigil, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: str, offered: list[str]

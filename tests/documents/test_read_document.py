@@ -133,6 +133,22 @@ def test_a_fence_that_quotes_markdown_may_hold_fences() -> None:
     assert sentences_of(text) == ("A sentence.",)
 
 
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("- a\n  ```\n  code\n\nNever push.\n", ("a", "Never push.")),
+        ("- a\n  ```\n  code\n- Ask first.\n\nEnd it.\n", ("a", "Ask first.", "End it.")),
+        ("1. a\n   ```sh\n   rm\n\n   x\nNever do.\n\n# H\n", ("a", "Never do.", "H")),
+        ("- a\n  - b\n    ~~~\n    code\n  - Ask first.\n", ("a", "b", "Ask first.")),
+        ("> ```\n> x\n\nNever after.\n", ("Never after.",)),
+        ("- a\n  ```\n  code\n\n  more\n  ```\n  Never stop.\n", ("a", "Never stop.")),
+        ("```\ncode\n- Never listed.\n", ()),
+    ],
+)
+def test_a_fence_ends_with_the_item_it_stands_in(text: str, sentences: tuple[str, ...]) -> None:
+    assert sentences_of(text) == sentences
+
+
 HOSTILE = {
     "quotes": "> " * 100_000 + "x",
     "brackets": "[" * 200_000,
@@ -161,13 +177,14 @@ HOSTILE = {
 
 
 @pytest.mark.slow
+@pytest.mark.no_cover
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_documents_are_read_in_linear_time(text: str) -> None:
     started = time.process_time()
     document = read_document(Source("SKILL.md", text))
     obligations(document)
     assert document.words
-    assert time.process_time() - started < 40  # twenty times what it takes, for coverage is measured too
+    assert time.process_time() - started < 10
 
 
 def test_what_is_nested_too_deep_is_read_as_text() -> None:

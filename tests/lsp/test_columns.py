@@ -65,6 +65,25 @@ def test_a_variable_that_tests_share_has_one_value() -> None:
     assert columns.events(core.AndC((f, part))) == (0, 2)
 
 
+def test_a_variable_ranges_over_the_values_of_the_run() -> None:
+    """What a view makes is one only where a test asks whether the variable equals it (spec 7.3, 7.12)."""
+    columns = Columns(read('[{"f": ["M"], "g": ["M"]}, {"f": "3"}, {"f": "20"}]'))
+    lower = core.Reads("f", views=(core.View("lower"),))
+    part = core.Contains(lower, "x")
+    assert columns.events(part) == (1, 2)
+    assert columns.events(core.AndC((part, core.Equals(lower, "y")))) == (0, 1, 2)
+    assert columns.events(core.ComparesWith(core.Reads("f"), "<", "x")) == (1,)
+    assert columns.events(core.ComparesWith(core.Reads("f"), "<=", "x")) == (1, 2)
+    between = core.AndC(tuple(core.ComparesWith(core.Reads(f), o, "x") for f, o in (("f", "<"), ("h", ">"))))
+    assert Columns(read('[{"f": "1", "h": "4"}]')).events(between) == ()
+    assert Columns(read('[{"f": "1", "h": "4"}, {"g": "2.5"}]')).events(between) == (0,)
+
+
+def test_many_numbers_are_no_dearer_than_few() -> None:
+    columns = Columns(read(json.dumps([{"f": str(number)} for number in range(2_000)])))
+    assert columns.events(core.ComparesWith(core.Reads("f"), ">", "x")) == tuple(range(1, 2_000))
+
+
 def test_what_would_take_too_long_is_not_counted() -> None:
     many = list(map(str, range(int(MAX_TRIED**0.5) + 1)))
     columns = Columns(read(json.dumps([{"f": many, "g": many}])))

@@ -379,3 +379,18 @@ def test_what_branches_without_end_is_looked_through_once() -> None:
 @pytest.mark.parametrize("bracket", ["(", "a(", "{", "[", "not ("])
 def test_what_is_nested_without_end_ends(bracket: str) -> None:
     complete(f"statement S: abs({bracket * 2_000}«»")
+
+
+@pytest.mark.parametrize(
+    ("text", "offered"),
+    [
+        ("statement S: abs(a(f = x)) where x «»", False),
+        ("statement S: abs(a(f = x)) where not (x = y and y «»", False),
+        ("statement S: abs(a(f with (g «»", False),
+        ("statement S: abs(a(f with ((g «»", False),
+        ("statement S: abs(a(f with (g = x), h «»", True),
+        ("statement S: abs(a(f «»", True),
+    ],
+)
+def test_entries_are_looked_into_where_events_are_tested(text: str, offered: bool) -> None:
+    assert ("with" in {candidate.text for candidate in complete(text).candidates}) is offered

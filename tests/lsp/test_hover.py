@@ -81,6 +81,8 @@ No use without a check.
 
 Whenever `both(x)` happens, `check(target = x)` must have happened before. This must hold for every value of `x`.
 
+This can be prevented: refuse the call that meets `both(x)` and would violate it.
+
 ```
 ∀ x. □ both(x) ⇒ ◇⁻ check(target = x)
 ```
@@ -98,6 +100,20 @@ def test_a_statement_and_its_form(tmp_path: Path) -> None:
     assert found[0] == "prec"
     assert found[1].startswith(R0)
     assert "prec(ψ, ψ′) = □ (ψ ⇒ ◇⁻ψ′)" in found[1]
+
+
+def test_what_refusing_calls_can_do(tmp_path: Path) -> None:
+    asked = ask(tmp_path, "statement A|B", 'statement AB: bresp[2](a(), b(status = ok, text = "`*x*`"))\n')
+    assert asked is not None
+    response = '``b(status = ok, text = "`*x*`")``'
+    assert asked[1].split("\n\n")[2] == (
+        f"This can be prevented only at its last chance: refuse every call but {response} once the bound has room for "
+        f"one; nothing can make the agent do {response}; "
+        f"it can be reported, not prevented: only the outcome of {response} tells."
+    )
+    unbreakable = ask(tmp_path, "statement A|B", "statement AB: abs(action in {})\n")
+    assert unbreakable is not None
+    assert "This can" not in unbreakable[1]
 
 
 def test_patterns(tmp_path: Path) -> None:

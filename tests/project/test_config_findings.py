@@ -189,12 +189,13 @@ HOSTILE = {
 }  # fmt: skip
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("raw", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_files_end_in_one_finding_soon(raw: bytes, tmp_path: Path) -> None:
     (tmp_path / "vigil.toml").write_bytes(raw)
     begun = time.process_time()
     loaded = load(tmp_path)
-    assert time.process_time() - begun < 30
+    assert time.process_time() - begun < 5
     assert len(loaded.findings) == (0 if raw == b"" else 1)
     assert loaded.settings == Settings(folder=tmp_path)
     for found in loaded.findings:

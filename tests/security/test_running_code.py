@@ -15,6 +15,7 @@ import pytest
 
 from tests.security.planted import has_run, plant
 from vigil_lang.base.processes import command, import_path
+from vigil_lang.cli.replay import WORTH_A_PROCESS as WORTH_MORE
 from vigil_lang.lint.batch import WORTH_A_PROCESS
 
 ROOT = Path(__file__).parents[2]
@@ -48,6 +49,7 @@ VERBS = [
     ["fmt", "--check", "."],
     ["test"],
     ["verify", "dashcam.vgl", "violating.jsonl"],
+    ["replay", "dashcam.vgl", "violating.jsonl"],
     ["compile", "dashcam.vgl", "--trace", "violating.jsonl"],
     ["abstract", "violating.jsonl"],
     ["signature", "violating.jsonl"],
@@ -107,6 +109,15 @@ def test_processes_that_lint_run_nothing_of_the_checkout(program: list[str], pat
     assert has_run(told) == []
 
 
+def test_processes_that_replay_run_nothing_of_the_checkout(checkout: Path) -> None:
+    for number in range(WORTH_MORE):
+        shutil.copy(checkout / "violating.jsonl", checkout / f"r{number}.jsonl")
+    told = plant(checkout)
+    done = run([*VIGIL, "replay", "--jobs=2", "."], checkout)
+    assert done.returncode == 1, done.stderr
+    assert has_run(told) == []
+
+
 def test_a_process_of_ours_imports_what_this_one_does_and_nothing_from_here(checkout: Path) -> None:
     told = plant(checkout)
     done = run(command("json.tool"), checkout, PYTHONPATH=str(checkout))
@@ -148,7 +159,7 @@ def test_z3_takes_its_library_from_its_package(tmp_path: Path) -> None:
 
 STARTS = {
     "vigil_lang/abstraction/probe.py": {"subprocess"},
-    "vigil_lang/lint/batch.py": {"multiprocessing", "ProcessPoolExecutor"},
+    "vigil_lang/base/processes.py": {"multiprocessing", "ProcessPoolExecutor"},
     "lsp/vigil_lsp/recordings/process.py": {"create_subprocess_exec"},
     # Between the server and the process that it started.
     "lsp/vigil_lsp/recordings/messages.py": {"pickle"},

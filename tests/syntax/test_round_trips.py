@@ -148,3 +148,19 @@ def test_a_value_in_a_test_may_be_called_like_an_item(word: str) -> None:
     parsed = parse_with_tokens(source(text)).parsed
     assert not parsed.diagnostics
     assert len(parsed.file.items) == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "pattern p = a in {}\nweak\nsince b",
+        "pattern p = a in\nuse weak since b",
+        "statement S: always a // why\nweak until[3] b",
+        "statement S: atmost[3](a) in 10\ncalls\nsince b",
+        "statement S: atmost[3](a)\nin\n20\nsteps",
+    ],
+)
+def test_an_item_goes_on_where_a_line_begins(text: str) -> None:
+    parsed = parse_with_tokens(source(text)).parsed
+    assert not parsed.diagnostics
+    assert len(parsed.file.items) == 1

@@ -37,7 +37,7 @@ CASES = [
     ),
     ("pattern p = a(url:)", "VGL101 1:19-20 expected a name, found `)`"),
     ("pattern p = output:json(total) = 3", "VGL101 1:25-30 expected a string or a regular expression, found `total`"),
-    ("statement S: abs(a(k = x)) where ", "VGL101 1:32-32 expected a condition, found the end of the item"),
+    ("statement S: abs(a(k = x)) where ", "VGL101 1:33-33 expected a condition, found the end of the item"),
     ("statement S: abs(a) unless b", "VGL101 1:21-27 expected `after`, `where` or the end of the item, found `unless`"),
     ("statement S: atmost[3](a, path)", "VGL101 1:27-31 expected `distinct`, found `path`"),
     (

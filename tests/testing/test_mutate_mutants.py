@@ -122,6 +122,31 @@ def test_the_standard_library_is_left_as_it_is() -> None:
     assert [m for m in mutants([policy])[0] if m.source.path != policy.path] == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        'let A = {M, 7, ""}\nstatement S: abs(a(f = x, f in {})) after f in A where not x not in A',
+        "let A = {M, 7}\npattern p(s) = f in s\nstatement S: abs(a(f in A, p(A), output with (q in A)))",
+        "let A = {M, 7}\nlet B = A | {8}\nparam C: set = A\nstatement S: abs(a(f in A, f in B) or b(f ~ B, g in C))",
+        'let A = {M, "~/x"}\nstatement S: abs(a(f in A))',
+    ],
+)
+def test_a_declared_set_is_smaller_in_all_its_uses(text: str) -> None:
+    made = [m for m in mutants([policy_of(text)])[0] if m.edits[0].span.start < text.index("}")]
+    assert len(made) >= 2
+    for mutant in made:
+        (statement,) = read_policy(Source("policy.vgl", mutant.text)).statements
+        assert key(statement.requirement.theta) == key(mutant.mutated[0].mutant.requirement.theta), mutant.text
+
+
+def test_statements_that_test_a_set_only_in_where_have_its_mutants() -> None:
+    policy = policy_of(
+        "let A = {M, 7}\nstatement S: abs(a(f in A))\nstatement T: abs(b(f = x)) where x in A\nstatement U: abs(c())"
+    )
+    found = [m for m in mutants([policy])[0] if m.told == "drops `M`"]
+    assert [[mutated.statement.name for mutated in mutant.mutated] for mutant in found] == [["S", "T"]]
+
+
 @given(text=policies())
 @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 def test_a_mutant_means_what_its_text_says(text: str) -> None:

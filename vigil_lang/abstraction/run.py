@@ -195,6 +195,24 @@ class Abstraction:
             issued = self._read(call, self._shell(call), self._files.copy(), self._calls + 1)
         return tuple(self._events(issued))
 
+    def follow(self, record: Record) -> tuple[Event, ...]:
+        """Take in the next record of a run in progress: the events of its call or message, as they are now.
+
+        Use it in place of `add`; `ready` and `rest` then give nothing. A call that was not executed has no events.
+
+        Raises:
+            Unnameable: a call's arguments are nested too deeply.
+        """
+        waiting = self._waiting.get(record.key) if isinstance(record, Result) else None
+        self.add(record)
+        found = (waiting,) if waiting is not None else tuple(self._queue)
+        self._queue.clear()
+        return tuple(event for each in found for event in self._events(each))
+
+    def waits_for(self, key: str) -> bool:
+        """Whether a call was issued and has no result."""
+        return key in self._waiting
+
     def _home_at(self, first: Call) -> str | None:
         """The home directory, by where the run, or its first call, starts: what is said later changes no event."""
         return home_of(self.run.cwd) or home_of(first.cwd)

@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from concurrent.futures import ProcessPoolExecutor
 
 _RUN = (
     "import sys; sys.path[:] = sys.argv.pop(1).split('\\n'); import runpy; "
@@ -36,12 +37,28 @@ def command(module: str) -> list[str]:
 
 
 def can_spawn() -> bool:
-    """Whether `importing_nothing_here` works: not where Python was told to ignore its environment, and only that."""
+    """Whether `spawned` works: not where Python was told to ignore its environment, and only that."""
     return sys.flags.safe_path or not sys.flags.ignore_environment
 
 
+def processors() -> int:
+    """How many processes can work at once."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 @contextmanager
-def importing_nothing_here() -> Iterator[None]:
+def spawned(jobs: int, begin: Callable[..., None], *given: object) -> Iterator[ProcessPoolExecutor]:
+    """Processes, each of which begins with what is given, and imports nothing from the working directory."""
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    context = get_context("spawn")  # the same everywhere; a process that has threads cannot be forked safely
+    with _importing_nothing_here(), ProcessPoolExecutor(jobs, context, begin, given) as pool:
+        yield pool
+
+
+@contextmanager
+def _importing_nothing_here() -> Iterator[None]:
     """Within it, `multiprocessing` spawns processes that import nothing from the working directory.
 
     They run `python -c`, which by itself looks there first.

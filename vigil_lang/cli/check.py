@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 @click.argument("policies", metavar="POLICY...", nargs=-1, required=True, shell_complete=complete)
 @against_options
 @click.option("--core", is_flag=True, help="Also report every use of an extension of the paper's language.")
+@click.option("--enforce", is_flag=True, help="Also say what refusing calls can do for each statement; human or json.")
 @params_options
 @config_option
 @fail_level_option("warning", "finding")
@@ -37,6 +38,7 @@ def command(
     runs: tuple[str, ...],
     allow_empty: bool,
     core: bool,
+    enforce: bool,
     settings: tuple[str, ...],
     params: str | None,
     config: str | None,
@@ -49,6 +51,8 @@ def command(
 
     Exit status: 0 nothing reaches the fail level, 1 something does, 2 a file cannot be read.
     """  # fmt: skip
+    if enforce and format not in ("human", "json"):
+        raise click.UsageError(f"--enforce is written as human or json, not as {format}.")
     project = settings_of(config, isolated=isolated)
     values = {**project.params, **read_params(settings, params)}
     signature = vocabulary(
@@ -75,10 +79,19 @@ def command(
     failed = any(f.severity in levels for f in found)
     status = BAD_INPUT if unreadable else FINDINGS if failed else CLEAN
     with written(output) as target:
+        if enforce and format == "json":
+            from vigil_lang.cli.check_enforce import enforce_json
+
+            print(enforce_json(checked, found), file=target)
+            return status
         show_findings(found, format, target, files=paths, status=status)
         if format == "human" and not found:
             some = f"{len(paths)} {'policy' if len(paths) == 1 else 'policies'}"
             print(f"{some} checked, no findings", file=target)
+        if enforce:
+            from vigil_lang.cli.check_enforce import show_enforcement
+
+            show_enforcement(checked, target)
     return status
 
 

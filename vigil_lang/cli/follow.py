@@ -16,9 +16,10 @@ from vigil_lang.cli.judging import Strictness, hardly_read
 from vigil_lang.cli.output import Format, console, for_log, show_errors
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
 from vigil_lang.diagnostics.visible import safe_json, safe_json_text, shown_path, visible
-from vigil_lang.engines.explanation import Wording
+from vigil_lang.engines.explanation import Wording, required
 from vigil_lang.engines.interface import Outcome, Rule, Violation
 from vigil_lang.engines.monitor import MonitorEngine
+from vigil_lang.engines.wording import span_of
 from vigil_lang.ingest.growing import growing, growing_records
 from vigil_lang.ingest.json_text import encode
 from vigil_lang.runs import following, why_unusable
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from vigil_lang.abstraction.run import Options
-    from vigil_lang.engines.interface import Monitor, PrefixVerdict, Unjudged
+    from vigil_lang.engines.interface import Monitor, Owed, PrefixVerdict, Unjudged
     from vigil_lang.ingest.growing import Growing
     from vigil_lang.semantics.lower import Statement
     from vigil_lang.semantics.policy import Policy
@@ -185,8 +186,7 @@ class _Followed:
                         self._tell(rule, violation, ids[violation.event], None)
         if interrupted:
             for owed in pending:
-                found = self._found[owed.rule]
-                self._output.owed(self._run.path, found, owed.id, owed.event, owed.binding)
+                self._output.owed(self._run.path, self._found[owed.rule], owed)
         failing = False
         vacuous = True
         for rule, (found, outcome) in enumerate(zip(self._found, outcomes, strict=True)):
@@ -339,16 +339,17 @@ class _Output:
         notes = [f"near miss `{miss.event}`: {miss.why}" for miss in offence.near_misses] if offence else []
         self._told("✗", path, statement, event, message, notes)
 
-    def owed(self, path: str, found: _Statement, event: str, index: int, binding: tuple[str | None, ...]) -> None:
+    def owed(self, path: str, found: _Statement, owed: Owed) -> None:
         """What is owed since an event when the run is interrupted."""
         statement = found.statement
-        message = found.wording.message(binding, None)
+        until = "before the run ends" if owed.left is None else f"within {span_of(owed.left)}"
+        message = f"{required(statement, owed.binding)} is owed, {until}"
         if self._format in ("json", "json-lines"):
-            bindings = dict(zip(statement.requirement.variables, binding, strict=True))
-            line = {"event": event, "index": index, "bindings": bindings, "message": message}
+            bindings = dict(zip(statement.requirement.variables, owed.binding, strict=True))
+            line = {"event": owed.id, "index": owed.event, "bindings": bindings, "message": message}
             self._line("owed", found.about, line)
             return
-        self._told("…", path, statement, event, f"owed: so far {message}", [])
+        self._told("…", path, statement, owed.id, message, [])
 
     def end(self, summary: _Summary, found: Sequence[_Statement], certified: dict[int, StatementVerdict]) -> None:
         """What the run comes to; nothing in the format of one line an offence."""

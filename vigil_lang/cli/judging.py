@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import IO, TYPE_CHECKING
 
+import click
+
 from vigil_lang.cli.output import ToolFault, console, show_errors
 from vigil_lang.cli.progress import steps
-from vigil_lang.diagnostics import Diagnostic, InputError, Source
+from vigil_lang.diagnostics import Diagnostic, InputError, Source, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from vigil_lang.engines.effort import Effort
     from vigil_lang.semantics.policy import Policy
     from vigil_lang.trace import Run, Signature, Trace
+    from vigil_lang.trace.unseen import CallsSeen
     from vigil_lang.verdict import Verdict
 
 _TOLD = 3
@@ -51,6 +54,25 @@ def load_policies(paths: Iterable[str], values: Mapping[str, object] | None = No
     if wrong:
         raise InputError(wrong)
     return policies
+
+
+def selected(policies: Sequence[Policy], names: Sequence[str]) -> list[Policy]:
+    """The policies with the named statements only, all where none is named.
+
+    Raises:
+        click.UsageError: there is no such statement, or none at all.
+    """
+    known = {statement.name for policy in policies for statement in policy.statements}
+    if not known:
+        raise click.UsageError("There is no statement to judge by: the policies hold none.")
+    for name in names:
+        if name not in known:
+            near = nearest(name, known, 1)
+            hint = f"Did you mean '{near[0]}'?" if near else f"There is {', '.join(sorted(known))}."
+            raise click.UsageError(f"No policy has a statement '{name}'. {hint}")
+    if not names:
+        return list(policies)
+    return [replace(p, statements=tuple(s for s in p.statements if s.name in names)) for p in policies]
 
 
 def judge(policies: Sequence[Policy], trace: Trace, effort: Effort | None = None) -> Verdict:
@@ -147,7 +169,7 @@ def _remarks(verdict: Verdict, strictness: Strictness) -> Iterator[Diagnostic]:
 
     events = verdict.trace.events
     read = hardly_read(verdict.trace.run, len(events), said_only=all(event.action in MESSAGES for event in events))
-    for found in (*read, *_unseen(verdict), *_cut(verdict)):
+    for found in (*read, *unread(verdict.trace.run, verdict.seen), *_unseen(verdict), *_cut(verdict)):
         allowed = strictness.allow_empty and found.code in ("VGL605", "VGL609")
         fails = strictness.strict and not allowed
         yield replace(found, severity="error") if fails else found
@@ -178,14 +200,18 @@ def hardly_read(run: Run, events: int, *, said_only: bool) -> Iterator[Diagnosti
         yield Diagnostic.of("VGL605", message, source, help=help_text, severity="warning")
 
 
+def unread(run: Run, seen: CallsSeen) -> Iterator[Diagnostic]:
+    """The warning that calls carry what looks like commands and is not read."""
+    if told := seen.unread_told():
+        help_text = "`[tools]` in vigil.toml says which argument of a tool is a command line, code or SQL"
+        yield Diagnostic.of("VGL607", told, Source(run.path, ""), help=help_text)
+
+
 def _unseen(verdict: Verdict) -> Iterator[Diagnostic]:
     """The warning that not all that calls do is known."""
     from vigil_lang.abstraction.events import not_understood
 
     trace, seen = verdict.trace, verdict.seen
-    if unread := seen.unread_told():
-        help_text = "`[tools]` in vigil.toml says which argument of a tool is a command line, code or SQL"
-        yield Diagnostic.of("VGL607", unread, Source(trace.run.path, ""), help=help_text)
     unclear = [(event.id, reasons) for event in trace.events if (reasons := not_understood(event))]
     if unclear:
         message = (

@@ -31,6 +31,7 @@ VERBS = {
     "fmt": "Format policies.",
     "lint": "Find all that is wrong with policies, as a project wants it.",
     "lsp": "Start the language server, for editors.",
+    "replay": "Replay recorded runs: what policies would have blocked, and when.",
     "run": "Draft a policy from documents and judge runs by it.",
     "signature": "Print the vocabulary of runs or tool definitions.",
     "test": "Test policies: expected verdicts on recorded and invented runs.",

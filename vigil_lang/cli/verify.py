@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import click
 
 from vigil_lang.cli.exit_codes import BAD_INPUT, CLEAN, FINDINGS
-from vigil_lang.cli.judging import Strictness, conclude, judge_all, load_policies
+from vigil_lang.cli.judging import Strictness, conclude, judge_all, load_policies, selected
 from vigil_lang.cli.options import (
     abstraction_options,
     complete,
@@ -22,13 +21,12 @@ from vigil_lang.cli.options import (
 from vigil_lang.cli.output import FORMATS, Format, give_up, output_options, show_errors, written
 from vigil_lang.cli.params import check_settings, params_options, read_params
 from vigil_lang.cli.verdict_writer import Writer
-from vigil_lang.diagnostics import InputError, nearest
+from vigil_lang.diagnostics import InputError
 from vigil_lang.project.paths import split
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
-    from vigil_lang.semantics.policy import Policy
     from vigil_lang.trace import Trace
 
 
@@ -108,7 +106,7 @@ def command(
             writer.broken(error.diagnostics)
             return writer.finish(BAD_INPUT)
         check_settings(settings, policies)
-        policies = _selected(policies, names)
+        policies = selected(policies, names)
         observe = format == "human" and not no_check
         options = abstraction_options(tools=project.known_tools, **how)
 
@@ -155,22 +153,3 @@ def _check_options(output: str, format: Format, idle: float | None, certify: str
         raise click.UsageError("--follow writes to standard output: redirect it instead of --output.")
     if follow and format not in FOLLOWED:
         raise click.UsageError(f"--follow writes {', '.join(FOLLOWED)}, not {format}: that format is one document.")
-
-
-def _selected(policies: Sequence[Policy], names: Sequence[str]) -> list[Policy]:
-    """The policies with the named statements only, all where none is named.
-
-    Raises:
-        click.UsageError: there is no such statement, or none at all.
-    """
-    known = {statement.name for policy in policies for statement in policy.statements}
-    if not known:
-        raise click.UsageError("There is no statement to judge by: the policies hold none.")
-    for name in names:
-        if name not in known:
-            near = nearest(name, known, 1)
-            hint = f"Did you mean '{near[0]}'?" if near else f"There is {', '.join(sorted(known))}."
-            raise click.UsageError(f"No policy has a statement '{name}'. {hint}")
-    if not names:
-        return list(policies)
-    return [replace(p, statements=tuple(s for s in p.statements if s.name in names)) for p in policies]

@@ -142,7 +142,10 @@ def _bounded(rule: Rule) -> Rule:
 
 
 def _fence(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """A code fence, however far it is indented; one that quotes Markdown may hold fences with a language."""
+    """A code fence, however far it is indented; one that quotes Markdown may hold fences with a language.
+
+    One that is not closed ends with the list item or the quote that it stands in.
+    """
     first = _line(state, start)
     opening = _FENCE.match(state.src, first.start, first.end)
     if opening is None or silent:
@@ -151,6 +154,9 @@ def _fence(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     inner, lines, last = 0, [first], start
     for last in range(start + 1, end):
         line = _line(state, last)
+        if line.start < line.end and state.sCount[last] < state.blkIndent:
+            last -= 1
+            break
         found = _FENCE.match(state.src, line.start, line.end)
         if found is not None and found[1][0] == opening[1][0] and (inner or len(found[1]) >= len(opening[1])):
             if found[2].strip():

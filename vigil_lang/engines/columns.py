@@ -9,22 +9,24 @@ has there and not for each event; what `and`, `or` and `not` make of tests costs
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
-from decimal import Decimal
 from itertools import product
 from math import prod
+from operator import itemgetter
 from typing import TYPE_CHECKING, TypeAlias
 
 from vigil_lang.base.recent import Recent
 from vigil_lang.engines.functions import compiled, conjuncts
 from vigil_lang.engines.index import RunIndex
-from vigil_lang.semantics import core
+from vigil_lang.semantics import core, denotation
 from vigil_lang.semantics.denotation import compare, texts
 from vigil_lang.semantics.text_patterns import predicate
 from vigil_lang.trace.values import number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable
+    from decimal import Decimal
 
     from vigil_lang.engines.functions import Check
     from vigil_lang.trace import Event, Trace
@@ -52,19 +54,16 @@ def eased(condition: core.Condition) -> core.Condition:
 def _eased(condition: core.Condition, positive: bool, elsewhere: frozenset[str]) -> core.Condition:
     """`elsewhere` are the variables that stand in another conjunct too: no value can be chosen for them here alone."""
     match condition:
-        case core.Equals(field, x) | core.Contains(field, x):
+        case core.Equals(field, x) | core.Contains(field, x) | core.ComparesWith(field, _, x):
             if x in elsewhere:
                 return condition
             if not positive:
                 return _FALSE  # a text that no event carries makes the test false
-            empty = frozenset({""}) if isinstance(condition, core.Contains) else frozenset[str]()
-            return core.In(field, empty, negated=True)
-        case core.ComparesWith(field, _, x):
-            if x in elsewhere:
-                return condition
-            if not positive:
-                return _FALSE
-            return core.OrC((core.Compares(field, "<", Decimal(0)), core.Compares(field, ">=", Decimal(0))))
+            if isinstance(condition, core.Equals):
+                return core.In(field, frozenset(), negated=True)
+            if isinstance(condition, core.Contains) and not field.views:
+                return core.In(field, frozenset({""}), negated=True)
+            return condition  # what a view makes, and what a number is compared with, need not be a value of the run
         case core.NotC(body):
             return core.NotC(_eased(body, not positive, elsewhere))
         case core.AndC(items) | core.OrC(items):
@@ -103,10 +102,12 @@ class Numbers:
 class Plan:
     """How to find the events that meet a condition.
 
-    Those that meet `ground` are tried, where the condition has `variables`, with `check`.
+    Those that meet `ground` are tried, where the condition has `variables`, with `check`, for the values of the run as
+    they are for the `whole` condition.
     """
 
     number: int
+    whole: core.Holds
     ground: Meets
     check: Check | None = None
     tests: tuple[core.Test, ...] = ()
@@ -132,10 +133,10 @@ def _plan(condition: core.Condition) -> Plan:
     ground = [c for c in parts if not core.variables_of(c)]
     # Where a variable's value has to be in a field there is something in it.
     ground += [core.Has(c.field) for c in rest.items if isinstance(c, core.OF_VARIABLES)]
-    number, meets = _NUMBERS.of(condition), _meets(core.AndC(tuple(ground)))
+    number, whole, meets = _NUMBERS.of(condition), core.Holds(condition), _meets(core.AndC(tuple(ground)))
     if not rest.items:
-        return Plan(number, meets)
-    return Plan(number, meets, compiled(rest), tuple(core.tests(rest)), core.variables_of(rest))
+        return Plan(number, whole, meets)
+    return Plan(number, whole, meets, compiled(rest), tuple(core.tests(rest)), core.variables_of(rest))
 
 
 def _meets(condition: core.Condition) -> Meets:
@@ -270,37 +271,68 @@ class Columns:
             return ground
         found: list[int] = []
         tried = 0
+        values = Values(denotation.values(plan.whole, self._trace))
         for at in places(ground):
             event = self._events[at]
-            tried += self._looked_through(plan.tests, event)
+            tried += sum(values.looked_at(x, plan.tests, event) for x in plan.variables)
             if tried > MAX_TRIED:
                 return None
-            choices = [self._choices(x, plan.tests, event) for x in plan.variables]
+            choices = [values.choices(x, plan.tests, event) for x in plan.variables]
             tried += prod(map(len, choices))
             if tried > MAX_TRIED:
                 return None
-            if any(holds(event, dict(zip(plan.variables, values, strict=True))) for values in product(*choices)):
+            if any(holds(event, dict(zip(plan.variables, chosen, strict=True))) for chosen in product(*choices)):
                 found.append(at)
         return _bits(found, len(self._events))
 
-    def _looked_through(self, tests: Iterable[core.Test], event: Event) -> int:
-        """How often `_choices` looks whether one text is in another."""
-        searched = (test for test in tests if isinstance(test, core.Contains | core.ComparesWith))
-        contained = sum(len(texts(test.field, event)) for test in searched)
-        return contained and contained * len(self._trace.values)
 
-    def _choices(self, variable: str, tests: Iterable[core.Test], event: Event) -> list[str | None]:
+class Values:
+    """The values that variables of a condition range over, and which of them have to be tried at an event."""
+
+    def __init__(self, values: Iterable[str]) -> None:
+        self._values = tuple(values)
+        self._numbers = sorted((n, v) for v in self._values if (n := number(v)) is not None)
+
+    def looked_at(self, variable: str, tests: Iterable[core.Test], event: Event) -> int:
+        """How often `choices` looks at one value."""
+        own = _of(variable, tests)
+        contained = sum(len(texts(test.field, event)) for test in own if isinstance(test, core.Contains))
+        return contained * len(self._values)
+
+    def choices(self, variable: str, tests: Iterable[core.Test], event: Event) -> list[str | None]:
         """The values of a variable that its tests can tell apart at an event, and one (None) for all others."""
         choices: dict[str | None, None] = {None: None}
-        for test in tests:
-            if isinstance(test, core.Equals) and test.variable == variable:
-                choices.update(dict.fromkeys(texts(test.field, event)))
-            elif isinstance(test, core.Contains) and test.variable == variable:
-                whole = texts(test.field, event)
-                choices.update((v, None) for v in self._trace.values if v and any(v in text for text in whole))
-            elif isinstance(test, core.ComparesWith) and test.variable == variable:
-                choices.update((v, None) for v in self._trace.values if number(v) is not None)
+        own = _of(variable, tests)
+        ordered = all(isinstance(test, core.ComparesWith) for test in own)
+        for test in own:
+            whole = texts(test.field, event)
+            match test:
+                case core.Equals():
+                    choices.update(dict.fromkeys(whole))
+                case core.Contains():
+                    choices.update((v, None) for v in self._values if v and any(v in text for text in whole))
+                case _ if ordered:
+                    choices.update(dict.fromkeys(v for text in whole for v in self._around(number(text))))
+                case _:
+                    choices.update((v, None) for _, v in self._numbers)
         return list(choices)
+
+    def _around(self, limit: Decimal | None) -> Iterable[str]:
+        """A value for the numbers below a limit, one for those above, and the limit itself, as far as there are any.
+
+        Of the numbers between two limits the one next to either speaks for all.
+        """
+        if limit is None:
+            return
+        below = bisect_left(self._numbers, limit, key=itemgetter(0))
+        above = bisect_right(self._numbers, limit, key=itemgetter(0))
+        for at in {max(below - 1, 0), below, above}:
+            if at < len(self._numbers):
+                yield self._numbers[at][1]
+
+
+def _of(variable: str, tests: Iterable[core.Test]) -> list[core.Equals | core.Contains | core.ComparesWith]:
+    return [t for t in tests if isinstance(t, core.OF_VARIABLES) and t.variable == variable]
 
 
 def _bits(positions: Iterable[int], length: int) -> int:

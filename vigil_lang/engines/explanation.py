@@ -294,6 +294,20 @@ def bound_in_words(theta: core.Theta) -> str:
     return span_of(bound_of(theta)) if counted is None else amount_of(counted)
 
 
+def remedy(statement: Statement, values: Key) -> str | None:
+    """What would have had to happen before, for an event at fault to be allowed; None where nothing would do."""
+    form = statement.preset
+    return None if form is None or not form.wanted or form.looks == "ahead" else required(statement, values)
+
+
+def required(statement: Statement, values: Key) -> str:
+    """What an obligation of the statement asks for under a binding: "`close(file = x)` with `x` = `a`"."""
+    requirement, form = statement.requirement, statement.preset
+    wanted = [holds for holds in core.conditions(requirement.theta) if form is not None and holds.role == form.wanted]
+    what = statement.label(wanted[0]) if wanted else statement.body
+    return quoted(what) + _where(dict(zip(requirement.variables, values, strict=True)))
+
+
 def _where(binding: Binding) -> str:
     """` with x = …`, for the variables that were given a value."""
     parts = [f"`{x}` = {quoted(v)}" for x, v in binding.items() if v is not None]

@@ -105,7 +105,7 @@ def _plain_event(lines: Lines, line: _Line, ordinal: int) -> Event:
         intern(line.action),
         line.call or event,
         _args(lines, args) if args else {},
-        intern(line.status) if line.status else "unknown",  # type: ignore[arg-type]
+        line.status or "unknown",
         line.output,
         tuple(kinds) if kinds else (),
         time,

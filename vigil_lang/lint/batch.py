@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from vigil_lang.base import cache, inputs
-from vigil_lang.base.processes import can_spawn, importing_nothing_here
+from vigil_lang.base.processes import can_spawn, processors, spawned
 from vigil_lang.diagnostics import InputError
 from vigil_lang.lint.codec import Records, decode, encode
 from vigil_lang.lint.store import ABSENT, Digests, Entry, Store, digest
@@ -50,7 +49,7 @@ def lint_files(
     pending = [path for path in paths if path not in entries]
     read: dict[str, tuple[Source, ...]] = {}
     if pending:
-        for path, entry, sources in _worked_out(pending, plan(), jobs or _processors()):
+        for path, entry, sources in _worked_out(pending, plan(), jobs or processors()):
             entries[path], read[path] = entry, sources
             if store is not None:
                 store.put(path, entry)
@@ -76,15 +75,11 @@ def _worked_out(paths: Sequence[str], plan: Plan, jobs: int) -> Iterator[_Work]:
         for path in paths:
             yield _work(path, plan, digests)
         return
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
-
     from vigil_lang.syntax.grammar import grammar
 
     grammar()  # what every process needs is in the cache before they begin
     chunks = [paths[at : at + _CHUNK] for at in range(0, len(paths), _CHUNK)]
-    context = get_context("spawn")  # the same everywhere; a process that has threads cannot be forked safely
-    with importing_nothing_here(), ProcessPoolExecutor(min(jobs, len(chunks)), context, _begin, (plan,)) as pool:
+    with spawned(min(jobs, len(chunks)), _begin, plan) as pool:
         for entries in pool.map(_entries, chunks):
             yield from entries
 
@@ -129,7 +124,3 @@ def _work(path: str, plan: Plan, digests: Digests) -> _Work:
 
 
 _NONE = Records([], [], [])
-
-
-def _processors() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -34,6 +34,7 @@ _FURTHER = {
     "VGL314": "rules.unbreakable",
     "VGL315": "rules.two_actions",
     "VGL322": "rules.implied_statement",
+    "VGL327": "rules.unpreventable_violation",
     # conditions and the texts in them
     "VGL309": "rules.tautology",
     "VGL310": "rules.redundant",

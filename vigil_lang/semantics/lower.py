@@ -81,13 +81,14 @@ class Lowering:
         check_declarations(self.conditions, self.module)
         self.conditions.refill()
         items = [item for item in self.module.file.items if isinstance(item, tree.Statement)]
-        lowered = [statement for item in items if (statement := self._statement(item)) is not None]
+        lowered = [statement for item in items if (statement := self.statement(item)) is not None]
         if len(lowered) == len(items):  # what seems unused may be meant where a name is not found
             for finding in unused(self.conditions, self.module):
                 self.report(finding)
         return lowered
 
-    def _statement(self, item: tree.Statement) -> Statement | None:
+    def statement(self, item: tree.Statement) -> Statement | None:
+        """One statement; None where it has no meaning."""
         source, about = self.module.source, metadata(item, self.module.source, self.report)
         self.conditions.start()
         self._failed = False

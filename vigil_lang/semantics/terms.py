@@ -55,6 +55,7 @@ class Terms:
     """Looks terms up, reporting those that have no meaning in their place.
 
     `used` collects the names that were looked up, by module; `params` the params that the meanings rest on.
+    `redeclared` has what a `let` stands for instead of what is written, by its file and name.
     """
 
     def __init__(self, values: Values, report: Callable[[Diagnostic], None]) -> None:
@@ -62,6 +63,7 @@ class Terms:
         self.report = report
         self.used: set[tuple[Module, str]] = set()
         self.params: set[str] = set()
+        self.redeclared: dict[tuple[str, str], tree.SetUnion] = {}
         self._known: dict[tuple[Module, str], tuple[Declared, frozenset[str]]] = {}
         self._resolving: list[tuple[Module, str]] = []
         self._room = MAX_ELEMENTS
@@ -213,7 +215,8 @@ class Terms:
         self._resolving.append(key)
         try:
             if isinstance(declaration, tree.Let):
-                return self._value(declaration.value, scope)
+                value = self.redeclared.get((module.source.path, name.text), declaration.value)
+                return self._value(value, scope)
             self.params.add(name.text)
             outside = self.values.meaning(declaration)
             if isinstance(outside, str):

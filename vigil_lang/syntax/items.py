@@ -93,7 +93,8 @@ def item_heads(text: str, found: list[Token], after: int | None = None) -> Itera
                 depth += 1
             elif word in CLOSING:
                 depth = max(0, depth - 1)
-            complete, named, negates = word not in _WANTS_MORE, word in _BEFORE_NAMES, False
+            counts = kind == "number" and word.isdigit() and at > 0 and found[code[at - 1]].text == "in"
+            complete, named, negates = word not in _WANTS_MORE and not counts, word in _BEFORE_NAMES, False
             continue
         if word == TEST and at + 1 < len(code) and found[code[at + 1]].kind in _QUOTED:
             begins = (depth == 0 and complete) or _own_line(text, found, code, at)
@@ -102,7 +103,8 @@ def item_heads(text: str, found: list[Token], after: int | None = None) -> Itera
                 _own_line(text, found, code, at) and _declares([found[i].text for i in code[at : at + 3]])
             )
         elif depth == 0 and complete and not lost:
-            begins = text[start - 1] == "\n" and word not in _JOINS
+            following = found[code[at + 1]].text if at + 1 < len(code) else ""
+            begins = text[start - 1] == "\n" and word not in _JOINS and not _weakens(word, following)
         if begins:
             yield _documented(text, found, index if marked is None else marked), index
             depth, marked, lost = 0, None, word not in ITEM_WORDS and word != TEST
@@ -124,12 +126,18 @@ def _own_line(text: str, found: list[Token], code: list[int], at: int) -> bool:
     return at == 0 or "\n" in text[found[code[at - 1]].end : found[code[at]].start]
 
 
+def _weakens(word: str, after: str) -> bool:
+    """Whether a word and the next join two conditions: `weak since`."""
+    return word == "weak" and after in ("since", "until")
+
+
 def _declares(texts: list[str]) -> bool:
     """Whether an item word and the two tokens after it begin an item, where an operand could be called like one."""
     word, name, after = (*texts, "", "")[:3]
     if not (name[:1].isalpha() or name[:1] == "_"):
         return word == "use" and name.startswith(".")
     goes_on = name in _JOINS or name in ITEM_WORDS or name in _CLAUSES or (name == TEST and after[:1] == '"')
+    goes_on = goes_on or _weakens(name, after)
     return after == _AFTER_NAME.get(word) or not goes_on
 
 

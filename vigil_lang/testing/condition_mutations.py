@@ -10,8 +10,6 @@ from msgspec.structs import replace
 
 from vigil_lang.diagnostics.diagnostic import Edit, Span
 from vigil_lang.semantics import core
-from vigil_lang.semantics.meanings import Scope
-from vigil_lang.semantics.text_patterns import AnyOf, Expression
 from vigil_lang.syntax import tree
 from vigil_lang.syntax.print import to_text
 
@@ -20,7 +18,6 @@ if TYPE_CHECKING:
 
     from vigil_lang.diagnostics import Source
     from vigil_lang.semantics.modules import Module
-    from vigil_lang.semantics.text_patterns import Matcher
     from vigil_lang.testing.condition_parts import ConditionPart, Reader
 
 MAX_ELEMENTS: Final = 6
@@ -45,6 +42,15 @@ Meaning: TypeAlias = "Callable[[Reader, ConditionPart], core.Condition]"
 
 
 @dataclass(frozen=True, slots=True)
+class Redeclared:
+    """Another value of a declared set, for whatever names it."""
+
+    path: str
+    name: str
+    value: tree.SetUnion
+
+
+@dataclass(frozen=True, slots=True)
 class ConditionMutation:
     """One edit of a source, or two that swap. `told` says what it does, `missing` which test would have shown it."""
 
@@ -52,7 +58,7 @@ class ConditionMutation:
     edits: tuple[Edit, ...]
     told: str
     missing: str
-    meaning: Meaning
+    meaning: Meaning | Redeclared
 
 
 def condition_mutations(part: ConditionPart, droppable: bool) -> Iterator[ConditionMutation]:
@@ -243,63 +249,27 @@ def _fewer(
 
 
 def _smaller_let(part: ConditionPart, union: tree.SetUnion) -> Iterator[ConditionMutation]:
-    """A declared set without one of its elements; every test that names the set has the same change."""
-    for place, name in enumerate(union.parts):
+    """A declared set without one of its elements."""
+    for name in union.parts:
         found = None if isinstance(name, tree.SetLiteral) else _declared(name, part)
         if found is None:
             continue
-        module, literal = found
-        others = replace(union, parts=(*union.parts[:place], *union.parts[place + 1 :]))
+        module, declared, literal = found
         for at, element in enumerate(literal.elements):
             left = replace(literal, elements=(*literal.elements[:at], *literal.elements[at + 1 :]))
             edit = _cut_span([e.span for e in literal.elements], at)
             missing = f"no test rests on an event with `{_text(element)}` in `{_shown(part)}`"
-            meaning = _among(others, tree.SetUnion((left,)), Scope(module))
+            meaning = Redeclared(module.source.path, declared, tree.SetUnion((left,)))
             yield ConditionMutation(module.source, (edit,), f"drops `{_text(element)}`", missing, meaning)
 
 
-def _declared(name: tree.Name, part: ConditionPart) -> tuple[Module, tree.SetLiteral] | None:
-    """The one set that a `let` writes out, if no other declaration there is built on it."""
-    found = None if name.text in part.scope.arguments else part.scope.module.find(name.text)
-    if found is None:
-        return None
-    module, let = found
-    if not isinstance(let, tree.Let):
-        return None
-    value = let.value
-    if not isinstance(value, tree.SetUnion) or len(value.parts) != 1 or not isinstance(value.parts[0], tree.SetLiteral):
-        return None
-    near = [d for place in (module, part.scope.module) for d in place.own.values()]
-    others = (d.value if isinstance(d, tree.Let) else d.default for d in near if not isinstance(d, tree.Pattern))
-    built = [p for union in others if isinstance(union, tree.SetUnion) for p in union.parts]
-    alone = tree.Name(name.text) not in built
-    return (module, value.parts[0]) if alone and 2 <= len(value.parts[0].elements) <= MAX_ELEMENTS else None
-
-
-def _among(others: tree.SetUnion, left: tree.SetUnion, declared: Scope) -> Meaning:
-    """A test of a set whose parts are read where they stand."""
-
-    def meaning(reader: Reader, part: ConditionPart) -> core.Condition:
-        terms = reader.conditions.terms
-        if isinstance(part.condition, core.Matches | core.ActionMatches):
-            return replace(
-                part.condition, matcher=_either(terms.matcher(others, part.scope), terms.matcher(left, declared))
-            )
-        texts = terms.set_of(others, part.scope) | terms.set_of(left, declared)
-        if isinstance(part.condition, core.In):
-            return core.In(part.condition.field, texts, part.condition.negated)
-        return core.ActionIn(texts)
-
-    return meaning
-
-
-def _either(*matchers: Matcher) -> Matcher:
-    """One of some patterns, in the order a policy's sets have."""
-    each = {one for matcher in matchers for one in (matcher.matchers if isinstance(matcher, AnyOf) else (matcher,))}
-    found = sorted(
-        each, key=lambda m: (isinstance(m, Expression), m.pattern, isinstance(m, Expression) and m.ignore_case)
-    )
-    return found[0] if len(found) == 1 else AnyOf(tuple(found))
+def _declared(name: tree.Name, part: ConditionPart) -> tuple[Module, str, tree.SetLiteral] | None:
+    """The one set that a `let` writes out, with the name it has where it is declared."""
+    match None if name.text in part.scope.arguments else part.scope.module.find(name.text):
+        case module, tree.Let(declared, tree.SetUnion((tree.SetLiteral(elements) as literal,))):
+            return (module, declared.text, literal) if 2 <= len(elements) <= MAX_ELEMENTS else None
+        case _:
+            return None
 
 
 def _other_patterns(

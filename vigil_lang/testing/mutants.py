@@ -8,12 +8,16 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
 
 from vigil_lang.analysis import canonical
+from vigil_lang.base.node import Node
 from vigil_lang.diagnostics.diagnostic import Edit, Span, apply_edits
 from vigil_lang.semantics import core
 from vigil_lang.semantics.conditions import Failed
+from vigil_lang.semantics.lower import Lowering
+from vigil_lang.semantics.meanings import Values
 from vigil_lang.semantics.modules import is_shipped
 from vigil_lang.semantics.range_restriction import unbound
-from vigil_lang.testing.condition_mutations import condition_mutations
+from vigil_lang.syntax import tree
+from vigil_lang.testing.condition_mutations import Redeclared, condition_mutations
 from vigil_lang.testing.condition_parts import ConditionPart, Place, Reader, substituted
 from vigil_lang.testing.form_mutations import form_mutations
 
@@ -22,6 +26,7 @@ if TYPE_CHECKING:
 
     from vigil_lang.diagnostics import Source
     from vigil_lang.semantics.lower import Statement
+    from vigil_lang.semantics.modules import Module
     from vigil_lang.semantics.policy import Policy
     from vigil_lang.testing.condition_mutations import ConditionMutation, Meaning
 
@@ -125,6 +130,44 @@ class _Subject:
         return Mutated(self.policy, self.statement, dataclasses.replace(self.statement, requirement=requirement))
 
 
+def _with_let(subjects: Sequence[_Subject], new: Redeclared) -> Iterator[Mutated | None]:
+    """The statements where a `let` has another value; None for those that then have no meaning."""
+    lowering: dict[int, Lowering] = {}
+    for subject in subjects:
+        policy = subject.policy
+        if id(policy) not in lowering:
+            lowering[id(policy)] = Lowering(policy.module, Values(policy.params), lambda _: None)
+            lowering[id(policy)].conditions.terms.redeclared[new.path, new.name] = new.value
+        statement = lowering[id(policy)].statement(subject.statement.syntax)
+        yield None if statement is None else subject.with_requirement(statement.requirement)
+
+
+def _named(subject: _Subject) -> set[tuple[str, str]]:
+    """The declarations that a statement may rest on, each by its file and name."""
+    found: set[tuple[str, str]] = set()
+    waiting: list[tuple[Module, Node]] = [(subject.policy.module, subject.statement.syntax)]
+    while waiting:
+        module, node = waiting.pop()
+        for declared in map(module.find, _names(node)):
+            if declared is not None and (key := (declared[0].source.path, declared[1].name.text)) not in found:
+                found.add(key)
+                waiting.append(declared)
+    return found
+
+
+def _names(node: Node) -> Iterator[str]:
+    """The names that stand in a part of the tree."""
+    waiting: list[object] = [node]
+    while waiting:
+        match waiting.pop():
+            case tree.Name(text):
+                yield text
+            case Node() as inner:
+                waiting += (getattr(inner, field) for field in inner.__struct_fields__)
+            case tuple() as several:
+                waiting += several
+
+
 class _Making:
     """All parts of all statements by place, with the statements that rest on them."""
 
@@ -178,23 +221,37 @@ class _Making:
     def _of_parts(self) -> Iterator[Mutant]:
         """One a change; the same edit of a declared set changes every test of it."""
         grouped: dict[tuple[str, tuple[Edit, ...]], tuple[ConditionMutation, dict[Place, Meaning]]] = {}
+        redeclared: dict[tuple[str, tuple[Edit, ...]], tuple[ConditionMutation, Redeclared]] = {}
         for place in sorted(self._parts):
             for change in condition_mutations(*self._parts[place]):
-                if not self._counts(change.source.path):
-                    continue
-                group = grouped.setdefault((change.source.path, change.edits), (change, {}))
-                group[1][place] = change.meaning
+                key = change.source.path, change.edits
+                if isinstance(change.meaning, Redeclared):
+                    redeclared.setdefault(key, (change, change.meaning))
+                else:
+                    grouped.setdefault(key, (change, {}))[1][place] = change.meaning
         for change, meanings in grouped.values():
             resting = list({id(s): s for place in meanings for s in self._resting[place]}.values())
-            self._left -= sum(subject.size for subject in resting)
-            if self._left < 0:
-                return
-            mutated = [(subject.with_parts(meanings), subject.size) for subject in resting]
-            if any(m is None for m, _ in mutated):
-                continue  # the file would be no policy: it is one source that changes, for all its statements
-            kept = tuple([m for m, size in mutated if m is not None and self._differs(m, size)])
-            if kept:
-                yield Mutant(change.source, change.edits, change.told, change.missing, kept)
+            yield from self._mutant(change, resting, (s.with_parts(meanings) for s in resting))
+        named = [(subject, _named(subject)) for subject in self._subjects] if redeclared else []
+        for change, new in redeclared.values():
+            resting = [subject for subject, names in named if (new.path, new.name) in names]
+            yield from self._mutant(change, resting, _with_let(resting, new))
+
+    def _mutant(
+        self, change: ConditionMutation, resting: Sequence[_Subject], changed: Iterable[Mutated | None]
+    ) -> Iterator[Mutant]:
+        """The mutant of the statements that rest on what is changed, if that is a policy and one of them differs."""
+        if not self._counts(change.source.path):
+            return
+        self._left -= sum(subject.size for subject in resting)
+        if self._left < 0:
+            return
+        mutated = [m for m in changed if m is not None]
+        if len(mutated) < len(resting):
+            return  # the file would be no policy: it is one source that changes, for all its statements
+        kept = tuple([m for m, subject in zip(mutated, resting, strict=True) if self._differs(m, subject.size)])
+        if kept:
+            yield Mutant(change.source, change.edits, change.told, change.missing, kept)
 
     def _of_forms(self) -> Iterator[Mutant]:
         grouped: dict[tuple[str, tuple[Edit, ...]], Mutant] = {}

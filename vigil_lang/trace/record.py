@@ -8,10 +8,9 @@ issued after its result.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-if TYPE_CHECKING:
-    from vigil_lang.trace.event import Event, Run, Status
+from vigil_lang.trace.event import Event, Run, Status  # noqa: TC001 - snapshots of runs are read by these types
 
 
 @dataclass(slots=True)

@@ -133,6 +133,7 @@ def keywords(context: CompletionContext) -> Iterator[Candidate]:
     if "CONTAINS" in accepted and "WITH" in accepted:
         accepted = accepted - {"WITH"} | {"ENTRY"}
     accepted -= frozenset() if slot.temporal else _TEMPORAL
+    accepted -= {"ENTRY"} if slot.without_events else set()
     if slot.role == "operator":
         accepted.discard("NOT")  # it is `not in`
     elif slot.role == "term":

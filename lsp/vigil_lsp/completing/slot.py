@@ -24,8 +24,8 @@ class Slot:
     name of the set whose `member` it is.
 
     `actions` are the names that the event at hand can have by what stands beside the place (None: any); `used` what
-    is said already; `index` counts terms; `temporal`, it is in the body of `always`; `about_action`, what is tested
-    is the action's name.
+    is said already; `index` counts terms; `temporal`, it is in the body of `always`; `without_events`, in
+    `where` or among the tests of an entry; `about_action`, what is tested is the action's name.
     """
 
     role: Role
@@ -34,4 +34,5 @@ class Slot:
     used: frozenset[str] = frozenset()
     index: int = 0
     temporal: bool = False
+    without_events: bool = False
     about_action: bool = False

@@ -137,7 +137,7 @@ class _Conditions:
         if "HAS" not in self.accepted:
             if opening is not None and {"NAME", "OUTPUT"} <= self.accepted:
                 return Slot("field", actions=self._counted(opening))
-            return Slot("operator", temporal=self.temporal)
+            return Slot("operator", temporal=self.temporal, without_events=self._without_events())
         if "WHERE" in symbols:
             return Slot("variable")
         called = None if opening is None else self._called(opening)
@@ -146,6 +146,13 @@ class _Conditions:
             said = [term for part in parts[opening + 1 :] for term in nodes_of(part.value)]
             return Slot("term", written(called), index=len(said), temporal=self.temporal)
         return self._said("condition", opening)
+
+    def _without_events(self) -> bool:
+        """Whether the place is in `where` or among the tests of an entry."""
+        opening = innermost(self.parts)
+        while opening is not None and (opening == 0 or self.parts[opening - 1].symbol != "WITH"):
+            opening = innermost(self.parts[:opening])
+        return opening is not None or any(part.symbol == "WHERE" for part in self.parts)
 
     def _said(self, role: Role, opening: int | None) -> Slot:
         """A place for a condition, or the field of one."""

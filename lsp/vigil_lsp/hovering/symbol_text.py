@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from vigil_lang.analysis.enforceability import enforceability, in_words
 from vigil_lang.engines.wording import named
 from vigil_lang.report.markdown import block, code
 from vigil_lang.semantics import core
@@ -92,12 +93,20 @@ def statement_text(target: HoverTarget, statement: Statement) -> Iterator[str]:
     if about.doc:
         yield prose(about.doc)
     yield wording(statement)
+    yield from _enforcement(statement)
     yield block(_cut(as_theta(statement)))
     if about.message:
         yield f"A violation says: {code(about.message)}"
     for file, sentence in about.cites:
         yield f"It enforces {code(file)}: {code(sentence)}"
     yield from judged(target.known, statement.name, target.folder)
+
+
+def _enforcement(statement: Statement) -> Iterator[str]:
+    """What refusing calls can do for it."""
+    said = [in_words(statement, part, code) for part in enforceability(statement.requirement)]
+    if said:
+        yield f"This {'; it '.join(said)}."
 
 
 # --- patterns ---

@@ -233,11 +233,12 @@ SPREADS = {
 }
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("name", SPREADS)
 def test_what_a_script_builds_is_bounded(name: str) -> None:
     start = time.process_time()
     read(*SPREADS[name])
-    assert time.process_time() - start < 40
+    assert time.process_time() - start < 10
 
 
 def test_a_script_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:

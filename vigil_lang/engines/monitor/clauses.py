@@ -418,6 +418,11 @@ def _finding_at_event(
     if giver.names != names:
         first = ((_Named(giver.leaf), True), *first)
 
+    match tests:
+        case ((Seen(slots=slots) as guard, False),) if not first and slots == giver.slots:
+            seen = guard.seen
+            return lambda now: [spread(key) for key in keys(now.event) if key not in seen]
+
     def find(now: Now) -> list[Binding]:
         for body, wanted in first:
             if body.holds(now, fresh) is not wanted:

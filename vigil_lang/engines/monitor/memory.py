@@ -112,6 +112,12 @@ class Window:
             old += 1
         del entries[:old]
 
+    def drop_all(self, entries: list[Any], now: Now) -> None:
+        """Drop the entries that are too far behind the event at hand."""
+        here = self.measure(now)
+        if here is not None:
+            self.drop(entries, here)
+
     def without_old(self, there: int | None, here: int | None) -> int | None:
         """A measure, None where it is too far behind to matter."""
         if there is None or here is None or self._least or there >= here - self._most - self._slack:
@@ -233,12 +239,13 @@ class TwoSided:
 
     def forget(self, memory: Memory, now: Now) -> None:
         """See `Operator`."""
-        _forget_entries(self.window, memory, now)
+        for entries in memory:
+            self.window.drop_all(entries, now)
 
 
 class Counting:
-    """`repeated`: [the entries of the units (calls, or distinct values) since the last reset]; without a bound the
-    units themselves, no more than are counted."""
+    """`repeated`: [the units (calls, or distinct values) since the last reset, no more than are counted], or with a
+    bound [the entries of units]."""
 
     counts_here = True
 
@@ -249,7 +256,7 @@ class Counting:
 
     def begin(self) -> Memory:
         """See `Operator`."""
-        return [[]]
+        return [[] if self.window.bounded else {}]
 
     def letter(self, now: Now, met: bool, broken: bool) -> Letter:
         """See `Operator`."""
@@ -263,34 +270,40 @@ class Counting:
     def step(self, memory: Memory, letter: Letter) -> None:
         """See `Operator`."""
         if letter.broken:
-            memory[0] = []
+            memory[0] = self.begin()[0]
         elif letter.met and letter.counts:
             if self.window.bounded:
                 self.window.add(memory[0], letter.measure, letter.counts)
             elif len(memory[0]) < self._count:
-                memory[0] = memory[0] + [unit for unit in letter.counts if unit not in memory[0]]
+                memory[0].update(dict.fromkeys(letter.counts))
 
     def holds(self, memory: Memory, now: Now, met: bool) -> bool:
         """See `Operator`."""
-        window = self.window
+        window, found = self.window, memory[0]
         here = window.measure(now)
         if window.bounded:
-            units = {unit for counts in window.near(memory[0], here) for unit in counts}
-        elif len(memory[0]) >= self._count:
+            if self._distinct is None and len(found) + 1 < self._count:
+                return False
+            units = {unit for counts in window.near(found, here) for unit in counts}
+        elif len(found) >= self._count:
             return True
         else:
-            units = set(memory[0])
-        if met and window.counts_here(here):
-            units.update(self._units(now))
-        return len(units) >= self._count
+            units = found
+        if not met or not window.counts_here(here):
+            return len(units) >= self._count
+        return len(units) + sum(1 for unit in self._units(now) if unit not in units) >= self._count
 
     def forget(self, memory: Memory, now: Now) -> None:
         """See `Operator`."""
-        _forget_entries(self.window, memory, now)
+        if self.window.bounded:
+            self.window.drop_all(memory[0], now)
 
 
 class Adding:
-    """`exceeds`: [the entries of the amounts since the last reset]; without a bound [their total]."""
+    """`exceeds`: [the total of the amounts since the last reset, the entries of a bound].
+
+    The total is that of all entries kept, so no less than what is within the bound.
+    """
 
     counts_here = True
     lasting = False
@@ -301,7 +314,7 @@ class Adding:
 
     def begin(self) -> Memory:
         """See `Operator`."""
-        return [[]]
+        return ["0", []]
 
     def letter(self, now: Now, met: bool, broken: bool) -> Letter:
         """See `Operator`."""
@@ -313,12 +326,22 @@ class Adding:
     def step(self, memory: Memory, letter: Letter) -> None:
         """See `Operator`."""
         if letter.broken:
-            memory[0] = []
+            memory[:] = self.begin()
         elif letter.met and (amount := Decimal(letter.counts)):
-            if self.window.bounded:
-                self.window.add(memory[0], letter.measure, amount)
-            else:
-                memory[0] = [EXACT.add(Decimal(memory[0][0]), amount) if memory[0] else amount]
+            if not self.window.bounded:
+                memory[0] = EXACT.add(Decimal(memory[0]), amount)
+            elif letter.measure is not None:
+                before = len(memory[1]) + 1
+                self.window.add(memory[1], letter.measure, amount)
+                whole = EXACT.add(Decimal(memory[0]), amount)
+                memory[0] = whole if len(memory[1]) == before else self._sum(memory[1])
+
+    @staticmethod
+    def _sum(entries: list[Any]) -> Decimal:
+        found = Decimal(0)
+        for _, amount in entries:
+            found = EXACT.add(found, Decimal(amount))
+        return found
 
     def holds(self, memory: Memory, now: Now, met: bool) -> bool:
         """See `Operator`."""
@@ -326,28 +349,26 @@ class Adding:
             return True
         window = self.window
         here = window.measure(now)
-        found = Decimal(0)
-        for amount in window.near(memory[0], here) if window.bounded else memory[0]:
-            found = EXACT.add(found, Decimal(amount))
-        if met and window.counts_here(here):
-            found = EXACT.add(found, self._amount(now.event))
-        return found > self._limit
+        own = self._amount(now.event) if met and window.counts_here(here) else Decimal(0)
+        if EXACT.add(Decimal(memory[0]), own) <= self._limit:
+            return False
+        if not window.bounded:
+            return True
+        near = Decimal(0)
+        for amount in window.near(memory[1], here):
+            near = EXACT.add(near, Decimal(amount))
+        return EXACT.add(near, own) > self._limit
 
     def forget(self, memory: Memory, now: Now) -> None:
         """See `Operator`."""
-        _forget_entries(self.window, memory, now)
-
-
-def _forget_entries(window: Window, memory: Memory, now: Now) -> None:
-    here = window.measure(now)
-    if window.bounded and here is not None:
-        for entries in memory:
-            window.drop(entries, here)
+        if self.window.bounded:
+            self.window.drop_all(memory[1], now)
+            memory[0] = self._sum(memory[1]) if memory[1] else "0"
 
 
 def copied(memory: Memory) -> Memory:
-    """A memory of its own: a step changes lists, and replaces what is not one."""
-    return [copied(part) if type(part) is list else part for part in memory]
+    """A memory of its own: a step changes lists and tables, and replaces what is neither."""
+    return [copied(part) if type(part) is list else dict(part) if type(part) is dict else part for part in memory]
 
 
 def operator_of(theta: core.Theta) -> Operator:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from contextlib import contextmanager
 from dataclasses import replace
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, Final
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from vigil_lang.engines.interface import Outcome, Owed, PrefixVerdict, Rule
+    from vigil_lang.engines.monitor.clauses import Way
     from vigil_lang.engines.monitor.leaves import Binding, Leaf
     from vigil_lang.engines.monitor.rules import Judged, Part
     from vigil_lang.engines.monitor.tables import Table
@@ -30,9 +32,9 @@ if TYPE_CHECKING:
 RANKED: Final = 200_000
 """Values whose order of appearance is known; of those that come later the order within their event."""
 CALLS: Final = 10_000
-"""Calls that are known by their ids: an event of an earlier one would be taken for a new call's."""
+"""Calls, at least, that are known by their ids: an event of an earlier one would be taken for a new call's."""
 IDS: Final = 10_000
-"""Events whose ids are known."""
+"""Events, at least, whose ids are known."""
 _SHORT: Final = 40
 _DISPATCHED: Final = 10_000
 _NO_NEWS: Final = Progress()
@@ -104,6 +106,15 @@ def _short(text: str) -> str:
     return "\0" + blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
+class Concerned(NamedTuple):
+    """What an event with certain names concerns."""
+
+    parts: tuple[Part, ...]
+    tables: tuple[tuple[int, Table], ...]
+    deciding: tuple[tuple[int, Judged, Way], ...] | None
+    """All that judges such an event, where it does so at once; None where more has to be asked."""
+
+
 class RunMonitor:
     """Follows rules along one run."""
 
@@ -120,7 +131,8 @@ class RunMonitor:
             self._judged_by(rule, leaves) for rule, leaves in zip(engine.rules, engine.leaves, strict=True)
         ]
         self._unjudged: dict[int, str] = {}
-        self._dispatch: dict[tuple[str, tuple[str, ...]], tuple[tuple[Part, ...], tuple[tuple[int, Table], ...]]] = {}
+        self._dispatch: dict[tuple[str, tuple[str, ...]], Concerned] = {}
+        self._ending = [(i, j) for i, j in enumerate(self._judged) if j is not None and j.ends_with_calls]
         self._now = Now.nowhere()
         self._at: tuple[int, int, int | None] = (0, -1, None)
         """Where the last event that is judged stands."""
@@ -138,7 +150,12 @@ class RunMonitor:
 
     def propose(self, events: Sequence[Event]) -> Ahead:
         """What would be if a call with these events succeeded; nothing remembers it."""
-        with self._tried(events, ahead=True) as found:
+        if len(events) == 1 and not self._waiting and not self._unjudged:
+            (event,) = events
+            known = self._dispatch.get((event.action, event.kinds))
+            if known is not None and known.deciding is not None:
+                return self._decided(event, known.deciding)
+        with self._tried(events, ahead=True, after=len(self._waiting)) as found:
             pass
         if self._waiting:
             with self._tried([*self._flying(), *events], ahead=True) as together:
@@ -149,12 +166,28 @@ class RunMonitor:
         breaches = [breach for breach in found.values() if isinstance(breach, Breach)]
         return Ahead(tuple(breaches), tuple([Unjudged(*pair) for pair in sorted((reasons | self._unjudged).items())]))
 
+    def _decided(self, event: Event, deciding: tuple[tuple[int, Judged, Way], ...]) -> Ahead:
+        """What is ahead where each rule looks at the one event alone, and at what it remembers."""
+        now = self._now
+        now.event, now.index, now.time = event, self._count, event.time
+        now.ordinal = self._called - 1 if event.action in MESSAGES else self._calls.get(event.call, self._called)
+        breaches: dict[int, Breach] = {}
+        for rule, judged, each in deciding:
+            found = each.ahead(now)
+            if found:
+                before = breaches.get(rule)
+                first = judged.violations.first(found if before is None else [before.binding, *found])
+                breaches[rule] = Breach(rule, now.index, event.id, first)
+        return Ahead(tuple(breaches.values())) if breaches else _NOTHING_AHEAD
+
     def _flying(self) -> list[Event]:
         return [event for event, _ in self._waiting.values()]
 
     @contextmanager
-    def _tried(self, events: Sequence[Event], *, ahead: bool) -> Iterator[dict[tuple[int, int], Breach | str]]:
-        """The state with some more events, until the block ends.
+    def _tried(
+        self, events: Sequence[Event], *, ahead: bool, after: int = 0
+    ) -> Iterator[dict[tuple[int, int], Breach | str]]:
+        """The state with some more events, until the block ends; `after` so many that are left out.
 
         What is found has breaches by rule and event, and under the event -1 why a rule cannot judge these events.
         """
@@ -162,13 +195,14 @@ class RunMonitor:
         found: dict[tuple[int, int], Breach | str] = {}
         now, last, before = self._now, len(events) - 1, (self._count, self._called)
         now.trail = trail
+        self._count += after
         added: list[str] = []
         try:
             for place, given in enumerate(events):
                 event = replace(given, status="ok", output=None) if ahead and place < last else given
                 if event.call not in self._calls:
                     added.append(event.call)
-                parts, tables = self._begin(event)
+                parts, tables, _ = self._begin(event)
                 for part in parts:
                     try:
                         for index in part.judged.judge(now, part, ahead):
@@ -182,11 +216,9 @@ class RunMonitor:
                         except CannotJudge as reason:
                             found[rule, -1] = str(reason)
                     self._count += 1
-            if ahead and events:
-                for rule, judged in enumerate(self._judged):
-                    if judged is not None:
-                        for index in judged.end_call(now):
-                            self._note(rule, judged, index, found)
+            for rule, judged in self._ending if ahead and events else ():
+                for index in judged.end_call(now):
+                    self._note(rule, judged, index, found)
             yield found
         finally:
             for undo, args in reversed(trail):
@@ -230,12 +262,12 @@ class RunMonitor:
         breaches: list[Breach] = []
         unjudged: list[Unjudged] = []
         for event in events:
-            parts, tables = self._begin(event)
+            parts, tables, _ = self._begin(event)
             for ranks in self._ranks.values():
                 ranks.add(event)
             self._ids[event.id] = None
-            if len(self._ids) > IDS:
-                del self._ids[next(iter(self._ids))]
+            if len(self._ids) > 2 * IDS:
+                self._ids = dict.fromkeys(islice(self._ids, IDS, None))
             for part in parts:
                 judged = part.judged
                 try:
@@ -255,7 +287,7 @@ class RunMonitor:
             return _NO_NEWS
         return Progress(tuple(breaches), tuple(unjudged))
 
-    def _begin(self, event: Event) -> tuple[tuple[Part, ...], tuple[tuple[int, Table], ...]]:
+    def _begin(self, event: Event) -> Concerned:
         """Go to the next event; what it concerns."""
         now = self._now
         now.event, now.index, now.time = event, self._count, event.time
@@ -266,26 +298,31 @@ class RunMonitor:
             if ordinal is None:
                 ordinal = self._calls[event.call] = self._called
                 self._called += 1
-                if len(self._calls) > CALLS and now.trail is None:
-                    del self._calls[next(iter(self._calls))]
+                if len(self._calls) > 2 * CALLS and now.trail is None:
+                    self._calls = dict(islice(self._calls.items(), CALLS, None))
             now.ordinal = ordinal
         key = event.action, event.kinds
         found = self._dispatch.get(key)
         return self._dispatched(key) if found is None else found
 
-    def _dispatched(self, key: tuple[str, tuple[str, ...]]) -> tuple[tuple[Part, ...], tuple[tuple[int, Table], ...]]:
+    def _dispatched(self, key: tuple[str, tuple[str, ...]]) -> Concerned:
         if len(self._dispatch) >= _DISPATCHED:
             self._dispatch.clear()
         names = frozenset((key[0], *key[1]))
         judged = [(place, each) for place, each in enumerate(self._judged) if each is not None]
-        parts = [part for place, each in judged if (part := each.part(place, names)) is not None]
-        tables = [
-            (place, table)
-            for place, each in judged
-            for table in each.tables
-            if table.told_by is None or not table.told_by.isdisjoint(names)
-        ]
-        found = self._dispatch[key] = tuple(parts), tuple(tables)
+        parts = tuple([part for place, each in judged if (part := each.part(place, names)) is not None])
+        tables = tuple(
+            [
+                (place, table)
+                for place, each in judged
+                for table in each.tables
+                if table.told_by is None or not table.told_by.isdisjoint(names)
+            ]
+        )
+        deciding = None
+        if not self._ending and all(part.decides for part in parts):
+            deciding = tuple([(part.rule, part.judged, each) for part in parts for each in part.beginning])
+        found = self._dispatch[key] = Concerned(parts, tables, deciding)
         return found
 
     def _give_up(self, rule: int, why: str) -> list[Unjudged]:
@@ -294,6 +331,7 @@ class RunMonitor:
             return []
         self._unjudged[rule] = why
         self._judged[rule] = None
+        self._ending = [(place, judged) for place, judged in self._ending if place != rule]
         self._dispatch.clear()
         return [Unjudged(rule, why)]
 
@@ -368,6 +406,7 @@ class RunMonitor:
             judged = self._judged[rule]
             if of_it is None or judged is None:
                 self._judged[rule] = None
+                self._ending = [(place, judged) for place, judged in self._ending if place != rule]
             else:
                 judged.load(of_it)
         self._dispatch.clear()

@@ -61,6 +61,8 @@ class Obligations(Protocol):
     """The names of the events that may decide one; None for all."""
     owes: bool
     """Whether those that are open when the run stops are violations."""
+    ends_with_calls: bool
+    """Whether the end of a call can be the last chance of one."""
 
     def open(self, now: Now, binding: Binding) -> list[Obligation]:
         """Begin one at the event at hand; the list has it if it is violated for certain already."""
@@ -88,6 +90,7 @@ class Bounded:
     """Obligations by key, and by age where there is a bound."""
 
     owes = True
+    ends_with_calls = False
 
     def __init__(self, bound: core.Bound, slots: frozenset[int]) -> None:
         self._bound = bound
@@ -205,7 +208,7 @@ class Bounded:
     def waiting(self) -> list[Obligation]:
         """See `Obligations`."""
         found = [obligation for same in self._open.values() for obligation in same if not obligation.is_over]
-        return sorted(found, key=lambda obligation: obligation.index)
+        return sorted(found, key=lambda o: (o.index, [value or "" for value in o.binding]))
 
     def left(self, obligation: Obligation, now: Now) -> core.Bound:
         """See `Obligations`."""
@@ -247,7 +250,7 @@ class Missing(Bounded):
         self._body = body
         self.names = None if bound is not None else body.actual.names
         names = body.actual.names
-        self._by_call = isinstance(bound, core.Calls) and names is not None and names.isdisjoint(MESSAGES)
+        self.ends_with_calls = isinstance(bound, core.Calls) and names is not None and names.isdisjoint(MESSAGES)
 
     def open(self, now: Now, binding: Binding) -> list[Obligation]:
         """See `Obligations`."""
@@ -278,7 +281,7 @@ class Missing(Bounded):
 
     def expire(self, now: Now) -> list[Obligation]:
         """See `Obligations`."""
-        return self._passing(now, now.ordinal + 1) if self._by_call else []
+        return self._passing(now, now.ordinal + 1) if self.ends_with_calls else []
 
 
 def _occurs(body: Body, now: Now) -> bool:
@@ -387,6 +390,7 @@ class ComingUnder:
     """As `Coming`, where what comes gives values to variables that the trigger leaves open."""
 
     owes = False
+    ends_with_calls = False
 
     def __init__(self, forbidden: Pair, resolver: Pair | None, bound: core.Bound, values: tuple[Body, ...]) -> None:
         """`values` are the conditions on the values of variables, which can only be asked once all are known."""

@@ -27,6 +27,8 @@ class Part(NamedTuple):
     advancing: tuple[Obligations, ...]
     beginning: tuple[Way, ...]
     exercising: tuple[Way, ...]
+    decides: bool = False
+    """Whether such an event is judged at once, and no other event with it."""
 
 
 class Judged(Protocol):
@@ -36,6 +38,8 @@ class Judged(Protocol):
     violations: Violations
     tables: list[Table]
     """What the monitor updates after all rules have judged an event."""
+    ends_with_calls: bool
+    """Whether the end of a call can violate it."""
 
     def part(self, place: int, names: frozenset[str]) -> Part | None:
         """What of it an event with these names concerns; None where nothing."""
@@ -134,6 +138,7 @@ class Sliced:
         self._tables = builder.tables
         self.tables = [] if self.waits_for_last else self._tables
         self.obligations = [each.obligations for each in self.ways if each.obligations is not None]
+        self.ends_with_calls = any(each.ends_with_calls for each in self.obligations)
 
     def part(self, place: int, names: frozenset[str]) -> Part | None:
         """See `Judged`."""
@@ -142,7 +147,9 @@ class Sliced:
             return Part(place, self, advancing, (), tuple(self._exercising))
         beginning = tuple([each for each in self.ways if _concerns(each.names, names)])
         exercising = tuple([each for each in self._exercising if _concerns(each.names, names)])
-        return Part(place, self, advancing, beginning, exercising) if advancing or beginning or exercising else None
+        decides = not advancing and all(each.obligations is None for each in beginning)
+        concerned = advancing or beginning or exercising
+        return Part(place, self, advancing, beginning, exercising, decides) if concerned else None
 
     def judge(self, now: Now, part: Part, ahead: bool) -> list[int]:
         """See `Judged`."""
@@ -169,7 +176,7 @@ class Sliced:
                         if note(over.index, over.id, over.binding, now):
                             new.append(over.index)
         if not self.exercised and now.trail is None:
-            self.exercised = any(not each.is_last and each.bindings(now) for each in part.exercising)
+            self.exercised = any(not each.is_last and found_at(each, now) for each in part.exercising)
         return new
 
     def _move_on(self, now: Now) -> None:
@@ -201,7 +208,7 @@ class Sliced:
     def _fails_at_last(self) -> list[Binding]:
         if self.last is None:
             return []
-        return [binding for each in self.ways for binding in each.bindings(self.last)]
+        return [binding for each in self.ways for binding in found_at(each, self.last)]
 
     def owed(self, now: Now, place: int) -> list[Owed]:
         """See `Judged`."""
@@ -226,7 +233,7 @@ class Sliced:
         if self.last is not None:
             if failing := self._fails_at_last():
                 violations.note(self.last.index, self.last.event.id, violations.first(failing), self.last)
-            exercised = exercised or any(each.bindings(self.last) for each in self._exercising)
+            exercised = exercised or any(found_at(each, self.last) for each in self._exercising)
         return Outcome(self.rule, violations.listed(), exercised or bool(violations.found))
 
     def state(self) -> Any:
@@ -248,6 +255,11 @@ class Sliced:
             each.load(of_it)
         for table, of_it in zip(self._tables, tables, strict=True):
             table.load(of_it)
+
+
+def found_at(one: Way, now: Now) -> list[Binding]:
+    """The bindings of a way at an event of any name."""
+    return one.bindings(now) if _concerns(one.names, frozenset(now.event.names())) else []
 
 
 def _concerns(some: frozenset[str] | None, names: frozenset[str]) -> bool:

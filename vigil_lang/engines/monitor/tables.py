@@ -76,6 +76,7 @@ class Seen:
         self.told_by = leaf.names
         self.key = projection(leaf.slots)
         self.seen: dict[Key, None] = {}
+        """The same table from the beginning to the end."""
         self._keys = leaf.keys
         self._spread = spreading(leaf.slots, width)
 
@@ -108,7 +109,8 @@ class Seen:
 
     def load(self, state: Any) -> None:
         """See `Table`."""
-        self.seen = dict.fromkeys(map(as_key, state))
+        self.seen.clear()
+        self.seen.update(dict.fromkeys(map(as_key, state)))
 
 
 class Slices:

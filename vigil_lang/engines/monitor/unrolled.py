@@ -38,11 +38,17 @@ MOST_STEPS: Final = 2_000_000
 class Unrolled:
     """A rule along one run, with the run."""
 
+    ends_with_calls = False
+
     def __init__(self, rule: Rule, rank: Callable[[Binding], tuple[int, ...]]) -> None:
         self.rule = rule
         self.violations = Violations(rank)
         self.tables: list[Table] = []
         self._events: list[Event] = []
+        self._places: list[int] = []
+        """Where each stands in the run: ahead, calls in flight may be left out."""
+        self._happened = 0
+        """How many of them are no proposal."""
         self._true: set[tuple[int, Binding]] = set()
         """The events and bindings at which Θ holds whatever comes."""
         self._domains: list[dict[str, None]] = [{} for _ in rule.requirement.variables]
@@ -62,15 +68,20 @@ class Unrolled:
         if len(self._events) >= MOST_EVENTS:
             raise CannotJudge(f"it relates events in a way that is judged for runs of up to {MOST_EVENTS:,} events")
         self._events.append(now.event)
+        self._places.append(now.index)
         if now.trail is not None:
-            now.trail.append((self._events.pop, ()))
+            now.trail += [(self._events.pop, ()), (self._places.pop, ())]
+        if not ahead:
+            if now.trail is not None:
+                now.trail.append((setattr, (self, "_happened", self._happened)))
+            self._happened = len(self._events)
         for domain, fields in zip(self._domains, self._fields, strict=True):
             for text in (text for field in fields for text in texts(field, now.event)):
                 if text not in domain:
                     domain[text] = None
                     if now.trail is not None:
                         now.trail.append((domain.pop, (text,)))
-        unrolling = _Unrolling(self.rule.requirement, Trace(tuple(self._events)), ahead)
+        unrolling = _Unrolling(self.rule.requirement, Trace(tuple(self._events)), self._happened)
         new = []
         for at, event in enumerate(self._events):
             for binding in product(*self._domains):
@@ -79,8 +90,8 @@ class Unrolled:
                 value = unrolling.value(self.rule.requirement.theta, at, binding)
                 if value is True and not ahead:
                     self._true.add((at, binding))
-                elif value is False and self.violations.note(at, event.id, binding, now):
-                    new.append(at)
+                elif value is False and self.violations.note(self._places[at], event.id, binding, now):
+                    new.append(self._places[at])
         if now.trail is None:
             self._steps += unrolling.steps
         if self._steps + unrolling.steps > MOST_STEPS:
@@ -123,6 +134,8 @@ class Unrolled:
         violations, events, self._steps, true = state
         self.violations.load(violations)
         self._events = msgspec.convert(events, list[Event])
+        self._places = list(range(len(self._events)))
+        self._happened = len(self._events)
         self._true = {(at, tuple(binding)) for at, binding in true}
         for event in self._events:
             for domain, fields in zip(self._domains, self._fields, strict=True):
@@ -132,11 +145,11 @@ class Unrolled:
 class _Unrolling:
     """The truth of bodies on the events so far: True or False whatever comes, None where that is open."""
 
-    def __init__(self, requirement: core.Requirement, trace: Trace, ahead: bool) -> None:
+    def __init__(self, requirement: core.Requirement, trace: Trace, happened: int) -> None:
         self.steps = 0
         self._variables = requirement.variables
         self._trace = trace
-        self._ahead = ahead
+        self._happened = happened
         self._known: dict[tuple[int, int, Binding], bool | None] = {}
         self._checks: dict[tuple[int, bool | None], Callable[[Event, Any], bool]] = {}
 
@@ -184,7 +197,7 @@ class _Unrolling:
     def _meets(self, condition: core.Condition, at: int, binding: Binding) -> bool | None:
         event = self._trace.events[at]
         values = dict(zip(self._variables, binding, strict=True))
-        if not self._ahead or at < len(self._trace.events) - 1:
+        if at < self._happened:
             return self._check(condition, None)(event, values)
         surely, possibly = (self._check(condition, how)(event, values) for how in (True, False))
         return True if surely else None if possibly else False

@@ -1,0 +1,482 @@
+"""A run in progress: calls become events, and a monitor says what they break, before and after they are made."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import msgspec
+
+from vigil_lang.abstraction.run import Abstraction, Options
+from vigil_lang.diagnostics import TooCostly
+from vigil_lang.enforce.values import encoded
+from vigil_lang.engines.explanation import Explainer, remedy, required
+from vigil_lang.engines.index import RunIndex
+from vigil_lang.engines.indexed import Judgement
+from vigil_lang.engines.interface import Breach, Rule, Unjudged
+from vigil_lang.engines.monitor import MonitorEngine
+from vigil_lang.engines.wording import span_of
+from vigil_lang.trace import Event, Run, Trace
+from vigil_lang.trace.record import Call, Message, Result, Start
+from vigil_lang.verdict import Offence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from vigil_lang.engines.interface import Owed
+    from vigil_lang.semantics.core import Bound
+    from vigil_lang.semantics.lower import Statement
+    from vigil_lang.semantics.metadata import Reaction
+    from vigil_lang.semantics.policy import Policy
+
+Decision: TypeAlias = "Reaction | Literal['pass']"
+"""What is to be done about a pending call."""
+
+_Act: TypeAlias = Literal["start", "learn", "begin", "end", "begin events", "end events", "deny", "refuse", "say"]
+"""What can happen to a run."""
+
+DECISIONS: tuple[Decision, ...] = ("block", "hold", "warn", "pass")
+"""The strongest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A statement that is violated for certain, and the event at fault; `policy` is the path of its policy.
+
+    `remedy` is what would have had to happen before for the event to be allowed, None where nothing would do.
+    """
+
+    policy: str
+    statement: Statement
+    offence: Offence
+    remedy: str | None = None
+
+    @property
+    def reaction(self) -> Reaction:
+        """What the statement asks for (`@on_violation`)."""
+        return self.statement.metadata.on_violation
+
+
+@dataclass(frozen=True, slots=True)
+class NotJudged:
+    """A statement that cannot be judged any more, and why."""
+
+    policy: str
+    statement: Statement
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Obligation:
+    """What is owed since an event, under these values of the variables.
+
+    `left` is None where it may be met until the run ends; `message` says all of it in words.
+    """
+
+    policy: str
+    statement: Statement
+    event: str
+    bindings: dict[str, str | None]
+    left: Bound
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What a pending call would be, and break: its events, as they are before its result."""
+
+    events: tuple[Event, ...]
+    broken: tuple[Broken, ...] = ()
+    unjudged: tuple[NotJudged, ...] = ()
+
+    @property
+    def decision(self) -> Decision:
+        """The strongest reaction that a broken statement asks for; `block` where a statement cannot be judged."""
+        asked = {"block"} if self.unjudged else {broken.reaction for broken in self.broken}
+        return next((decision for decision in DECISIONS if decision in asked), "pass")
+
+    def __bool__(self) -> bool:
+        raise TypeError("a proposal is neither true nor false: ask for `proposal.decision`")
+
+
+@dataclass(frozen=True, slots=True)
+class RunOutcome:
+    """What a run that is over comes to: the same statements and events at fault as in a verdict on its trace.
+
+    `vacuous` has the names of statements that nothing put to the test.
+    """
+
+    trace: Trace
+    broken: tuple[Broken, ...]
+    unjudged: tuple[NotJudged, ...]
+    vacuous: tuple[str, ...]
+
+    @property
+    def safe(self) -> bool:
+        """Whether every statement was judged and none is violated."""
+        return not self.broken and not self.unjudged
+
+
+class PolicyMonitor:
+    """All statements of some policies, in order, compiled once for any number of runs."""
+
+    def __init__(self, policies: Iterable[Policy]) -> None:
+        self.policies = tuple(policies)
+        self.statements = tuple((policy.path, one) for policy in self.policies for one in policy.statements)
+        self.engine = MonitorEngine([Rule(one.name, one.requirement) for _, one in self.statements])
+
+    def run(self, run: Run | None = None, options: Options | None = None) -> MonitoredRun:
+        """A run that begins."""
+        return MonitoredRun(self, run or Run("<memory>"), options or Options())
+
+    def restore(self, state: bytes, options: Options | None = None) -> MonitoredRun:
+        """The run that a snapshot was taken of, judged anew from its beginning: under these policies, even if others.
+
+        `options` are not part of a snapshot.
+
+        Raises:
+            ValueError: it is no snapshot.
+        """
+        try:
+            (first, run), *journal = msgspec.json.Decoder(list[tuple[str, Any]], float_hook=Decimal).decode(state)
+            if first != "start":
+                raise ValueError("it does not begin with a run")
+            restored = self.run(msgspec.convert(run, Run), options)
+            for act, what in journal:
+                restored._redo(act, what)
+        except (ValueError, TypeError, ArithmeticError, RecursionError) as error:
+            raise ValueError(f"`state` is no snapshot of a run: {error}") from error
+        return restored
+
+
+class MonitoredRun:
+    """One run while it happens.
+
+    A call is proposed, then begun where it is made, then ended by its result; calls may be in flight together. A call
+    that is not begun leaves nothing. In place of calls a run may have events as they will be judged, not both. After a
+    failure to take something in no statement is judged: every proposal is to be blocked.
+    """
+
+    def __init__(self, monitor: PolicyMonitor, run: Run, options: Options) -> None:
+        self._of = monitor
+        self._monitor = monitor.engine.run()
+        self._abstraction = Abstraction(options)
+        self._abstraction.add(Start(run))
+        self._groups: dict[str, tuple[Event, ...]] = {}
+        """The events of each call by its key, and of each message by its id, in the run's order."""
+        self._in_flight: set[str] = set()
+        self._ids: dict[str, str] = {}
+        """The key that each event is found by."""
+        self._found: dict[tuple[int, str], Broken] = {}
+        """The violations that are certain, by the place of the statement and the event."""
+        self._unjudged: dict[int, str] = {}
+        self._is_closed = False
+        self._takes: type[Call | Event] | None = None
+        self._journal: list[tuple[_Act, object]] = [("start", run)]
+        self.reports_results = False
+        """Whether calls are known to have results; until then a message says that those in flight are over."""
+
+    # --- before a call ---
+
+    def propose(self, call: Call | Sequence[Event]) -> Proposal:
+        """What a call would break if it were made now and succeeded; nothing remembers it.
+
+        Raises:
+            Unnameable: its arguments are nested too deeply.
+            ValueError: the run is closed; an event has an id that is taken; calls and events are mixed.
+        """
+        self._check(Call if isinstance(call, Call) else Event)
+        events = self._abstraction.propose(call) if isinstance(call, Call) else self.numbered(call)
+        ahead = self._monitor.propose(events)
+        broken: tuple[Broken, ...] = ()
+        if ahead.breaches:
+            as_made = (replace(event, status="ok", output=None) for event in events)
+            broken = tuple(map(_Words(self._of, (*self._events(), *as_made)).broken, ahead.breaches))
+        return Proposal(events, broken, self._doubts(self._unjudged | dict(ahead.unjudged)))
+
+    # --- what happens ---
+
+    def begin(self, call: Call | Sequence[Event]) -> tuple[Broken, ...]:
+        """A call is made and in flight; gives the violations that are certain by that.
+
+        Raises:
+            Unnameable: its arguments are nested too deeply.
+            ValueError: the run is closed; another call has its key or its ids; calls and events are mixed.
+        """
+        self._check(Call if isinstance(call, Call) else Event)
+        if isinstance(call, Call):
+            if call.key in self._groups:
+                raise ValueError(f"the call {call.key} has begun already")
+            self._takes = Call
+            with self._taking_in("begin", call):
+                return self._begin(call.key, self._abstraction.follow(call))
+        events = self.numbered(call)
+        if not events:
+            raise ValueError("a call has one event or more")
+        self._takes = Event
+        with self._taking_in("begin events", events):
+            return self._begin(events[0].id, events)
+
+    def end(self, result: Result | Sequence[Event]) -> tuple[Broken, ...]:
+        """The result of a call, or its events with their statuses and outputs; gives what is newly violated.
+
+        A call that was not executed after all is no part of the run.
+
+        Raises:
+            ValueError: the run is closed; no such call was begun; its result is known already.
+        """
+        self._check(Call if isinstance(result, Result) else Event)
+        key = result.key if isinstance(result, Result) else self._ids.get(result[0].id, "") if result else ""
+        group = self._groups.get(key)
+        if group is None:
+            raise ValueError("no such call was begun")
+        if isinstance(result, Result):
+            if not self._abstraction.waits_for(key):
+                raise ValueError(f"the call {key} has ended already")
+            self.reports_results = True
+            with self._taking_in("end", result):
+                return self._end(key, self._abstraction.follow(result))
+        if key not in self._in_flight:
+            raise ValueError(f"the call {key} has ended already")
+        if [event.id for event in group] != [event.id for event in result]:
+            raise ValueError("a call ends with the events that it began with")
+        self.reports_results = True
+        with self._taking_in("end events", tuple(result)):
+            return self._end(key, tuple(result))
+
+    def deny(self, key: str) -> None:
+        """A call is not made: nothing of it is part of the run, also where it was begun."""
+        if self._abstraction.waits_for(key):
+            self.end(Result(key, executed=False))
+        elif key in self._in_flight:
+            with self._taking_in("deny", key):
+                self._end(key, ())
+
+    def refuse(self, call: Call) -> None:
+        """A call is not made and not begun either; those that follow it are numbered as if it had been.
+
+        Raises:
+            Unnameable: its arguments are nested too deeply.
+            ValueError: the run is closed; calls and events are mixed.
+        """
+        self._check(Call)
+        with self._taking_in("refuse", call):
+            self._abstraction.follow(call)
+            self._abstraction.follow(Result(call.key, executed=False))
+
+    def learn(self, run: Run) -> None:
+        """More is known of the run, as of the folder that it started in."""
+        with self._taking_in("learn", run):
+            self._abstraction.follow(Start(run))
+
+    def say(self, message: Message) -> tuple[Broken, ...]:
+        """The user or the agent says something; where no call ever had a result, those in flight end as they are.
+
+        Raises:
+            ValueError: the run is closed.
+        """
+        self._check(None)
+        with self._taking_in("say", message):
+            found: list[Broken] = []
+            if not self.reports_results:
+                for key in sorted(self._in_flight, key=list(self._groups).index):
+                    found += self._end(key, self._groups[key])
+            (event,) = self._abstraction.follow(message)
+            self._keep(event.id, (event,))
+            return (*found, *self._progress((event,), ended=True))
+
+    # --- what it comes to ---
+
+    @property
+    def broken(self) -> tuple[Broken, ...]:
+        """The violations that are certain by now, in the order in which they came to be."""
+        return tuple(self._found.values())
+
+    @property
+    def trace(self) -> Trace:
+        """The run so far, calls in flight as they are."""
+        return Trace(self._events(), self._abstraction.finished_run)
+
+    def pending(self) -> tuple[Obligation, ...]:
+        """What is owed, statement by statement, oldest first."""
+        return tuple(map(self._obligation, self._monitor.pending()))
+
+    def close(self) -> RunOutcome:
+        """The run is over; calls in flight end as they are.
+
+        Raises:
+            ValueError: the run is closed.
+        """
+        self._check(None)
+        self._is_closed = True
+        trace, words = self.trace, _Words(self._of, self._events())
+        broken: list[Broken] = []
+        doubts, vacuous = dict(self._unjudged), []
+        for at, outcome in enumerate(self._monitor.close()):
+            if isinstance(outcome, Unjudged):
+                doubts.setdefault(at, outcome.why)
+            if isinstance(outcome, Unjudged) or at in doubts:
+                broken += [found for (rule, _), found in self._found.items() if rule == at]
+                continue
+            for place, binding in outcome.violations:
+                broken.append(words.broken(Breach(at, place, trace.events[place].id, binding)))
+            if not outcome.exercised:
+                vacuous.append(outcome.rule.name)
+        return RunOutcome(trace, tuple(broken), self._doubts(doubts), tuple(vacuous))
+
+    def lose(self, why: str) -> None:
+        """What happened is not known: from here on no statement can be judged."""
+        self._unjudged |= dict.fromkeys(range(len(self._of.statements)), why)
+
+    @property
+    def length(self) -> int:
+        """How many things have happened; proposals are none."""
+        return len(self._journal)
+
+    def is_in_flight(self, events: Sequence[Event]) -> bool:
+        """Whether these are the events of a call that has not ended."""
+        return bool(events) and self._ids.get(events[0].id) in self._in_flight
+
+    def numbered(self, events: Sequence[Event]) -> tuple[Event, ...]:
+        """Events, those without an id numbered by their place in the run.
+
+        Raises:
+            ValueError: an id is that of another event.
+        """
+        found: list[Event] = []
+        for event in events:
+            place = f"e{len(self._ids) + len(found) + 1}"
+            found.append(event if event.id else replace(event, id=place, call=event.call or place))
+            if found[-1].id in self._ids:
+                raise ValueError(f"the id {found[-1].id} is that of another event")
+        return tuple(found)
+
+    def snapshot(self) -> bytes:
+        """What was begun, ended and said, in order, as JSON: `PolicyMonitor.restore` follows it anew."""
+        plain = msgspec.to_builtins(self._journal, builtin_types=(Decimal,))
+        return encoded(plain)
+
+    def _redo(self, act: object, what: object) -> None:
+        """Do again what a journal says was done."""
+        match act:
+            case "begin":
+                self.begin(msgspec.convert(what, Call))
+            case "end":
+                self.end(msgspec.convert(what, Result))
+            case "begin events":
+                self.begin(msgspec.convert(what, tuple[Event, ...]))
+            case "end events":
+                self.end(msgspec.convert(what, tuple[Event, ...]))
+            case "deny":
+                self.deny(msgspec.convert(what, str))
+            case "refuse":
+                self.refuse(msgspec.convert(what, Call))
+            case "learn":
+                self.learn(msgspec.convert(what, Run))
+            case "say":
+                self.say(msgspec.convert(what, Message))
+            case _:
+                raise ValueError("it has an entry of an unknown kind")
+
+    # --- events ---
+
+    @contextmanager
+    def _taking_in(self, act: _Act, what: object) -> Iterator[None]:
+        """What fails in here leaves a run of which nobody knows what happened."""
+        try:
+            self._journal.append((act, what))
+            yield
+        except BaseException as error:
+            self.lose(f"what happened could not be taken in ({type(error).__name__})")
+            raise
+
+    def _check(self, takes: type[Call | Event] | None) -> None:
+        if self._is_closed:
+            raise ValueError("the run is closed")
+        if takes is not None and self._takes not in (None, takes):
+            raise ValueError("a run has calls or events, not both")
+
+    def _begin(self, key: str, events: tuple[Event, ...]) -> tuple[Broken, ...]:
+        self._keep(key, events)
+        self._in_flight.add(key)
+        return self._progress(events, ended=False)
+
+    def _end(self, key: str, events: tuple[Event, ...]) -> tuple[Broken, ...]:
+        in_flight = key in self._in_flight
+        self._in_flight.discard(key)
+        if events and in_flight:
+            self._groups[key] = events
+            return self._progress(events, ended=True)
+        # It was not executed, or was taken to be over: the monitor has to forget what it was told.
+        if events:
+            self._groups[key] = events
+        else:
+            for event in self._groups.pop(key):
+                del self._ids[event.id]
+        self._monitor = self._of.engine.run()
+        before, self._found = self._found, {}
+        for other, group in self._groups.items():
+            self._progress(group, ended=other not in self._in_flight, before=before)
+        return tuple(broken for known, broken in self._found.items() if known not in before)
+
+    def _keep(self, key: str, events: tuple[Event, ...]) -> None:
+        self._groups[key] = events
+        self._ids |= dict.fromkeys((event.id for event in events), key)
+
+    def _events(self) -> tuple[Event, ...]:
+        return tuple(event for group in self._groups.values() for event in group)
+
+    # --- what is found ---
+
+    def _progress(
+        self, events: Sequence[Event], *, ended: bool, before: dict[tuple[int, str], Broken] | None = None
+    ) -> tuple[Broken, ...]:
+        """Let the monitor go on; `before` has violations that are worded already."""
+        progress = self._monitor.step(events, ended=ended)
+        self._unjudged |= dict(progress.unjudged)
+        worded = before or {}
+        new = [breach for breach in progress.breaches if (breach.rule, breach.id) not in self._found]
+        words = _Words(self._of, self._events()) if any((each.rule, each.id) not in worded for each in new) else None
+        for each in new:
+            key = each.rule, each.id
+            self._found[key] = words.broken(each) if words and key not in worded else worded[key]
+        return tuple(self._found[each.rule, each.id] for each in new)
+
+    def _doubts(self, why: dict[int, str]) -> tuple[NotJudged, ...]:
+        return tuple(NotJudged(*self._of.statements[at], why[at]) for at in sorted(why))
+
+    def _obligation(self, owed: Owed) -> Obligation:
+        path, statement = self._of.statements[owed.rule]
+        bindings = dict(zip(statement.requirement.variables, owed.binding, strict=True))
+        until = "before the run ends" if owed.left is None else f"within {span_of(owed.left)}"
+        message = f"{required(statement, owed.binding)} is owed since `{owed.id}`, {until}"
+        return Obligation(path, statement, owed.id, bindings, owed.left, message)
+
+
+class _Words:
+    """Violations on a run in words, as a verdict on it has them."""
+
+    def __init__(self, of: PolicyMonitor, events: tuple[Event, ...]) -> None:
+        self._of = of
+        self._trace = Trace(events)
+        self._index = RunIndex(self._trace)
+        self._explainers: dict[int, Explainer] = {}
+
+    def broken(self, breach: Breach) -> Broken:
+        """A statement that is violated, with what is wrong; the plainest words where others would cost too much."""
+        rule, _, event, binding = breach
+        path, statement = self._of.statements[rule]
+        at = self._trace.index_of[event]
+        try:
+            if rule not in self._explainers:
+                judgement = Judgement(statement.requirement, self._index, name=statement.name)
+                self._explainers[rule] = Explainer(statement, judgement)
+            offence = self._explainers[rule].offence(at, binding)
+        except TooCostly:
+            bindings = dict(zip(statement.requirement.variables, binding, strict=True))
+            why = f"{statement.body} does not hold"
+            call = self._trace.events[at].call
+            offence = Offence(event, at, call, bindings, statement.metadata.message or why, why)
+        return Broken(path, statement, offence, remedy(statement, binding))
