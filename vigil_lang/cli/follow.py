@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from vigil_lang.abstraction.run import Options
     from vigil_lang.engines.interface import Monitor, Owed, PrefixVerdict, Unjudged
+    from vigil_lang.engines.smt.breach import Breaches
     from vigil_lang.ingest.growing import Growing
     from vigil_lang.semantics.lower import Statement
     from vigil_lang.semantics.policy import Policy
@@ -145,6 +146,8 @@ class _Followed:
         self._output = output
         self._certify = certify
         self._kept: list[Event] = []
+        self._breaches: Breaches | None = None
+        """What certifies violations by the events so far."""
         self._found = [
             _Statement(policy, s, Wording(s), looks_ahead(s.requirement.theta), _about(run.path, policy, s))
             for policy in policies
@@ -250,8 +253,10 @@ class _Followed:
     def _certified(self, found: _Statement, violation: Violation) -> StatementVerdict:
         from vigil_lang.engines.smt.breach import Breaches
 
-        trace = Trace(tuple(self._kept), self._run)
-        return Breaches(trace).certified(found.policy, found.statement, violation)
+        breaches = self._breaches
+        if breaches is None or len(breaches.trace) < len(self._kept):
+            breaches = self._breaches = Breaches(Trace(tuple(self._kept), self._run))
+        return breaches.certified(found.policy, found.statement, violation)
 
     def _certified_all(self) -> dict[int, StatementVerdict]:
         from vigil_lang.cli.judging import judge
