@@ -39,6 +39,8 @@ class Table(Protocol):
     regular: bool
     told_by: frozenset[str] | None
     """The names of the events that may change it; None for all."""
+    counts_here: bool
+    """Whether the event at hand counts, too."""
 
     def holds(self, now: Now, binding: Binding) -> bool:
         """Whether the operator holds at the event at hand."""
@@ -68,6 +70,7 @@ class Seen:
     names: frozenset[str] | None = None
     rare = True
     regular = True
+    counts_here = False
 
     def __init__(self, leaf: Leaf, width: int) -> None:
         assert leaf.keys is not None
@@ -123,6 +126,7 @@ class Slices:
         """`broken` is what breaks an interval, or resets a count."""
         self.slots = slots
         self.told_by = told_by(met, broken)
+        self.counts_here = operator.counts_here
         self.rare = False
         self._operator, self._met, self._broken = operator, met, broken
         order = tuple(sorted(slots))
@@ -260,6 +264,7 @@ class Journal:
         """As of `Slices`."""
         self.slots = slots
         self.told_by = told_by(met, broken)
+        self.counts_here = operator.counts_here
         self._operator, self._met, self._broken = operator, met, broken
         self._key = projection(tuple(sorted(slots)))
         self._events: list[Now] = []
