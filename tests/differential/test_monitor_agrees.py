@@ -208,6 +208,36 @@ def test_an_output_that_is_not_there_is_open() -> None:
     assert [b.id for b in _step(monitor, replace(read, output="a secret")).breaches] == ["e1"]
 
 
+def test_the_output_of_any_event_that_is_proposed_is_open() -> None:
+    monitor = MonitorEngine([Rule("S", requirement_of('prec(send(), check(output contains "fine"))'))]).run()
+    assert not monitor.propose([_event("e1", "check", "c"), _event("e2", "send", "c")]).breaches
+    assert [b.id for b in monitor.propose([_event("e1", "other", "c"), _event("e2", "send", "c")]).breaches] == ["e2"]
+
+
+def test_an_amount_that_is_not_there_yet_is_open() -> None:
+    monitor = MonitorEngine([Rule("S", requirement_of("budget[7](pay(to = x), output)"))]).run()
+    pay = _event("e1", "pay", to="M")
+    assert not monitor.propose([pay]).breaches
+    assert [b.id for b in _step(monitor, replace(pay, output="8")).breaches] == ["e1"]
+
+
+def test_the_binding_named_ahead_is_the_one_named_afterwards() -> None:
+    """The values of the events proposed take their places in V (spec R7.9)."""
+    monitor = MonitorEngine([Rule("S", requirement_of("prec(use(f = x), check(f = x))"))]).run()
+    first = _event("e1", "other", "c", g="N")
+    use = Event("e2", "use", "c", {"f": ("M", "N")}, "ok")
+    assert monitor.propose([first, use]).breaches == (Breach(0, 1, "e2", ("N",)),)
+    assert _step(monitor, first, use).breaches == (Breach(0, 1, "e2", ("N",)),)
+
+
+def test_a_proposal_leaves_no_trace_in_what_a_reset_began_anew() -> None:
+    monitor = MonitorEngine([Rule("S", requirement_of("budget[13](pay(to = x), n) since ask()"))]).run()
+    _step(monitor, _event("e1", "pay", to="M", n="1"), _event("e2", "ask"))
+    before = monitor.snapshot()
+    monitor.propose([_event("e3", "pay", to="M", n="1")])
+    assert monitor.snapshot() == before
+
+
 def test_ids_that_have_ended_are_not_taken_again() -> None:
     monitor = MonitorEngine([Rule("S", requirement_of("abs(use())"))]).run()
     _step(monitor, _event("e1", "check"))
