@@ -104,6 +104,8 @@ QUESTIONS = {
     "what a program does with its arguments": "stdlib/commands",
     "which kinds and roles there are": "stdlib/vocabulary.toml",
     "what an engine is asked and answers": "vigil_lang/engines/interface.py",
+    "what a pending call would break": "vigil_lang/enforce/run.py",
+    "how a callable is guarded": "vigil_lang/enforce/guard.py",
     "how a run is judged without a solver": "vigil_lang/engines/indexed.py",
     "how Z3 confirms a verdict": "vigil_lang/engines/smt/solve.py",
     "which part of a run decides a verdict": "vigil_lang/engines/slicing.py",

@@ -11,6 +11,7 @@ import pytest
 from cli_support import DASHCAM, FIXTURES, REPAIRED
 
 from vigil_lang.cli.replay import WORTH_A_PROCESS
+from vigil_lang.engines.smt.solve import SolverDisagrees
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -103,7 +104,7 @@ def test_json_is_the_published_form(vigil: Vigil) -> None:
             "message": "`12` was paid before it was checked",
         }
     ]
-    assert pay["told"].startswith("This call was blocked and not made. checked: `12` was paid before it was checked;")
+    assert pay["told"].startswith("This call was blocked and not made. checked: `12` was paid before it was checked (")
     assert [(owed["name"], owed["since"]) for owed in shop["end"]["owed"]] == [("closed", "e1")]
     assert shop["end"]["violated"] == ["refunds", "by_hand", "closed", "keys"]
 
@@ -246,6 +247,42 @@ def test_confirmations_are_counted_by_day_or_by_run(vigil: Vigil) -> None:
     assert "confirmations: 2 on 2 days with calls, 1.0 a day, 2 at most (2026-01-06)\n" in out
     assert "confirmations: 1 in 1 run without times, 1.0 a run\n" in out
     assert re.search(r"^time a decision: .* \(p50\), .* \(p99\), .* \(max\)$", out, re.MULTILINE)
+
+
+# --- certificates -------------------------------------------------------------------------------------------
+
+
+def test_the_solver_confirms_decisions_and_what_a_run_comes_to(vigil: Vigil) -> None:
+    (shop,) = objects(vigil("replay", RULES, SHOP, "--certify", "all", "--format", "json"))
+    reasons = [statement for decision in shop["decisions"] for statement in decision["statements"]]
+    assert [reason["solver"]["core"] for reason in reasons] == [["by_hand@e2"], ["checked@e4"], ["refunds@e5"]]
+    answers = {each["statement"]: each["result"] for each in shop["end"]["solver"]}
+    assert [name for name, result in answers.items() if result == "unsat"] == shop["end"]["violated"]
+    screen = vigil("replay", RULES, SHOP, "--certify", "violations").out
+    assert "blocked: checked (confirmed by Z3: 1 of 1)\n" in screen
+
+
+def test_what_rests_on_calls_in_flight_alone_has_no_certificate(vigil: Vigil, write: Write) -> None:
+    uses = [{"type": "tool_use", "id": f"t{n}", "name": name, "input": {}} for n, name in enumerate(("a", "b"))]
+    results = [{"type": "tool_result", "tool_use_id": f"t{n}", "content": "done"} for n in range(2)]
+    messages = [{"role": "assistant", "content": uses}, {"role": "user", "content": results}]
+    run = write("r.json", json.dumps({"messages": messages}))
+    policy = write("a.vgl", "statement A: prec(b(), a())\nstatement B: abs(x()) after b()\n")
+    (found,) = objects(vigil("replay", policy, run, "--certify", "violations", "--format", "json"))
+    assert decided(found) == {"e1": "pass", "e2": "block"}
+    (reason,) = found["decisions"][1]["statements"]
+    assert reason["solver"]["core"] == ["A@e2"]  # without the call in flight there is no guard
+
+
+def test_a_solver_that_disagrees_is_a_fault_of_the_tool(vigil: Vigil, monkeypatch: pytest.MonkeyPatch) -> None:
+    def disagree(*_: object) -> None:
+        raise SolverDisagrees("it says sat")
+
+    monkeypatch.setattr("vigil_lang.engines.smt.breach.Breaches.certified", disagree)
+    result = vigil("replay", RULES, SHOP, "--certify", "violations")
+    assert result.status == 3
+    assert "VGL901" in result.err
+    assert "the solver did not confirm a decision: it says sat" in result.err
 
 
 # --- statuses and errors ------------------------------------------------------------------------------------

@@ -39,5 +39,5 @@ def test_the_screen_is_what_the_command_prints(
 
 def test_the_page_has_every_option_of_its_own() -> None:
     assert len(SCREENS) == 4
-    own = ("--as-if-blocked", "--against", "--labels", "--jobs", "--fail-level")
+    own = ("--as-if-blocked", "--against", "--labels", "--certify", "--jobs", "--fail-level")
     assert [option for option in own if f"`{option}" not in PAGE] == []

@@ -15,6 +15,7 @@ from tests.strategies.policies import policies, policy_of
 from tests.strategies.runs import SCALARS, Line, runs, values
 from vigil_lang.abstraction.run import Options, Survey
 from vigil_lang.api import parse_policy
+from vigil_lang.cli.replay_certificates import SolverCertifier
 from vigil_lang.diagnostics import InputError
 from vigil_lang.enforce.replay import replay
 from vigil_lang.enforce.run import PolicyMonitor
@@ -22,7 +23,7 @@ from vigil_lang.engines.index import RunIndex
 from vigil_lang.engines.indexed import Judgement
 from vigil_lang.ingest.load import read_records
 from vigil_lang.runs import read_trace
-from vigil_lang.trace import Run
+from vigil_lang.trace import Event, Run
 from vigil_lang.trace.record import Call, Message, Result, Start
 
 if TYPE_CHECKING:
@@ -154,6 +155,33 @@ def test_what_is_preventable_is_never_a_surprise(text: str, records: list[Record
     assert replayed(policy_of(text), records).unforeseen == []
 
 
+def _confirmed(text: str, records: list[Record]) -> Replayed:
+    policy, survey = policy_of(text), Survey(Run("run.jsonl"))
+    for record in records:
+        survey.add(record)
+    certifier = SolverCertifier([policy], whole=True)
+    return replay(PolicyMonitor([policy]), survey, records, Options(), certifier=certifier)
+
+
+@given(policies(), recorded)
+def test_the_solver_confirms_what_is_decided(text: str, records: list[Record]) -> None:
+    found = _confirmed(text, records)
+    violated_at_the_end = {reason.statement for reason in found.violated}
+    assert [answer.result == "unsat" for answer in found.solver] == [
+        at in violated_at_the_end for at in range(len(found.statements))
+    ]
+    one_by_one = all(isinstance(record, Event | Start) for record in records)
+    for decision in found.decisions:
+        for reason in decision.reasons:
+            assert reason.solver is not None or not one_by_one
+            assert reason.solver is None or reason.solver.result == "unsat"
+
+
+def test_the_solver_confirms_a_bound_in_time_on_a_run_of_one_event_without_a_time() -> None:
+    found = _confirmed("statement S: always earlier[500ms] (earlier (a(f in {})))", events_of([{"action": "a"}]))
+    assert found.decisions[0].reasons[0].solver is not None
+
+
 # --- single cases -------------------------------------------------------------------------------------------
 
 ONCE = "statement S: atmost[1](a())"
@@ -199,6 +227,17 @@ def test_what_a_sub_agent_does_goes_with_the_call_that_started_it() -> None:
     found = replayed(policy, records, as_if_blocked=True)
     assert [d.call for d in found.decisions] == ["t", "w"]
     assert [d.call for d in replayed(policy, records).decisions] == ["t", "u", "v", "w"]
+
+
+def test_of_several_results_the_last_one_counts() -> None:
+    policy = parse_policy("statement S: prec(b(), a(status = ok))")
+    results = [Result("c", "ok"), Result("c", "error")]
+    records: list[Record] = [Start(Run("r")), Call("c", "a", {}), *results, Call("d", "b", {}), Result("d", "ok")]
+    found = replayed(policy, records)
+    assert [d.decided for d in found.decisions] == ["pass", "block"]
+    assert [policy.statements[reason.statement].name for reason in found.violated] == violated(
+        policy, trace_of(records)
+    )
 
 
 def test_results_of_calls_that_nobody_made_are_passed_over() -> None:

@@ -19,23 +19,24 @@ from vigil_lang.cli.options import (
     run_options,
     settings_of,
 )
-from vigil_lang.cli.output import console, for_log, give_up, output_options, show_errors, written
+from vigil_lang.cli.output import ToolFault, console, for_log, give_up, output_options, show_errors, written
 from vigil_lang.cli.params import check_settings, params_options, read_params
 from vigil_lang.cli.progress import steps
-from vigil_lang.diagnostics import InputError
+from vigil_lang.diagnostics import Diagnostic, InputError, Source
 from vigil_lang.project.paths import policy_paths, split
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from vigil_lang.abstraction.run import Options
-    from vigil_lang.diagnostics import Diagnostic
     from vigil_lang.enforce.labels import Labels
+    from vigil_lang.enforce.replay import Certifier
     from vigil_lang.enforce.replay_figures import Figures
     from vigil_lang.enforce.replayed import Changed, Replayed
     from vigil_lang.enforce.run import PolicyMonitor
     from vigil_lang.project.settings import Settings
 
+Certify: TypeAlias = Literal["none", "violations", "all"]
 ReplayFormat: TypeAlias = Literal["human", "concise", "json", "junit", "markdown"]
 FORMATS: tuple[ReplayFormat, ...] = ("human", "concise", "json", "junit", "markdown")
 WORTH_A_PROCESS = 8
@@ -55,6 +56,13 @@ WORTH_A_PROCESS = 8
 @click.option(
     "--labels", metavar="FILE", shell_complete=complete, help="Which runs are benign or harmful, as JSON Lines."
 )
+@click.option(
+    "--certify",
+    type=click.Choice(["none", "violations", "all"]),
+    default="none",
+    show_default=True,
+    help="Have Z3 confirm what disturbs a call, or also what every run comes to.",
+)
 @params_options
 @click.option("--statement", "names", multiple=True, metavar="NAME", help="Judge by this statement only (repeatable).")
 @run_options
@@ -70,6 +78,7 @@ def command(
     as_if_blocked: bool,
     against: tuple[str, ...],
     labels: str | None,
+    certify: Certify,
     settings: tuple[str, ...],
     params: str | None,
     names: tuple[str, ...],
@@ -98,7 +107,7 @@ def command(
     abstraction_options(**how)  # what is wrong with them is said before the work
     values = {**project.params, **read_params(settings, params)}
     old = tuple(policy_paths(against, project.excludes)) if against else ()
-    task = Task(tuple(policy_args), values, names, old, source, how, project, as_if_blocked=as_if_blocked)
+    task = Task(tuple(policy_args), values, names, old, source, how, project, certify, as_if_blocked=as_if_blocked)
     reached = levels_from(fail_level, "info", "human")
     with written(output) as target:
         work = Work(task)
@@ -108,6 +117,8 @@ def command(
         with steps(runs) as progress:
             for _, outcomes in zip(progress, _outcomes(work, runs, jobs), strict=True):
                 for outcome in outcomes:
+                    if outcome.fault is not None:
+                        raise ToolFault(outcome.fault)
                     with progress.aside():
                         show_errors(outcome.remarks)
                         writer.add(outcome)
@@ -152,6 +163,7 @@ class Task:
     source: str | None
     how: dict[str, Any]
     project: Settings
+    certify: Certify
     as_if_blocked: bool
 
 
@@ -161,6 +173,8 @@ class Outcome(NamedTuple):
     replayed: Replayed | None
     before: Replayed | None = None
     remarks: Sequence[Diagnostic] = ()
+    fault: Diagnostic | None = None
+    """VGL901: the solver did not confirm something."""
 
 
 class Work:
@@ -187,25 +201,43 @@ class Work:
         from vigil_lang.runs import load_records, why_unusable
 
         refused: list[Diagnostic] = []
+        disagrees, certifier = self._certifier()
         try:
             for survey, records in load_records(path, format=self.task.source):
 
-                def under(monitor: PolicyMonitor) -> Replayed:
+                def under(monitor: PolicyMonitor, certifier: Certifier | None) -> Replayed:
                     return replay(
-                        monitor, survey, records, self.options, as_if_blocked=self.task.as_if_blocked  # noqa: B023
-                    )  # fmt: skip
+                        monitor,
+                        survey,  # noqa: B023
+                        records,  # noqa: B023
+                        self.options,
+                        as_if_blocked=self.task.as_if_blocked,
+                        certifier=certifier,
+                    )
 
-                found = under(self._monitor)
+                found = under(self._monitor, certifier)
                 doubt = None if self.options.allow_empty else why_unusable(found.run, found.events)
                 if doubt is not None:
                     refused.append(doubt)
                     continue
-                before = None if self._before is None else under(self._before)
+                before = None if self._before is None else under(self._before, None)
                 yield Outcome(found, before, tuple(_remarks(found)))
         except InputError as error:
             refused += error.diagnostics
+        except disagrees as error:
+            message = f"the solver did not confirm a decision: {error}"
+            yield Outcome(None, fault=Diagnostic.of("VGL901", message, Source(path, "")))
         if refused:
             yield Outcome(None, None, refused)
+
+    def _certifier(self) -> tuple[tuple[type[Exception], ...], Certifier | None]:
+        """What has decisions confirmed, and what it raises where they are not."""
+        if self.task.certify == "none":
+            return (), None
+        from vigil_lang.cli.replay_certificates import SolverCertifier
+        from vigil_lang.engines.smt.solve import SolverDisagrees
+
+        return (SolverDisagrees,), SolverCertifier(self.policies, whole=self.task.certify == "all")
 
 
 def _remarks(found: Replayed) -> Iterator[Diagnostic]:

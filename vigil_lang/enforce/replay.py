@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
+from functools import cache
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from vigil_lang.abstraction.calls import Unnameable
 from vigil_lang.abstraction.run import Abstraction, Options
@@ -13,7 +15,7 @@ from vigil_lang.enforce.blocked import in_words
 from vigil_lang.enforce.replayed import Decision, Owing, Reason, Replayable, Replayed
 from vigil_lang.engines.wording import span_of
 from vigil_lang.runs import unnameable
-from vigil_lang.trace import Event, Run
+from vigil_lang.trace import Event, Run, Trace
 from vigil_lang.trace.event import MESSAGES
 from vigil_lang.trace.record import Call, Message, Result, Start
 from vigil_lang.trace.unseen import calls_seen
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from vigil_lang.abstraction.run import Survey
     from vigil_lang.enforce.run import Broken, MonitoredRun, Obligation, PolicyMonitor, Proposal
     from vigil_lang.trace.record import Record
+    from vigil_lang.verdict import SolverAnswer
 
 MOST_WORK: Final = 4_000_000
 """Events that are judged anew, and obligations that are looked at again, in one run; more for a large one:"""
@@ -36,6 +39,19 @@ _SAID = {
 }
 
 
+class Certifier(Protocol):
+    """Has a solver confirm what is found. Whoever is not there is not asked."""
+
+    def breach(self, broken: Broken, trace: Trace, without: Trace | None) -> SolverAnswer | None:
+        """On a violation by a pending call, the last of the trace; None where only calls in flight bear it out.
+
+        `without` is the trace without calls in flight, None where there are none.
+        """
+
+    def end(self, trace: Trace) -> tuple[SolverAnswer, ...]:
+        """On every statement on the whole run, or nothing."""
+
+
 def replay(
     monitor: PolicyMonitor,
     survey: Survey,
@@ -43,6 +59,7 @@ def replay(
     options: Options,
     *,
     as_if_blocked: bool = False,
+    certifier: Certifier | None = None,
 ) -> Replayed:
     """Judge a recorded run call by call. `survey` is of the same records.
 
@@ -52,10 +69,18 @@ def replay(
     Raises:
         InputError: VGL601 for a call whose arguments cannot be named; VGL003, it takes more than the run warrants.
     """
-    replaying = _Replaying(monitor, survey, options, len(records), as_if_blocked=as_if_blocked)
+    if any(isinstance(record, Call) for record in records):
+        _read_what_is_read_once()
+    replaying = _Replaying(monitor, survey, options, len(records), certifier, as_if_blocked=as_if_blocked)
     for step in _steps(records):
         replaying.take(step)
     return replaying.finished()
+
+
+@cache
+def _read_what_is_read_once() -> None:
+    """Load what the first call of a process needs, so that no decision is measured with it."""
+    Abstraction().propose(Call("", "Bash", {"command": "ls"}))
 
 
 def _steps(records: Iterable[Record]) -> Iterator[Record | list[Event]]:
@@ -98,10 +123,18 @@ class _Replaying:
     """One run in the middle of its replay."""
 
     def __init__(
-        self, monitor: PolicyMonitor, survey: Survey, options: Options, records: int, *, as_if_blocked: bool
+        self,
+        monitor: PolicyMonitor,
+        survey: Survey,
+        options: Options,
+        records: int,
+        certifier: Certifier | None,
+        *,
+        as_if_blocked: bool,
     ) -> None:
         self._monitor = monitor
         self._survey = survey
+        self._certifier = certifier
         self._as_if_blocked = as_if_blocked
         self._run: MonitoredRun = monitor.run(Run(survey.run.path), options)
         self._bounds = Abstraction(options)
@@ -111,6 +144,7 @@ class _Replaying:
         self._proposed: Call | None = None
         """The latest call, while it is not known whether it begins."""
         self._begun: set[str] = set()
+        self._results: Counter[str] = Counter()
         self._left_out: set[str] = set()
         """Calls that are no part of the run: blocked, or started by a sub-agent of one that was."""
         self._work = _Work(survey.run.path, max(MOST_WORK, WORK_PER_RECORD * records))
@@ -152,6 +186,7 @@ class _Replaying:
             violated=tuple(self._each_once(outcome.broken)),
             owed=owed,
             unjudged=tuple((self._places[id(each.statement)], each.why) for each in outcome.unjudged),
+            solver=() if self._certifier is None else self._certifier.end(outcome.trace),
             events=max(len(outcome.trace), len(self._decisions)),
             seen=calls_seen(outcome.trace),
         )
@@ -177,6 +212,9 @@ class _Replaying:
             self._run.begin(call)
 
     def _end(self, result: Result) -> None:
+        self._results[result.key] += 1
+        if self._results[result.key] < self._survey.results[result.key]:
+            return  # the last one counts
         proposed = self._proposed
         if proposed is not None and proposed.key == result.key and not result.executed:
             self._proposed = None
@@ -239,7 +277,29 @@ class _Replaying:
             event = proposal.events[0].id if proposal.events else ""
             message = f"it cannot be judged: {doubt.why}"
             yield Reason(self._places[id(doubt.statement)], event, {}, message, unjudged=True)
-        yield from self._each_once(proposal.broken)
+        answers = self._answers(proposal)
+        for reason in self._each_once(proposal.broken):
+            yield replace(reason, solver=answers.get(reason.statement))
+
+    def _answers(self, proposal: Proposal) -> dict[int, SolverAnswer]:
+        """What the solver says of the first event at fault of each statement."""
+        answers: dict[int, SolverAnswer] = {}
+        if self._certifier is None or not proposal.broken:
+            return answers
+        made = tuple(replace(event, status="ok", output=None) for event in proposal.events)
+        before = self._run.trace
+        trace = Trace((*before.events, *made), before.run)
+        over = tuple(event for event in before.events if event.call not in self._begun)
+        without = None if len(over) == len(before) else Trace((*over, *made), before.run)
+        seen: set[int] = set()
+        for broken in proposal.broken:
+            at = self._places[id(broken.statement)]
+            if at not in seen:
+                seen.add(at)
+                answer = self._certifier.breach(broken, trace, without)
+                if answer is not None:
+                    answers[at] = answer
+        return answers
 
     def _each_once(self, found: Iterable[Broken]) -> Iterator[Reason]:
         """Each statement with the first event at fault."""

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from vigil_lang.semantics.metadata import Reaction
     from vigil_lang.trace import Event, Run
     from vigil_lang.trace.unseen import CallsSeen
+    from vigil_lang.verdict import SolverAnswer
 
 Decided: TypeAlias = Literal["pass", "warn", "hold", "block"]
 DECISIONS: tuple[Decided, ...] = ("pass", "warn", "hold", "block")
@@ -42,6 +43,8 @@ class Reason:
     bindings: dict[str, str | None]
     message: str
     unjudged: bool = False
+    solver: SolverAnswer | None = None
+    """The solver's confirmation, where it was asked for and the violation does not rest on calls in flight."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +93,8 @@ class Replayed:
     owed: tuple[Owing, ...]
     unjudged: tuple[tuple[int, str], ...]
     """Statements that cannot be judged on this run, and why."""
+    solver: tuple[SolverAnswer, ...]
+    """What the solver says of each statement on the whole run, where it was asked."""
     events: int
     """How many events the recording has, be they left out."""
     seen: CallsSeen
@@ -150,6 +155,8 @@ class Replayed:
             "bindings": reason.bindings,
             "message": reason.message,
         }
+        if reason.solver is not None:
+            found["solver"] = reason.solver.to_json()
         return {**found, "unjudged": True} if reason.unjudged else found
 
     def _owing_to_json(self, owing: Owing) -> dict[str, Any]:
@@ -169,6 +176,9 @@ class Replayed:
             "violations": [self._reason_to_json(reason) for reason in self.violated],
             "owed": [self._owing_to_json(owing) for owing in self.owed],
         }
+        if self.solver:
+            told = zip(self.statements, self.solver, strict=True)
+            found["solver"] = [{"statement": each.name, **answer.to_json()} for each, answer in told]
         if self.unjudged:
             found["unjudged"] = [{"name": self.statements[at].name, "why": why} for at, why in self.unjudged]
         return found

@@ -194,6 +194,8 @@ def _decision(decision: Decision, of: Replayed, console: Console, *, was: str | 
     else:
         yield head
     said = f"{WORDS[decision.decided]}{_by(decision, of)}"
+    confirmed = sum(reason.solver is not None for reason in decision.reasons)
+    said += f" (confirmed by Z3: {confirmed} of {len(decision.reasons)})" if confirmed else ""
     said += "" if decision.executed else "; the recording shows that it was refused"
     said += "" if was is None else f"; was {was}"
     yield from hanging(console, Text(_PAD * 2), said, _STYLES[decision.decided])

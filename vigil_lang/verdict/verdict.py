@@ -78,6 +78,15 @@ class SolverAnswer:
     seconds: float
     name: str = "z3"
 
+    def to_json(self) -> dict[str, Any]:
+        """The published form."""
+        return {
+            "name": self.name,
+            "result": self.result,
+            "core": list(self.core),
+            "seconds": round(self.seconds, 6),
+        }
+
 
 @dataclass(frozen=True)
 class StatementVerdict:
@@ -96,7 +105,6 @@ class StatementVerdict:
 
     def to_json(self) -> dict[str, Any]:
         """The published form."""
-        solver = self.solver
         found: dict[str, Any] = {
             "policy": self.policy,
             "name": self.name,
@@ -104,12 +112,7 @@ class StatementVerdict:
             "verdict": self.verdict,
             "vacuous": self.vacuous,
             "offending": [o.to_json() for o in self.offending],
-            "solver": {
-                "name": solver.name,
-                "result": solver.result,
-                "core": list(solver.core),
-                "seconds": round(solver.seconds, 6),
-            },
+            "solver": self.solver.to_json(),
         }
         return found | ({"truncated": list(self.truncated)} if self.truncated else {})
 

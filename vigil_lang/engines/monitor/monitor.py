@@ -21,10 +21,9 @@ from vigil_lang.trace import Event
 from vigil_lang.trace.event import MESSAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from vigil_lang.engines.interface import Outcome, Owed, PrefixVerdict, Rule
-    from vigil_lang.engines.monitor.clauses import Way
     from vigil_lang.engines.monitor.leaves import Binding, Leaf
     from vigil_lang.engines.monitor.rules import Judged, Part
     from vigil_lang.engines.monitor.tables import Table
@@ -94,6 +93,11 @@ class Ranks:
             for text in texts(field, event):
                 known.setdefault(_short(text), len(known))
 
+    def drop(self, count: int) -> None:
+        """Forget all but the first so many values."""
+        while len(self.known) > count:
+            self.known.popitem()
+
     def of(self, binding: Binding) -> tuple[int, ...]:
         """A binding's place among bindings."""
         return tuple([-1 if v is None else self.known.get(_short(v), RANKED) for v in binding])
@@ -111,8 +115,8 @@ class Concerned(NamedTuple):
 
     parts: tuple[Part, ...]
     tables: tuple[tuple[int, Table], ...]
-    deciding: tuple[tuple[int, Judged, Way], ...] | None
-    """All that judges such an event, where it does so at once; None where more has to be asked."""
+    deciding: tuple[Callable[[Now], list[Binding]], ...] | None
+    """All that judges such an event ahead, where it does so at once; None where more has to be asked."""
 
 
 class RunMonitor:
@@ -153,8 +157,8 @@ class RunMonitor:
         if len(events) == 1 and not self._waiting and not self._unjudged:
             (event,) = events
             known = self._dispatch.get((event.action, event.kinds))
-            if known is not None and known.deciding is not None:
-                return self._decided(event, known.deciding)
+            if known is not None and known.deciding is not None and self._passes(event, known.deciding):
+                return _NOTHING_AHEAD
         with self._tried(events, ahead=True, after=len(self._waiting)) as found:
             pass
         if self._waiting:
@@ -166,19 +170,18 @@ class RunMonitor:
         breaches = [breach for breach in found.values() if isinstance(breach, Breach)]
         return Ahead(tuple(breaches), tuple([Unjudged(*pair) for pair in sorted((reasons | self._unjudged).items())]))
 
-    def _decided(self, event: Event, deciding: tuple[tuple[int, Judged, Way], ...]) -> Ahead:
-        """What is ahead where each rule looks at the one event alone, and at what it remembers."""
+    def _passes(self, event: Event, deciding: tuple[Callable[[Now], list[Binding]], ...]) -> bool:
+        """Whether nothing is ahead, where each rule looks at the one event alone and at what it remembers."""
         now = self._now
         now.event, now.index, now.time = event, self._count, event.time
         now.ordinal = self._called - 1 if event.action in MESSAGES else self._calls.get(event.call, self._called)
-        breaches: dict[int, Breach] = {}
-        for rule, judged, each in deciding:
-            found = each.ahead(now)
-            if found:
-                before = breaches.get(rule)
-                first = judged.violations.first(found if before is None else [before.binding, *found])
-                breaches[rule] = Breach(rule, now.index, event.id, first)
-        return Ahead(tuple(breaches.values())) if breaches else _NOTHING_AHEAD
+        try:
+            for ahead in deciding:
+                if ahead(now):
+                    return False
+        except CannotJudge:
+            return False
+        return True
 
     def _flying(self) -> list[Event]:
         return [event for event, _ in self._waiting.values()]
@@ -203,6 +206,9 @@ class RunMonitor:
                 if event.call not in self._calls:
                     added.append(event.call)
                 parts, tables, _ = self._begin(event)
+                for ranks in self._ranks.values():
+                    trail.append((ranks.drop, (len(ranks.known),)))
+                    ranks.add(event)
                 for part in parts:
                     try:
                         for index in part.judged.judge(now, part, ahead):
@@ -321,7 +327,7 @@ class RunMonitor:
         )
         deciding = None
         if not self._ending and all(part.decides for part in parts):
-            deciding = tuple([(part.rule, part.judged, each) for part in parts for each in part.beginning])
+            deciding = tuple([each.ahead for part in parts for each in part.beginning])
         found = self._dispatch[key] = Concerned(parts, tables, deciding)
         return found
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 from vigil_lang.engines.monitor.leaves import CannotJudge, Now, as_key, projection, spreading
-from vigil_lang.engines.monitor.memory import Letter, copied
+from vigil_lang.engines.monitor.memory import copied
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from vigil_lang.engines.monitor.bodies import Body, Slots
     from vigil_lang.engines.monitor.leaves import Binding, Key, Leaf
-    from vigil_lang.engines.monitor.memory import Memory, Operator
+    from vigil_lang.engines.monitor.memory import Letter, Memory, Operator
 
 Trail: TypeAlias = "list[tuple[Callable[..., object], tuple[Any, ...]]] | None"
 
@@ -233,13 +233,20 @@ class Slices:
 
     def state(self) -> Any:
         """See `Table`."""
-        return [self._base, self._log, list(self._slices.items()), self._swept, self._operator.window.forgotten]
+        slices = []
+        for key, (known, memory) in self._slices.items():
+            memory = copied(memory)
+            for letter in self._log[known:]:
+                self._operator.step(memory, letter)
+            if memory != self._base:
+                slices.append((key, memory))
+        return [self._base, slices, self._swept, self._operator.window.forgotten]
 
     def load(self, state: Any) -> None:
         """See `Table`."""
-        self._base, log, slices, self._swept, self._operator.window.forgotten = state
-        self._log = [Letter(*letter) for letter in log]
-        self._slices = {as_key(key): known for key, known in slices}
+        self._base, slices, self._swept, self._operator.window.forgotten = state
+        self._log.clear()
+        self._slices = {as_key(key): [0, memory] for key, memory in slices}
 
 
 class Journal:

@@ -20,7 +20,7 @@ from tests.differential.following import (
     follow_in_flight,
     follow_proposing,
     follow_together,
-    reads_output,
+    propose_beside_calls_in_flight,
     restored,
 )
 from tests.differential.prefix_verdicts import all_of_one, explore, in_every_order
@@ -152,33 +152,7 @@ def test_calls_in_flight_count_against_what_is_proposed(
     """However calls in flight end, and if they never come to be: a call is refused if it breaks a rule in all of these
     cases, and only if it does in some."""
     engine, _ = engine_of(text)
-    (rule,) = engine.rules
-    flying = data.draw(st.integers(0, min(2, max(len(events) - 1, 0))))
-    if not events or reads_output(rule.requirement):
-        return
-    done, waiting, proposed = events[: -1 - flying], events[-1 - flying : -1], replace(events[-1], status="ok")
-    monitor = engine.run()
-    monitor.step(done)
-    if waiting:
-        monitor.step([replace(event, status="unknown", output=None) for event in waiting], ended=False)
-    ahead = monitor.propose([proposed])
-    seen = []
-    for ends in _ends(waiting):
-        other = engine.run()
-        other.step([*done, *ends])
-        seen.append(any(b.id == proposed.id for b in other.step([replace(proposed, output=None)]).breaches))
-    said = any(b.id == proposed.id for b in ahead.breaches)
-    assert said or not all(seen)
-    assert not said or any(seen)
-
-
-def _ends(waiting: tuple[Event, ...]) -> list[list[Event]]:
-    """How calls in flight may turn out, each by itself; they may never happen."""
-    found: list[list[Event]] = [[]]
-    for event in waiting:
-        kinds = [[], *([replace(event, status=status, output=None)] for status in ("ok", "error", "unknown"))]
-        found = [[*before, *one] for before in found for one in kinds]
-    return found
+    propose_beside_calls_in_flight(engine, events, data.draw(st.integers(0, 2)))
 
 
 def _event(name: str, action: str, call: str = "", status: str = "ok", **args: str) -> Event:
