@@ -115,7 +115,7 @@ def _plain_event(lines: Lines, line: _Line, ordinal: int) -> Event:
 
 def _seconds(text: str) -> int | None:
     """The time in its usual text, `2026-01-05T10:00:00Z`; None for any other."""
-    if len(text) != 20 or text[4] + text[7] + text[10] + text[13] + text[16] + text[19] != "--T::Z":
+    if len(text) != 20 or text[10:20:3] != "T::Z" or text[4] != "-" or text[7] != "-":
         return None
     try:
         return (datetime.fromisoformat(text) - _EPOCH) // _MICROSECOND
@@ -187,8 +187,7 @@ def _time(lines: Lines, line: dict[str, Any], value: Any) -> int | None:
     if isinstance(value, bool | dict | list):
         raise lines.fault(f"`time` must be a text or a number, not {shown(value)}", "time")
     time = parse_time(value)
-    usual = type(value) is str and len(value) == 20 and value[10] + value[13] + value[19] == "T:Z"
-    if time is not None and (usual or value == time_text(time)):
+    if time is not None and value == time_text(time):
         del line["time"]
     return time
 
