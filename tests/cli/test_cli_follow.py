@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import re
@@ -9,6 +10,8 @@ import signal
 import subprocess
 import sys
 import time
+import tracemalloc
+from io import BytesIO
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -161,7 +164,7 @@ def test_an_interrupted_run_tells_what_is_owed(number: signal.Signals, policy: P
         "event": "e1",
         "index": 0,
         "bindings": {"x": "M"},
-        "message": "nothing later met `b(f = x)` with `x` = `M`",
+        "message": "`b(f = x)` with `x` = `M` is owed, before the run ends",
     }
     verdict = ends(out)
     assert (verdict["interrupted"], verdict["verdict"]) == (True, "unsafe")
@@ -267,3 +270,35 @@ def test_strictness_counts(vigil: Vigil, write: Write) -> None:
     assert vigil("verify", "--follow", rules, "-", "--strict", stdin=said).status == 1
     unseen = b'{"action":"a","args":{"unresolved":["effects"]}}\n'
     assert vigil("verify", "--follow", rules, "-", "--strict", stdin=unseen).status == 1
+
+
+def test_the_length_of_a_run_does_not_fill_the_memory(
+    vigil: Vigil, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from vigil_lang.cli import follow
+    from vigil_lang.engines.monitor import monitor
+    from vigil_lang.ingest import canonical
+
+    for module, name in ((canonical, "RECENT_IDS"), (follow, "_RECENT_CALLS"), (monitor, "IDS"), (monitor, "CALLS")):
+        assert hasattr(module, name)
+        monkeypatch.setattr(module, name, 500)
+    taken: list[int] = []
+
+    class Endless(BytesIO):
+        """Lines that are made when they are read."""
+
+        def read(self, size: int | None = -1) -> bytes:  # noqa: ARG002 - as it is called
+            gc.collect()
+            taken.append(tracemalloc.get_traced_memory()[0])
+            lines = (b'{"action":"%c","args":{"f":"M"},"output":"%d"}\n' % (b"ab"[n % 2], n % 7) for n in range(2_000))
+            return b"".join(lines) if len(taken) <= 10 else b""
+
+    monkeypatch.setattr("vigil_lang.ingest.load.standard_input", Endless)
+    rules = write("rules.vgl", 'statement S: prec(b(f = x), a(f = x))\n\nstatement T: abs(a(f = "N"))')
+    tracemalloc.start()
+    try:
+        found = vigil("verify", "--follow", rules, "-", "--format", "json")
+    finally:
+        tracemalloc.stop()
+    assert ends(found.out)["events"] == 20_000
+    assert taken[-1] - taken[2] < 100_000

@@ -105,7 +105,7 @@ def made_up(requirement: core.Requirement, events: Sequence[Event]) -> list[Even
     read += [b.distinct for b in core.bodies(theta) if isinstance(b, core.Repeated) and b.distinct is not None]
     read += [b.field for b in core.bodies(theta) if isinstance(b, core.Exceeds)]
     fields = sorted({field.name for field in read if not field.output})
-    known = dict.fromkeys(Trace(tuple(events)).values)
+    known = dict.fromkeys((*Trace(tuple(events)).values, NEW, f"{NEW} either"))
     for test in tests:
         match test:
             case core.In(_, values):

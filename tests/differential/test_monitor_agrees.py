@@ -20,7 +20,7 @@ from tests.differential.following import (
     follow_in_flight,
     follow_proposing,
     follow_together,
-    reads_output,
+    propose_beside_calls_in_flight,
     restored,
 )
 from tests.differential.prefix_verdicts import all_of_one, explore, in_every_order
@@ -152,33 +152,7 @@ def test_calls_in_flight_count_against_what_is_proposed(
     """However calls in flight end, and if they never come to be: a call is refused if it breaks a rule in all of these
     cases, and only if it does in some."""
     engine, _ = engine_of(text)
-    (rule,) = engine.rules
-    flying = data.draw(st.integers(0, min(2, max(len(events) - 1, 0))))
-    if not events or reads_output(rule.requirement):
-        return
-    done, waiting, proposed = events[: -1 - flying], events[-1 - flying : -1], replace(events[-1], status="ok")
-    monitor = engine.run()
-    monitor.step(done)
-    if waiting:
-        monitor.step([replace(event, status="unknown", output=None) for event in waiting], ended=False)
-    ahead = monitor.propose([proposed])
-    seen = []
-    for ends in _ends(waiting):
-        other = engine.run()
-        other.step([*done, *ends])
-        seen.append(any(b.id == proposed.id for b in other.step([replace(proposed, output=None)]).breaches))
-    said = any(b.id == proposed.id for b in ahead.breaches)
-    assert said or not all(seen)
-    assert not said or any(seen)
-
-
-def _ends(waiting: tuple[Event, ...]) -> list[list[Event]]:
-    """How calls in flight may turn out, each by itself; they may never happen."""
-    found: list[list[Event]] = [[]]
-    for event in waiting:
-        kinds = [[], *([replace(event, status=status, output=None)] for status in ("ok", "error", "unknown"))]
-        found = [[*before, *one] for before in found for one in kinds]
-    return found
+    propose_beside_calls_in_flight(engine, events, data.draw(st.integers(0, 2)))
 
 
 def _event(name: str, action: str, call: str = "", status: str = "ok", **args: str) -> Event:
@@ -232,6 +206,36 @@ def test_an_output_that_is_not_there_is_open() -> None:
     read = _event("e1", "read")
     assert not monitor.propose([read]).breaches
     assert [b.id for b in _step(monitor, replace(read, output="a secret")).breaches] == ["e1"]
+
+
+def test_the_output_of_any_event_that_is_proposed_is_open() -> None:
+    monitor = MonitorEngine([Rule("S", requirement_of('prec(send(), check(output contains "fine"))'))]).run()
+    assert not monitor.propose([_event("e1", "check", "c"), _event("e2", "send", "c")]).breaches
+    assert [b.id for b in monitor.propose([_event("e1", "other", "c"), _event("e2", "send", "c")]).breaches] == ["e2"]
+
+
+def test_an_amount_that_is_not_there_yet_is_open() -> None:
+    monitor = MonitorEngine([Rule("S", requirement_of("budget[7](pay(to = x), output)"))]).run()
+    pay = _event("e1", "pay", to="M")
+    assert not monitor.propose([pay]).breaches
+    assert [b.id for b in _step(monitor, replace(pay, output="8")).breaches] == ["e1"]
+
+
+def test_the_binding_named_ahead_is_the_one_named_afterwards() -> None:
+    """The values of the events proposed take their places in V (spec R7.9)."""
+    monitor = MonitorEngine([Rule("S", requirement_of("prec(use(f = x), check(f = x))"))]).run()
+    first = _event("e1", "other", "c", g="N")
+    use = Event("e2", "use", "c", {"f": ("M", "N")}, "ok")
+    assert monitor.propose([first, use]).breaches == (Breach(0, 1, "e2", ("N",)),)
+    assert _step(monitor, first, use).breaches == (Breach(0, 1, "e2", ("N",)),)
+
+
+def test_a_proposal_leaves_no_trace_in_what_a_reset_began_anew() -> None:
+    monitor = MonitorEngine([Rule("S", requirement_of("budget[13](pay(to = x), n) since ask()"))]).run()
+    _step(monitor, _event("e1", "pay", to="M", n="1"), _event("e2", "ask"))
+    before = monitor.snapshot()
+    monitor.propose([_event("e3", "pay", to="M", n="1")])
+    assert monitor.snapshot() == before
 
 
 def test_ids_that_have_ended_are_not_taken_again() -> None:

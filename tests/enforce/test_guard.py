@@ -348,6 +348,9 @@ def test_what_is_given_is_checked() -> None:
     guard = guarding(ONCE)
     with pytest.raises(ValueError, match="no name of its own"):
         guard.wrap(lambda: None)
+    for more in ({"name": "user.message"}, {"kinds": ["agent.message"]}):
+        with pytest.raises(ValueError, match="no tool's call is one"):
+            guard.wrap(pay, **more)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="`kinds` takes"):
         guard.wrap(pay, kinds="net.request")
     with pytest.raises(TypeError, match="`ask` takes"):
@@ -773,6 +776,24 @@ def test_guarded_tools_call_each_other_and_themselves() -> None:
     with pytest.raises(vigil.Blocked, match="checked"):
         outer("12")
     assert events(guard)[-1][:2] == ("check", "error")
+
+
+def test_what_was_decided_of_a_call_in_flight_is_not_asked_of_those_within_it() -> None:
+    asked: list[tuple[str, ...]] = []
+
+    def ask(blocked: vigil.Blocked) -> bool:
+        asked.append(blocked.statements)
+        return True
+
+    guard = guarding("@on_violation(hold)\nstatement S: abs(outer())", CHECKED, ask=ask)
+
+    @guard.tool()
+    def outer() -> str:
+        guard.wrap(check)("12")
+        return guard.wrap(pay)("12")
+
+    assert outer() == "paid 12: 1"
+    assert asked == [("S",)]
 
 
 def test_a_guard_within_a_guard() -> None:

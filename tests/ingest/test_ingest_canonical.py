@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -214,3 +215,13 @@ def test_dump_keeps_what_a_reader_learned_of_the_run() -> None:
     written: list[bytes] = []
     dump_trace(Trace((Event("e1", "Bash", "t1", extra={"parent": "t0"}),), run), written.append)
     assert read(b"".join(written)) == Trace((Event("e1", "Bash", "t1", extra={"parent": "t0"}),), run)
+
+
+def test_lines_without_more_members_are_read_as_any_others() -> None:
+    line = (
+        '{"event":"x","call":"c","action":"a","kinds":["k"],"args":{"n":1.50,"f":["M",null]},"status":"ok","output":"o"'
+    )
+    for time in ('"2026-01-05T10:00:00Z"', '"2026-01-05T10:00.00Z"', '"2026-01-05T10:00:00.5Z"', '"no"', "5"):
+        plain = read(f'{line},"time":{time}}}').events[0]
+        other = read(f'{line},"time":{time},"more":1}}').events[0]
+        assert plain == replace(other, extra={k: v for k, v in other.extra.items() if k != "more"})

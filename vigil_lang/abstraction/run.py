@@ -175,7 +175,10 @@ class Abstraction:
         """The events whose calls are over, up to the first one that is not; each is given once."""
         while self._queue:
             first = self._queue[0]
-            if isinstance(first, _Issued) and not self._is_over(first):
+            if isinstance(first, Event):
+                yield self._queue.popleft()  # type: ignore[misc]
+                continue
+            if not self._is_over(first):
                 return
             self._queue.popleft()
             yield from self._events(first)

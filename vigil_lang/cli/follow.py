@@ -15,10 +15,13 @@ from vigil_lang.cli.exit_codes import BAD_INPUT, CLEAN, FINDINGS
 from vigil_lang.cli.judging import Strictness, hardly_read
 from vigil_lang.cli.output import Format, console, for_log, show_errors
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
-from vigil_lang.engines.explanation import message_of
+from vigil_lang.diagnostics.visible import safe_json, safe_json_text, shown_path, visible
+from vigil_lang.engines.explanation import Wording, required
 from vigil_lang.engines.interface import Outcome, Rule, Violation
 from vigil_lang.engines.monitor import MonitorEngine
+from vigil_lang.engines.wording import span_of
 from vigil_lang.ingest.growing import growing, growing_records
+from vigil_lang.ingest.json_text import encode
 from vigil_lang.runs import following, why_unusable
 from vigil_lang.semantics import core
 from vigil_lang.trace import Run, Trace
@@ -29,7 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from vigil_lang.abstraction.run import Options
-    from vigil_lang.engines.interface import Monitor, PrefixVerdict, Unjudged
+    from vigil_lang.engines.interface import Monitor, Owed, PrefixVerdict, Unjudged
+    from vigil_lang.engines.smt.breach import Breaches
     from vigil_lang.ingest.growing import Growing
     from vigil_lang.semantics.lower import Statement
     from vigil_lang.semantics.policy import Policy
@@ -69,14 +73,17 @@ def follow(
     with growing(path, idle=idle) as lines, _interruptible(lines):
         records = growing_records(lines, source, endless=certify == "none")
         gc.freeze()  # what was loaded stays: looking for garbage in it again and again would take half of the time
+        output = _Output(target, format)
         found: _Followed | None = None
         refused: list[Diagnostic] = []
         for item in following(records, lines.path, options):
             if not isinstance(item, Run):
                 assert found is not None
                 found.take(item)
+                if output.unsent and not lines.at_hand:
+                    output.flush()
             elif found is None:
-                found = _Followed(policies, engine.run(), item, _Output(target, format), certify)
+                found = _Followed(policies, engine.run(), item, output, certify)
             else:
                 doubt = None if options.allow_empty else why_unusable(item, found.events)
                 if doubt is not None:
@@ -116,6 +123,10 @@ class _Statement:
 
     policy: Policy
     statement: Statement
+    wording: Wording
+    looks_ahead: bool
+    about: str
+    """What every line about it begins with, as JSON."""
     violations: int = 0
     known: set[int] = field(default_factory=set)
     """The events at fault that were told, by their indices, where more may come to be at fault at the end."""
@@ -135,7 +146,13 @@ class _Followed:
         self._output = output
         self._certify = certify
         self._kept: list[Event] = []
-        self._found = [_Statement(policy, s) for policy in policies for s in policy.statements]
+        self._breaches: Breaches | None = None
+        """What certifies violations by the events so far."""
+        self._found = [
+            _Statement(policy, s, Wording(s), looks_ahead(s.requirement.theta), _about(run.path, policy, s))
+            for policy in policies
+            for s in policy.statements
+        ]
         self._said_only = True
         self._calls = self._unseen = 0
         self._recent: dict[str, bool] = {}
@@ -153,7 +170,6 @@ class _Followed:
             for breach in progress.breaches:
                 at_fault = event if breach.event == self.events - 1 else None
                 self._tell(breach.rule, Violation(breach.event, breach.binding), breach.id, at_fault)
-            self._output.flush()
 
     def finish(self, run: Run, strictness: Strictness, reached: Sequence[str], *, interrupted: bool) -> int:
         """Write what the run comes to; gives the exit status. What is owed when it is interrupted is only owed."""
@@ -167,14 +183,13 @@ class _Followed:
             found = self._found[rule]
             if not isinstance(outcome, Outcome):
                 self._cannot_judge(outcome)
-            elif found.unjudged is None and not interrupted and looks_ahead(found.statement.requirement.theta):
+            elif found.unjudged is None and not interrupted and found.looks_ahead:
                 for violation in outcome.violations:
                     if violation.event not in found.known:
                         self._tell(rule, violation, ids[violation.event], None)
         if interrupted:
             for owed in pending:
-                found = self._found[owed.rule]
-                self._output.owed(self._run.path, found, owed.id, owed.event, owed.binding)
+                self._output.owed(self._run.path, self._found[owed.rule], owed)
         failing = False
         vacuous = True
         for rule, (found, outcome) in enumerate(zip(self._found, outcomes, strict=True)):
@@ -207,7 +222,7 @@ class _Followed:
         self._said_only = False
         recent, call = self._recent, event.call
         seen = recent.get(call)
-        whole = is_wholly_seen(event)
+        whole = "unresolved" not in event.args or is_wholly_seen(event)
         if seen is None:
             self._calls += 1
             if len(recent) >= 2 * _RECENT_CALLS:
@@ -220,12 +235,12 @@ class _Followed:
     def _tell(self, rule: int, violation: Violation, name: str, event: Event | None) -> None:
         found = self._found[rule]
         found.violations += 1
-        if looks_ahead(found.statement.requirement.theta):
+        if found.looks_ahead:
             found.known.add(violation.event)
         certified = None
         if self._certify != "none":
             certified = self._certified(found, violation)
-        message = message_of(found.statement, violation.binding, event)
+        message = found.wording.message(violation.binding, event)
         self._output.violation(self._run.path, found, name, violation, message, certified)
 
     def _cannot_judge(self, unjudged: Unjudged) -> None:
@@ -238,8 +253,10 @@ class _Followed:
     def _certified(self, found: _Statement, violation: Violation) -> StatementVerdict:
         from vigil_lang.engines.smt.breach import Breaches
 
-        trace = Trace(tuple(self._kept), self._run)
-        return Breaches(trace).certified(found.policy, found.statement, violation)
+        breaches = self._breaches
+        if breaches is None or len(breaches.trace) < len(self._kept):
+            breaches = self._breaches = Breaches(Trace(tuple(self._kept), self._run))
+        return breaches.certified(found.policy, found.statement, violation)
 
     def _certified_all(self) -> dict[int, StatementVerdict]:
         from vigil_lang.cli.judging import judge
@@ -291,10 +308,13 @@ class _Output:
     def __init__(self, target: IO[str], format: Format) -> None:  # noqa: A002 - the option's name
         self._target = for_log(target) if format == "concise" else target
         self._format = format
+        self.unsent = False
+        """Whether something was written that nobody has yet."""
 
     def flush(self) -> None:
         """Hand over what was written."""
         self._target.flush()
+        self.unsent = False
 
     def violation(
         self,
@@ -311,8 +331,6 @@ class _Output:
         message = offence.message if offence else message
         if self._format in ("json", "json-lines"):
             line: dict[str, Any] = {
-                "kind": "violation",
-                **_about(path, found),
                 "event": event,
                 "index": violation.event,
                 "bindings": dict(zip(statement.requirement.variables, violation.binding, strict=True)),
@@ -321,37 +339,38 @@ class _Output:
             if certified is not None and offence is not None:
                 line["near_misses"] = [{"event": miss.event, "why": miss.why} for miss in offence.near_misses]
                 line["solver"] = certified.to_json()["solver"]
-            self._line(line)
+            self._line("violation", found.about, line)
             return
         notes = [f"near miss `{miss.event}`: {miss.why}" for miss in offence.near_misses] if offence else []
         self._told("✗", path, statement, event, message, notes)
 
-    def owed(self, path: str, found: _Statement, event: str, index: int, binding: tuple[str | None, ...]) -> None:
+    def owed(self, path: str, found: _Statement, owed: Owed) -> None:
         """What is owed since an event when the run is interrupted."""
         statement = found.statement
-        message = message_of(statement, binding)
+        until = "before the run ends" if owed.left is None else f"within {span_of(owed.left)}"
+        message = f"{required(statement, owed.binding)} is owed, {until}"
         if self._format in ("json", "json-lines"):
-            bindings = dict(zip(statement.requirement.variables, binding, strict=True))
-            line = {"kind": "owed", **_about(path, found), "event": event, "index": index}
-            self._line({**line, "bindings": bindings, "message": message})
+            bindings = dict(zip(statement.requirement.variables, owed.binding, strict=True))
+            line = {"event": owed.id, "index": owed.event, "bindings": bindings, "message": message}
+            self._line("owed", found.about, line)
             return
-        self._told("…", path, statement, event, f"owed: so far {message}", [])
+        self._told("…", path, statement, owed.id, message, [])
 
     def end(self, summary: _Summary, found: Sequence[_Statement], certified: dict[int, StatementVerdict]) -> None:
         """What the run comes to; nothing in the format of one line an offence."""
         if self._format in ("json", "json-lines"):
-            self._line(_end_json(summary, found, certified))
+            self._line("end", f'"path":{safe_json(summary.run.path)}', _end_json(summary, found, certified))
         elif self._format == "human":
             self._end_human(summary, found, certified)
 
-    def _line(self, line: dict[str, Any]) -> None:
-        from vigil_lang.diagnostics.visible import safe_json
-
-        print(safe_json({"schema": "vigil.follow/1", **line}), file=self._target)
+    def _line(self, kind: str, about: str, line: dict[str, Any]) -> None:
+        """A line as JSON: what it is about, and what it says."""
+        self.unsent = True
+        text = safe_json_text(encode(line).decode())
+        self._target.write(f'{{"schema":"vigil.follow/1","kind":"{kind}",{about},{text[1:]}\n')
 
     def _told(self, sign: str, path: str, statement: Statement, event: str, message: str, notes: list[str]) -> None:
-        from vigil_lang.diagnostics.visible import shown_path, visible
-
+        self.unsent = True
         if self._format == "concise":
             print(f"{shown_path(path)}:{visible(event)}: {visible(statement.name)} {visible(message)}",
                   file=self._target)  # fmt: skip
@@ -373,8 +392,6 @@ class _Output:
         self, summary: _Summary, found: Sequence[_Statement], certified: dict[int, StatementVerdict]
     ) -> None:
         from rich.text import Text
-
-        from vigil_lang.diagnostics.visible import shown_path, visible
 
         screen = console(self._target)
         word = summary.verdict
@@ -398,17 +415,14 @@ class _Output:
             screen.print(f"  {visible(one.statement.name):<{column}}  {told}")
 
 
-def _about(path: str, found: _Statement) -> dict[str, Any]:
-    statement = found.statement
+def _about(path: str, policy: Policy, statement: Statement) -> str:
     severity = statement.metadata.severity
-    return {"path": path, "policy": found.policy.path, "name": statement.name, "severity": severity}
+    return safe_json({"path": path, "policy": policy.path, "name": statement.name, "severity": severity})[1:-1]
 
 
 def _end_json(summary: _Summary, found: Sequence[_Statement], certified: dict[int, StatementVerdict]) -> dict[str, Any]:
     run = summary.run
     line: dict[str, Any] = {
-        "kind": "end",
-        "path": run.path,
         "events": summary.events,
         "calls": summary.calls,
         "unseen": summary.unseen,
@@ -421,7 +435,7 @@ def _end_json(summary: _Summary, found: Sequence[_Statement], certified: dict[in
     line["verdict"] = summary.verdict
     line["statements"] = [
         {
-            "policy": one.policy.path,
+            "policy": visible(one.policy.path),
             "name": one.statement.name,
             "form": one.statement.form,
             "verdict": verdict,

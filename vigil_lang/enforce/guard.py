@@ -15,6 +15,7 @@ from vigil_lang.enforce.guarded_run import GuardedRun
 from vigil_lang.enforce.run import PolicyMonitor
 from vigil_lang.enforce.wrapping import Reader, guarded_tool, name_of
 from vigil_lang.trace import Run, checked
+from vigil_lang.trace.event import MESSAGES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -116,6 +117,7 @@ class Guard:
 
         Raises:
             TypeError: an argument is not of its type.
+            ValueError: the tool has no name of its own, or that of a message.
         """
         if isinstance(tool, classmethod | staticmethod) or not callable(tool):
             raise TypeError(
@@ -124,7 +126,10 @@ class Guard:
         if arguments is not None and not callable(arguments):
             raise TypeError(f"`arguments` takes a callable, not {checked.shown(arguments)}")
         called = name_of(tool) if name is None else checked.named(name, "name")
-        if wanted := checked.texts(kinds, "kinds"):
+        wanted = checked.texts(kinds, "kinds")
+        if said := MESSAGES.intersection((called, *wanted)):
+            raise ValueError(f"`{min(said)}` is what `say` is for; no tool's call is one")
+        if wanted:
             known = self._tools.get(called, Tool())
             self._tools[called] = replace(known, kinds=tuple(dict.fromkeys((*known.kinds, *wanted))))
         return guarded_tool(tool, Reader(tool, called, arguments), lambda: self._run.get(self._default))

@@ -18,6 +18,7 @@ from vigil_lang.engines.indexed import Judgement
 from vigil_lang.engines.interface import Breach, Rule, Unjudged
 from vigil_lang.engines.monitor import MonitorEngine
 from vigil_lang.engines.wording import span_of
+from vigil_lang.semantics import core
 from vigil_lang.trace import Event, Run, Trace
 from vigil_lang.trace.record import Call, Message, Result, Start
 from vigil_lang.verdict import Offence
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from vigil_lang.engines.interface import Owed
-    from vigil_lang.semantics.core import Bound
     from vigil_lang.semantics.lower import Statement
     from vigil_lang.semantics.metadata import Reaction
     from vigil_lang.semantics.policy import Policy
@@ -79,7 +79,7 @@ class Obligation:
     statement: Statement
     event: str
     bindings: dict[str, str | None]
-    left: Bound
+    left: core.Bound
     message: str
 
 
@@ -125,6 +125,8 @@ class PolicyMonitor:
     def __init__(self, policies: Iterable[Policy]) -> None:
         self.policies = tuple(policies)
         self.statements = tuple((policy.path, one) for policy in self.policies for one in policy.statements)
+        self.looks_back = tuple(_looks_back(one.requirement.theta) for _, one in self.statements)
+        """Whether no later event changes what a statement says of one."""
         self.engine = MonitorEngine([Rule(one.name, one.requirement) for _, one in self.statements])
 
     def run(self, run: Run | None = None, options: Options | None = None) -> MonitoredRun:
@@ -190,10 +192,13 @@ class MonitoredRun:
         self._check(Call if isinstance(call, Call) else Event)
         events = self._abstraction.propose(call) if isinstance(call, Call) else self.numbered(call)
         ahead = self._monitor.propose(events)
+        own = {event.id for event in events}
+        # What calls in flight break by themselves was decided when they were proposed.
+        breaches = [each for each in ahead.breaches if each.id in own or not self._of.looks_back[each.rule]]
         broken: tuple[Broken, ...] = ()
-        if ahead.breaches:
+        if breaches:
             as_made = (replace(event, status="ok", output=None) for event in events)
-            broken = tuple(map(_Words(self._of, (*self._events(), *as_made)).broken, ahead.breaches))
+            broken = tuple(map(_Words(self._of, (*self._events(), *as_made)).broken, breaches))
         return Proposal(events, broken, self._doubts(self._unjudged | dict(ahead.unjudged)))
 
     # --- what happens ---
@@ -458,6 +463,11 @@ class MonitoredRun:
         until = "before the run ends" if owed.left is None else f"within {span_of(owed.left)}"
         message = f"{required(statement, owed.binding)} is owed since `{owed.id}`, {until}"
         return Obligation(path, statement, owed.id, bindings, owed.left, message)
+
+
+def _looks_back(theta: core.Theta) -> bool:
+    ahead = core.Later | core.Until | core.Clear | core.Last
+    return not any(isinstance(body, ahead) for body in core.bodies(theta))
 
 
 class _Words:

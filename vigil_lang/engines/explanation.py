@@ -54,6 +54,7 @@ class Explainer:
 
     def __init__(self, statement: Statement, judgement: Judgement) -> None:
         self._statement = statement
+        self._wording = Wording(statement)
         self._judgement = judgement
         self._trace = judgement.trace
         self._wanted = list(_wanted(statement.requirement.theta))
@@ -73,7 +74,7 @@ class Explainer:
             index=at,
             call=event.call,
             bindings=binding,
-            message=_own_message(self._statement, binding) or why,
+            message=self._wording.own(binding) or why,
             why=why,
             near_misses=tuple(islice(self._near_misses(at, binding, values, first), MAX_NEAR_MISSES)),
             forbidden=tuple(self._trace.events[place].id for place in forbidden),
@@ -82,12 +83,12 @@ class Explainer:
     def message(self, at: int, values: Key) -> str:
         """What an offence says, without looking for near misses."""
         binding: Binding = dict(zip(self._statement.requirement.variables, values, strict=True))
-        return _own_message(self._statement, binding) or self._why(at, binding, self._forbidden(at, values))
+        return self._wording.own(binding) or self._why(at, binding, self._forbidden(at, values))
 
     def _why(self, at: int, binding: Binding, forbidden: Sequence[int]) -> str:
         event = f"`{self._trace.events[forbidden[0]].id}` " if forbidden else ""
         event += f"and {len(forbidden) - 1} more met " if forbidden[1:] else "met " if forbidden else ""
-        return _why(self._statement, binding, self._trace.events[at], event)
+        return self._wording.why(binding, self._trace.events[at], event)
 
     def _forbidden(self, at: int, values: Key) -> Sequence[int]:
         """For `until`: the forbidden events with no resolver since the trigger."""
@@ -243,41 +244,48 @@ def _wanted(theta: core.Theta) -> Iterator[Wanted]:
             yield Wanted(resolver, "later", None)
 
 
-def message_of(statement: Statement, values: Key, event: Event | None = None) -> str:
-    """What an offence says, for those who have no run at hand, only the event at fault, and not that in every case."""
-    binding: Binding = dict(zip(statement.requirement.variables, values, strict=True))
-    return _own_message(statement, binding) or _why(statement, binding, event, "")
+class Wording:
+    """What the offences of one statement say; what does not depend on the event is found once."""
 
+    def __init__(self, statement: Statement) -> None:
+        self._variables = statement.requirement.variables
+        self._own = statement.metadata.message
+        self._form = statement.preset
+        self._body = quoted(statement.body) if self._form is None else ""
+        theta = statement.requirement.theta
+        self._parts: dict[str, str] = {}
+        self._summed: core.Reads | None = None
+        if self._form is not None:
+            self._parts = {holds.role: quoted(statement.label(holds)) for holds in core.conditions(theta)}
+            self._parts["bound"] = bound_in_words(theta)
+            total = counted_by(theta)
+            self._summed = total.field if isinstance(total, core.Exceeds) else None
 
-def _own_message(statement: Statement, binding: Binding) -> str | None:
-    """What the policy says (`@message`), with the values in their places."""
-    text = statement.metadata.message
-    if text is None:
-        return None
+    def message(self, values: Key, event: Event | None) -> str:
+        """What is said where no run is at hand, only the event at fault, and not that in every case."""
+        binding: Binding = dict(zip(self._variables, values, strict=True))
+        return self.own(binding) or self.why(binding, event, "")
 
-    def value(name: str) -> str:
-        found = binding.get(name, "{" + name + "}")
-        return "any value" if found is None else found
+    def own(self, binding: Binding) -> str | None:
+        """What the policy says (`@message`), with the values in their places."""
+        if self._own is None:
+            return None
 
-    return PLACEHOLDER.sub(lambda m: value(m.group(1)), text)
+        def value(name: str) -> str:
+            found = binding.get(name, "{" + name + "}")
+            return "any value" if found is None else found
 
+        return PLACEHOLDER.sub(lambda m: value(m.group(1)), self._own)
 
-def _why(statement: Statement, binding: Binding, event: Event | None, forbidden: str) -> str:
-    """What is missing or forbidden; `forbidden` says which events met what `until` forbids."""
-    theta = statement.requirement.theta
-    where = _where(binding, theta)
-    form = statement.preset
-    if form is None:
-        return f"{quoted(statement.body)} does not hold here{where}"
-    labels = {holds.role: quoted(statement.label(holds)) for holds in core.conditions(theta)}
-    total = counted_by(theta)
-    if (
-        isinstance(total, core.Exceeds)
-        and event is not None
-        and all(number(t) is None for t in texts(total.field, event))
-    ):
-        return f"{quoted(named(total.field))} is no number{where}, so the total is not known"
-    return form.offence.format(**labels, bound=bound_in_words(theta), where=where, event=forbidden)
+    def why(self, binding: Binding, event: Event | None, forbidden: str) -> str:
+        """What is missing or forbidden; `forbidden` says which events met what `until` forbids."""
+        where = _where(binding)
+        if self._form is None:
+            return f"{self._body} does not hold here{where}"
+        summed = self._summed
+        if summed is not None and event is not None and all(number(t) is None for t in texts(summed, event)):
+            return f"{quoted(named(summed))} is no number{where}, so the total is not known"
+        return self._form.offence.format(**self._parts, where=where, event=forbidden)
 
 
 def bound_in_words(theta: core.Theta) -> str:
@@ -297,10 +305,10 @@ def required(statement: Statement, values: Key) -> str:
     requirement, form = statement.requirement, statement.preset
     wanted = [holds for holds in core.conditions(requirement.theta) if form is not None and holds.role == form.wanted]
     what = statement.label(wanted[0]) if wanted else statement.body
-    return quoted(what) + _where(dict(zip(requirement.variables, values, strict=True)), requirement.theta)
+    return quoted(what) + _where(dict(zip(requirement.variables, values, strict=True)))
 
 
-def _where(binding: Binding, theta: core.Theta) -> str:
+def _where(binding: Binding) -> str:
     """` with x = …`, for the variables that were given a value."""
-    parts = [f"`{x}` = {quoted(v)}" for x, v in binding.items() if v is not None and x in core.variables_of(theta)]
+    parts = [f"`{x}` = {quoted(v)}" for x, v in binding.items() if v is not None]
     return f" with {listed(parts)}" if parts else ""

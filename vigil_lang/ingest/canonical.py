@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from itertools import islice
 from sys import intern
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import msgspec
 
 from vigil_lang.ingest.json_text import encode, shown
 from vigil_lang.ingest.reader import Reader
@@ -24,6 +28,8 @@ VERSION = 1
 RECENT_IDS = 65_536
 """Events of an endless recording in which an id is not used twice."""
 _TEXT = frozenset({str})
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
 _MEMBERS = frozenset({"event", "call", "action", "kinds", "args", "status", "output"})
 _OWN = {"vigil_trace", "event"}
 _FOREIGN = {"id", "source"}
@@ -41,8 +47,10 @@ def read(lines: Lines, run: Run) -> Iterator[Record]:
     """The events of a recording in Vigil's own format. A further header begins a further run."""
     seen: dict[str, int] = {}
     number, started = 0, False
+    lines.prefer(_PLAIN.decode)
+    line: Any
     for line in lines:
-        if "vigil_trace" in line:
+        if type(line) is not _Line and "vigil_trace" in line:
             yield Start(_header(lines, line, run))
             seen, number, started = {}, 0, True
             continue
@@ -50,8 +58,9 @@ def read(lines: Lines, run: Run) -> Iterator[Record]:
             yield Start(run)
             started = True
         number += 1
-        event = _event(lines, line, number)
-        if seen.setdefault(event.id, lines.number) != lines.number:
+        event = _plain_event(lines, line, number) if isinstance(line, _Line) else _event(lines, line, number)
+        before = len(seen)
+        if seen.setdefault(event.id, lines.number) != lines.number or len(seen) == before:
             message = f"event id {shown(event.id)} is used on lines {seen[event.id]} and {lines.number}"
             raise lines.fault(message, "event", code="VGL602")
         if lines.endless and len(seen) == 2 * RECENT_IDS:
@@ -62,6 +71,56 @@ def read(lines: Lines, run: Run) -> Iterator[Record]:
 
 
 READER = Reader("vigil", "Vigil trace", detect, read)
+
+
+class _Line(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """A line as most are: without a member that is only carried along, or one that is at fault."""
+
+    action: str
+    event: str | None = None
+    call: str | None = None
+    kinds: list[str] | None = None
+    args: dict[str, Any] | None = None
+    status: Literal["ok", "error", "unknown"] | None = None
+    output: str | None = None
+    time: str | msgspec.UnsetType = msgspec.UNSET
+
+
+_PLAIN = msgspec.json.Decoder(_Line, float_hook=Decimal)
+
+
+def _plain_event(lines: Lines, line: _Line, ordinal: int) -> Event:
+    """The same event as `_event` makes of the line."""
+    event = line.event or f"e{ordinal}"
+    args, kinds, text = line.args, line.kinds, line.time
+    time, extra = None, {}
+    if text is not msgspec.UNSET:
+        time = _seconds(text)
+        if time is None:
+            time = parse_time(text)
+            if time is None or text != time_text(time):
+                extra["time"] = text
+    return made_event(
+        event,
+        intern(line.action),
+        line.call or event,
+        _args(lines, args) if args else {},
+        line.status or "unknown",
+        line.output,
+        tuple(kinds) if kinds else (),
+        time,
+        extra,
+    )
+
+
+def _seconds(text: str) -> int | None:
+    """The time in its usual text, `2026-01-05T10:00:00Z`; None for any other."""
+    if len(text) != 20 or text[10:20:3] != "T::Z" or text[4] != "-" or text[7] != "-":
+        return None
+    try:
+        return (datetime.fromisoformat(text) - _EPOCH) // _MICROSECOND
+    except ValueError:
+        return None
 
 
 def _event(lines: Lines, line: dict[str, Any], ordinal: int) -> Event:
@@ -128,8 +187,7 @@ def _time(lines: Lines, line: dict[str, Any], value: Any) -> int | None:
     if isinstance(value, bool | dict | list):
         raise lines.fault(f"`time` must be a text or a number, not {shown(value)}", "time")
     time = parse_time(value)
-    usual = type(value) is str and len(value) == 20 and value[10] + value[13] + value[19] == "T:Z"
-    if time is not None and (usual or value == time_text(time)):
+    if time is not None and value == time_text(time):
         del line["time"]
     return time
 

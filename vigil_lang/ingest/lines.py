@@ -38,6 +38,7 @@ class Lines:
         self._before = _NOTHING
         """What stands before the current object on its line: a text that holds it, and where the object begins."""
         self._values = self._read(lines_of(stream, path, endless=endless))
+        self._preferred: Callable[[bytes], Any] | None = None
         self._ahead: deque[tuple[int, bytes, tuple[bytes, int], dict[str, Any]]] = deque()
         self._fault: InputError | None = None
         self._knows: Callable[[dict[str, Any]], bool] | None = None
@@ -47,6 +48,13 @@ class Lines:
         """Objects that were read since somebody watches."""
         self.not_understood = 0
         """Those that told nothing, and that are on their own no objects of the format."""
+
+    def prefer(self, decoder: Callable[[bytes], Any]) -> None:
+        """Yield what a decoder makes of a line, where it does not refuse it, in place of a dict.
+
+        It is not asked for ever where it refuses most lines.
+        """
+        self._preferred = decoder
 
     def watch(self, knows: Callable[[dict[str, Any]], bool]) -> None:
         """Count the objects of which nothing is understood; `knows` says whether one is of the format.
@@ -96,7 +104,18 @@ class Lines:
     def _read(self, lines: Iterator[bytes]) -> Iterator[dict[str, Any]]:
         decode_fast = DECODER.decode
         begun = False
+        tries = _TRIES
         for number, raw in enumerate(lines, 1):
+            if self._preferred is not None and tries:
+                try:
+                    value = self._preferred(raw)
+                except REFUSED:
+                    tries -= 1
+                else:
+                    tries = _TRIES
+                    self.number, self.raw, self._before, begun = number, raw, _NOTHING, True
+                    yield value
+                    continue
             if not begun and raw.lstrip().startswith(b"["):
                 yield from self._document(self._whole(raw, lines), number)
                 return
@@ -200,6 +219,8 @@ class _Labelled(NamedTuple):
 
 _LABEL = re.compile(rb"[\w.:+-]{1,100}[ \t]+(?=\{)")
 _NOTHING = b"", 0
+_TRIES = 20
+"""Lines, one behind the other, that a preferred decoder may refuse."""
 _BLANK = object()
 _OPEN = object()
 _ELEMENTS = msgspec.json.Decoder(list[msgspec.Raw])

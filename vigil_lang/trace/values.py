@@ -92,7 +92,10 @@ def flatten(args: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
         if kind is dict or kind is list:
             _flatten_into(flat, name, value)
         elif value is not None:
-            text = value if kind is str and value.isascii() else canonical(value)
+            if kind is int and -_PLAIN_INTEGER < value < _PLAIN_INTEGER:
+                text = str(value)
+            else:
+                text = value if kind is str and value.isascii() else canonical(value)
             flat[name] = (*flat[name], text) if name in flat else (text,)
     return flat
 

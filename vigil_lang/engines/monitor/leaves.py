@@ -39,13 +39,15 @@ _NO_EVENT: Final = Event("-", "-", "-")
 class Now:
     """The event that is looked at, and where it stands in its run."""
 
-    __slots__ = ("event", "index", "ordinal", "time", "trail")
+    __slots__ = ("ahead", "event", "index", "ordinal", "time", "trail")
 
     event: Event
     index: int
     ordinal: int
     """The ordinal of its call."""
     time: int | None
+    ahead: bool
+    """Whether it is still to happen, so that its output is open."""
     trail: list[tuple[Callable[..., object], tuple[Any, ...]]] | None
     """How to undo what was changed, the last change last; None where changes are to stay."""
 
@@ -53,7 +55,8 @@ class Now:
     def of(cls, event: Event, index: int, ordinal: int, time: int | None) -> Now:
         """A place that stays."""
         now = cls()
-        now.event, now.index, now.ordinal, now.time, now.trail = event, index, ordinal, time, None
+        now.event, now.index, now.ordinal, now.time = event, index, ordinal, time
+        now.ahead, now.trail = False, None
         return now
 
     @classmethod

@@ -23,6 +23,10 @@ SLACK: Final = {core.Calls: 64, core.Steps: 0, core.Within: 600_000_000}
 """How long what a bound has left behind is kept, in its unit, should events come out of order."""
 
 
+MOST_ENTRIES: Final = 1_000_000
+"""Events within a bound that are kept for one value."""
+
+
 class Letter(NamedTuple):
     """What an event says to an operator: where it stands, whether its main body and the one that breaks or resets it
     hold there, and what it counts for."""
@@ -101,6 +105,8 @@ class Window:
     def add(self, entries: list[Any], at: int | None, counts: Any) -> None:
         """Take in an entry, and drop those too far behind it."""
         if at is not None:
+            if len(entries) >= MOST_ENTRIES:
+                raise CannotJudge(f"more than {MOST_ENTRIES:,} events are within the bound")
             entries.append([at, counts])
             self.drop(entries, at)
 
@@ -345,7 +351,9 @@ class Adding:
 
     def holds(self, memory: Memory, now: Now, met: bool) -> bool:
         """See `Operator`."""
-        if all(number(text) is None for text in texts(self._field, now.event)):
+        # Of an output that is open only that it takes nothing away is known.
+        is_open = now.ahead and self._field.output
+        if not is_open and all(number(text) is None for text in texts(self._field, now.event)):
             return True
         window = self.window
         here = window.measure(now)

@@ -21,10 +21,9 @@ from vigil_lang.trace import Event
 from vigil_lang.trace.event import MESSAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from vigil_lang.engines.interface import Outcome, Owed, PrefixVerdict, Rule
-    from vigil_lang.engines.monitor.clauses import Way
     from vigil_lang.engines.monitor.leaves import Binding, Leaf
     from vigil_lang.engines.monitor.rules import Judged, Part
     from vigil_lang.engines.monitor.tables import Table
@@ -62,14 +61,18 @@ class MonitorEngine:
         Raises:
             ValueError: it is no snapshot, or one of other rules.
         """
-        monitor = RunMonitor(self)
         try:
             found = msgspec.json.decode(state)
-            if found["rules"] != self.digest:
-                raise ValueError("the snapshot is one of other rules")
-            monitor.load(found)
-        except (msgspec.DecodeError, msgspec.ValidationError, KeyError, TypeError, IndexError) as error:
+            digest = found["rules"]
+        except (msgspec.DecodeError, KeyError, TypeError) as error:
             raise ValueError(f"this is no snapshot of a monitor: {error}") from None
+        if digest != self.digest:
+            raise ValueError("the snapshot is one of other rules")
+        monitor = RunMonitor(self)
+        try:
+            monitor.load(found)
+        except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+            raise ValueError(f"the snapshot is damaged: {error}") from None
         return monitor
 
 
@@ -94,6 +97,11 @@ class Ranks:
             for text in texts(field, event):
                 known.setdefault(_short(text), len(known))
 
+    def drop(self, count: int) -> None:
+        """Forget all but the first so many values."""
+        while len(self.known) > count:
+            self.known.popitem()
+
     def of(self, binding: Binding) -> tuple[int, ...]:
         """A binding's place among bindings."""
         return tuple([-1 if v is None else self.known.get(_short(v), RANKED) for v in binding])
@@ -111,8 +119,15 @@ class Concerned(NamedTuple):
 
     parts: tuple[Part, ...]
     tables: tuple[tuple[int, Table], ...]
-    deciding: tuple[tuple[int, Judged, Way], ...] | None
-    """All that judges such an event, where it does so at once; None where more has to be asked."""
+    deciding: tuple[Callable[[Now], list[Binding]], ...] | None
+    """All that judges such an event ahead, where it does so at once; None where more has to be asked."""
+    counts: bool
+    """Whether an operator looks at the event itself, not only a condition that is made for what is ahead."""
+
+
+def _as_proposed(event: Event) -> Event:
+    """An event as it is judged before it happens: it will succeed, and nothing is known of its output."""
+    return event if event.status == "ok" and event.output is None else replace(event, status="ok", output=None)
 
 
 class RunMonitor:
@@ -153,8 +168,8 @@ class RunMonitor:
         if len(events) == 1 and not self._waiting and not self._unjudged:
             (event,) = events
             known = self._dispatch.get((event.action, event.kinds))
-            if known is not None and known.deciding is not None:
-                return self._decided(event, known.deciding)
+            if known is not None and known.deciding is not None and self._passes(event, known.deciding, known.counts):
+                return _NOTHING_AHEAD
         with self._tried(events, ahead=True, after=len(self._waiting)) as found:
             pass
         if self._waiting:
@@ -166,19 +181,21 @@ class RunMonitor:
         breaches = [breach for breach in found.values() if isinstance(breach, Breach)]
         return Ahead(tuple(breaches), tuple([Unjudged(*pair) for pair in sorted((reasons | self._unjudged).items())]))
 
-    def _decided(self, event: Event, deciding: tuple[tuple[int, Judged, Way], ...]) -> Ahead:
-        """What is ahead where each rule looks at the one event alone, and at what it remembers."""
+    def _passes(self, event: Event, deciding: tuple[Callable[[Now], list[Binding]], ...], counts: bool) -> bool:
+        """Whether nothing is ahead, where each rule looks at the one event alone and at what it remembers."""
         now = self._now
-        now.event, now.index, now.time = event, self._count, event.time
+        now.event, now.index, now.time = _as_proposed(event) if counts else event, self._count, event.time
         now.ordinal = self._called - 1 if event.action in MESSAGES else self._calls.get(event.call, self._called)
-        breaches: dict[int, Breach] = {}
-        for rule, judged, each in deciding:
-            found = each.ahead(now)
-            if found:
-                before = breaches.get(rule)
-                first = judged.violations.first(found if before is None else [before.binding, *found])
-                breaches[rule] = Breach(rule, now.index, event.id, first)
-        return Ahead(tuple(breaches.values())) if breaches else _NOTHING_AHEAD
+        now.ahead = True
+        try:
+            for ahead in deciding:
+                if ahead(now):
+                    return False
+        except CannotJudge:
+            return False
+        finally:
+            now.ahead = False
+        return True
 
     def _flying(self) -> list[Event]:
         return [event for event, _ in self._waiting.values()]
@@ -194,15 +211,18 @@ class RunMonitor:
         trail: list[Any] = []
         found: dict[tuple[int, int], Breach | str] = {}
         now, last, before = self._now, len(events) - 1, (self._count, self._called)
-        now.trail = trail
+        now.trail, now.ahead = trail, ahead
         self._count += after
         added: list[str] = []
         try:
             for place, given in enumerate(events):
-                event = replace(given, status="ok", output=None) if ahead and place < last else given
+                event = _as_proposed(given) if ahead else given
                 if event.call not in self._calls:
                     added.append(event.call)
-                parts, tables, _ = self._begin(event)
+                parts, tables, *_ = self._begin(event)
+                for ranks in self._ranks.values():
+                    trail.append((ranks.drop, (len(ranks.known),)))
+                    ranks.add(event)
                 for part in parts:
                     try:
                         for index in part.judged.judge(now, part, ahead):
@@ -223,7 +243,7 @@ class RunMonitor:
         finally:
             for undo, args in reversed(trail):
                 undo(*args)
-            now.trail = None
+            now.trail, now.ahead = None, False
             self._count, self._called = before
             for call in added:
                 self._calls.pop(call, None)
@@ -262,7 +282,7 @@ class RunMonitor:
         breaches: list[Breach] = []
         unjudged: list[Unjudged] = []
         for event in events:
-            parts, tables, _ = self._begin(event)
+            parts, tables, *_ = self._begin(event)
             for ranks in self._ranks.values():
                 ranks.add(event)
             self._ids[event.id] = None
@@ -321,8 +341,9 @@ class RunMonitor:
         )
         deciding = None
         if not self._ending and all(part.decides for part in parts):
-            deciding = tuple([(part.rule, part.judged, each) for part in parts for each in part.beginning])
-        found = self._dispatch[key] = Concerned(parts, tables, deciding)
+            deciding = tuple([each.ahead for part in parts for each in part.beginning])
+        counts = any(part.judged.counts for part in parts)
+        found = self._dispatch[key] = Concerned(parts, tables, deciding, counts)
         return found
 
     def _give_up(self, rule: int, why: str) -> list[Unjudged]:

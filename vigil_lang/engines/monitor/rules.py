@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from vigil_lang.engines.interface import Outcome, Owed, Violation
 from vigil_lang.engines.monitor.clauses import Builder, Irregular, clauses, folded, way
-from vigil_lang.engines.monitor.leaves import Now
+from vigil_lang.engines.monitor.leaves import CannotJudge, Now
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,6 +40,8 @@ class Judged(Protocol):
     """What the monitor updates after all rules have judged an event."""
     ends_with_calls: bool
     """Whether the end of a call can violate it."""
+    counts: bool
+    """Whether one of its operators counts the event at hand."""
 
     def part(self, place: int, names: frozenset[str]) -> Part | None:
         """What of it an event with these names concerns; None where nothing."""
@@ -66,6 +68,10 @@ class Judged(Protocol):
         """Take over what `state` gave."""
 
 
+MOST_VIOLATIONS: Final = 1_000_000
+"""Events at fault that are remembered."""
+
+
 class Violations:
     """The events at fault, each with the first binding in the order of the run that is known to fail it."""
 
@@ -78,6 +84,8 @@ class Violations:
         known = self.found.get(index)
         if known is not None and self._rank(known[1]) <= self._rank(binding):
             return False
+        if len(self.found) >= MOST_VIOLATIONS:
+            raise CannotJudge(f"more than {MOST_VIOLATIONS:,} events are at fault")
         if now.trail is not None:
             now.trail.append((self._restore, (index, known)))
         self.found[index] = (id, binding)
@@ -137,6 +145,7 @@ class Sliced:
         self.violations = Violations(rank)
         self._tables = builder.tables
         self.tables = [] if self.waits_for_last else self._tables
+        self.counts = any(table.counts_here for table in self._tables)
         self.obligations = [each.obligations for each in self.ways if each.obligations is not None]
         self.ends_with_calls = any(each.ends_with_calls for each in self.obligations)
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 from vigil_lang.engines.monitor.leaves import CannotJudge, Now, as_key, projection, spreading
-from vigil_lang.engines.monitor.memory import Letter, copied
+from vigil_lang.engines.monitor.memory import copied
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from vigil_lang.engines.monitor.bodies import Body, Slots
     from vigil_lang.engines.monitor.leaves import Binding, Key, Leaf
-    from vigil_lang.engines.monitor.memory import Memory, Operator
+    from vigil_lang.engines.monitor.memory import Letter, Memory, Operator
 
 Trail: TypeAlias = "list[tuple[Callable[..., object], tuple[Any, ...]]] | None"
 
@@ -39,6 +39,8 @@ class Table(Protocol):
     regular: bool
     told_by: frozenset[str] | None
     """The names of the events that may change it; None for all."""
+    counts_here: bool
+    """Whether the event at hand counts, too."""
 
     def holds(self, now: Now, binding: Binding) -> bool:
         """Whether the operator holds at the event at hand."""
@@ -68,6 +70,7 @@ class Seen:
     names: frozenset[str] | None = None
     rare = True
     regular = True
+    counts_here = False
 
     def __init__(self, leaf: Leaf, width: int) -> None:
         assert leaf.keys is not None
@@ -123,6 +126,7 @@ class Slices:
         """`broken` is what breaks an interval, or resets a count."""
         self.slots = slots
         self.told_by = told_by(met, broken)
+        self.counts_here = operator.counts_here
         self.rare = False
         self._operator, self._met, self._broken = operator, met, broken
         order = tuple(sorted(slots))
@@ -233,13 +237,20 @@ class Slices:
 
     def state(self) -> Any:
         """See `Table`."""
-        return [self._base, self._log, list(self._slices.items()), self._swept, self._operator.window.forgotten]
+        slices = []
+        for key, (known, memory) in self._slices.items():
+            memory = copied(memory)
+            for letter in self._log[known:]:
+                self._operator.step(memory, letter)
+            if memory != self._base:
+                slices.append((key, memory))
+        return [self._base, slices, self._swept, self._operator.window.forgotten]
 
     def load(self, state: Any) -> None:
         """See `Table`."""
-        self._base, log, slices, self._swept, self._operator.window.forgotten = state
-        self._log = [Letter(*letter) for letter in log]
-        self._slices = {as_key(key): known for key, known in slices}
+        self._base, slices, self._swept, self._operator.window.forgotten = state
+        self._log.clear()
+        self._slices = {as_key(key): [0, memory] for key, memory in slices}
 
 
 class Journal:
@@ -253,6 +264,7 @@ class Journal:
         """As of `Slices`."""
         self.slots = slots
         self.told_by = told_by(met, broken)
+        self.counts_here = operator.counts_here
         self._operator, self._met, self._broken = operator, met, broken
         self._key = projection(tuple(sorted(slots)))
         self._events: list[Now] = []

@@ -39,6 +39,7 @@ class Unrolled:
     """A rule along one run, with the run."""
 
     ends_with_calls = False
+    counts = False
 
     def __init__(self, rule: Rule, rank: Callable[[Binding], tuple[int, ...]]) -> None:
         self.rule = rule
