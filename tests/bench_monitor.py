@@ -186,10 +186,10 @@ def forms(size: int = 10_000) -> None:
             action = ("check", *(f"use{i}" for i in range(4)))[at % 5]
             line = {"action": action, "target": f"v{random.randrange(size)}", "n": str(at % 20), "status": "ok"}
             events.append(event_of(at, line))
-        begun = time.perf_counter()
+        begun = time.process_time()
         for event in events:
             monitor.step([event])
-        stepped = (time.perf_counter() - begun) / size * 1e6
+        stepped = (time.process_time() - begun) / size * 1e6
         pending = [Event(f"p{e.id}", e.action, f"p{e.id}", e.args) for e in events[-1_000:]]
         decision_row(form, decide(monitor, pending, 5_000), None, f"an event taken in: {stepped:.1f} µs")
 
@@ -248,15 +248,19 @@ def recorded(size: int = 100_000) -> None:
                 file.write(json.dumps({"action": line["action"], "args": args, "status": line["status"]}) + "\n")
         for title, text in SEVEN.items():
             policy.write_text(text + "\n", encoding="utf-8")
-            row(title, min(_piped(run, vigil, "verify", "--follow", str(policy), "-") for _ in range(3)), 0.8)
+            row(
+                title,
+                min(_piped(run, vigil, "verify", "--follow", "--format", "json", str(policy), "-") for _ in range(3)),
+                0.8,
+            )
 
 
 def _piped(data: Path, *args: str) -> float:
     """Seconds of wall clock for a command that reads a file through a pipe."""
     begun = time.perf_counter()
     with subprocess.Popen(["cat", str(data)], stdout=subprocess.PIPE) as source:
-        ended = subprocess.run(args, stdin=source.stdout, capture_output=True, text=True, check=False, timeout=600)
-    assert ended.returncode in (0, 1), ended.stderr
+        ended = subprocess.run(args, stdin=source.stdout, stdout=subprocess.DEVNULL, check=False, timeout=600)
+    assert ended.returncode in (0, 1)
     return time.perf_counter() - begun
 
 
