@@ -239,6 +239,17 @@ def test_a_proposal_leaves_no_trace_in_what_a_reset_began_anew() -> None:
     assert monitor.snapshot() == before
 
 
+def test_to_ask_while_a_call_is_in_flight_changes_nothing() -> None:
+    text = "always output = y implies earlier[500ms] (later[1h] check(f = y))"
+    for ask in (lambda monitor: monitor.verdicts(), lambda monitor: monitor.pending()):
+        monitor = MonitorEngine([Rule("S", requirement_of(text))]).run()
+        use = replace(_event("e1", "use"), output="7")
+        _step(monitor, replace(use, id="e0", call="e0"))
+        _step(monitor, replace(use, status="unknown", output=None), ended=False)
+        ask(monitor)
+        assert [b.id for b in _step(monitor, use).breaches] == ["e1"]
+
+
 def test_ids_that_have_ended_are_not_taken_again() -> None:
     monitor = MonitorEngine([Rule("S", requirement_of("abs(use())"))]).run()
     _step(monitor, _event("e1", "check"))
