@@ -39,6 +39,7 @@ SLOW = {
     "draft",
     "editors",
     "examples/test_examples_skills.py",
+    "examples/test_transparency.py",
     "grammar/test_tree_sitter.py",
     "grammar/test_tree_sitter_cli.py",
     "ingest/test_ingest_properties.py",
