@@ -21,7 +21,7 @@ from vigil_lang.trace import Event
 from vigil_lang.trace.event import MESSAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Container, Iterator, Sequence
 
     from vigil_lang.engines.interface import Outcome, Owed, PrefixVerdict, Rule
     from vigil_lang.engines.monitor.leaves import Binding, Leaf
@@ -170,10 +170,12 @@ class RunMonitor:
             known = self._dispatch.get((event.action, event.kinds))
             if known is not None and known.deciding is not None and self._passes(event, known.deciding, known.counts):
                 return _NOTHING_AHEAD
-        with self._tried(events, ahead=True, after=len(self._waiting)) as found:
+        over = {name: event for name, (event, is_over) in self._waiting.items() if is_over}
+        in_flight = len(self._waiting) - len(over)
+        with self._tried([*over.values(), *events], ahead=True, after=in_flight, over=over) as found:
             pass
-        if self._waiting:
-            with self._tried([*self._flying(), *events], ahead=True) as together:
+        if in_flight:
+            with self._tried([*self._flying(), *events], ahead=True, over=over) as together:
                 found = found | together
         if not found and not self._unjudged:
             return _NOTHING_AHEAD
@@ -202,9 +204,11 @@ class RunMonitor:
 
     @contextmanager
     def _tried(
-        self, events: Sequence[Event], *, ahead: bool, after: int = 0
+        self, events: Sequence[Event], *, ahead: bool, after: int = 0, over: Container[str] = ()
     ) -> Iterator[dict[tuple[int, int], Breach | str]]:
         """The state with some more events, until the block ends; `after` so many that are left out.
+
+        Ahead, events are taken to succeed, but for those that are `over`, by their ids.
 
         What is found has breaches by rule and event, and under the event -1 why a rule cannot judge these events.
         """
@@ -216,7 +220,8 @@ class RunMonitor:
         added: list[str] = []
         try:
             for place, given in enumerate(events):
-                event = _as_proposed(given) if ahead else given
+                now.ahead = is_open = ahead and given.id not in over
+                event = _as_proposed(given) if is_open else given
                 if event.call not in self._calls:
                     added.append(event.call)
                 parts, tables, *_ = self._begin(event)
@@ -225,7 +230,7 @@ class RunMonitor:
                     ranks.add(event)
                 for part in parts:
                     try:
-                        for index in part.judged.judge(now, part, ahead):
+                        for index in part.judged.judge(now, part, is_open):
                             self._note(part.rule, part.judged, index, found)
                     except CannotJudge as reason:
                         found[part.rule, -1] = str(reason)

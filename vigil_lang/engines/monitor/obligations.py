@@ -249,8 +249,7 @@ class Missing(Bounded):
         super().__init__(bound, body.actual.slots)
         self._body = body
         self.names = None if bound is not None else body.actual.names
-        names = body.actual.names
-        self.ends_with_calls = isinstance(bound, core.Calls) and names is not None and names.isdisjoint(MESSAGES)
+        self.ends_with_calls = asks_for_a_call(bound, body.actual)
 
     def open(self, now: Now, binding: Binding) -> list[Obligation]:
         """See `Obligations`."""
@@ -282,6 +281,12 @@ class Missing(Bounded):
     def expire(self, now: Now) -> list[Obligation]:
         """See `Obligations`."""
         return self._passing(now, now.ordinal + 1) if self.ends_with_calls else []
+
+
+def asks_for_a_call(bound: core.Bound, body: Body) -> bool:
+    """Whether the end of a call can be the last chance: what is asked for within some calls is no message, which would
+    count as the call's."""
+    return isinstance(bound, core.Calls) and body.names is not None and body.names.isdisjoint(MESSAGES)
 
 
 def _occurs(body: Body, now: Now) -> bool:
@@ -339,6 +344,7 @@ class Breaking(Bounded):
         super().__init__(theta.bound, left.actual.slots | right.actual.slots)
         self._left, self._right, self._weak = left, right, theta.weak
         self.owes = not theta.weak
+        self.ends_with_calls = self.owes and asks_for_a_call(theta.bound, right.actual)
         self.names: frozenset[str] | None = None
 
     def open(self, now: Now, binding: Binding) -> list[Obligation]:
@@ -364,6 +370,10 @@ class Breaking(Bounded):
         if isinstance(self._bound, core.Steps):
             found += self._late(now, self._next(now))
         return found
+
+    def expire(self, now: Now) -> list[Obligation]:
+        """See `Obligations`."""
+        return self._passing(now, now.ordinal + 1) if self.ends_with_calls else []
 
     def _late(self, now: Now, here: int | None) -> list[Obligation]:
         if self._bound is None:

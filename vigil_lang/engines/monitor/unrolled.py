@@ -89,7 +89,7 @@ class Unrolled:
                 if (at, binding) in self._true:
                     continue
                 value = unrolling.value(self.rule.requirement.theta, at, binding)
-                if value is True and not ahead:
+                if value is True and now.trail is None:
                     self._true.add((at, binding))
                 elif value is False and self.violations.note(self._places[at], event.id, binding, now):
                     new.append(self._places[at])
