@@ -36,6 +36,8 @@ def compiled(condition: core.Condition, slots: Mapping[str, Any] | None = None) 
             return lambda e, _: bool(texts(field, e))
         case core.Has(core.Reads(name, output)):
             return (lambda e, _: e.output is not None) if output else (lambda e, _: name in e.args)
+        case core.In(core.Reads(name, False, ()), values, False):
+            return lambda e, _: not values.isdisjoint(e.args.get(name, ()))
         case core.In(field, values, negated):
             return lambda e, _: any((text in values) != negated for text in texts(field, e))
         case core.Matches(field, matcher, negated):
@@ -48,6 +50,9 @@ def compiled(condition: core.Condition, slots: Mapping[str, Any] | None = None) 
             return lambda e, b: _compares(texts(field, e), operator, b[x])
         case core.Equals(field, variable):
             x = variable if slots is None else slots[variable]
+            if not field.output and not field.views:
+                name = field.name
+                return lambda e, b: b[x] in e.args.get(name, ())
             return lambda e, b: b[x] in texts(field, e)  # the fresh text, None, is in none
         case core.Contains(field, variable):
             x = variable if slots is None else slots[variable]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_UP, Context, Decimal, InvalidOperation
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -28,6 +29,9 @@ _PLACES = 10_000
 EXACT = Context(prec=3 * _PLACES, rounding=ROUND_UP, Emax=MAX_EMAX, Emin=MIN_EMIN)
 """Arithmetic in which totals of whatever events carry are exact."""
 _SMALLEST = Decimal((0, (1,), -_PLACES))
+
+_SHORT = 32
+"""Code points of a text whose number is remembered."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
@@ -132,6 +136,15 @@ def number(text: str) -> Decimal | None:
 
     One that `Decimal` cannot hold is infinite, or so near to 0 that nothing is nearer.
     """
+    return _short_number(text) if len(text) <= _SHORT else _number(text)
+
+
+@lru_cache(maxsize=4_096)
+def _short_number(text: str) -> Decimal | None:
+    return _number(text)
+
+
+def _number(text: str) -> Decimal | None:
     if not _NUMBER.fullmatch(text):
         return None
     try:

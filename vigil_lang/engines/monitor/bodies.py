@@ -32,6 +32,8 @@ class Body(Protocol):
     """Whether it is false under every binding that `exceptions` does not list."""
     regular: bool
     """Whether `exceptions` lists every binding whose truth may differ from the fresh one's."""
+    exact: bool
+    """Whether it holds under each binding that `exceptions` lists, and under no other."""
 
     def holds(self, now: Now, binding: Binding) -> bool:
         """Θ(e, x̄) at the event at hand."""
@@ -47,7 +49,7 @@ class AtEvent:
         self.leaf = leaf
         self.slots = frozenset(leaf.slots)
         self.names = leaf.names
-        self.rare = leaf.keys is not None and bool(leaf.slots)
+        self.rare = self.exact = leaf.keys is not None and bool(leaf.slots)
         self.regular = not leaf.slots or leaf.keys is not None or leaf.candidates is not None
         self.spread = spreading(leaf.slots, width)
 
@@ -70,6 +72,7 @@ class OfValues:
 
     names: frozenset[str] | None = None
     rare = False
+    exact = False
 
     def __init__(self, condition: core.Condition, order: tuple[str, ...], mentioned: Iterable[str]) -> None:
         self.slots = frozenset(order.index(x) for x in mentioned)
@@ -92,6 +95,7 @@ class Negation:
 
     names: frozenset[str] | None = None
     rare = False
+    exact = False
 
     def __init__(self, body: Body) -> None:
         self._body = body
@@ -106,6 +110,8 @@ class Negation:
 
 class Conjunction:
     """Θ ∧ Θ′ …"""
+
+    exact = False
 
     def __init__(self, items: Sequence[Body], width: int) -> None:
         self._items = items
@@ -130,6 +136,8 @@ class Conjunction:
 
 class Disjunction:
     """Θ ∨ Θ′ …"""
+
+    exact = False
 
     def __init__(self, items: Sequence[Body], width: int) -> None:
         self._items = items

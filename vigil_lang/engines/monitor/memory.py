@@ -44,6 +44,8 @@ class Operator(Protocol):
     """Whether the event at hand counts, too."""
     lasting: bool
     """Whether what holds once holds from then on, as long as nothing breaks or resets it."""
+    resets: bool
+    """Whether what breaks or resets it leaves nothing of what was before."""
     window: Window
     """What it knows of its bound."""
 
@@ -102,21 +104,26 @@ class Window:
             return [counts for at, counts in entries if at >= oldest]
         return [counts for at, counts in entries if self._least <= here - at <= self._most]
 
-    def add(self, entries: list[Any], at: int | None, counts: Any) -> None:
-        """Take in an entry, and drop those too far behind it."""
-        if at is not None:
-            if len(entries) >= MOST_ENTRIES:
-                raise CannotJudge(f"more than {MOST_ENTRIES:,} events are within the bound")
-            entries.append([at, counts])
-            self.drop(entries, at)
+    def add(self, entries: list[Any], at: int | None, counts: Any) -> list[Any]:
+        """Take in an entry, and drop those too far behind it, which are returned."""
+        if at is None:
+            return []
+        if len(entries) >= MOST_ENTRIES:
+            raise CannotJudge(f"more than {MOST_ENTRIES:,} events are within the bound")
+        entries.append([at, counts])
+        return self.drop(entries, at)
 
-    def drop(self, entries: list[Any], here: int) -> None:
-        """Drop the entries that are too far behind."""
+    def drop(self, entries: list[Any], here: int) -> list[Any]:
+        """Drop the entries that are too far behind, and return them."""
         oldest, old = here - self._most - self._slack, 0
         while old < len(entries) and entries[old][0] < oldest:
             self._forget(entries[old][0])
             old += 1
+        if not old:
+            return []
+        dropped = entries[:old]
         del entries[:old]
+        return dropped
 
     def drop_all(self, entries: list[Any], now: Now) -> None:
         """Drop the entries that are too far behind the event at hand."""
@@ -142,6 +149,7 @@ class Window:
 class Unbounded:
     """`earlier` and `since` without a bound: [whether it holds at the next event]."""
 
+    resets = True
     counts_here = False
     lasting = True
 
@@ -178,6 +186,7 @@ class OneSided:
 
     def __init__(self, bound: core.Calls | core.Steps | core.Within, *, weak: bool) -> None:
         self.window = Window(bound)
+        self.resets = not weak
         self._weak = weak
         self._better = max if bound.least == 0 else min
 
@@ -219,6 +228,7 @@ class TwoSided:
 
     def __init__(self, bound: core.Bound, *, weak: bool) -> None:
         self.window = Window(bound)
+        self.resets = not weak
         self._weak = weak
 
     def begin(self) -> Memory:
@@ -253,6 +263,7 @@ class Counting:
     """`repeated`: [the units (calls, or distinct values) since the last reset, no more than are counted], or with a
     bound [the entries of units]."""
 
+    resets = True
     counts_here = True
 
     def __init__(self, theta: core.Repeated) -> None:
@@ -311,6 +322,7 @@ class Adding:
     The total is that of all entries kept, so no less than what is within the bound.
     """
 
+    resets = True
     counts_here = True
     lasting = False
 
@@ -337,10 +349,14 @@ class Adding:
             if not self.window.bounded:
                 memory[0] = EXACT.add(Decimal(memory[0]), amount)
             elif letter.measure is not None:
-                before = len(memory[1]) + 1
-                self.window.add(memory[1], letter.measure, amount)
                 whole = EXACT.add(Decimal(memory[0]), amount)
-                memory[0] = whole if len(memory[1]) == before else self._sum(memory[1])
+                dropped = self.window.add(memory[1], letter.measure, amount)
+                if dropped and whole.is_infinite():
+                    whole = self._sum(memory[1])
+                else:
+                    for _, gone in dropped:
+                        whole = EXACT.subtract(whole, Decimal(gone))
+                memory[0] = whole
 
     @staticmethod
     def _sum(entries: list[Any]) -> Decimal:

@@ -295,6 +295,9 @@ class RunMonitor:
                 self._ids = dict.fromkeys(islice(self._ids, IDS, None))
             for part in parts:
                 judged = part.judged
+                if part.is_idle and judged.exercised:
+                    self._dispatch.pop((event.action, event.kinds), None)
+                    continue
                 try:
                     for index in judged.judge(now, part, False):
                         name, binding = judged.violations.found[index]

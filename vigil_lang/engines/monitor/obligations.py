@@ -196,6 +196,8 @@ class Bounded:
         """The keys of open obligations at which a body holds at the event at hand."""
         if not self._open:
             return []
+        if body.exact:
+            return [key for b in body.exceptions(now) if (key := self._key(b)) in self._open]
         if body.rare and body.regular:
             found = dict.fromkeys(self._key(b) for b in body.exceptions(now) if body.holds(now, b))
             return [key for key in found if key in self._open]

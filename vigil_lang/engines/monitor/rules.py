@@ -27,6 +27,8 @@ class Part(NamedTuple):
     advancing: tuple[Obligations, ...]
     beginning: tuple[Way, ...]
     exercising: tuple[Way, ...]
+    is_idle: bool = False
+    """Whether it is asked only until the rule is exercised."""
     decides: bool = False
     """Whether such an event is judged at once, and no other event with it."""
 
@@ -36,6 +38,8 @@ class Judged(Protocol):
 
     rule: Rule
     violations: Violations
+    exercised: bool
+    """Whether some event put it to the test, as far as that is asked before the run ends."""
     tables: list[Table]
     """What the monitor updates after all rules have judged an event."""
     ends_with_calls: bool
@@ -155,10 +159,11 @@ class Sliced:
         if self.waits_for_last:
             return Part(place, self, advancing, (), tuple(self._exercising))
         beginning = tuple([each for each in self.ways if _concerns(each.names, names)])
-        exercising = tuple([each for each in self._exercising if _concerns(each.names, names)])
+        exercising = () if self.exercised else tuple([w for w in self._exercising if _concerns(w.names, names)])
         decides = not advancing and all(each.obligations is None for each in beginning)
         concerned = advancing or beginning or exercising
-        return Part(place, self, advancing, beginning, exercising, decides) if concerned else None
+        is_idle = not advancing and not beginning
+        return Part(place, self, advancing, beginning, exercising, is_idle, decides) if concerned else None
 
     def judge(self, now: Now, part: Part, ahead: bool) -> list[int]:
         """See `Judged`."""

@@ -37,6 +37,7 @@ class Table(Protocol):
     names: frozenset[str] | None
     rare: bool
     regular: bool
+    exact: bool
     told_by: frozenset[str] | None
     """The names of the events that may change it; None for all."""
     counts_here: bool
@@ -70,6 +71,7 @@ class Seen:
     names: frozenset[str] | None = None
     rare = True
     regular = True
+    exact = False
     counts_here = False
 
     def __init__(self, leaf: Leaf, width: int) -> None:
@@ -121,6 +123,7 @@ class Slices:
 
     names: frozenset[str] | None = None
     regular = True
+    exact = False
 
     def __init__(self, operator: Operator, met: Body, broken: Body | None, slots: Slots, width: int) -> None:
         """`broken` is what breaks an interval, or resets a count."""
@@ -139,6 +142,8 @@ class Slices:
         self._slices: dict[Key, list[Any]] = {}
         """Of each key [how much of the log it knows, its memory]."""
         self._swept = 64
+        self._reset = 0
+        """Where in the log the last letter stands that leaves nothing of what was before."""
 
     def holds(self, now: Now, binding: Binding) -> bool:
         """See `Table`."""
@@ -164,22 +169,26 @@ class Slices:
         operator, trail = self._operator, now.trail
         if trail is not None:
             trail.append((setattr, (operator.window, "forgotten", operator.window.forgotten)))
-        here, stops = self._told(now, self._fresh)
+        ends = self._broken
+        here = not self._met.rare and self._met.holds(now, self._fresh)
+        stops = ends is not None and not ends.rare and ends.holds(now, self._fresh)
         logged = here or stops
-        for binding in self._touched(now) if self.slots else ():
+        for binding, met, broken in self._touched(now, stops) if self.slots else ():
             key = self._key(binding)
             known = self._slices.get(key)
             if known is None:
                 known = self._begun(key, trail)
             memory = self._caught_up(key, known, now)
-            operator.step(memory, operator.letter(now, *self._told(now, binding)))
+            operator.step(memory, operator.letter(now, met, broken))
             known[0] = len(self._log) + logged
         if logged:
             if trail is not None:
-                trail.append((self._restore, (copied(self._base), len(self._log))))
+                trail.append((self._restore, (copied(self._base), len(self._log), self._reset)))
             letter = operator.letter(now, here, stops)
             operator.step(self._base, letter)
             if self._slices:
+                if stops and operator.resets:
+                    self._reset = len(self._log)
                 self._log.append(letter)
         if trail is None and (len(self._slices) > 2 * self._swept or len(self._log) > 4 * len(self._slices) + 64):
             self._sweep(now)
@@ -188,10 +197,13 @@ class Slices:
         broken = self._broken
         return self._met.holds(now, binding), broken is not None and broken.holds(now, binding)
 
-    def _touched(self, now: Now) -> Iterable[Binding]:
-        if self._broken is None:
-            return dict.fromkeys(self._met.exceptions(now))
-        return dict.fromkeys((*self._met.exceptions(now), *self._broken.exceptions(now)))
+    def _touched(self, now: Now, stops: bool) -> Iterable[tuple[Binding, bool, bool]]:
+        """The bindings that may differ from the fresh one, and what is said under each."""
+        met, broken = self._met, self._broken
+        if met.exact and (broken is None or not broken.slots):
+            return [(binding, True, stops) for binding in met.exceptions(now)]
+        found = dict.fromkeys((*met.exceptions(now), *(() if broken is None else broken.exceptions(now))))
+        return [(binding, *self._told(now, binding)) for binding in found]
 
     def _begun(self, key: Key, trail: Trail) -> list[Any]:
         if len(self._slices) >= MOST_KEYS:
@@ -206,13 +218,15 @@ class Slices:
         memory: Memory = known[1]
         if now.trail is not None:
             now.trail.append((self._slices.__setitem__, (key, [known[0], copied(memory)])))
-        for letter in self._log[known[0] :]:
-            self._operator.step(memory, letter)
-        known[0] = len(self._log)
+        if known[0] < len(self._log):
+            for letter in self._log[max(known[0], self._reset) :]:
+                self._operator.step(memory, letter)
+            known[0] = len(self._log)
         return memory
 
-    def _restore(self, base: Memory, logged: int) -> None:
+    def _restore(self, base: Memory, logged: int, reset: int) -> None:
         self._base = base
+        self._reset = reset
         del self._log[logged:]
 
     def _sweep(self, now: Now) -> None:
@@ -226,6 +240,7 @@ class Slices:
             if memory == self._base:
                 del self._slices[key]
         self._log.clear()
+        self._reset = 0
         self._swept = max(64, len(self._slices))
 
     def is_settled(self, last: Now | None) -> bool:
@@ -250,6 +265,7 @@ class Slices:
         """See `Table`."""
         self._base, slices, self._swept, self._operator.window.forgotten = state
         self._log.clear()
+        self._reset = 0
         self._slices = {as_key(key): [0, memory] for key, memory in slices}
 
 
@@ -259,6 +275,7 @@ class Journal:
     names: frozenset[str] | None = None
     rare = False
     regular = False
+    exact = False
 
     def __init__(self, operator: Operator, met: Body, broken: Body | None, slots: Slots) -> None:
         """As of `Slices`."""

@@ -40,6 +40,7 @@ class Unrolled:
 
     ends_with_calls = False
     counts = False
+    exercised = False
 
     def __init__(self, rule: Rule, rank: Callable[[Binding], tuple[int, ...]]) -> None:
         self.rule = rule
