@@ -87,6 +87,7 @@ CODES: dict[str, Code] = _table(
     ("VGL325", "warning", "two variables of a statement look alike"),
     ("VGL326", "warning", "a test of an argument that is called like a variable"),
     ("VGL327", "warning", "a gate is told to stop what it cannot prevent"),
+    ("VGL328", "warning", "a value that the view before it never gives"),
     ("VGL331", "warning", "benign runs break the statement"),
     ("VGL332", "warning", "no given run exercises the statement"),
     ("VGL401", "warning", "an action is not in the signature"),

@@ -61,6 +61,7 @@ _FURTHER = {
     "VGL802": "rules.house_style:undocumented",
     "VGL803": "rules.house_style:unsourced",
     "VGL804": "rules.house_style:misordered",
+    "VGL328": "rules.value_no_view_gives",
 }
 """Codes and modules; a module that holds several rules is followed by the function's name."""
 

@@ -109,7 +109,8 @@ class Terms:
                 return Glob("*")
             case meaning:
                 assert isinstance(text, tree.Name)
-                message = f"`~` takes a text pattern, and `{{}}` is {described(meaning)}"
+                what = "a truth value" if text.text in ("true", "false") else described(meaning)
+                message = f"`~` takes a text pattern, and `{{}}` is {what}"
                 self.reject("VGL209", message, text, scope, "a text pattern is a string", quoting=True)
 
     def expression(self, regex: tree.Regex, scope: Scope) -> Expression:

@@ -85,6 +85,25 @@ def viewed(views: Sequence[View], texts: tuple[str, ...]) -> tuple[str, ...]:
     return texts
 
 
+def gives(view: str, text: str) -> bool:
+    """Whether a view may make a text of some text; true where that rests on what the view takes."""
+    match view:
+        case "lower":
+            return text == text.lower()
+        case "length" | "count":
+            return text.isascii() and text.isdigit() and (text == "0" or text[0] != "0")
+        case "host":
+            return text in (_host(f"https://{text}/"), _host(f"https://[{text}]/"))
+        case "base":
+            return "/" not in text and "\\" not in text
+        case "dir":
+            return text == "/" or not (text.endswith("/") or "\\" in text)
+        case "ext":
+            return not any(mark in text for mark in "./\\")
+        case _:
+            return True
+
+
 def _seen(view: View, text: str) -> tuple[str, ...]:
     if len(text) > _LONGEST_REMEMBERED:
         return _worked_out(view, text)

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from vigil_lang.semantics.policy import Policy
 
 
+_NULLS = frozenset({"null", "None", "nil", "undefined"})
+_NOT_NULL = "a bare name is a variable; a value that is null is absent, so `not has …` says that there is none"
+
+
 def find(subject: Subject) -> Iterator[Diagnostic]:
     """Variables that occur once and may be any value there."""
     policy, conditions = subject.policy, subject.conditions
@@ -71,12 +75,14 @@ def _texts(operand: Operand) -> Iterator[str]:
 def _counted(variable: str, place: Place) -> Diagnostic:
     written = place.source.text[place.span.start : place.span.end] == variable
     wanted = quote(variable)
+    if variable in _NULLS:
+        written = False
     return Diagnostic.of(
         "VGL301",
         f"`{variable}` is a variable here, which stands for any value, and a text elsewhere",
         place.source,
         place.span,
-        help=f"a bare name is a variable; the text is written `{wanted}`",
+        help=_NOT_NULL if variable in _NULLS else f"a bare name is a variable; the text is written `{wanted}`",
         fix=Fix(f"write `{wanted}`", (Edit(place.span, wanted),)) if written else None,
     )
 
@@ -86,6 +92,8 @@ def _lone(variable: str, place: Place, others: list[str], conditions: Conditions
     wanted = near[0] if near else quote(variable)
     help_text = f"a bare name is a variable; the text is written `{quote(variable)}`"
     written = place.source.text[place.span.start : place.span.end] == variable
+    if variable in _NULLS:
+        near, help_text, written = [], _NOT_NULL, False
     return Diagnostic.of(
         "VGL301",
         f"`{variable}` occurs only once, so it stands for any value",
