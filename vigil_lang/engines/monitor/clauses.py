@@ -179,27 +179,89 @@ def foreseen(condition: core.Condition, surely: bool) -> core.Condition:
 # --- bodies -------------------------------------------------------------------------------------------------
 
 
+class Prepared:
+    """What of a rule is the same along every run: its clauses, and its conditions ready to be asked.
+
+    Parts of clauses are known by what they are, not by what they say: to hash a body costs more than to make it.
+    """
+
+    def __init__(self, requirement: core.Requirement) -> None:
+        """Raises `Irregular` where there are too many clauses."""
+        self.order = requirement.variables
+        self.width = len(self.order)
+        trigger = requirement.trigger
+        self.violating = clauses(folded(requirement.theta), False)
+        self.exercising = [] if trigger is None else clauses(folded(trigger), True)
+        self._at_event: dict[tuple[int, bool | None], AtEvent] = {}
+        self._negated: dict[int, core.Theta] = {}
+        self._same: dict[core.Theta, core.Theta] = {}
+        self._first: dict[int, core.Theta] = {}
+        self._slots: dict[int, frozenset[int]] = {}
+        self._certain: dict[int, bool] = {}
+        self._open: dict[tuple[int, bool], bool] = {}
+
+    def at_event(self, holds: core.Holds, surely: bool | None) -> AtEvent:
+        """A condition on the event at hand."""
+        found = self._at_event.get((id(holds), surely))
+        if found is None:
+            condition = holds.condition if surely is None else foreseen(holds.condition, surely)
+            found = self._at_event[id(holds), surely] = AtEvent(Leaf(condition, self.order), self.width)
+        return found
+
+    def is_certain(self, holds: core.Holds) -> bool:
+        """Whether what it says of an event is known before that happens."""
+        found = self._certain.get(id(holds))
+        if found is None:
+            found = self._certain[id(holds)] = foreseen(holds.condition, True) == holds.condition
+        return found
+
+    def is_open(self, literal: Literal) -> bool:
+        """Whether a literal can only be told by how the event ends."""
+        body, holds = literal
+        if not isinstance(body, core.Holds):
+            return False
+        found = self._open.get((id(body), holds))
+        if found is None:
+            found = self._open[id(body), holds] = _constant(foreseen(body.condition, holds)) is (not holds)
+        return found
+
+    def negated(self, theta: core.Theta) -> core.Theta:
+        """The negation of a body, the same one each time."""
+        found = self._negated.get(id(theta))
+        if found is None:
+            found = self._negated[id(theta)] = core.negated(theta)
+        return found
+
+    def first_like(self, theta: core.Theta) -> core.Theta:
+        """The first of the bodies that say the same as this one."""
+        found = self._first.get(id(theta))
+        if found is None:
+            found = self._first[id(theta)] = self._same.setdefault(theta, theta)
+        return found
+
+    def slots(self, theta: core.Theta) -> frozenset[int]:
+        """Those of a body's variables."""
+        found = self._slots.get(id(theta))
+        if found is None:
+            mentioned = core.variables_of(theta)
+            found = frozenset(slot for slot, x in enumerate(self.order) if x in mentioned)
+            self._slots[id(theta)] = found
+        return found
+
+
 class Builder:
     """Makes the bodies and tables of one rule along one run."""
 
-    def __init__(self, order: tuple[str, ...], leaves: dict[core.Condition, Leaf]) -> None:
-        """`leaves` are those made so far, which hold nothing of a run."""
-        self.order = order
-        self.width = len(order)
-        self._leaves = leaves
-        self._known: dict[core.Theta, Table] = {}
+    def __init__(self, prepared: Prepared) -> None:
+        self.prepared = prepared
+        self.order, self.width = prepared.order, prepared.width
+        self._known: dict[int, tuple[core.Theta, Table]] = {}
 
     @property
     def tables(self) -> list[Table]:
         """Those made so far, each before those it rests on."""
-        return [self._known[theta] for theta in sorted(self._known, key=core.size, reverse=True)]
-
-    def leaf(self, condition: core.Condition) -> Leaf:
-        """A condition, ready to be asked."""
-        found = self._leaves.get(condition)
-        if found is None:
-            found = self._leaves[condition] = Leaf(condition, self.order)
-        return found
+        known = sorted(self._known.values(), key=lambda pair: core.size(pair[0]), reverse=True)
+        return [table for _, table in known]
 
     def body(self, theta: core.Theta, surely: bool | None = None) -> Body:
         """A body at the event at hand: as it happened, or as it surely (or possibly) will.
@@ -208,8 +270,8 @@ class Builder:
             Irregular: it looks ahead, or rests on operators that cannot list what they touch.
         """
         match theta:
-            case core.Holds(condition):
-                return AtEvent(self.leaf(condition if surely is None else foreseen(condition, surely)), self.width)
+            case core.Holds():
+                return self.prepared.at_event(theta, surely)
             case core.Where(condition):
                 return OfValues(condition, self.order, core.named_in_where(condition))
             case core.Not(body):
@@ -219,7 +281,8 @@ class Builder:
             case core.Or(items):
                 return Disjunction([self.body(item, surely) for item in items], self.width)
             case core.Implies(left, right):
-                return self.body(core.Or((core.Not(left), right)), surely)
+                refuted = Negation(self.body(left, None if surely is None else not surely))
+                return Disjunction([refuted, self.body(right, surely)], self.width)
             case core.Earlier() | core.Since() | core.Repeated() | core.Exceeds():
                 return self.table(theta)
             case _:
@@ -231,15 +294,16 @@ class Builder:
 
     def table(self, theta: core.Earlier | core.Since | core.Repeated | core.Exceeds) -> Table:
         """The table of an operator that looks back."""
-        found = self._known.get(theta)
+        first = self.prepared.first_like(theta)
+        found = self._known.get(id(first))
         if found is None:
-            found = self._known[theta] = self._table(theta)
-        return found
+            found = self._known[id(first)] = (first, self._table(theta))
+        return found[1]
 
     def _table(self, theta: core.Earlier | core.Since | core.Repeated | core.Exceeds) -> Table:
         within, broken = theta.right if isinstance(theta, core.Since) else theta.body, None
         if isinstance(theta, core.Since):
-            broken = core.negated(theta.left)
+            broken = self.prepared.negated(theta.left)
         elif not isinstance(theta, core.Earlier):
             broken = theta.reset
         met, stops = self.body(within), None if broken is None else self.body(broken)
@@ -296,44 +360,39 @@ def way(clause: Clause, builder: Builder) -> Way:
     rest = [literal for literal in clause if not isinstance(literal.body, core.Last) and literal not in future]
     later: frozenset[int] = frozenset()
     if future:
-        later = _slots(future[0].body, builder)
+        later = builder.prepared.slots(future[0].body)
     asked, left, names, known = _ordered([(builder.body(t.body), t.holds) for t in rest], later)
     values = tuple([body for body, _ in left])
     obligations = _obligations(future[0], builder, known, values) if future else None
     if left and not isinstance(obligations, ComingUnder):
         raise Irregular
     find = _finding(asked, builder.width, names)
-    ahead = find if all(_is_certain(literal.body) for literal in rest) else _ahead(rest, later, builder)
+    ahead = find if all(_is_certain(t, builder) for t in rest) else _ahead(rest, later, builder)
     against = tuple(
         [
             builder.table(t.body)
             for t in rest
-            if not t.holds and isinstance(t.body, core.Earlier | core.Repeated) and not core.variables_of(t.body)
+            if not t.holds and isinstance(t.body, core.Earlier | core.Repeated) and not builder.prepared.slots(t.body)
         ]
     )
     return Way(names, find, ahead, obligations, is_last, against)
 
 
-def _is_certain(theta: core.Theta) -> bool:
+def _is_certain(literal: Literal, builder: Builder) -> bool:
     """Whether what a literal says of an event is known before it happens."""
-    return not isinstance(theta, core.Holds) or foreseen(theta.condition, True) == theta.condition
+    body = literal.body
+    return not isinstance(body, core.Holds) or builder.prepared.is_certain(body)
 
 
 def _ahead(literals: list[Literal], later: frozenset[int], builder: Builder) -> Callable[[Now], list[Binding]]:
     """Likewise of an event that is still to happen; what is open makes no violation certain."""
-    for body, holds in literals:
-        if isinstance(body, core.Holds) and _constant(foreseen(body.condition, holds)) is (not holds):
-            return lambda _: []
+    if any(builder.prepared.is_open(literal) for literal in literals):
+        return lambda _: []
     try:
         steps, _, names, _ = _ordered([(builder.body(body, holds), holds) for body, holds in literals], later)
     except Irregular:
         return lambda _: []
     return _finding(steps, builder.width, names)
-
-
-def _slots(theta: core.Theta, builder: Builder) -> frozenset[int]:
-    mentioned = core.variables_of(theta)
-    return frozenset(slot for slot, x in enumerate(builder.order) if x in mentioned)
 
 
 Step = tuple["Body | None", tuple[tuple["Body", bool], ...]]
@@ -465,11 +524,11 @@ def _obligations(literal: Literal, builder: Builder, known: frozenset[int], valu
     resolver: core.Theta | None = None
     match literal:
         case Literal(core.Later(body, bound), False):
-            if not _slots(body, builder) <= known:
+            if not builder.prepared.slots(body) <= known:
                 raise Irregular
             return Missing(builder.pair(body, False), bound)
         case Literal(core.Until() as until, False):
-            if not _slots(until, builder) <= known:
+            if not builder.prepared.slots(until) <= known:
                 raise Irregular
             return Breaking(builder.pair(until.left, False), builder.pair(until.right, False), until)
         case Literal(core.Later(body, bound), True):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import msgspec
 
 from vigil_lang.engines.interface import Ahead, Breach, Progress, Unjudged
-from vigil_lang.engines.monitor.clauses import Irregular
+from vigil_lang.engines.monitor.clauses import Irregular, Prepared
 from vigil_lang.engines.monitor.leaves import CannotJudge, Now
 from vigil_lang.engines.monitor.rules import Sliced
 from vigil_lang.engines.monitor.unrolled import Unrolled
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator, Sequence
 
     from vigil_lang.engines.interface import Outcome, Owed, PrefixVerdict, Rule
-    from vigil_lang.engines.monitor.leaves import Binding, Leaf
+    from vigil_lang.engines.monitor.leaves import Binding
     from vigil_lang.engines.monitor.rules import Judged, Part
     from vigil_lang.engines.monitor.tables import Table
 
@@ -45,11 +45,27 @@ class MonitorEngine:
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         self.rules = tuple(rules)
-        self.leaves: list[dict[core.Condition, Leaf]] = [{} for _ in self.rules]
+        self.ranked = [_ranked(rule) for rule in self.rules]
+        """Of each rule the views whose values variables have, too."""
+        self._prepared: dict[int, Prepared | None] = {}
         digest = blake2b(digest_size=16)
         for rule in self.rules:
             digest.update(rule.name.encode() + b"\0" + core.to_json(rule.requirement))
         self.digest = digest.hexdigest()
+
+    def judged(self, place: int, rank: Callable[[Binding], tuple[int, ...]]) -> Judged:
+        """A rule at the beginning of a run."""
+        rule = self.rules[place]
+        try:
+            if place not in self._prepared:
+                self._prepared[place] = None
+                self._prepared[place] = Prepared(rule.requirement)
+            prepared = self._prepared[place]
+            if prepared is not None:
+                return Sliced(rule, prepared, rank)
+        except Irregular:
+            self._prepared[place] = None
+        return Unrolled(rule, rank)
 
     def run(self) -> RunMonitor:
         """A monitor at the beginning of a run."""
@@ -74,6 +90,11 @@ class MonitorEngine:
         except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
             raise ValueError(f"the snapshot is damaged: {error}") from None
         return monitor
+
+
+def _ranked(rule: Rule) -> tuple[core.Reads, ...]:
+    tests = [t for holds in core.conditions(rule.requirement.theta) for t in core.tests(holds.condition)]
+    return tuple(dict.fromkeys(t.field for t in tests if isinstance(t, core.Equals) and t.field.views))
 
 
 class Ranks:
@@ -125,6 +146,10 @@ class Concerned(NamedTuple):
     """Whether an operator looks at the event itself, not only a condition that is made for what is ahead."""
 
 
+def _by_rule_and_event(breach: Breach) -> tuple[int, int]:
+    return breach.rule, breach.event
+
+
 def _as_proposed(event: Event) -> Event:
     """An event as it is judged before it happens: it will succeed, and nothing is known of its output."""
     return event if event.status == "ok" and event.output is None else replace(event, status="ok", output=None)
@@ -142,9 +167,7 @@ class RunMonitor:
         self._waiting: dict[str, list[Any]] = {}
         """Events from the first one in flight on, by id: [event, whether it has ended]."""
         self._ranks: dict[tuple[core.Reads, ...], Ranks] = {(): Ranks(())}
-        self._judged: list[Judged | None] = [
-            self._judged_by(rule, leaves) for rule, leaves in zip(engine.rules, engine.leaves, strict=True)
-        ]
+        self._judged: list[Judged | None] = [self._judged_by(place) for place in range(len(engine.rules))]
         self._unjudged: dict[int, str] = {}
         self._dispatch: dict[tuple[str, tuple[str, ...]], Concerned] = {}
         self._ending = [(i, j) for i, j in enumerate(self._judged) if j is not None and j.ends_with_calls]
@@ -152,14 +175,9 @@ class RunMonitor:
         self._at: tuple[int, int, int | None] = (0, -1, None)
         """Where the last event that is judged stands."""
 
-    def _judged_by(self, rule: Rule, leaves: dict[core.Condition, Leaf]) -> Judged:
-        tests = [t for holds in core.conditions(rule.requirement.theta) for t in core.tests(holds.condition)]
-        fields = tuple(dict.fromkeys(t.field for t in tests if isinstance(t, core.Equals) and t.field.views))
-        ranks = self._ranks.setdefault(fields, Ranks(fields))
-        try:
-            return Sliced(rule, leaves, ranks.of)
-        except Irregular:
-            return Unrolled(rule, ranks.of)
+    def _judged_by(self, place: int) -> Judged:
+        fields = self._engine.ranked[place]
+        return self._engine.judged(place, self._ranks.setdefault(fields, Ranks(fields)).of)
 
     # --- what is asked --------------------------------------------------------------------------------------
 
@@ -180,7 +198,7 @@ class RunMonitor:
         if not found and not self._unjudged:
             return _NOTHING_AHEAD
         reasons = {rule: why for (rule, _), why in found.items() if isinstance(why, str)}
-        breaches = [breach for breach in found.values() if isinstance(breach, Breach)]
+        breaches = sorted([breach for breach in found.values() if isinstance(breach, Breach)], key=_by_rule_and_event)
         return Ahead(tuple(breaches), tuple([Unjudged(*pair) for pair in sorted((reasons | self._unjudged).items())]))
 
     def _passes(self, event: Event, deciding: tuple[Callable[[Now], list[Binding]], ...], counts: bool) -> bool:

@@ -5,18 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from vigil_lang.engines.interface import Outcome, Owed, Violation
-from vigil_lang.engines.monitor.clauses import Builder, Irregular, clauses, folded, way
+from vigil_lang.engines.monitor.clauses import Builder, Irregular, way
 from vigil_lang.engines.monitor.leaves import CannotJudge, Now
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from vigil_lang.engines.interface import PrefixVerdict, Rule
-    from vigil_lang.engines.monitor.clauses import Way
-    from vigil_lang.engines.monitor.leaves import Binding, Leaf
+    from vigil_lang.engines.monitor.clauses import Prepared, Way
+    from vigil_lang.engines.monitor.leaves import Binding
     from vigil_lang.engines.monitor.obligations import Obligations
     from vigil_lang.engines.monitor.tables import Table
-    from vigil_lang.semantics import core
 
 
 class Part(NamedTuple):
@@ -127,21 +126,15 @@ class Violations:
 class Sliced:
     """A rule judged by slices: what an event costs rests on what it touches, not on the run."""
 
-    def __init__(
-        self, rule: Rule, leaves: dict[core.Condition, Leaf], rank: Callable[[Binding], tuple[int, ...]]
-    ) -> None:
+    def __init__(self, rule: Rule, prepared: Prepared, rank: Callable[[Binding], tuple[int, ...]]) -> None:
         """Raises `Irregular` where the rule is not of the forms that are judged so."""
-        requirement = rule.requirement
         self.rule = rule
-        builder = Builder(requirement.variables, leaves)
-        self.ways = [way(clause, builder) for clause in clauses(folded(requirement.theta), False)]
-        trigger = requirement.trigger
-        self._exercising = (
-            [] if trigger is None else [way(clause, builder) for clause in clauses(folded(trigger), True)]
-        )
+        builder = Builder(prepared)
+        self.ways = [way(clause, builder) for clause in prepared.violating]
+        self._exercising = [way(clause, builder) for clause in prepared.exercising]
         if any(each.obligations is not None for each in self._exercising):
             raise Irregular
-        self.exercised = trigger is None
+        self.exercised = rule.requirement.trigger is None
         self.waits_for_last = any(each.is_last for each in self.ways)
         if self.waits_for_last and not all(each.is_last for each in self.ways):
             raise Irregular
@@ -191,7 +184,7 @@ class Sliced:
                             new.append(over.index)
         if not self.exercised and now.trail is None:
             self.exercised = any(not each.is_last and found_at(each, now) for each in part.exercising)
-        return new
+        return sorted(new)
 
     def _move_on(self, now: Now) -> None:
         """Take in the event that was the last: what holds of a last event is asked before it is taken in."""

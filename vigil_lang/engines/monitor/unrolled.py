@@ -55,6 +55,14 @@ class Unrolled:
         """The events and bindings at which Θ holds whatever comes."""
         self._domains: list[dict[str, None]] = [{} for _ in rule.requirement.variables]
         self._steps = 0
+        self._latest: tuple[int, int] | None = None
+        """The latest time and call."""
+        ahead = [b.bound for b in core.bodies(rule.requirement.theta) if isinstance(b, core.Later | core.Until)]
+        self._ordered = (
+            any(isinstance(bound, core.Within) for bound in ahead),
+            any(isinstance(bound, core.Calls) for bound in ahead),
+        )
+        """Whether it takes for passed what is long ago in time, or in calls."""
         tests = [test for holds in core.conditions(rule.requirement.theta) for test in core.tests(holds.condition)]
         self._fields = [
             list(dict.fromkeys(t.field for t in tests if isinstance(t, core.Equals) and t.variable == x))
@@ -69,6 +77,7 @@ class Unrolled:
         """See `Judged`."""
         if len(self._events) >= MOST_EVENTS:
             raise CannotJudge(f"it relates events in a way that is judged for runs of up to {MOST_EVENTS:,} events")
+        self._check_order(now)
         self._events.append(now.event)
         self._places.append(now.index)
         if now.trail is not None:
@@ -100,6 +109,16 @@ class Unrolled:
             raise CannotJudge("it relates events, and values, in too many ways")
         return new
 
+    def _check_order(self, now: Now) -> None:
+        """Refuse an event that may be within a bound that was taken for passed."""
+        time, call = self._latest or (core.FAR * -1, -1)
+        at = time if now.time is None else now.time
+        if (at < time and self._ordered[0]) or (now.ordinal < call and self._ordered[1]):
+            raise CannotJudge(f"the event {now.event.id} comes out of order, within a bound that may have passed")
+        if now.trail is not None:
+            now.trail.append((setattr, (self, "_latest", self._latest)))
+        self._latest = max(time, at), max(call, now.ordinal)
+
     def end_call(self, now: Now) -> list[int]:
         """See `Judged`."""
         return []
@@ -129,11 +148,12 @@ class Unrolled:
 
     def state(self) -> Any:
         """See `Judged`."""
-        return [self.violations.state(), self._events, self._steps, sorted(self._true, key=str)]
+        return [self.violations.state(), self._events, self._steps, sorted(self._true, key=str), self._latest]
 
     def load(self, state: Any) -> None:
         """See `Judged`."""
-        violations, events, self._steps, true = state
+        violations, events, self._steps, true, latest = state
+        self._latest = None if latest is None else (latest[0], latest[1])
         self.violations.load(violations)
         self._events = msgspec.convert(events, list[Event])
         self._places = list(range(len(self._events)))
