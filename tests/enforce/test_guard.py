@@ -954,6 +954,7 @@ def test_what_is_said_is_part_of_the_run() -> None:
 def test_what_decides_on_calls_imports_no_solver_and_no_network() -> None:
     program = """
 import sys
+before = set(sys.modules)
 import vigil_lang as vigil
 assert len([m for m in sys.modules if m.startswith("vigil_lang")]) == 1
 g = vigil.guard(vigil.parse_policy("statement S: prec(pay(a = x), check(a = x))"))
@@ -961,7 +962,8 @@ try:
     g.wrap(lambda a: a, name="pay")(1)
 except vigil.Blocked as blocked:
     str(blocked)
-found = {"z3", "pysmt", "socket", "ssl", "http.client", "urllib.request", "httpx", "anthropic"} & set(sys.modules)
+network = {"socket", "ssl", "http.client", "urllib.request", "httpx", "anthropic"}
+found = {"z3", "pysmt", *network} & (set(sys.modules) - before)
 assert not found, found
 """
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from hashlib import blake2b
 from itertools import islice
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
@@ -146,10 +147,6 @@ class Concerned(NamedTuple):
     """Whether an operator looks at the event itself, not only a condition that is made for what is ahead."""
 
 
-def _by_rule_and_event(breach: Breach) -> tuple[int, int]:
-    return breach.rule, breach.event
-
-
 def _as_proposed(event: Event) -> Event:
     """An event as it is judged before it happens: it will succeed, and nothing is known of its output."""
     return event if event.status == "ok" and event.output is None else replace(event, status="ok", output=None)
@@ -198,7 +195,7 @@ class RunMonitor:
         if not found and not self._unjudged:
             return _NOTHING_AHEAD
         reasons = {rule: why for (rule, _), why in found.items() if isinstance(why, str)}
-        breaches = sorted([breach for breach in found.values() if isinstance(breach, Breach)], key=_by_rule_and_event)
+        breaches = sorted([breach for breach in found.values() if isinstance(breach, Breach)], key=itemgetter(0))
         return Ahead(tuple(breaches), tuple([Unjudged(*pair) for pair in sorted((reasons | self._unjudged).items())]))
 
     def _passes(self, event: Event, deciding: tuple[Callable[[Now], list[Binding]], ...], counts: bool) -> bool:

@@ -224,6 +224,7 @@ class Sliced:
             for obligations in self.obligations
             if obligations.owes
             for each in obligations.waiting()
+            if each.index not in self.violations.found
         ]
         if self.last is not None and (failing := self._fails_at_last()):
             found.append(Owed(place, self.last.index, self.last.event.id, self.violations.first(failing)))

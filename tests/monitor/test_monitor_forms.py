@@ -1,0 +1,155 @@
+"""Every form and operator along fixed runs: each prefix, each proposal and each end as the denotation has them."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from tests.differential.engines import by_denotation
+from tests.differential.following import follow, follow_in_flight, follow_proposing, follow_together
+from tests.strategies.policies import policy_of
+from vigil_lang.engines.interface import Rule
+from vigil_lang.engines.monitor import MonitorEngine
+from vigil_lang.engines.monitor.rules import Sliced
+from vigil_lang.trace import Event, Trace
+
+SLICED = (
+    "abs(a(f = x)) after d(f = x)",
+    "abs(a(f contains x)) after d(f = x)",
+    "abs(a(f = x) and not status = ok)",
+    'abs(a(f = x)) where x ~ "M*"',
+    "abs(a(f = x, g = y)) where x < y",
+    "prec(a(f = x), b(f = x, status = ok))",
+    "prec(a(f = x, g = y), b(f = x, g = y))",
+    "prec(a(f = x, g = y), b(f = x))",
+    "prec(a(f = x), b())",
+    "prec(a(f = x), b(output = x))",
+    "prec(a(f = x), b(output contains x))",
+    "prec(a(f = x), b(not f = x))",
+    "prec(a(f:lower = x), b(f:lower = x))",
+    "prec(a(f = x) or c(g = x), b(f = x))",
+    'prec(a(), action ~ "b*")',
+    "resp(a(f = x), b(f = x))",
+    "resp(a(f = x), b())",
+    "resp(a(f = x), not a(f = x))",
+    "rslv(a(f = x), b(f = x, status = ok))",
+    "bresp[1](a(f = x), b(f = x))",
+    "bresp[2 steps](a(f = x), b(f = x))",
+    "bresp[1..2](a(f = x), b(f = x))",
+    "bresp[30s](a(f = x), b(f = x))",
+    "bresp[1](a(f = x), not c())",
+    "until(a(f = x), b(f = x), c(f = x))",
+    "until(a(f = x), b(), c(g = x))",
+    "until(a(), b(f = x), c(f = x))",
+    "until(a(), b(), c(f = x))",
+    "atmost[1](a(f = x))",
+    "atmost[1](a(f = x, status = ok)) in 2 calls",
+    "atmost[1](a()) in 30s",
+    "atmost[2](a(f = x)) since b(f = x)",
+    "atmost[1](a(f = x)) since b()",
+    "atmost[1](a(f = x, g = y), distinct output)",
+    "atmost[1](a(), distinct f) in 3 steps",
+    "atleast[2](a())",
+    "atleast[1](a(f = x)) after d(f = x)",
+    "atleast[2](a(), distinct f)",
+    "budget[8](a(), n)",
+    "budget[8](a(f = x), n) in 2 calls",
+    "budget[8](a(f = x), n) since b(f = x)",
+    "budget[3](a(f = x), output)",
+    "always a(f = x) implies earlier[1] b(f = x)",
+    "always a(f = x) implies earlier[1..] b(f = x)",
+    "always a(f = x) implies earlier[1..2] b(f = x)",
+    "always a(f = x) implies earlier[1s..30s] b(f = x)",
+    "always a(f = x) implies not c() since b(f = x)",
+    "always a(f = x) implies not c(f = x) since[2] b(f = x)",
+    "always a(f = x) implies not c(f = x) weak since b(f = x)",
+    "always a(f = x) implies not c(f = x) weak since[2 steps] b(f = x)",
+    "always a(f = x) implies not c(f = x) weak since[1..2] b()",
+    "always a(f = x) implies not c() until b(f = x)",
+    "always a(f = x) implies not c(f = x) until[2] b(f = x)",
+    "always a(f = x) implies not c(f = x) weak until[2] b(f = x)",
+    "always a(f = x) implies not c() weak until[30s] b(f = x)",
+    "always a(f = x) implies not c() until[1..2 steps] b(f = x)",
+    "always a(f = x) implies not later c(f = x)",
+    "always a(f = x) implies not later[1] c(f = x)",
+    "always a(f = x) implies not later[30s] c(f = x)",
+    "always a() implies later[1] b() and later c()",
+    "always a() implies later b() or later c()",
+    "always a(f = x) implies earlier (b(f = x) and earlier d(f = x))",
+    "always a(f = x) implies not earlier (b(f = x) or d())",
+    "always not (a(f = x) and earlier b(f = x) and not earlier[1] d())",
+    "always a(f in {})",
+    "always earlier[1] a() implies not b()",
+)
+UNROLLED = (
+    'until(a(), b(f = x), c(f = x)) where x ~ "M*"',
+    "always a() implies later (b() and later c())",
+    "always a(f = x) implies earlier (b(f = x) and later d(f = x))",
+    "always a(f = x) implies not (not c() until b(f = x))",
+    "always a() implies later[1] b() or later[2 steps] c() or later[30s] d()",
+    "always a() implies earlier (not c() until[2] b()) or earlier (not c() weak until[30s] d())",
+    "always a(f = x) implies earlier (later a(f = x) and not earlier[1] (not c() weak since b(f = x)))",
+    "always later b() implies not (c() since later[1] d())",
+)
+ACTIONS = "aaabbccd"
+
+
+def recorded(seed: int, size: int = 7) -> Trace:
+    """A run of a few actions, values and ends."""
+    random = Random(seed)
+    events = []
+    for number in range(size):
+        call = f"c{number - (number % 3 == 2)}"
+        args = {"f": random.choice(["M", "M", "N", ["M", "N"]]), "n": random.choice([1, 5, "5.5", "none", -2])}
+        if random.random() < 0.7:
+            args["g"] = random.choice(["M", "N", "7"])
+        time = 1_700_000_000 + 20 * number if seed % 3 else None
+        output = random.choice([None, "M", "MN", "7"])
+        status = random.choice(["ok", "ok", "error"])
+        events.append(
+            Event.of(random.choice(ACTIONS), args, id=f"e{number}", call=call, status=status, output=output, time=time)
+        )
+    return Trace(tuple(events))
+
+
+def rule_of(body: str) -> tuple[Rule, str]:
+    (statement,) = policy_of(f"statement S: {body}").statements
+    return Rule("S", statement.requirement), statement.form
+
+
+@pytest.mark.parametrize("body", [*SLICED, *UNROLLED])
+def test_a_statement_along_runs(body: str) -> None:
+    rule, form = rule_of(body)
+    engine = MonitorEngine([rule])
+    for seed in range(8):
+        trace = recorded(seed)
+        follow(engine, trace, by_denotation(rule.requirement, trace), form, Random(seed))
+        follow_in_flight(engine, trace, Random(seed))
+        follow_proposing(engine, trace, Random(seed))
+
+
+@pytest.mark.parametrize("body", SLICED)
+def test_what_policies_say_is_sliced(body: str) -> None:
+    rule, _ = rule_of(body)
+    assert isinstance(MonitorEngine([rule]).run()._judged[0], Sliced)
+
+
+def test_many_statements_together() -> None:
+    rules = [rule_of(body)[0] for body in SLICED]
+    named = [Rule(f"S{at}", rule.requirement) for at, rule in enumerate(rules)]
+    for seed in range(3):
+        follow_together(named, recorded(seed))
+
+
+def test_a_long_run_forgets_what_is_over() -> None:
+    rule, _ = rule_of("atmost[1](a(f = x)) in 3 calls")
+    engine = MonitorEngine([rule])
+    run, sizes = engine.run(), []
+    for number in range(3_000):
+        run.step([Event.of("a", {"f": f"v{number}"}, id=f"e{number}", call=f"c{number}")])
+        if number % 1_000 == 999:
+            sizes.append(len(run.snapshot()))
+            run = engine.restore(run.snapshot())
+    ranked = sum(len(f"v{number}") + 3 for number in range(3_000))
+    assert sizes[-1] < ranked + 200_000
