@@ -67,7 +67,9 @@ def test_what_happens_after_a_proposal_counts() -> None:
     abstraction.propose(call)
     call.args["command"] = "rm -rf dist"
     abstraction.add(call)
-    assert [event.args["path"] for event in abstraction.rest() if event.action == "rm"] == [("/home/ann/shop/build/dist",)]
+    assert [event.args["path"] for event in abstraction.rest() if event.action == "rm"] == [
+        ("/home/ann/shop/build/dist",)
+    ]
 
 
 @settings(deadline=None)

@@ -71,7 +71,7 @@ class NotJudged:
 
 @dataclass(frozen=True, slots=True)
 class Obligation:
-    """What is owed since an event, under these values of the variables.
+    """Something that has been owed since an event, under these values of the variables.
 
     `left` is None where it may be met until the run ends; `message` says all of it in words.
     """
@@ -104,9 +104,9 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class RunOutcome:
-    """What a run that is over comes to: the same statements and events at fault as in a verdict on its trace.
+    """The result of a run that is over: the same statements and events at fault as in a verdict on its trace.
 
-    `vacuous` has the names of statements that nothing put to the test.
+    `vacuous` has the names of the statements that nothing in the run put to the test.
     """
 
     trace: Trace
@@ -275,7 +275,7 @@ class MonitoredRun:
             self._abstraction.follow(Result(call.key, executed=False))
 
     def learn(self, run: Run) -> None:
-        """More is known of the run, as of the folder that it started in."""
+        """More is known of the run, such as the folder that it started in."""
         with self._taking_in("learn", run):
             self._abstraction.follow(Start(run))
 
@@ -338,7 +338,7 @@ class MonitoredRun:
                 vacuous.append(outcome.rule.name)
         return RunOutcome(trace, tuple(broken), self._doubts(doubts), tuple(vacuous))
 
-    def lose(self, why: str) -> None:
+    def lose_track(self, why: str) -> None:
         """What happened is not known: from here on no statement can be judged."""
         self._unjudged |= dict.fromkeys(range(len(self._of.statements)), why)
 
@@ -396,12 +396,12 @@ class MonitoredRun:
 
     @contextmanager
     def _taking_in(self, act: _Act, what: object) -> Iterator[None]:
-        """What fails in here leaves a run of which nobody knows what happened."""
+        """Note what happened. If it fails in here, nobody knows what happened, and nothing is judged any more."""
         try:
             self._journal.append((act, what))
             yield
         except BaseException as error:
-            self.lose(f"what happened could not be taken in ({type(error).__name__})")
+            self.lose_track(f"what happened could not be taken in ({type(error).__name__})")
             raise
 
     def _check(self, takes: type[Call | Event] | None) -> None:
