@@ -45,9 +45,10 @@ def guard(
     """A guard whose tools run only where the policies allow it (docs/guard.md).
 
     `ask` is called where a statement holds a call, with the `Blocked` that would be raised; only `True`, or an
-    awaitable of it for asynchronous tools, lets the call through. Without `ask` such a call is blocked. `warn` is called
-    with a text where a call is made although a statement warns about it, and where a statement is violated as the run
-    ends; without `warn` a `PolicyWarning` is issued. `name` is what messages call the run, `cwd` the folder that it starts in.
+    awaitable of it for asynchronous tools, lets the call through. Without `ask` such a call is blocked. `warn` is
+    called with a text where a call is made although a statement warns about it, and where a statement is violated as
+    the run ends; without `warn` a `PolicyWarning` is issued. `name` is what messages call the run, `cwd` the folder
+    that it starts in.
 
     Raises:
         TypeError: an argument is not of its type; the message names it and says what it takes.
