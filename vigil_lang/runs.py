@@ -11,14 +11,13 @@ from vigil_lang.base import inputs
 from vigil_lang.base.collector import collector_paused
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
 from vigil_lang.ingest.load import opened, read_records
-from vigil_lang.trace import Run, Trace
+from vigil_lang.trace import Event, Run, Trace
 from vigil_lang.trace.record import Start
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from vigil_lang.trace import Event
     from vigil_lang.trace.record import Record
 
 _DEFAULTS = Options()
@@ -211,6 +210,9 @@ def following(records: Iterator[Record], path: str, options: Options = _DEFAULTS
         abstraction = Abstraction(options)
         begun = False
         for record in runs.one():
+            if begun and isinstance(record, Event) and (event := abstraction.passed(record)) is not None:
+                yield event
+                continue
             runs.take(abstraction, record)
             if not begun:
                 begun = True

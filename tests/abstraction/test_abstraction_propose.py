@@ -28,14 +28,17 @@ commands = st.sampled_from(CHANGES) | st.sampled_from(WAYS)
 ends = st.sampled_from(("ok", "error", "refused", "pending"))
 
 
-def events_of(steps: list[tuple[str, str]], proposals: list[list[str]]) -> tuple[list[Event], list[tuple[Event, ...]]]:
-    """All events of a run, and those of the proposals made before each of its calls."""
+def events_of(
+    steps: list[tuple[str, str]], proposals: list[list[str]], *, proposing: bool = True
+) -> tuple[list[Event], list[tuple[Event, ...]]]:
+    """All events of a run, and those of the proposals made before each of its calls; its calls are proposed, too."""
     abstraction = Abstraction(run=Run("r", cwd="/home/ann/shop"))
     proposed: list[tuple[Event, ...]] = []
     for at, (command, end) in enumerate(steps):
         call = bash(f"c{at}", command)
         proposed += [abstraction.propose(bash(f"p{at}", other)) for other in proposals[at : at + 1] for other in other]
-        proposed.append(abstraction.propose(call))
+        if proposing:
+            proposed.append(abstraction.propose(call))
         abstraction.add(call)
         match end:
             case "ok":
@@ -50,7 +53,23 @@ def events_of(steps: list[tuple[str, str]], proposals: list[list[str]]) -> tuple
 @settings(deadline=None)
 @given(st.lists(st.tuples(commands, ends), max_size=6), st.lists(st.lists(commands, max_size=2), max_size=6))
 def test_nothing_remembers_a_proposal(steps: list[tuple[str, str]], proposals: list[list[str]]) -> None:
-    assert events_of(steps, proposals)[0] == events_of(steps, [])[0]
+    unproposed = events_of(steps, [], proposing=False)[0]
+    assert events_of(steps, proposals)[0] == unproposed
+    assert events_of(steps, proposals, proposing=False)[0] == unproposed
+
+
+def test_what_happens_after_a_proposal_counts() -> None:
+    abstraction = Abstraction(run=Run("r", cwd="/home/ann/shop"))
+    call = bash("c1", "rm -rf out")
+    abstraction.propose(call)
+    abstraction.add(bash("c0", "cd build"))
+    abstraction.add(ok("c0"))
+    abstraction.propose(call)
+    call.args["command"] = "rm -rf dist"
+    abstraction.add(call)
+    assert [event.args["path"] for event in abstraction.rest() if event.action == "rm"] == [
+        ("/home/ann/shop/build/dist",)
+    ]
 
 
 @settings(deadline=None)

@@ -113,6 +113,9 @@ def test_what_was_followed_has_the_verdicts_of_verify(policy: Path, lines: list[
     args = (str(policy), "-", "--format", "json", "--allow-empty")
     whole = called("verify", *args, stdin=content)
     found = called("verify", "--follow", *args, stdin=content)
+    if "comes out of order" in found.err:
+        assert found.status == 2  # an event of a call long past: a bound in calls was taken for passed
+        return
     assert found.status == whole.status
     statements = json.loads(whole.out)["statements"]
     assert told(found.out) == {(s["name"], o["event"]) for s in statements for o in s["offending"]}

@@ -17,7 +17,7 @@ from vigil_lang.diagnostics import Source
 from vigil_lang.engines.index import RunIndex
 from vigil_lang.engines.indexed import Judgement
 from vigil_lang.engines.interface import Violation
-from vigil_lang.engines.slicing import deciding, part
+from vigil_lang.engines.slicing import deciding, subrun
 from vigil_lang.engines.smt.breach import Breaches, confirmed_breach
 from vigil_lang.engines.smt.solve import SolverDisagrees
 from vigil_lang.engines.smt.verify import verify
@@ -50,7 +50,7 @@ def test_on_a_slice_an_event_has_the_verdict_that_it_has_on_the_run(
         assert places == sorted({*places, at, *also})
         asked = dict(zip(requirement.variables, key, strict=True))
         on_run = denotation.holds(requirement.theta, trace, at, asked)
-        small = part(trace, places)
+        small = subrun(trace, places)
         assert denotation.holds(requirement.theta, small, places.index(at), asked) == on_run
         found = Violation(places.index(at), key)
         if not on_run:
@@ -96,7 +96,7 @@ def test_distances_on_a_slice_are_those_on_the_run(make: Callable[[core.Bound], 
         for at, action in enumerate(actions):
             if action == "a":
                 places = deciding(judgement, at, (), random.choices(range(14), k=random.randint(0, 1)))
-                small, there = part(trace, places), places.index(at)
+                small, there = subrun(trace, places), places.index(at)
                 expected = denotation.holds(requirement.theta, trace, at, {})
                 assert denotation.holds(requirement.theta, small, there, {}) == expected
 

@@ -91,4 +91,14 @@ def test_a_followed_run_is_the_recording_of_it(script: list[tuple[tuple[str, str
     assert found == [(statement.name, offence) for statement, offence in verdict.offences()]
     certain = {(broken.statement.name, broken.offence.event) for broken in run.broken}
     assert certain <= {(name, offence.event) for name, offence in found}
+    # What was worded on the way, without the run, says what the verdict says.
+    in_the_end = {(name, offence.event): offence for name, offence in found}
+    all_executed = all(record.executed for record in records if isinstance(record, Result))
+    for broken in run.broken:
+        offence = in_the_end[broken.statement.name, broken.offence.event]
+        assert broken.offence.call == offence.call
+        assert not all_executed or broken.offence.index == offence.index
+        if broken.offence.bindings == offence.bindings and broken.offence.forbidden == offence.forbidden:
+            assert (broken.offence.message, broken.offence.why) == (offence.message, offence.why)
+        assert broken.offence.forbidden == offence.forbidden[: len(broken.offence.forbidden)]
     assert outcome.vacuous == tuple(each.name for each in verdict.statements if each.vacuous)

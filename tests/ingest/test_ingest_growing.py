@@ -70,7 +70,9 @@ def test_other_formats_are_refused(name: str, tmp_path: Path) -> None:
         followed(path)
     (finding,) = refused.value.diagnostics
     assert finding.code == "VGL603"
-    assert finding.message == f"a run in the format `{name}` cannot be followed: it says all only at its end"
+    assert (
+        finding.message == f"a run in the format `{name}` cannot be followed: its content is complete only at its end"
+    )
     assert "`claude-code`" in str(finding.help)
 
 

@@ -116,6 +116,18 @@ class _Issued:
     """How many results it has had."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Proposed:
+    """A call that was proposed, and nothing has happened since."""
+
+    call: Call
+    text: str
+    """What it said then: a caller may change its arguments."""
+    issued: _Issued
+    files: KnownFiles
+    """The files as it would leave them."""
+
+
 @dataclass(slots=True)
 class _Shell:
     """The shell of one session: how it started and how it is."""
@@ -148,6 +160,7 @@ class Abstraction:
         self._has_results = False
         self._dropped = 0
         self._home: str | None = None
+        self._proposed: _Proposed | None = None
 
     def add(self, record: Record) -> None:
         """Take in the next record.
@@ -155,12 +168,13 @@ class Abstraction:
         Raises:
             Unnameable: a call's arguments are nested too deeply.
         """
+        proposed, self._proposed = self._proposed, None
         match record:
             case Call():
                 if not self._calls:
                     self._home = self._home_at(record)
                 with home_is(self._home):
-                    self._issue(record)
+                    self._issue(record, proposed)
             case Result():
                 with home_is(self._home):
                     self._settle(record)
@@ -170,6 +184,13 @@ class Abstraction:
                 self._queue.append(self._bounded(record))
             case Start():
                 self.run = record.run
+
+    def passed(self, event: Event) -> Event | None:
+        """What `add` and then `ready` would give of an event that waits for no call; None where it has to wait."""
+        if self._queue:
+            return None
+        self._proposed = None
+        return self._bounded(event)
 
     def ready(self) -> Iterator[Event]:
         """The events whose calls are over, up to the first one that is not; each is given once."""
@@ -191,11 +212,15 @@ class Abstraction:
     def propose(self, call: Call) -> tuple[Event, ...]:
         """The events that a call would have if it were issued now: pending, and nothing remembers it.
 
+        Where the same call is the next record it is not read again.
+
         Raises:
             Unnameable: its arguments are nested too deeply.
         """
         with home_is(self._home if self._calls else self._home_at(call)):
-            issued = self._read(call, self._shell(call), self._files.copy(), self._calls + 1)
+            files = self._files.copy()
+            issued = self._read(call, self._shell(call), files, self._calls + 1)
+        self._proposed = _Proposed(call, repr(call), issued, files)
         return tuple(self._events(issued))
 
     def follow(self, record: Record) -> tuple[Event, ...]:
@@ -232,11 +257,15 @@ class Abstraction:
 
     # --- calls ------------------------------------------------------------------------------------------
 
-    def _issue(self, call: Call) -> None:
+    def _issue(self, call: Call, proposed: _Proposed | None) -> None:
         from vigil_lang.abstraction.shell.outcome import join_states
 
         shell = self._shells[call.session] = self._shell(call)
-        issued = self._read(call, shell, self._files, self._calls + 1)
+        if proposed is not None and proposed.call is call and proposed.text == repr(call):
+            # Nothing happened since it was proposed: what it would do is what it does.
+            issued, self._files = proposed.issued, proposed.files
+        else:
+            issued = self._read(call, shell, self._files, self._calls + 1)
         self._calls += 1
         before, left, stopped = issued.before, issued.left, issued.stopped
         shell.typed = shell.typed or before

@@ -1,4 +1,4 @@
-"""What refusing calls can do for a statement: when its violation becomes certain, and what a gate can do then.
+"""Whether refusing calls can prevent a violation: when the violation becomes certain, and what a gate can do then.
 
 A prohibition is a *provision*: the call that would break it can be refused. That something is done is an *obligation*:
 it can be asked for until the run ends, and no refusal does it (the paper's section 6; spec 7.11). This is read off the
@@ -27,8 +27,8 @@ Kind: TypeAlias = Literal["preventable", "last-chance", "reportable", "owed"]
 """What a gate can do about one way to violate a statement.
 
 `preventable`: refuse the call that would violate it. `last-chance`: refuse all calls but the one that is asked for,
-once its bound has room for one; it is owed until then. `reportable`: say so afterwards, because the outcome of a call
-tells or a message violates it. `owed`: ask for what has to be done, until the run ends.
+once its bound has room for only one more; until then that call is owed. `reportable`: say so afterwards, because only
+the outcome of a call shows it or a message violates it. `owed`: ask for what has to be done, until the run ends.
 """
 
 

@@ -26,7 +26,11 @@ if TYPE_CHECKING:
 @click.argument("policies", metavar="POLICY...", nargs=-1, required=True, shell_complete=complete)
 @against_options
 @click.option("--core", is_flag=True, help="Also report every use of an extension of the paper's language.")
-@click.option("--enforce", is_flag=True, help="Also say what refusing calls can do for each statement; human or json.")
+@click.option(
+    "--enforce",
+    is_flag=True,
+    help="Also say of each statement whether refusing calls can prevent a violation; human or json.",
+)
 @params_options
 @config_option
 @fail_level_option("warning", "finding")

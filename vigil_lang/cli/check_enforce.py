@@ -1,4 +1,4 @@
-"""`vigil check --enforce`: what refusing calls can do for each statement."""
+"""`vigil check --enforce`: whether refusing calls can prevent that a statement is violated."""
 
 from __future__ import annotations
 

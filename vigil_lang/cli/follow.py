@@ -7,13 +7,14 @@ import signal
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias
 
 from vigil_lang.base import inputs
 from vigil_lang.cli.exit_codes import BAD_INPUT, CLEAN, FINDINGS
 from vigil_lang.cli.judging import Strictness, hardly_read
-from vigil_lang.cli.output import Format, console, for_log, show_errors
+from vigil_lang.cli.output import Format, console, for_log, show_errors, width
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
 from vigil_lang.diagnostics.visible import safe_json, safe_json_text, shown_path, visible
 from vigil_lang.engines.explanation import Wording, required
@@ -30,6 +31,8 @@ from vigil_lang.trace.unseen import is_wholly_seen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from rich.console import Console
 
     from vigil_lang.abstraction.run import Options
     from vigil_lang.engines.interface import Monitor, Owed, PrefixVerdict, Unjudged
@@ -311,6 +314,10 @@ class _Output:
         self.unsent = False
         """Whether something was written that nobody has yet."""
 
+    @cached_property
+    def _screen(self) -> Console:
+        return console(self._target)
+
     def flush(self) -> None:
         """Hand over what was written."""
         self._target.flush()
@@ -375,25 +382,22 @@ class _Output:
             print(f"{shown_path(path)}:{visible(event)}: {visible(statement.name)} {visible(message)}",
                   file=self._target)  # fmt: skip
             return
-        from rich.text import Text
+        from vigil_lang.diagnostics.human import STYLES, beside, print_lines
 
-        from vigil_lang.diagnostics.human import STYLES, hanging
-
-        screen = console(self._target)
-        head = Text.assemble((f"{sign} ", STYLES[statement.metadata.severity]), (visible(event), "bold"))
-        head.append(f"  {visible(statement.name)}  ")
-        for line in hanging(screen, head, message):
-            screen.print(line)
+        columns, screen = width(), self._screen
+        head = [(f"{sign} ", STYLES[statement.metadata.severity]), (visible(event), "bold")]
+        head.append((f"  {visible(statement.name)}  ", ""))
+        lines = [*beside(screen, head, message, columns)]
         for note in notes:
-            for line in hanging(screen, Text("    "), note, "yellow"):
-                screen.print(line)
+            lines += beside(screen, [("    ", "")], note, columns, "yellow")
+        print_lines(lines, screen)
 
     def _end_human(
         self, summary: _Summary, found: Sequence[_Statement], certified: dict[int, StatementVerdict]
     ) -> None:
         from rich.text import Text
 
-        screen = console(self._target)
+        screen = self._screen
         word = summary.verdict
         style = {"unsafe": "bold red", "pending": "bold yellow", "safe": "bold green"}[word]
         facts = f" · {summary.events} event{'s' * (summary.events != 1)}" + (" so far" if summary.interrupted else "")

@@ -40,28 +40,31 @@ Certify: TypeAlias = Literal["none", "violations", "all"]
 ReplayFormat: TypeAlias = Literal["human", "concise", "json", "junit", "markdown"]
 FORMATS: tuple[ReplayFormat, ...] = ("human", "concise", "json", "junit", "markdown")
 WORTH_A_PROCESS = 8
-"""Recordings for which another process pays."""
+"""So many recordings are worth another process."""
 
 
 @click.command("replay")
 @click.argument("paths", metavar="POLICY... RUN...", nargs=-1, required=True, shell_complete=complete)
-@click.option("--as-if-blocked", is_flag=True, help="Leave out calls that would be blocked, as if they had been.")
+@click.option(
+    "--as-if-blocked", is_flag=True, help="Leave out the calls that would have been blocked, and what they started."
+)
 @click.option(
     "--against",
     multiple=True,
     metavar="POLICY",
     shell_complete=complete,
-    help="Policies as they were before (repeatable): show only what is decided differently.",
+    help="Compare with these other policies, such as older ones (repeatable): show only what differs.",
 )
 @click.option(
-    "--labels", metavar="FILE", shell_complete=complete, help="Which runs are benign or harmful, as JSON Lines."
+    "--labels", metavar="FILE", shell_complete=complete, help="JSON Lines that say which runs are benign or harmful."
 )
 @click.option(
     "--certify",
     type=click.Choice(["none", "violations", "all"]),
     default="none",
     show_default=True,
-    help="Have Z3 confirm what disturbs a call, or also what every run comes to.",
+    help="Have Z3 confirm the violations that calls are blocked, held or warned about for; with all, also the verdicts "
+    "on whole runs.",
 )
 @params_options
 @click.option("--statement", "names", multiple=True, metavar="NAME", help="Judge by this statement only (repeatable).")
@@ -91,13 +94,13 @@ def command(
     format: ReplayFormat,  # noqa: A002 - the option's name
     **how: Any,
 ) -> int:
-    """Replay recorded runs as if policies had been enforced: what would have been blocked, held or warned of.
+    """Replay recorded runs as if policies had been enforced: show what would have been blocked, held or warned about.
 
-    Each call is judged when it was issued, by what was known then. What ends in .vgl and standard modules are
-    policies, a folder gives its policies and its runs, and everything else is a run; - reads a run from standard input.
+    Each call is judged by what was known when it was issued. What ends in .vgl and standard modules are policies, a
+    folder gives its policies and its runs, and everything else is a run; - reads a run from standard input.
 
-    Exit status: 0 no statement that reaches the fail level disturbs a call or is violated (with --against: nothing
-    changes), 1 some does, 2 something cannot be read, or a run has no events.
+    Exit status: 0 no statement that reaches the fail level blocks, holds or warns about a call, or is violated (with
+    --against: nothing differs); 1 some does; 2 something cannot be read, or a run has no events.
     """
     project = settings_of(config, isolated=isolated)
     policy_args, runs = split(paths, project.excludes)
@@ -154,7 +157,7 @@ def _fails(outcome: Outcome, reached: Sequence[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What is to be done with each recording: plain data, which processes are sent."""
+    """What is to be done with each recording: plain data, which is sent to the worker processes."""
 
     policies: tuple[str, ...]
     values: dict[str, object]
@@ -168,7 +171,7 @@ class Task:
 
 
 class Outcome(NamedTuple):
-    """What came of one run: its replay, and the one under other policies; without a replay `remarks` say why."""
+    """The result of one run: its replay, and the one by other policies; where there is none, `remarks` say why."""
 
     replayed: Replayed | None
     before: Replayed | None = None
@@ -231,7 +234,7 @@ class Work:
             yield Outcome(None, None, refused)
 
     def _certifier(self) -> tuple[tuple[type[Exception], ...], Certifier | None]:
-        """What has decisions confirmed, and what it raises where they are not."""
+        """What has a solver confirm decisions, and the error that it raises where the solver does not."""
         if self.task.certify == "none":
             return (), None
         from vigil_lang.cli.replay_certificates import SolverCertifier
@@ -246,7 +249,7 @@ def _remarks(found: Replayed) -> Iterator[Diagnostic]:
 
 
 def _outcomes(work: Work, paths: Sequence[str], jobs: int | None) -> Iterator[Iterator[Outcome] | list[Outcome]]:
-    """What comes of each recording, in order."""
+    """The results of each recording, in order."""
     from vigil_lang.base.processes import can_spawn, processors, spawned
 
     jobs = min(jobs or processors(), len(paths))
@@ -303,7 +306,7 @@ class _Writer:
         return self._format in ("junit", "markdown")
 
     def add(self, outcome: Outcome) -> None:
-        """Take what came of one run."""
+        """Take in the result of one run."""
         found, before = outcome.replayed, outcome.before
         if found is None:
             self._broken += 1

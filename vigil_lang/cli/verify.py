@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 FOLLOWED: Final[tuple[Format, ...]] = ("human", "concise", "json", "json-lines")
-"""The formats in which a verdict can be written bit by bit."""
+"""The formats that `--follow` can write: each violation at once."""
 
 
 @click.command("verify")
@@ -44,12 +44,12 @@ FOLLOWED: Final[tuple[Format, ...]] = ("human", "concise", "json", "json-lines")
     "idle",
     type=click.FloatRange(0, min_open=True),
     metavar="SECONDS",
-    help="With --follow: the run is over when nothing came for so long.",
+    help="With --follow: end the run when nothing was appended for so long.",
 )
 @click.option(
     "--certify",
     type=click.Choice(("none", "violations", "all")),
-    help="With --follow: what Z3 confirms; for that the run is kept in memory.  [default: none]",
+    help="With --follow: which verdicts Z3 confirms; the run is then kept in memory.  [default: none]",
 )
 @click.option("--no-check", is_flag=True, help="Do not look for names that the runs do not know.")
 @run_options

@@ -36,11 +36,15 @@ def print_findings(findings: Iterable[Diagnostic], console: Console, *, summary:
         lines += [*_finding(finding, console, width), []]
     if summary and found:
         lines.append([(count(found), "bold")])
-    if not lines:
-        return
+    if lines:
+        print_lines(lines, console)
+        console.file.flush()
+
+
+def print_lines(lines: Sequence[Line], console: Console) -> None:
+    """Lines as they are; where there are no colours it costs what writing them costs."""
     if console.color_system is None:
         console.file.write("\n".join(["".join([text for text, _ in line]) for line in lines]) + "\n")
-        console.file.flush()
     else:  # at once: each print asks the terminal anew what it can do
         console.print(Text("\n").join(Text.assemble(*line) for line in lines))
 
@@ -68,24 +72,24 @@ def _finding(found: Diagnostic, console: Console, width: int) -> Iterator[Line]:
     places = [(found.source, found.span), *((note.source, note.span) for note in found.notes)]
     gutter = max([len(str(source.position(span.end)[0])) for source, span in places])
     head = [(f"{found.severity}[{found.code}]", style), (": ", "bold")]
-    yield from _beside(console, head, found.message, max(width, 60), "bold")
+    yield from beside(console, head, found.message, max(width, 60), "bold")
     if found.source.text or f"`{found.source.path}`" not in found.message:
         yield from _place(found.source, found.span, gutter, width, style)
     pad = " " * (gutter + 1)
     if found.help:
-        yield from _beside(console, [(f"{pad}= ", _FRAME), ("help: ", "bold")], found.help, width)
+        yield from beside(console, [(f"{pad}= ", _FRAME), ("help: ", "bold")], found.help, width)
     if found.fix:
         head = [(f"{pad}= ", _FRAME), ("fix: ", "bold")]
         title = found.fix.title + ("" if found.fix.safe else " (may change what the policy means)")
-        yield from _beside(console, head, title, width)
+        yield from beside(console, head, title, width)
         yield from _difference(found.source, found.fix, pad, width)
     for note in found.notes:
-        yield from _beside(console, [("note: ", "bold green")], note.message, width)
+        yield from beside(console, [("note: ", "bold green")], note.message, width)
         yield from _place(note.source, note.span, gutter, width, "bold green", "-")
 
 
-def _beside(console: Console, head: Line, text: str, width: int, style: str = "") -> Iterator[Line]:
-    """What `hanging` yields; most texts fit beside the head."""
+def beside(console: Console, head: Line, text: str, width: int, style: str = "") -> Iterator[Line]:
+    """What `hanging` yields, as texts with styles; most texts fit beside the head."""
     shown, used = visible(text), sum([cells(part) for part, _ in head])
     if cells(shown) <= max(width - used, 20):
         yield [*head, (shown.rstrip(), style)]

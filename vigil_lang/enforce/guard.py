@@ -44,10 +44,11 @@ def guard(
 ) -> Guard:
     """A guard whose tools run only where the policies allow it (docs/guard.md).
 
-    `ask` is given what would be raised where a statement wants the call to be held; only `True`, or an awaitable of it
-    for asynchronous tools, lets it through. Without it such a call is blocked. `warn` is given a text where a call is
-    made all the same, or a statement is violated as the run ends; without it that is a `PolicyWarning`. `name` is what
-    messages call the run, `cwd` the folder that it starts in.
+    `ask` is called where a statement holds a call, with the `Blocked` that would be raised; only `True`, or an
+    awaitable of it for asynchronous tools, lets the call through. Without `ask` such a call is blocked. `warn` is
+    called with a text where a call is made although a statement warns about it, and where a statement is violated as
+    the run ends; without `warn` a `PolicyWarning` is issued. `name` is what messages call the run, `cwd` the folder
+    that it starts in.
 
     Raises:
         TypeError: an argument is not of its type; the message names it and says what it takes.
@@ -112,8 +113,8 @@ class Guard:
         """The tool, which raises `Blocked` in place of running where a policy forbids it.
 
         Functions, methods, classes and other callables, synchronous, asynchronous and generators. `name` is the action
-        of its calls, by default its own name; `kinds` are what it does besides. `arguments` makes what policies see out
-        of the arguments by name, for values that JSON has not.
+        of its calls, by default its own name; `kinds` are what it does besides. `arguments` turns the arguments by
+        name into those that policies see: for values that JSON does not have.
 
         Raises:
             TypeError: an argument is not of its type.

@@ -41,7 +41,7 @@ class GuardedRun:
         self._ask = ask
         self._warn = warn
         self._ends: deque[Result | str] = deque()
-        """Results that are to be taken in before the next decision; a text says why there is none."""
+        """Results to take in before the next decision; a text in place of one says why it is not known."""
         self._told: set[object] = set()
         """The violations that were told before their calls were made."""
         self.outcome: RunOutcome | None = None
@@ -124,16 +124,16 @@ class GuardedRun:
         while self._ends:
             end = self._ends.popleft()
             if isinstance(end, str):
-                self._run.lose(end)
+                self._run.lose_track(end)
             elif self.outcome is None:
                 self._run.end(end)
 
     def ended(self, end: Result | str) -> None:
-        """A call has ended. It may be a finaliser that says so, at any time, so that it never waits."""
+        """A call has ended. This never waits, for a finaliser may call it at any time."""
         self._ends.append(end)
 
     def admitted(self, name: str, read: Callable[[], dict[str, Any]]) -> Generator[Blocked, object, str]:
-        """Begin a call, if it may be made; gives its key. Whom to ask is asked by yielding what he is to be told.
+        """Begin a call if it may be made, and give its key. Yields what to ask a person about; the answer is sent in.
 
         Raises:
             Blocked: it may not be made.
@@ -176,7 +176,7 @@ class GuardedRun:
                 yield broken
 
     def answer(self, question: Blocked) -> object:
-        """What whoever is asked says."""
+        """The answer of `ask`, or an awaitable of it."""
         assert self._ask is not None
         return self._ask(question)
 
@@ -186,7 +186,7 @@ def _now() -> int:
 
 
 def _identity(broken: Broken) -> object:
-    """What a decision about a proposal is about; its events may have other ids when it is proposed again."""
+    """What stays the same when a call is proposed again, although its events may then have other ids."""
     return broken.policy, broken.statement.name, tuple(broken.offence.bindings.items())
 
 

@@ -26,7 +26,7 @@ class Labels:
         """Read the file.
 
         Raises:
-            InputError: VGL001 it cannot be read, VGL601 a line is none.
+            InputError: VGL001 it cannot be read, VGL601 a line is no label.
         """
         self._labels: dict[tuple[str, ...], Label] = {}
         self._used: set[tuple[str, ...]] = set()

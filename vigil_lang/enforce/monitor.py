@@ -1,4 +1,4 @@
-"""Runs that a program follows itself: it says what is about to happen and what did (docs/guard.md)."""
+"""Runs that a program follows itself: it says what is about to happen, and what happened (docs/guard.md)."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ class Monitor:
 
 
 class LiveRun:
-    """One run while it happens; not for several threads at once, which `guard` is."""
+    """One run while it happens. Several threads must not use it at once; `guard` is for those."""
 
     def __init__(self, run: MonitoredRun) -> None:
         self._run = run
 
     def propose(self, call: Call | Event | Iterable[Event]) -> Proposal:
-        """What a call, or one with these events, would break if it were made now and succeeded.
+        """What a call, or a call with these events, would violate if it were made now and succeeded.
 
         Nothing remembers it. How the call ended, where it says so, does not count.
 

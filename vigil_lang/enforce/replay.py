@@ -12,7 +12,7 @@ from vigil_lang.abstraction.calls import Unnameable
 from vigil_lang.abstraction.run import Abstraction, Options
 from vigil_lang.diagnostics import Diagnostic, Source, TooCostly
 from vigil_lang.enforce.blocked import in_words
-from vigil_lang.enforce.replayed import Decision, Owing, Reason, Replayable, Replayed
+from vigil_lang.enforce.replayed import Decision, Owing, Reason, Replayed, ReplayedStatement
 from vigil_lang.engines.wording import span_of
 from vigil_lang.runs import unnameable
 from vigil_lang.trace import Event, Run, Trace
@@ -40,16 +40,16 @@ _SAID = {
 
 
 class Certifier(Protocol):
-    """Has a solver confirm what is found. Whoever is not there is not asked."""
+    """Has a solver confirm violations."""
 
     def breach(self, broken: Broken, trace: Trace, without: Trace | None) -> SolverAnswer | None:
-        """On a violation by a pending call, the last of the trace; None where only calls in flight bear it out.
+        """The answer on a violation by a pending call, the last of the trace; None where it needs calls in flight.
 
         `without` is the trace without calls in flight, None where there are none.
         """
 
     def end(self, trace: Trace) -> tuple[SolverAnswer, ...]:
-        """On every statement on the whole run, or nothing."""
+        """The answers on all statements on the whole run; none where only violations are confirmed."""
 
 
 def replay(
@@ -70,7 +70,7 @@ def replay(
         InputError: VGL601 for a call whose arguments cannot be named; VGL003, it takes more than the run warrants.
     """
     if any(isinstance(record, Call) for record in records):
-        _read_what_is_read_once()
+        _warm_up()
     replaying = _Replaying(monitor, survey, options, len(records), certifier, as_if_blocked=as_if_blocked)
     for step in _steps(records):
         replaying.take(step)
@@ -78,8 +78,8 @@ def replay(
 
 
 @cache
-def _read_what_is_read_once() -> None:
-    """Load what the first call of a process needs, so that no decision is measured with it."""
+def _warm_up() -> None:
+    """Load what the first call of a process needs: it is not part of the time that a decision takes."""
     Abstraction().propose(Call("", "Bash", {"command": "ls"}))
 
 
@@ -173,7 +173,7 @@ class _Replaying:
         return Replayed(
             run=self._survey.finished_run,
             statements=tuple(
-                Replayable(
+                ReplayedStatement(
                     path,
                     statement.name,
                     statement.metadata.severity,

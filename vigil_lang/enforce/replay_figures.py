@@ -1,4 +1,4 @@
-"""What replays come to together: by statement, by label, confirmations a day, and the time a decision took."""
+"""Sums over replays: by statement, by label, confirmations a day, and the time that decisions took."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _DAY = 86_400_000_000
 
 @dataclass(slots=True)
 class StatementFigures:
-    """What one statement would have done: calls it blocked, held and warned of, what it leaves owed, and in how many
-    runs it disturbs some call, and is violated at the end."""
+    """What one statement would have done: the calls it blocked, held and warned about, the obligations it left open,
+    and in how many runs it disturbed a call and was violated at the end."""
 
     calls: Counter[str] = field(default_factory=Counter)
     owed: int = 0
@@ -51,9 +51,9 @@ class Figures:
     """By the path of the policy and the statement's name, in the policies' order."""
     labelled: Counter[Label] = field(default_factory=Counter)
     caught: Counter[Label] = field(default_factory=Counter)
-    """By label the runs of which some call is blocked or held."""
+    """How many runs of each label have a call that is blocked or held."""
     touched: Counter[Label] = field(default_factory=Counter)
-    """By label the runs of which some call is blocked, held or warned of."""
+    """How many runs of each label have a call that is blocked, held or warned about."""
     microseconds: list[int] = field(default_factory=list)
     _held: Counter[int] = field(default_factory=Counter)
     _days: set[int] = field(default_factory=set)

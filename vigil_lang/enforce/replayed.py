@@ -21,8 +21,8 @@ DECISIONS: tuple[Decided, ...] = ("pass", "warn", "hold", "block")
 
 
 @dataclass(frozen=True, slots=True)
-class Replayable:
-    """A statement as reports name it: plain data, which processes send each other."""
+class ReplayedStatement:
+    """A statement as reports name it: plain data, which worker processes can send."""
 
     policy: str
     name: str
@@ -86,7 +86,7 @@ class Replayed:
     """One run as it would have gone under a gate. Statements are named by their place in `statements`."""
 
     run: Run
-    statements: tuple[Replayable, ...]
+    statements: tuple[ReplayedStatement, ...]
     decisions: tuple[Decision, ...]
     violated: tuple[Reason, ...]
     """The statements that the whole run violates, each with the first event at fault: as in a verdict on it."""
@@ -96,17 +96,17 @@ class Replayed:
     solver: tuple[SolverAnswer, ...]
     """What the solver says of each statement on the whole run, where it was asked."""
     events: int
-    """How many events the recording has, be they left out."""
+    """How many events the recording has, also those that were left out."""
     seen: CallsSeen
 
     @property
     def disturbed(self) -> list[Decision]:
-        """The decisions that are not to let pass."""
+        """The decisions to block, hold or warn."""
         return [decision for decision in self.decisions if decision.decided != "pass"]
 
     @property
     def summary(self) -> dict[str, int]:
-        """How many calls were decided on how."""
+        """How many calls each decision was made for."""
         found = Counter[str](decision.decided for decision in self.decisions)
         return {decided: found[decided] for decided in DECISIONS}
 
@@ -118,7 +118,7 @@ class Replayed:
 
     @property
     def unforeseen(self) -> list[Reason]:
-        """What is violated by statements that disturb no call: its outcome, a message or the end showed it."""
+        """The violations of statements that disturb no call: only an outcome, a message or the end showed them."""
         met = {reason.statement for decision in self.decisions for reason in decision.reasons}
         return [reason for reason in self.violated if reason.statement not in met]
 
@@ -193,7 +193,7 @@ class Replayed:
 
 
 class Change(NamedTuple):
-    """A call on which two sets of policies decide differently; None where a call is left out under one of them."""
+    """A call on which two sets of policies decide differently; a decision is None where the call was left out."""
 
     before: Decision | None
     now: Decision | None

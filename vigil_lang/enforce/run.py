@@ -12,7 +12,7 @@ import msgspec
 from vigil_lang.abstraction.run import Abstraction, Options
 from vigil_lang.diagnostics import TooCostly
 from vigil_lang.enforce.values import encoded
-from vigil_lang.engines.explanation import Explainer, remedy, required
+from vigil_lang.engines.explanation import Explainer, Wording, remedy, required
 from vigil_lang.engines.index import RunIndex
 from vigil_lang.engines.indexed import Judgement
 from vigil_lang.engines.interface import Breach, Rule, Unjudged
@@ -45,7 +45,8 @@ DECISIONS: tuple[Decision, ...] = ("block", "hold", "warn", "pass")
 class Broken:
     """A statement that is violated for certain, and the event at fault; `policy` is the path of its policy.
 
-    `remedy` is what would have had to happen before for the event to be allowed, None where nothing would do.
+    `remedy` is what would have had to happen before for the event to be allowed, None where nothing would do. The
+    near misses of `offence` are looked for when the run is over; until then there are none.
     """
 
     policy: str
@@ -70,7 +71,7 @@ class NotJudged:
 
 @dataclass(frozen=True, slots=True)
 class Obligation:
-    """What is owed since an event, under these values of the variables.
+    """Something that has been owed since an event, under these values of the variables.
 
     `left` is None where it may be met until the run ends; `message` says all of it in words.
     """
@@ -103,9 +104,9 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class RunOutcome:
-    """What a run that is over comes to: the same statements and events at fault as in a verdict on its trace.
+    """The result of a run that is over: the same statements and events at fault as in a verdict on its trace.
 
-    `vacuous` has the names of statements that nothing put to the test.
+    `vacuous` has the names of the statements that nothing in the run put to the test.
     """
 
     trace: Trace
@@ -127,6 +128,7 @@ class PolicyMonitor:
         self.statements = tuple((policy.path, one) for policy in self.policies for one in policy.statements)
         self.looks_back = tuple(_looks_back(one.requirement.theta) for _, one in self.statements)
         """Whether no later event changes what a statement says of one."""
+        self.wordings = tuple(Wording(one) for _, one in self.statements)
         self.engine = MonitorEngine([Rule(one.name, one.requirement) for _, one in self.statements])
 
     def run(self, run: Run | None = None, options: Options | None = None) -> MonitoredRun:
@@ -168,7 +170,8 @@ class MonitoredRun:
         self._abstraction.add(Start(run))
         self._groups: dict[str, tuple[Event, ...]] = {}
         """The events of each call by its key, and of each message by its id, in the run's order."""
-        self._in_flight: set[str] = set()
+        self._in_flight: dict[str, None] = {}
+        """The keys of the calls that have not ended, in the order in which they began."""
         self._ids: dict[str, str] = {}
         """The key that each event is found by."""
         self._found: dict[tuple[int, str], Broken] = {}
@@ -197,8 +200,8 @@ class MonitoredRun:
         breaches = [each for each in ahead.breaches if each.id in own or not self._of.looks_back[each.rule]]
         broken: tuple[Broken, ...] = ()
         if breaches:
-            as_made = (replace(event, status="ok", output=None) for event in events)
-            broken = tuple(map(_Words(self._of, (*self._events(), *as_made)).broken, breaches))
+            as_made = tuple(replace(event, status="ok", output=None) for event in events)
+            broken = tuple(self._broken(breach, as_made) for breach in breaches)
         return Proposal(events, broken, self._doubts(self._unjudged | dict(ahead.unjudged)))
 
     # --- what happens ---
@@ -272,7 +275,7 @@ class MonitoredRun:
             self._abstraction.follow(Result(call.key, executed=False))
 
     def learn(self, run: Run) -> None:
-        """More is known of the run, as of the folder that it started in."""
+        """More is known of the run, such as the folder that it started in."""
         with self._taking_in("learn", run):
             self._abstraction.follow(Start(run))
 
@@ -286,7 +289,7 @@ class MonitoredRun:
         with self._taking_in("say", message):
             found: list[Broken] = []
             if not self.reports_results:
-                for key in sorted(self._in_flight, key=list(self._groups).index):
+                for key in tuple(self._in_flight):
                     found += self._end(key, self._groups[key])
             (event,) = self._abstraction.follow(message)
             self._keep(event.id, (event,))
@@ -335,7 +338,7 @@ class MonitoredRun:
                 vacuous.append(outcome.rule.name)
         return RunOutcome(trace, tuple(broken), self._doubts(doubts), tuple(vacuous))
 
-    def lose(self, why: str) -> None:
+    def lose_track(self, why: str) -> None:
         """What happened is not known: from here on no statement can be judged."""
         self._unjudged |= dict.fromkeys(range(len(self._of.statements)), why)
 
@@ -393,12 +396,12 @@ class MonitoredRun:
 
     @contextmanager
     def _taking_in(self, act: _Act, what: object) -> Iterator[None]:
-        """What fails in here leaves a run of which nobody knows what happened."""
+        """Note what happened. If it fails in here, nobody knows what happened, and nothing is judged any more."""
         try:
             self._journal.append((act, what))
             yield
         except BaseException as error:
-            self.lose(f"what happened could not be taken in ({type(error).__name__})")
+            self.lose_track(f"what happened could not be taken in ({type(error).__name__})")
             raise
 
     def _check(self, takes: type[Call | Event] | None) -> None:
@@ -409,12 +412,12 @@ class MonitoredRun:
 
     def _begin(self, key: str, events: tuple[Event, ...]) -> tuple[Broken, ...]:
         self._keep(key, events)
-        self._in_flight.add(key)
+        self._in_flight[key] = None
         return self._progress(events, ended=False)
 
     def _end(self, key: str, events: tuple[Event, ...]) -> tuple[Broken, ...]:
         in_flight = key in self._in_flight
-        self._in_flight.discard(key)
+        self._in_flight.pop(key, None)
         if events and in_flight:
             self._groups[key] = events
             return self._progress(events, ended=True)
@@ -447,11 +450,19 @@ class MonitoredRun:
         self._unjudged |= dict(progress.unjudged)
         worded = before or {}
         new = [breach for breach in progress.breaches if (breach.rule, breach.id) not in self._found]
-        words = _Words(self._of, self._events()) if any((each.rule, each.id) not in worded for each in new) else None
         for each in new:
             key = each.rule, each.id
-            self._found[key] = words.broken(each) if words and key not in worded else worded[key]
+            self._found[key] = worded.get(key) or self._broken(each)
         return tuple(self._found[each.rule, each.id] for each in new)
+
+    def _broken(self, breach: Breach, proposed: tuple[Event, ...] = ()) -> Broken:
+        """A statement that is violated, worded without the run: a call is not to cost more the longer the run is."""
+        rule, place, name, binding = breach
+        path, statement = self._of.statements[rule]
+        wording = self._of.wordings[rule]
+        event = next(event for event in self._groups.get(self._ids.get(name, ""), proposed) if event.id == name)
+        after = (*self._events(), *proposed)[place + 1 :] if wording.names_events else ()
+        return Broken(path, statement, wording.offence(place, event, binding, after), remedy(statement, binding))
 
     def _doubts(self, why: dict[int, str]) -> tuple[NotJudged, ...]:
         return tuple(NotJudged(*self._of.statements[at], why[at]) for at in sorted(why))

@@ -1,6 +1,6 @@
-"""What a program's values are as JSON, as a policy sees them.
+"""A program's values as JSON, which is what policies see.
 
-No method of a value is called that its class could define for itself: a policy has to see what the tool gets.
+No method is called that the class of a value could define for itself: a policy has to see what the tool gets.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def plain_name(name: object) -> str:
 
 
 def shown(value: object) -> str | None:
-    """What somebody is shown of what a call came to: a text as it is, other JSON values as JSON, all else by `str`.
+    """The output that the result of a call has: a text as it is, other JSON values as JSON, all else by `str`.
 
     Raises:
         Exception: whatever `str` raises.

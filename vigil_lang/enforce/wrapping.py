@@ -47,7 +47,7 @@ class Reader:
         self._further = next((name for name, kind in kinds if kind is inspect.Parameter.VAR_KEYWORD), None)
 
     def bound(self, args: tuple[object, ...], kwargs: dict[str, object]) -> Callable[[], dict[str, Any]]:
-        """What gives a call's arguments as JSON values.
+        """A function that gives a call's arguments as JSON values.
 
         Raises:
             TypeError: the tool does not take these arguments.
@@ -102,7 +102,7 @@ class _Made:
         self._lost: str | None = None
 
     def show(self, value: object) -> None:
-        """Take in what somebody is shown of it; what cannot be told leaves a run that cannot be judged."""
+        """Add to its output; where that cannot be read, the run cannot be judged any more."""
         try:
             text = shown(value)
         except Exception as error:

@@ -8,7 +8,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from vigil_lang.engines.effort import OFFENCE
-from vigil_lang.engines.functions import conjuncts
+from vigil_lang.engines.functions import compiled, conjuncts
 from vigil_lang.engines.wording import amount_of, because, listed, named, quoted, span_of
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets, texts, within
@@ -18,8 +18,9 @@ from vigil_lang.trace.values import number
 from vigil_lang.verdict import NearMiss, Offence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from vigil_lang.engines.functions import Check
     from vigil_lang.engines.index import Binding, Key
     from vigil_lang.engines.indexed import Judgement
     from vigil_lang.semantics.lower import Statement
@@ -86,9 +87,8 @@ class Explainer:
         return self._wording.own(binding) or self._why(at, binding, self._forbidden(at, values))
 
     def _why(self, at: int, binding: Binding, forbidden: Sequence[int]) -> str:
-        event = f"`{self._trace.events[forbidden[0]].id}` " if forbidden else ""
-        event += f"and {len(forbidden) - 1} more met " if forbidden[1:] else "met " if forbidden else ""
-        return self._wording.why(binding, self._trace.events[at], event)
+        events = self._trace.events
+        return self._wording.why(binding, events[at], [events[place].id for place in forbidden])
 
     def _forbidden(self, at: int, values: Key) -> Sequence[int]:
         """For `until`: the forbidden events with no resolver since the trigger."""
@@ -255,6 +255,12 @@ class Wording:
         theta = statement.requirement.theta
         self._parts: dict[str, str] = {}
         self._summed: core.Reads | None = None
+        self._between: tuple[Check, Check] | None = None
+        match theta:
+            case core.Implies(_, core.Clear(core.Holds() as resolver, core.Holds() as forbidden)):
+                self._between = compiled(resolver.condition), compiled(forbidden.condition)
+        self.names_events = self._between is not None
+        """Whether an offence names events beside the one at fault: those that `until` forbids."""
         if self._form is not None:
             self._parts = {holds.role: quoted(statement.label(holds)) for holds in core.conditions(theta)}
             self._parts["bound"] = bound_in_words(theta)
@@ -264,7 +270,28 @@ class Wording:
     def message(self, values: Key, event: Event | None) -> str:
         """What is said where no run is at hand, only the event at fault, and not that in every case."""
         binding: Binding = dict(zip(self._variables, values, strict=True))
-        return self.own(binding) or self.why(binding, event, "")
+        return self.own(binding) or self.why(binding, event)
+
+    def offence(self, at: int, event: Event, values: Key, after: Iterable[Event]) -> Offence:
+        """The offence of the event with this index, without near misses.
+
+        `after` are the events after it, which only a statement that `names_events` looks at.
+        """
+        binding: Binding = dict(zip(self._variables, values, strict=True))
+        forbidden = tuple(self._forbidden(binding, after))
+        why = self.why(binding, event, forbidden)
+        return Offence(event.id, at, event.call, binding, self.own(binding) or why, why, forbidden=forbidden)
+
+    def _forbidden(self, binding: Binding, after: Iterable[Event]) -> Iterator[str]:
+        if self._between is None:
+            return
+        resolves, forbids = self._between
+        for event in after:
+            # One that resolves, too, is forbidden all the same.
+            if forbids(event, binding):
+                yield event.id
+            if resolves(event, binding):
+                return
 
     def own(self, binding: Binding) -> str | None:
         """What the policy says (`@message`), with the values in their places."""
@@ -277,15 +304,17 @@ class Wording:
 
         return PLACEHOLDER.sub(lambda m: value(m.group(1)), self._own)
 
-    def why(self, binding: Binding, event: Event | None, forbidden: str) -> str:
-        """What is missing or forbidden; `forbidden` says which events met what `until` forbids."""
+    def why(self, binding: Binding, event: Event | None, forbidden: Sequence[str] = ()) -> str:
+        """What is missing or forbidden; `forbidden` are the ids of the events that met what `until` forbids."""
         where = _where(binding)
         if self._form is None:
             return f"{self._body} does not hold here{where}"
         summed = self._summed
         if summed is not None and event is not None and all(number(t) is None for t in texts(summed, event)):
             return f"{quoted(named(summed))} is no number{where}, so the total is not known"
-        return self._form.offence.format(**self._parts, where=where, event=forbidden)
+        met = f"`{forbidden[0]}` " if forbidden else ""
+        met += f"and {len(forbidden) - 1} more met " if forbidden[1:] else "met " if forbidden else ""
+        return self._form.offence.format(**self._parts, where=where, event=met)
 
 
 def bound_in_words(theta: core.Theta) -> str:

@@ -53,8 +53,8 @@ def deciding(judgement: Judgement, at: int, binding: Key, also: Iterable[int] = 
     return sorted(slicing.kept)
 
 
-def part(trace: Trace, places: Iterable[int]) -> Trace:
-    """The run of some events, by their indices in order; ids stay what they are."""
+def subrun(trace: Trace, places: Iterable[int]) -> Trace:
+    """The run of these events alone, given by their indices in order; ids stay what they are."""
     return Trace(tuple([trace.events[place] for place in places]), trace.run)
 
 

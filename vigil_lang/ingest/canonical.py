@@ -46,11 +46,12 @@ def detect(head: Sequence[dict[str, Any]]) -> bool:
 def read(lines: Lines, run: Run) -> Iterator[Record]:
     """The events of a recording in Vigil's own format. A further header begins a further run."""
     seen: dict[str, int] = {}
-    number, started = 0, False
+    number, started, endless = 0, False, lines.endless
     lines.prefer(_PLAIN.decode)
     line: Any
     for line in lines:
-        if type(line) is not _Line and "vigil_trace" in line:
+        plain = type(line) is _Line
+        if not plain and "vigil_trace" in line:
             yield Start(_header(lines, line, run))
             seen, number, started = {}, 0, True
             continue
@@ -58,12 +59,12 @@ def read(lines: Lines, run: Run) -> Iterator[Record]:
             yield Start(run)
             started = True
         number += 1
-        event = _plain_event(lines, line, number) if isinstance(line, _Line) else _event(lines, line, number)
-        before = len(seen)
-        if seen.setdefault(event.id, lines.number) != lines.number or len(seen) == before:
+        event = _plain_event(lines, line, number) if plain else _event(lines, line, number)
+        if event.id in seen:
             message = f"event id {shown(event.id)} is used on lines {seen[event.id]} and {lines.number}"
             raise lines.fault(message, "event", code="VGL602")
-        if lines.endless and len(seen) == 2 * RECENT_IDS:
+        seen[event.id] = lines.number
+        if endless and len(seen) == 2 * RECENT_IDS:
             seen = dict(islice(seen.items(), RECENT_IDS, None))
         yield event
     if not started:

@@ -168,7 +168,7 @@ def growing_records(
             break
         begun.append(line)
     if name in FORMATS and not reader_of(name).by_line:
-        message = f"a run in the format `{name}` cannot be followed: it says all only at its end"
+        message = f"a run in the format `{name}` cannot be followed: its content is complete only at its end"
         raise _refused(message, source.path)
     return read_records(chain(begun, lines), source.path, name, endless=endless)
 

@@ -8,7 +8,7 @@ from vigil_lang.engines.explanation import Explainer
 from vigil_lang.engines.index import RunIndex
 from vigil_lang.engines.indexed import Judgement
 from vigil_lang.engines.interface import Violation
-from vigil_lang.engines.slicing import deciding, part
+from vigil_lang.engines.slicing import deciding, subrun
 from vigil_lang.engines.smt.encode import Encoding
 from vigil_lang.engines.smt.solve import certify
 from vigil_lang.semantics.truncated_output import rests_on_cut
@@ -48,7 +48,7 @@ class Breaches:
         named += [self.trace.index_of[event] for event in offence.forbidden]
         places = deciding(judgement, found.event, binding, named)
         asked = Violation(places.index(found.event), binding)
-        small = Judgement(judgement.requirement, RunIndex(part(self.trace, places)), name=statement.name)
+        small = Judgement(judgement.requirement, RunIndex(subrun(self.trace, places)), name=statement.name)
         certificate = confirmed_breach(small, asked, statement.name)
         return StatementVerdict(
             policy=policy.path,
