@@ -102,6 +102,25 @@ def test_a_message_settles_calls_where_no_call_has_a_result() -> None:
     assert run.trace.events[0].output == "late"
 
 
+def test_a_call_may_have_the_key_of_a_message() -> None:
+    run = started("statement S: abs(b()) after a()")
+    run.say(Message("user", "hello"))
+    made(run, "m1", "a")
+    made(run, "m2", "b")
+    run.say(Message("user", "and?"))
+    assert [event.id for event in run.trace.events] == ["m1", "e1", "e2", "m2"]
+    assert [broken.offence.event for broken in run.close().broken] == ["e2"]
+
+
+def test_a_message_never_takes_the_id_of_an_event() -> None:
+    run = started("statement S: abs(b())")
+    run.begin([Event.of("a", {}, id="m1", status="ok")])
+    with pytest.raises(ValueError, match="the id m1 is that of another event"):
+        run.say(Message("user", "hello"))
+    assert [event.action for event in run.trace.events] == ["a"]
+    assert run.propose([Event.of("c", {})]).decision == "block"
+
+
 def test_events_take_the_place_of_calls() -> None:
     run = started(CHECKED)
     check = Event.of("check", {"invoice": "12"})

@@ -245,6 +245,26 @@ def test_results_of_calls_that_nobody_made_are_passed_over() -> None:
     assert [d.decided for d in found.decisions] == ["pass"]
 
 
+def test_a_call_may_have_the_key_of_a_message() -> None:
+    records: list[Record] = [Start(Run("r")), Message("user", "go on"), Call("m1", "a", {}), Result("m1", "ok")]
+    records += [Call("m2", "a", {}), Result("m2", "ok"), Message("user", "and on")]
+    found = replayed(parse_policy(ONCE), records)
+    assert [d.decided for d in found.decisions] == ["pass", "block"]
+    assert len(found.violated) == 1
+
+
+def test_a_call_is_judged_although_it_shares_its_name_with_a_message() -> None:
+    lines: list[Line] = [{"action": "user.message", "call": "c"}, {"action": "a", "call": "c"}]
+    lines += [{"action": "agent.message", "call": "c"}]
+    found = replayed(parse_policy("statement S: abs(a())"), events_of(lines))
+    assert [(d.events, d.decided) for d in found.decisions] == [(("e2",), "block")]
+
+
+def test_whatever_a_line_says_of_its_parent_is_carried_along() -> None:
+    found = replayed(parse_policy(ONCE), events_of([{"action": "a", "parent": ["b"]}, {"action": "b", "parent": {}}]))
+    assert [d.decided for d in found.decisions] == ["pass", "pass"]
+
+
 def test_a_rule_that_cannot_be_judged_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     from vigil_lang.engines.interface import Ahead, Unjudged
     from vigil_lang.engines.monitor import RunMonitor

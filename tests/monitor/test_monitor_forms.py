@@ -9,9 +9,11 @@ import pytest
 from tests.differential.engines import by_denotation
 from tests.differential.following import follow, follow_in_flight, follow_proposing, follow_together
 from tests.strategies.policies import policy_of
+from tests.strategies.runs import trace_of
 from vigil_lang.engines.interface import Rule
 from vigil_lang.engines.monitor import MonitorEngine
 from vigil_lang.engines.monitor.rules import Sliced
+from vigil_lang.semantics import core
 from vigil_lang.trace import Event, Trace
 
 SLICED = (
@@ -153,3 +155,18 @@ def test_a_long_run_forgets_what_is_over() -> None:
             run = engine.restore(run.snapshot())
     ranked = sum(len(f"v{number}") + 3 for number in range(3_000))
     assert sizes[-1] < ranked + 200_000
+
+
+def test_the_order_of_what_is_said_ahead_does_not_depend_on_the_status() -> None:
+    rule, _ = rule_of("until(b(g:count = x), a(f = x), a())")
+    lines = [{"action": "b"}, {"action": "b", "args": {"f": [], "g": "M"}}, {"action": "a"}]
+    follow_proposing(MonitorEngine([rule]), trace_of(lines), Random(0))
+
+
+def test_an_unrolled_rule_is_not_judged_out_of_order() -> None:
+    within = core.Within(30_000_000)
+    requirement = core.Requirement(core.Earlier(core.Later(core.Last(), within), within), (), None)
+    trace = trace_of([{"action": "a", "time": f"2026-01-05T10:00:{second:02}Z"} for second in (0, 1, 59, 0)])
+    assert not follow(
+        MonitorEngine([Rule("S", requirement)]), trace, by_denotation(requirement, trace), None, Random(4)
+    )

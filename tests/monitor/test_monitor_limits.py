@@ -87,7 +87,7 @@ def test_the_intervals_that_each_event_may_break(monkeypatch: pytest.MonkeyPatch
 def test_the_lists_of_one_event(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(leaves, "MOST_COMBINATIONS", 8)
     run = following("statement S: prec(send(to = x, about = y), allow(to = x, about = y))")
-    why = "the lists of the event e1 can be combined in more than 8 ways"
+    why = "the lists of the event `e1` can be combined in more than 8 ways"
     gives_up(run, [event(1, "send", to=["a", "b", "c"], about=["d", "e", "f"])], why)
 
 
@@ -122,7 +122,7 @@ def test_an_event_within_a_bound_that_had_passed() -> None:
     events = [event(1, "deploy", 0, file="a"), event(2, "wait", 20), event(3, "test", 5, file="a")]
     assert not run.step(events[:1]).breaches
     assert [breach.id for breach in run.step(events[1:2]).breaches] == ["e1"]
-    why = "the event e3 comes out of order, within a bound that had passed"
+    why = "the event `e3` comes out of order, within a bound that had passed"
     assert run.step(events[2:]).unjudged == (Unjudged(0, why),)
 
 

@@ -84,10 +84,10 @@ def _warm_up() -> None:
 
 
 def _steps(records: Iterable[Record]) -> Iterator[Record | list[Event]]:
-    """The records, with the events of one call that follow one another together."""
+    """The records, with the events of one call that follow one another together; a message is none of them."""
     together: list[Event] = []
     for record in records:
-        if together and not (isinstance(record, Event) and record.call == together[0].call):
+        if together and not (isinstance(record, Event) and _are_one(together[0], record)):
             yield together
             together = []
         if isinstance(record, Event):
@@ -96,6 +96,10 @@ def _steps(records: Iterable[Record]) -> Iterator[Record | list[Event]]:
             yield record
     if together:
         yield together
+
+
+def _are_one(first: Event, other: Event) -> bool:
+    return first.call == other.call and MESSAGES.isdisjoint((first.action, other.action))
 
 
 @dataclass(slots=True)
@@ -233,7 +237,8 @@ class _Replaying:
             self._bounds.add(event)
         events = tuple(self._bounds.ready())
         first = events[0]
-        if first.extra.get("parent") in self._left_out:
+        parent = first.extra.get("parent")
+        if isinstance(parent, str) and parent in self._left_out:
             self._left_out.add(first.call)
             return
         if first.action not in MESSAGES:

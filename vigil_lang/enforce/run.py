@@ -168,11 +168,11 @@ class MonitoredRun:
         self._monitor = monitor.engine.run()
         self._abstraction = Abstraction(options)
         self._abstraction.add(Start(run))
-        self._groups: dict[str, tuple[Event, ...]] = {}
-        """The events of each call by its key, and of each message by its id, in the run's order."""
-        self._in_flight: dict[str, None] = {}
+        self._groups: dict[str | int, tuple[Event, ...]] = {}
+        """The events of each call by its key, and of each message by a number, in the run's order."""
+        self._in_flight: dict[str | int, None] = {}
         """The keys of the calls that have not ended, in the order in which they began."""
-        self._ids: dict[str, str] = {}
+        self._ids: dict[str, str | int] = {}
         """The key that each event is found by."""
         self._found: dict[tuple[int, str], Broken] = {}
         """The violations that are certain, by the place of the statement and the event."""
@@ -241,7 +241,7 @@ class MonitoredRun:
         if group is None:
             raise ValueError("no such call was begun")
         if isinstance(result, Result):
-            if not self._abstraction.waits_for(key):
+            if not self._abstraction.waits_for(result.key):
                 raise ValueError(f"the call {key} has ended already")
             self.reports_results = True
             with self._taking_in("end", result):
@@ -291,8 +291,8 @@ class MonitoredRun:
             if not self.reports_results:
                 for key in tuple(self._in_flight):
                     found += self._end(key, self._groups[key])
-            (event,) = self._abstraction.follow(message)
-            self._keep(event.id, (event,))
+            (event,) = self.numbered(self._abstraction.follow(message))
+            self._keep(self.length, (event,))
             return (*found, *self._progress((event,), ended=True))
 
     # --- what it comes to ---
@@ -415,7 +415,7 @@ class MonitoredRun:
         self._in_flight[key] = None
         return self._progress(events, ended=False)
 
-    def _end(self, key: str, events: tuple[Event, ...]) -> tuple[Broken, ...]:
+    def _end(self, key: str | int, events: tuple[Event, ...]) -> tuple[Broken, ...]:
         in_flight = key in self._in_flight
         self._in_flight.pop(key, None)
         if events and in_flight:
@@ -433,7 +433,7 @@ class MonitoredRun:
             self._progress(group, ended=other not in self._in_flight, before=before)
         return tuple(broken for known, broken in self._found.items() if known not in before)
 
-    def _keep(self, key: str, events: tuple[Event, ...]) -> None:
+    def _keep(self, key: str | int, events: tuple[Event, ...]) -> None:
         self._groups[key] = events
         self._ids |= dict.fromkeys((event.id for event in events), key)
 

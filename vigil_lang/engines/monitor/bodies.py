@@ -1,4 +1,4 @@
-"""Temporal bodies at the event at hand: whether they hold under a binding, and under which they differ from the rest.
+"""Temporal bodies at the current event: whether they hold under a binding, and under which they differ from the rest.
 
 A body has one truth for all values that no event gave it a reason to tell apart: that of the fresh text. `exceptions`
 lists the bindings that may differ from it, so that an event costs what it touches and not what was ever seen.
@@ -22,12 +22,12 @@ Slots = frozenset[int]
 
 
 class Body(Protocol):
-    """A body that rests on the event at hand and on those before it."""
+    """A body that rests on the current event and on those before it."""
 
     slots: Slots
-    """Those of its variables."""
+    """Those of the variables that occur in it."""
     names: frozenset[str] | None
-    """An event without one of these names meets it under no binding; None where it may."""
+    """Only an event with one of these names can meet it; None where any event can."""
     rare: bool
     """Whether it is false under every binding that `exceptions` does not list."""
     regular: bool
@@ -36,14 +36,14 @@ class Body(Protocol):
     """Whether it holds under each binding that `exceptions` lists, and under no other."""
 
     def holds(self, now: Now, binding: Binding) -> bool:
-        """Θ(e, x̄) at the event at hand."""
+        """Θ(e, x̄) at the current event."""
 
     def exceptions(self, now: Now) -> Iterable[Binding]:
         """Bindings of its own variables, the others None."""
 
 
 class AtEvent:
-    """A condition on the event at hand."""
+    """A condition on the current event."""
 
     def __init__(self, leaf: Leaf, width: int) -> None:
         self.leaf = leaf
@@ -162,7 +162,7 @@ def _all_regular(items: Sequence[Body], slots: Slots) -> bool:
 
 
 def _deciding(items: Sequence[Body], now: Now, fresh: Binding, truth: bool) -> Iterable[Binding]:
-    """What may differ from the fresh binding: where one item alone makes it so, only what differs in that item."""
+    """The bindings whose truth may differ from the fresh one's; where one item decides that, only this item's can."""
     deciding = next((item for item in items if item.holds(now, fresh) is truth), None)
     if deciding is not None:
         return deciding.exceptions(now)

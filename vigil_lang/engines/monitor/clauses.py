@@ -1,6 +1,6 @@
 """The ways to violate a requirement: ¬Θ as alternatives, each a conjunction of literals.
 
-A clause is found in the order in which its parts give values to variables: conditions on the event at hand first, then
+A clause is found in the order in which its parts give values to variables: conditions on the current event first, then
 what operators that look back remember; whatever has all its values by then is a test.
 """
 
@@ -31,7 +31,7 @@ TRUE: Final = core.And(())
 
 
 class Irregular(Exception):
-    """A requirement that is not of the forms which are judged by slices."""
+    """A requirement of no form that is judged clause by clause."""
 
 
 class Literal(NamedTuple):
@@ -92,7 +92,7 @@ def _reset(reset: core.Theta) -> core.Theta | None:
 
 
 def _or(items: list[core.Theta]) -> core.Theta:
-    """A disjunction; alternatives that ask for something later are one that asks for either."""
+    """A disjunction; alternatives that look ahead become one that looks for either."""
     later = [item for item in items if isinstance(item, core.Later)]
     for bound in dict.fromkeys(item.bound for item in later):
         same = [item for item in later if item.bound == bound]
@@ -103,7 +103,7 @@ def _or(items: list[core.Theta]) -> core.Theta:
 
 
 def _constant(condition: core.Condition) -> bool | None:
-    """The truth of a condition that rests on no event and no value; None for any other."""
+    """The truth of a condition that is the same for every event and binding; None for any other."""
     match condition:
         case core.ActionIn(names) if not names:
             return False
@@ -201,7 +201,7 @@ class Prepared:
         self._open: dict[tuple[int, bool], bool] = {}
 
     def at_event(self, holds: core.Holds, surely: bool | None) -> AtEvent:
-        """A condition on the event at hand."""
+        """A condition on the current event."""
         found = self._at_event.get((id(holds), surely))
         if found is None:
             condition = holds.condition if surely is None else foreseen(holds.condition, surely)
@@ -264,7 +264,7 @@ class Builder:
         return [table for _, table in known]
 
     def body(self, theta: core.Theta, surely: bool | None = None) -> Body:
-        """A body at the event at hand: as it happened, or as it surely (or possibly) will.
+        """A body at the current event: as it happened, or as it surely (or possibly) will.
 
         Raises:
             Irregular: it looks ahead, or rests on operators that cannot list what they touch.
@@ -334,15 +334,15 @@ class Way:
     names: frozenset[str] | None
     """An event without one of these begins no violation; None where any may."""
     bindings: Callable[[Now], list[Binding]]
-    """Those under which the event at hand meets all that can be known of it by then."""
+    """The bindings under which the current event meets every literal that can be decided at it."""
     ahead: Callable[[Now], list[Binding]]
     """Likewise for an event that is still to happen."""
     obligations: Obligations | None
-    """What decides it then; None where it is decided."""
+    """What decides it later; None where the event alone decides it."""
     is_last: bool
-    """Whether it is one only at the last event of the run."""
+    """Whether it is a violation only at the last event of the run."""
     against: tuple[Table, ...]
-    """Operators, without variables, that must not hold: where one holds for ever, nothing goes wrong this way."""
+    """Operators without variables that must not hold: once one holds for the rest of the run, nothing is violated so."""
 
 
 def way(clause: Clause, builder: Builder) -> Way:
@@ -396,7 +396,7 @@ def _ahead(literals: list[Literal], later: frozenset[int], builder: Builder) -> 
 
 
 Step = tuple["Body | None", tuple[tuple["Body", bool], ...]]
-"""What gives values (None: nothing does), and the tests that can be made then."""
+"""What gives values to variables (None where nothing does), and the literals that can be tested then."""
 
 
 def _ordered(
@@ -440,7 +440,7 @@ def _gives(body: Body) -> bool:
 
 
 def _finding(steps: list[Step], width: int, names: frozenset[str] | None) -> Callable[[Now], list[Binding]]:
-    """The steps as a function of the event at hand, which has one of the names."""
+    """The steps as a function of the current event, which has one of the names."""
     fresh: Binding = (None,) * width
     (_, first), *rest = steps
     if len(rest) == 1 and isinstance(rest[0][0], AtEvent):
@@ -500,7 +500,7 @@ def _finding_at_event(
 
 
 class _Named(AtEvent):
-    """Whether the event at hand has one of a condition's names."""
+    """Whether the current event has one of a condition's names."""
 
     def __init__(self, leaf: Leaf) -> None:
         self.leaf = leaf

@@ -26,7 +26,7 @@ Binding: TypeAlias = tuple[str | None, ...]
 Keys: TypeAlias = "Callable[[Event], Sequence[Key]]"
 
 MOST_COMBINATIONS: Final = 4_096
-"""Ways to combine the values of one event's lists, beyond which a rule is not judged."""
+"""The most combinations of the values of one event's lists; with more a rule is not judged."""
 
 
 class CannotJudge(Exception):
@@ -47,13 +47,13 @@ class Now:
     """The ordinal of its call."""
     time: int | None
     ahead: bool
-    """Whether it is still to happen, so that its output is open."""
+    """Whether it is only proposed, so that its output is open."""
     trail: list[tuple[Callable[..., object], tuple[Any, ...]]] | None
-    """How to undo what was changed, the last change last; None where changes are to stay."""
+    """What undoes the changes made, the latest last; None where changes are to stay."""
 
     @classmethod
     def of(cls, event: Event, index: int, ordinal: int, time: int | None) -> Now:
-        """A place that stays."""
+        """A place that later events do not change."""
         now = cls()
         now.event, now.index, now.ordinal, now.time = event, index, ordinal, time
         now.ahead, now.trail = False, None
@@ -61,7 +61,7 @@ class Now:
 
     @classmethod
     def nowhere(cls) -> Now:
-        """Where no event is at hand."""
+        """Where no event is current."""
         return cls.of(_NO_EVENT, 0, 0, None)
 
     def state(self) -> Any:
@@ -146,7 +146,7 @@ class Leaf:
         self.keys: Keys | None = None
         """The keys under which an event meets it, which has one of the names; None where they cannot be listed."""
         self.candidates: Keys | None = None
-        """Of one variable: a superset of the values that an event treats otherwise than one it does not carry."""
+        """Of one variable: a superset of the values under which an event may decide otherwise than under a fresh one."""
         if all(found is not None for found in fields):
             ground = [c for c in rest if not core.variables_of(c)]
             self.keys = _keys(ground, tied, [found or [] for found in fields], self.slots, order)
@@ -197,7 +197,7 @@ def _keys(
         choices = [found(event) for found in values]
         if prod([len(found) for found in choices]) > MOST_COMBINATIONS:
             raise CannotJudge(
-                f"the lists of the event {event.id} can be combined in more than {MOST_COMBINATIONS} ways"
+                f"the lists of the event `{event.id}` can be combined in more than {MOST_COMBINATIONS} ways"
             )
         found: Sequence[Key] = choices[0] if len(slots) == 1 else list(product(*choices))
         return found if plain else [key for key in found if check(event, spread(key))]

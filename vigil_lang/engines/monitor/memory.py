@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Memory: TypeAlias = list[Any]
 
 SLACK: Final = {core.Calls: 64, core.Steps: 0, core.Within: 600_000_000}
-"""How long what a bound has left behind is kept, in its unit, should events come out of order."""
+"""How far behind a bound, in its unit, entries are kept, should events come out of order."""
 
 
 MOST_ENTRIES: Final = 1_000_000
@@ -28,7 +28,7 @@ MOST_ENTRIES: Final = 1_000_000
 
 
 class Letter(NamedTuple):
-    """What an event says to an operator: where it stands, whether its main body and the one that breaks or resets it
+    """What an operator reads of an event: where it stands, whether its main body and the one that breaks or resets it
     hold there, and what it counts for."""
 
     measure: int | None
@@ -41,25 +41,25 @@ class Operator(Protocol):
     """How a memory begins, steps and answers."""
 
     counts_here: bool
-    """Whether the event at hand counts, too."""
+    """Whether the current event itself counts."""
     lasting: bool
-    """Whether what holds once holds from then on, as long as nothing breaks or resets it."""
+    """Whether the operator, once true, stays true until something breaks or resets it."""
     resets: bool
     """Whether what breaks or resets it leaves nothing of what was before."""
     window: Window
-    """What it knows of its bound."""
+    """Its bound, and the entries that it keeps for it."""
 
     def begin(self) -> Memory:
         """The memory of a run without events."""
 
     def letter(self, now: Now, met: bool, broken: bool) -> Letter:
-        """What the event at hand says."""
+        """What the current event says."""
 
     def step(self, memory: Memory, letter: Letter) -> None:
         """Take in an event."""
 
     def holds(self, memory: Memory, now: Now, met: bool) -> bool:
-        """Whether the operator holds at the event at hand, which the memory has not taken in yet."""
+        """Whether the operator holds at the current event, which the memory has not taken in yet."""
 
     def forget(self, memory: Memory, now: Now) -> None:
         """Drop what is too long ago to matter."""
@@ -126,7 +126,7 @@ class Window:
         return dropped
 
     def drop_all(self, entries: list[Any], now: Now) -> None:
-        """Drop the entries that are too far behind the event at hand."""
+        """Drop the entries that are too far behind the current event."""
         here = self.measure(now)
         if here is not None:
             self.drop(entries, here)
@@ -142,7 +142,7 @@ class Window:
         self.forgotten = at if self.forgotten is None else max(self.forgotten, at)
 
     def counts_here(self, here: int | None) -> bool:
-        """Whether the event at hand is within the bound of itself."""
+        """Whether the current event is within the bound of itself."""
         return not self.bounded or (here is not None and self._least == 0)
 
 
@@ -391,7 +391,7 @@ class Adding:
 
 
 def copied(memory: Memory) -> Memory:
-    """A memory of its own: a step changes lists and tables, and replaces what is neither."""
+    """A copy that steps do not share: they change lists and tables, and replace what is neither."""
     return [copied(part) if type(part) is list else dict(part) if type(part) is dict else part for part in memory]
 
 

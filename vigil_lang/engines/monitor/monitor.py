@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from vigil_lang.engines.monitor.tables import Table
 
 RANKED: Final = 200_000
-"""Values whose order of appearance is known; of those that come later the order within their event."""
+"""The most values whose order of appearance is remembered; later ones are ordered within their event only."""
 CALLS: Final = 10_000
-"""Calls, at least, that are known by their ids: an event of an earlier one would be taken for a new call's."""
+"""At least so many of the latest calls are remembered by their ids; an event of an earlier one counts as a new call's."""
 IDS: Final = 10_000
-"""Events, at least, whose ids are known."""
+"""At least so many of the latest ids of events are remembered."""
 _SHORT: Final = 40
 _DISPATCHED: Final = 10_000
 _NO_NEWS: Final = Progress()
@@ -130,7 +130,7 @@ class Ranks:
 
 
 def _short(text: str) -> str:
-    """What stands for a text: itself, or a digest that is no longer."""
+    """A text, or its digest where that is shorter."""
     if len(text) <= _SHORT:
         return text
     return "\0" + blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
@@ -297,7 +297,7 @@ class RunMonitor:
         return self._settle(ready)
 
     def _settle(self, events: Sequence[Event]) -> Progress:
-        """Judge events for good."""
+        """Judge events that have ended; nothing undoes this."""
         now = self._now
         breaches: list[Breach] = []
         unjudged: list[Unjudged] = []
@@ -331,7 +331,7 @@ class RunMonitor:
         return Progress(tuple(breaches), tuple(unjudged))
 
     def _begin(self, event: Event) -> Concerned:
-        """Go to the next event; what it concerns."""
+        """Make the next event the current one; gives what it concerns."""
         now = self._now
         now.event, now.index, now.time = event, self._count, event.time
         if event.action in MESSAGES:

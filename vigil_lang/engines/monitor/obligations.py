@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from vigil_lang.engines.monitor.leaves import Binding, Key, Now
 
 MOST_OPEN: Final = 1_000_000
-"""Obligations that may be open at once."""
+"""The most obligations that may be open at once."""
 MOST_UNDECIDED: Final = 10_000
 """Intervals that may be open at once where each is asked about every event that may break it."""
 
@@ -60,15 +60,15 @@ class Obligations(Protocol):
     names: frozenset[str] | None
     """The names of the events that may decide one; None for all."""
     owes: bool
-    """Whether those that are open when the run stops are violations."""
+    """Whether those that are still open when the run ends are violations."""
     ends_with_calls: bool
     """Whether the end of a call can be the last chance of one."""
 
     def open(self, now: Now, binding: Binding) -> list[Obligation]:
-        """Begin one at the event at hand; the list has it if it is violated for certain already."""
+        """Open one at the current event; the list has it if it is violated for certain already."""
 
     def advance(self, now: Now, ahead: bool) -> list[Obligation]:
-        """Those that the event at hand violates for certain."""
+        """Those that the current event violates for certain."""
 
     def expire(self, now: Now) -> list[Obligation]:
         """Those that are violated for certain because the call that just ended was the last that could meet them."""
@@ -130,7 +130,7 @@ class Bounded:
         obligation.put("is_over", True, now)
 
     def _keep(self, key: Key, now: Now) -> None:
-        """Drop those of a key that are over."""
+        """Drop those of a key that were decided."""
         before = self._open[key]
         kept = [obligation for obligation in before if not obligation.is_over]
         if len(kept) == len(before):
@@ -174,10 +174,10 @@ class Bounded:
             self._passed = reach
 
     def _check_order(self, now: Now) -> None:
-        """Refuse an event that is within a bound that was taken for passed."""
+        """Refuse an event within a bound that was taken to have passed."""
         here = self.measure(now)
         if self._passed is not None and here is not None and here <= self._passed:
-            raise CannotJudge(f"the event {now.event.id} comes out of order, within a bound that had passed")
+            raise CannotJudge(f"the event `{now.event.id}` comes out of order, within a bound that had passed")
 
     def _next(self, now: Now) -> int | None:
         """The least measure of the next event."""
@@ -193,7 +193,7 @@ class Bounded:
         return apart <= self._most and (self._least == 0 or apart >= self._least)
 
     def _touched(self, body: Body, now: Now) -> list[Key]:
-        """The keys of open obligations at which a body holds at the event at hand."""
+        """The keys of open obligations at which a body holds at the current event."""
         if not self._open:
             return []
         if body.exact:
@@ -292,7 +292,7 @@ def asks_for_a_call(bound: core.Bound, body: Body) -> bool:
 
 
 def _occurs(body: Body, now: Now) -> bool:
-    """Whether a body may hold at the event at hand under some binding."""
+    """Whether a body may hold at the current event under some binding."""
     return any(body.holds(now, binding) for binding in body.exceptions(now))
 
 

@@ -44,7 +44,7 @@ class Judged(Protocol):
     ends_with_calls: bool
     """Whether the end of a call can violate it."""
     counts: bool
-    """Whether one of its operators counts the event at hand."""
+    """Whether one of its operators counts the current event."""
 
     def part(self, place: int, names: frozenset[str]) -> Part | None:
         """What of it an event with these names concerns; None where nothing."""
@@ -53,7 +53,7 @@ class Judged(Protocol):
         """The events that are violations for certain now, by their indices, and were not before."""
 
     def end_call(self, now: Now) -> list[int]:
-        """Likewise, when the call that the event at hand belongs to is over."""
+        """Likewise, when the call that the current event belongs to is over."""
 
     def verdict(self) -> PrefixVerdict:
         """The verdict on the events so far."""

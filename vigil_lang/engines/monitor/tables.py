@@ -31,7 +31,7 @@ MOST_ASKED: Final = 10_000
 
 
 class Table(Protocol):
-    """An operator along one run. As a body it says what holds at the event at hand, which it has not taken in yet."""
+    """An operator along one run. As a body it says what holds at the current event, which it has not taken in yet."""
 
     slots: Slots
     names: frozenset[str] | None
@@ -41,16 +41,16 @@ class Table(Protocol):
     told_by: frozenset[str] | None
     """The names of the events that may change it; None for all."""
     counts_here: bool
-    """Whether the event at hand counts, too."""
+    """Whether the current event counts, too."""
 
     def holds(self, now: Now, binding: Binding) -> bool:
-        """Whether the operator holds at the event at hand."""
+        """Whether the operator holds at the current event."""
 
     def exceptions(self, now: Now) -> Iterable[Binding]:
         """Bindings that may differ from the fresh one."""
 
     def update(self, now: Now) -> None:
-        """Take in the event at hand."""
+        """Take in the current event."""
 
     def is_settled(self, last: Now | None) -> bool:
         """Whether it has no variables, and holds from here on whatever happens.

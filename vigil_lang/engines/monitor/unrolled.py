@@ -114,7 +114,7 @@ class Unrolled:
         time, call = self._latest or (core.FAR * -1, -1)
         at = time if now.time is None else now.time
         if (at < time and self._ordered[0]) or (now.ordinal < call and self._ordered[1]):
-            raise CannotJudge(f"the event {now.event.id} comes out of order, within a bound that may have passed")
+            raise CannotJudge(f"the event `{now.event.id}` comes out of order, within a bound that may have passed")
         if now.trail is not None:
             now.trail.append((setattr, (self, "_latest", self._latest)))
         self._latest = max(time, at), max(call, now.ordinal)
