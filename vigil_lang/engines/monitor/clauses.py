@@ -342,7 +342,7 @@ class Way:
     is_last: bool
     """Whether it is a violation only at the last event of the run."""
     against: tuple[Table, ...]
-    """Operators without variables that must not hold: once one holds for the rest of the run, nothing is violated so."""
+    """Operators without variables that must not hold: once one holds for good, nothing is violated so."""
 
 
 def way(clause: Clause, builder: Builder) -> Way:

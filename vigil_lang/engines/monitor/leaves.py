@@ -146,7 +146,7 @@ class Leaf:
         self.keys: Keys | None = None
         """The keys under which an event meets it, which has one of the names; None where they cannot be listed."""
         self.candidates: Keys | None = None
-        """Of one variable: a superset of the values under which an event may decide otherwise than under a fresh one."""
+        """Of one variable: a superset of the values that an event may tell from the fresh one."""
         if all(found is not None for found in fields):
             ground = [c for c in rest if not core.variables_of(c)]
             self.keys = _keys(ground, tied, [found or [] for found in fields], self.slots, order)

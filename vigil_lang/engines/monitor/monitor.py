@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 RANKED: Final = 200_000
 """The most values whose order of appearance is remembered; later ones are ordered within their event only."""
 CALLS: Final = 10_000
-"""At least so many of the latest calls are remembered by their ids; an event of an earlier one counts as a new call's."""
+"""At least so many of the latest calls are remembered by their ids; one that comes again later counts anew."""
 IDS: Final = 10_000
 """At least so many of the latest ids of events are remembered."""
 _SHORT: Final = 40
