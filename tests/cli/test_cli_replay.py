@@ -246,7 +246,7 @@ def test_confirmations_are_counted_by_day_or_by_run(vigil: Vigil) -> None:
     out = vigil("replay", RULES, SHOP, DAYS).out
     assert "confirmations: 2 on 2 days with calls, 1.0 a day, 2 at most (2026-01-06)\n" in out
     assert "confirmations: 1 in 1 run without times, 1.0 a run\n" in out
-    assert re.search(r"^time a decision: .* \(p50\), .* \(p99\), .* \(max\)$", out, re.MULTILINE)
+    assert re.search(r"^time per decision: .* \(p50\), .* \(p99\), .* \(max\)$", out, re.MULTILINE)
 
 
 # --- certificates -------------------------------------------------------------------------------------------

@@ -98,7 +98,7 @@ def print_figures(figures: Figures, console: Console, *, broken: int = 0, unused
     if figures.microseconds:
         times = [figures.microseconds_at(share) for share in (0.5, 0.99, 1)]
         p50, p99, most = map(_duration, times)
-        lines.append(Text(f"time a decision: {p50} (p50), {p99} (p99), {most} (max)", "dim"))
+        lines.append(Text(f"time per decision: {p50} (p50), {p99} (p99), {most} (max)", "dim"))
     _print(lines, console)
 
 
