@@ -80,6 +80,17 @@ def test_the_strongest_reaction_decides() -> None:
     assert [run.propose(Call("p", name, {})).decision for name in "abcd"] == ["warn", "hold", "block", "pass"]
 
 
+def test_what_is_told_on_the_way_does_not_take_the_whole_run_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = started(CHECKED, "statement few: atmost[1](pay())")
+    with monkeypatch.context() as patched:
+        patched.setattr("vigil_lang.enforce.run.RunIndex", None)
+        made(run, "c1", "pay", invoice="1")
+        assert names(run, "pay", invoice="2") == ["checked", "few"]
+        made(run, "c2", "pay", invoice="2")
+    on_the_way = {(b.statement.name, b.offence.event, b.offence.message) for b in run.broken}
+    assert {(b.statement.name, b.offence.event, b.offence.message) for b in run.close().broken} == on_the_way
+
+
 def test_what_is_owed_is_told_in_words() -> None:
     run = started("statement closed: resp(open(file = x), close(file = x))")
     made(run, "c1", "open", file="a")

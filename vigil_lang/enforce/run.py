@@ -12,7 +12,7 @@ import msgspec
 from vigil_lang.abstraction.run import Abstraction, Options
 from vigil_lang.diagnostics import TooCostly
 from vigil_lang.enforce.values import encoded
-from vigil_lang.engines.explanation import Explainer, remedy, required
+from vigil_lang.engines.explanation import Explainer, Wording, remedy, required
 from vigil_lang.engines.index import RunIndex
 from vigil_lang.engines.indexed import Judgement
 from vigil_lang.engines.interface import Breach, Rule, Unjudged
@@ -127,6 +127,7 @@ class PolicyMonitor:
         self.statements = tuple((policy.path, one) for policy in self.policies for one in policy.statements)
         self.looks_back = tuple(_looks_back(one.requirement.theta) for _, one in self.statements)
         """Whether no later event changes what a statement says of one."""
+        self.wordings = tuple(Wording(one) for _, one in self.statements)
         self.engine = MonitorEngine([Rule(one.name, one.requirement) for _, one in self.statements])
 
     def run(self, run: Run | None = None, options: Options | None = None) -> MonitoredRun:
@@ -195,10 +196,8 @@ class MonitoredRun:
         own = {event.id for event in events}
         # What calls in flight break by themselves was decided when they were proposed.
         breaches = [each for each in ahead.breaches if each.id in own or not self._of.looks_back[each.rule]]
-        broken: tuple[Broken, ...] = ()
-        if breaches:
-            as_made = (replace(event, status="ok", output=None) for event in events)
-            broken = tuple(map(_Words(self._of, (*self._events(), *as_made)).broken, breaches))
+        as_made = tuple(replace(event, status="ok", output=None) for event in events)
+        broken = tuple(self._in_words(breaches, as_made))
         return Proposal(events, broken, self._doubts(self._unjudged | dict(ahead.unjudged)))
 
     # --- what happens ---
@@ -447,11 +446,23 @@ class MonitoredRun:
         self._unjudged |= dict(progress.unjudged)
         worded = before or {}
         new = [breach for breach in progress.breaches if (breach.rule, breach.id) not in self._found]
-        words = _Words(self._of, self._events()) if any((each.rule, each.id) not in worded for each in new) else None
+        unworded = [each for each in new if (each.rule, each.id) not in worded]
+        words = dict(zip(unworded, self._in_words(unworded), strict=True))
         for each in new:
-            key = each.rule, each.id
-            self._found[key] = words.broken(each) if words and key not in worded else worded[key]
+            self._found[each.rule, each.id] = words[each] if each in words else worded[each.rule, each.id]
         return tuple(self._found[each.rule, each.id] for each in new)
+
+    def _in_words(self, breaches: Iterable[Breach], made: tuple[Event, ...] = ()) -> Iterator[Broken]:
+        """Violations while a run goes on, by events `made` next too: near misses would take the whole run each time."""
+        own, words = {event.id: event for event in made}, None
+        for breach in breaches:
+            if _names_forbidden(self._of.statements[breach.rule][1].requirement.theta):
+                words = words or _Words(self._of, (*self._events(), *made))
+                yield words.broken(breach)
+            else:
+                known = () if breach.id in own else self._groups[self._ids[breach.id]]
+                event = own.get(breach.id) or next(event for event in known if event.id == breach.id)
+                yield _briefly(self._of, breach, event)
 
     def _doubts(self, why: dict[int, str]) -> tuple[NotJudged, ...]:
         return tuple(NotJudged(*self._of.statements[at], why[at]) for at in sorted(why))
@@ -468,6 +479,20 @@ class MonitoredRun:
 def _looks_back(theta: core.Theta) -> bool:
     ahead = core.Later | core.Until | core.Clear | core.Last
     return not any(isinstance(body, ahead) for body in core.bodies(theta))
+
+
+def _names_forbidden(theta: core.Theta) -> bool:
+    return isinstance(theta, core.Implies) and isinstance(theta.right, core.Clear)
+
+
+def _briefly(of: PolicyMonitor, breach: Breach, event: Event) -> Broken:
+    """What is wrong with an event, without its near misses."""
+    path, statement = of.statements[breach.rule]
+    wording = of.wordings[breach.rule]
+    bindings = dict(zip(statement.requirement.variables, breach.binding, strict=True))
+    why = wording.why(bindings, event, "")
+    offence = Offence(event.id, breach.event, event.call, bindings, wording.own(bindings) or why, why)
+    return Broken(path, statement, offence, remedy(statement, breach.binding))
 
 
 class _Words:
@@ -490,8 +515,5 @@ class _Words:
                 self._explainers[rule] = Explainer(statement, judgement)
             offence = self._explainers[rule].offence(at, binding)
         except TooCostly:
-            bindings = dict(zip(statement.requirement.variables, binding, strict=True))
-            why = f"{statement.body} does not hold"
-            call = self._trace.events[at].call
-            offence = Offence(event, at, call, bindings, statement.metadata.message or why, why)
+            return _briefly(self._of, breach, self._trace.events[at])
         return Broken(path, statement, offence, remedy(statement, binding))
