@@ -132,6 +132,15 @@ def test_a_message_never_takes_the_id_of_an_event() -> None:
     assert run.propose([Event.of("c", {})]).decision == "block"
 
 
+def test_events_of_one_call_have_ids_of_their_own() -> None:
+    run = started("statement S: abs(b())")
+    twice = [Event.of("a", {}, id="x"), Event.of("b", {}, id="x")]
+    for take_in in (run.propose, run.begin):
+        with pytest.raises(ValueError, match="the id x is that of another event"):
+            take_in(twice)
+    assert len(run.trace) == 0
+
+
 def test_events_take_the_place_of_calls() -> None:
     run = started(CHECKED)
     check = Event.of("check", {"invoice": "12"})

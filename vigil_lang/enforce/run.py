@@ -353,13 +353,14 @@ class MonitoredRun:
         Raises:
             ValueError: an id is that of another event.
         """
-        found: list[Event] = []
-        for event in events:
+        found: dict[str, Event] = {}
+        for given in events:
             place = f"e{len(self._ids) + len(found) + 1}"
-            found.append(event if event.id else replace(event, id=place, call=event.call or place))
-            if found[-1].id in self._ids:
-                raise ValueError(f"the id {found[-1].id} is that of another event")
-        return tuple(found)
+            event = given if given.id else replace(given, id=place, call=given.call or place)
+            if event.id in self._ids or event.id in found:
+                raise ValueError(f"the id {event.id} is that of another event")
+            found[event.id] = event
+        return tuple(found.values())
 
     def snapshot(self) -> bytes:
         """What was begun, ended and said, in order, as JSON: `PolicyMonitor.restore` follows it anew."""
