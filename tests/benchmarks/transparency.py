@@ -2,9 +2,9 @@
 
 `python -m tests.benchmarks.transparency POLICY… --runs RUN… [--quiet]`
 
-Each call is proposed before it is made, with what has happened until then, as a gate would. A call is stopped rightly
-where the run as recorded breaks the statement at one of its events; where it does not, the call failed, or the
-monitor disturbs what it should let pass.
+Each call is proposed before it is made, after the calls that have ended by then: of calls in flight, and of those
+behind them, nothing is told. A call counts as stopped rightly where the run as recorded breaks the statement, at
+whatever event; where it does not, the call failed, or the monitor disturbs what it should let pass.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Moment:
 
 
 def moments(run: Path) -> list[Moment]:
-    """A recording as a gate lives through it."""
+    """A recording call by call: each as it is proposed, and what has ended since."""
     abstraction, found = Abstraction(), []
     with run.open("rb") as stream:
         for record in read_records(stream, run.name):

@@ -2,7 +2,7 @@
 
 Trying only refutes. A continuation that keeps a statement proves that it is not violated yet, one that violates it
 that it is not satisfied: so much holds of every statement. The other direction, that all continuations tried prove a
-verdict, holds where the events tried can meet each condition under each value: `tells_all` says of which statements.
+verdict, holds only where the events tried can meet each condition under each value; whoever asks has to know that.
 """
 
 from __future__ import annotations

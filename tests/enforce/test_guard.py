@@ -332,6 +332,41 @@ def test_arguments_by_place_and_further_ones() -> None:
     ]
 
 
+def test_an_argument_named_like_a_parameter_hides_no_other() -> None:
+    def tool(first: int, /, **further: object) -> None:
+        pass
+
+    guard = guarding('statement s: abs(tool(path = "/etc")) statement t: abs(tool(further = "x"))')
+    guarded = guard.wrap(tool)
+    for hidden in ({"path": "/etc"}, {"further": "x"}):
+        with pytest.raises(vigil.Blocked):
+            guarded(1, first="clash", **hidden)
+    guarded(1, first="clash", path="/tmp", further="y")
+    (event,) = guard.trace().events
+    assert event.args == {
+        "first": ("1",), "path": ("/tmp",), "further": ("y",), "further.first": ("clash",),
+    }  # fmt: skip
+
+
+def test_what_a_class_has_beside_the_fields_that_it_inherits_is_not_passed_over() -> None:
+    @dataclass
+    class Mail:
+        to: str
+
+    class Copied(Mail):
+        def __init__(self, to: str, copy: str) -> None:
+            super().__init__(to)
+            self.copy = copy
+
+    def send(mail: Mail) -> None:
+        pass
+
+    send = guarding('statement s: abs(send(mail.copy = "eve"))').wrap(send)
+    send(Mail("ann"))
+    with pytest.raises(vigil.Blocked, match="takes values as JSON has them"):
+        send(Copied("ann", "eve"))
+
+
 def test_the_signature_is_kept() -> None:
     guarded = guarding(ONCE).wrap(pay)
     assert inspect.signature(guarded) == inspect.signature(pay)

@@ -80,6 +80,17 @@ def test_the_strongest_reaction_decides() -> None:
     assert [run.propose(Call("p", name, {})).decision for name in "abcd"] == ["warn", "hold", "block", "pass"]
 
 
+def test_what_is_told_on_the_way_does_not_take_the_whole_run_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = started(CHECKED, "statement few: atmost[1](pay())")
+    with monkeypatch.context() as patched:
+        patched.setattr("vigil_lang.enforce.run.RunIndex", None)
+        made(run, "c1", "pay", invoice="1")
+        assert names(run, "pay", invoice="2") == ["checked", "few"]
+        made(run, "c2", "pay", invoice="2")
+    on_the_way = {(b.statement.name, b.offence.event, b.offence.message) for b in run.broken}
+    assert {(b.statement.name, b.offence.event, b.offence.message) for b in run.close().broken} == on_the_way
+
+
 def test_what_is_owed_is_told_in_words() -> None:
     run = started("statement closed: resp(open(file = x), close(file = x))")
     made(run, "c1", "open", file="a")
@@ -119,6 +130,15 @@ def test_a_message_never_takes_the_id_of_an_event() -> None:
         run.say(Message("user", "hello"))
     assert [event.action for event in run.trace.events] == ["a"]
     assert run.propose([Event.of("c", {})]).decision == "block"
+
+
+def test_events_of_one_call_have_ids_of_their_own() -> None:
+    run = started("statement S: abs(b())")
+    twice = [Event.of("a", {}, id="x"), Event.of("b", {}, id="x")]
+    for take_in in (run.propose, run.begin):
+        with pytest.raises(ValueError, match="the id x is that of another event"):
+            take_in(twice)
+    assert len(run.trace) == 0
 
 
 def test_events_take_the_place_of_calls() -> None:

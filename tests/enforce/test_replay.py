@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 from tests.strategies.policies import policies, policy_of
 from tests.strategies.runs import SCALARS, Line, runs, values
 from vigil_lang.abstraction.run import Options, Survey
+from vigil_lang.analysis.enforceability import enforceability, kinds
 from vigil_lang.api import parse_policy
 from vigil_lang.cli.replay_certificates import SolverCertifier
 from vigil_lang.diagnostics import InputError
@@ -137,11 +137,8 @@ def test_a_run_without_disturbance_debt_or_surprise_is_safe(text: str, records: 
 
 
 def _is_preventable(text: str) -> bool:
-    """Whether what violates it is known before the call: it looks back only, and asks for no status or output."""
-    return (
-        re.search(r"output|status|plain|holding|message", text) is None
-        and re.search(r"statement \w+: (abs|prec|atmost|budget)\b", text) is not None
-    )
+    """Whether no part of it can only be asked for, or told by how a call ends."""
+    return all(kinds(enforceability(s.requirement)) == ("preventable",) for s in policy_of(text).statements)
 
 
 @settings(max_examples=200)

@@ -21,7 +21,6 @@ from vigil_lang.engines.wording import span_of
 from vigil_lang.semantics import core
 from vigil_lang.trace import Event, Run, Trace
 from vigil_lang.trace.record import Call, Message, Result, Start
-from vigil_lang.verdict import Offence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from vigil_lang.semantics.lower import Statement
     from vigil_lang.semantics.metadata import Reaction
     from vigil_lang.semantics.policy import Policy
+    from vigil_lang.verdict import Offence
 
 Decision: TypeAlias = "Reaction | Literal['pass']"
 """What is to be done about a pending call."""
@@ -357,13 +357,14 @@ class MonitoredRun:
         Raises:
             ValueError: an id is that of another event.
         """
-        found: list[Event] = []
-        for event in events:
+        found: dict[str, Event] = {}
+        for given in events:
             place = f"e{len(self._ids) + len(found) + 1}"
-            found.append(event if event.id else replace(event, id=place, call=event.call or place))
-            if found[-1].id in self._ids:
-                raise ValueError(f"the id {found[-1].id} is that of another event")
-        return tuple(found)
+            event = given if given.id else replace(given, id=place, call=given.call or place)
+            if event.id in self._ids or event.id in found:
+                raise ValueError(f"the id {event.id} is that of another event")
+            found[event.id] = event
+        return tuple(found.values())
 
     def snapshot(self) -> bytes:
         """What was begun, ended and said, in order, as JSON: `PolicyMonitor.restore` follows it anew."""
@@ -501,8 +502,6 @@ class _Words:
                 self._explainers[rule] = Explainer(statement, judgement)
             offence = self._explainers[rule].offence(at, binding)
         except TooCostly:
-            bindings = dict(zip(statement.requirement.variables, binding, strict=True))
-            why = f"{statement.body} does not hold"
-            call = self._trace.events[at].call
-            offence = Offence(event, at, call, bindings, statement.metadata.message or why, why)
+            event_at, after = self._trace.events[at], self._trace.events[at + 1 :]
+            offence = self._of.wordings[rule].offence(at, event_at, binding, after)
         return Broken(path, statement, offence, remedy(statement, binding))

@@ -82,8 +82,10 @@ def plain(value: object, place: str, depth: int = 0) -> Any:
         return value.isoformat()  # type: ignore[attr-defined]
     if kind in _TEXTS:
         return str(value)
-    if is_dataclass(kind) and kind.__getattribute__ is object.__getattribute__ and not hasattr(kind, "__getattr__"):
-        return {each.name: plain(getattr(value, each.name), place, depth + 1) for each in fields(kind)}
+    # A class that only descends from a dataclass may have more than its fields.
+    own = kind if "__dataclass_fields__" in vars(kind) else None
+    if is_dataclass(own) and own.__getattribute__ is object.__getattribute__ and not hasattr(own, "__getattr__"):
+        return {each.name: plain(getattr(value, each.name), place, depth + 1) for each in fields(own)}
     raise TypeError(f"`{place[:60]}` takes values as JSON has them, not a {kind.__name__}")
 
 

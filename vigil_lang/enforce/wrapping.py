@@ -56,8 +56,12 @@ class Reader:
         bound.apply_defaults()
         given = {name: value for name, value in bound.arguments.items() if name != self._left_out}
         further = given.pop(self._further, {}) if self._further is not None else {}
-        # A parameter that is given by its place alone may share its name with one of them.
-        given |= further if given.keys().isdisjoint(further) else {str(self._further): further}
+        # A parameter that is given by its place alone may share its name with one of them, which hides no other.
+        alike = {name: further[name] for name in given.keys() & further}
+        given |= {name: value for name, value in further.items() if name not in alike}
+        if alike:
+            beside = str(self._further)
+            given[beside] = [given[beside], alike] if beside in given else alike
 
         def read() -> dict[str, Any]:
             seen = given if self._see is None else self._see(given)
