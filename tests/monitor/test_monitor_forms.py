@@ -44,6 +44,14 @@ SLICED = (
     "until(a(f = x), b(f = x), c(f = x))",
     "until(a(f = x), b(), c(g = x))",
     "until(a(), b(f = x), c(f = x))",
+    "until(a(f = x, g = y), b(f = x), c(g = y))",
+    "until(a(f = x, g = y), b(), c(g = y))",
+    "until(a(f = x, g = y), b(f = x), a(g = y))",
+    "always a(f = x, g = y) implies not c(f = x) until b(g = y)",
+    "always a(f = x, g = y) implies not c(f = x) since b(g = y)",
+    "resp(a(f = x, g = y), b(g = y))",
+    "always a() implies repeated[2](a(), distinct output)",
+    'always a() implies repeated[2](a(output ~ "M*"))',
     "until(a(), b(), c(f = x))",
     "atmost[1](a(f = x))",
     "atmost[1](a(f = x, status = ok)) in 2 calls",
@@ -85,6 +93,8 @@ SLICED = (
     "always earlier[1] a() implies not b()",
 )
 UNROLLED = (
+    "atmost[1](a(f = x)) since b(g = y) after d(f = x, g = y)",
+    "always a() implies repeated[2](a(), distinct output) or earlier (later d())",
     'until(a(), b(f = x), c(f = x)) where x ~ "M*"',
     "always a() implies later (b() and later c())",
     "always a(f = x) implies earlier (b(f = x) and later d(f = x))",

@@ -154,6 +154,14 @@ def clauses(theta: core.Theta, holds: bool) -> list[Clause]:
 # --- judged ahead -------------------------------------------------------------------------------------------
 
 
+def _counts_output(theta: core.Repeated) -> bool:
+    """Whether the output of the current event may make a count larger."""
+    if theta.distinct is not None and theta.distinct.output:
+        return True
+    tests = (condition.condition for condition in core.conditions(theta.body))
+    return any(foreseen(condition, True) != foreseen(condition, False) for condition in tests)
+
+
 def foreseen(condition: core.Condition, surely: bool) -> core.Condition:
     """A condition on an event that is still to happen: it will succeed, and a test of its output is open.
 
@@ -218,11 +226,15 @@ class Prepared:
     def is_open(self, literal: Literal) -> bool:
         """Whether a literal can only be told by how the event ends."""
         body, holds = literal
-        if not isinstance(body, core.Holds):
+        if not isinstance(body, core.Holds | core.Repeated):
             return False
         found = self._open.get((id(body), holds))
         if found is None:
-            found = self._open[id(body), holds] = _constant(foreseen(body.condition, holds)) is (not holds)
+            if isinstance(body, core.Holds):
+                found = _constant(foreseen(body.condition, holds)) is (not holds)
+            else:
+                found = not holds and _counts_output(body)
+            self._open[id(body), holds] = found
         return found
 
     def negated(self, theta: core.Theta) -> core.Theta:
@@ -367,7 +379,8 @@ def way(clause: Clause, builder: Builder) -> Way:
     if left and not isinstance(obligations, ComingUnder):
         raise Irregular
     find = _finding(asked, builder.width, names)
-    ahead = find if all(_is_certain(t, builder) for t in rest) else _ahead(rest, later, builder)
+    is_certain = all(_is_certain(t, builder) for t in rest)
+    ahead = find if is_certain else _ahead(rest, later, builder)
     against = tuple(
         [
             builder.table(t.body)
@@ -381,7 +394,9 @@ def way(clause: Clause, builder: Builder) -> Way:
 def _is_certain(literal: Literal, builder: Builder) -> bool:
     """Whether what a literal says of an event is known before it happens."""
     body = literal.body
-    return not isinstance(body, core.Holds) or builder.prepared.is_certain(body)
+    if isinstance(body, core.Holds):
+        return builder.prepared.is_certain(body)
+    return not builder.prepared.is_open(literal)
 
 
 def _ahead(literals: list[Literal], later: frozenset[int], builder: Builder) -> Callable[[Now], list[Binding]]:

@@ -96,7 +96,7 @@ class Bounded:
         self._bound = bound
         self.measure = measure_of(bound)
         self._most, self._least = most_of(bound), 0 if bound is None else bound.least
-        self._key = projection(tuple(sorted(slots)))
+        self._slots, self._key = slots, projection(tuple(sorted(slots)))
         self._open: dict[Key, list[Obligation]] = {}
         self._queue: deque[Obligation] = deque()
         self._count = 0
@@ -196,9 +196,10 @@ class Bounded:
         """The keys of open obligations at which a body holds at the current event."""
         if not self._open:
             return []
-        if body.exact:
+        # Of a body with fewer variables than the others no key can be told from its bindings.
+        if body.exact and body.slots == self._slots:
             return [key for b in body.exceptions(now) if (key := self._key(b)) in self._open]
-        if body.rare and body.regular:
+        if body.rare and body.regular and body.slots == self._slots:
             found = dict.fromkeys(self._key(b) for b in body.exceptions(now) if body.holds(now, b))
             return [key for key in found if key in self._open]
         return [key for key, same in self._open.items() if body.holds(now, same[0].binding)]

@@ -284,10 +284,13 @@ class _Unrolling:
     def _counted(self, theta: core.Repeated | core.Exceeds, at: int, binding: Binding) -> bool | None:
         trace = self._trace
         event = trace.events[at]
-        if isinstance(theta, core.Exceeds) and all(number(text) is None for text in texts(theta.field, event)):
-            return True
+        if isinstance(theta, core.Exceeds) and not (theta.field.output and at >= self._happened):
+            if all(number(text) is None for text in texts(theta.field, event)):
+                return True
         surely: list[Event] = []
         possibly: list[Event] = []
+        field = theta.field if isinstance(theta, core.Exceeds) else theta.distinct
+        is_open = False
         reset: bool | None = False
         for other in range(at, -1, -1):
             if other < at and theta.reset is not None:
@@ -298,8 +301,10 @@ class _Unrolling:
                 met = _both(self.value(theta.body, other, binding), _not(reset))
                 surely += [trace.events[other]] if met is True else []
                 possibly += [trace.events[other]] if met is not False else []
+                if met is not False and other >= self._happened and field is not None and field.output:
+                    is_open = True
         low, high = _reaches(theta, surely), _reaches(theta, possibly)
-        return True if low else None if high else False
+        return True if low else None if high or is_open else False
 
 
 def _reaches(theta: core.Repeated | core.Exceeds, events: list[Event]) -> bool:
