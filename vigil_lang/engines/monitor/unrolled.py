@@ -284,8 +284,9 @@ class _Unrolling:
     def _counted(self, theta: core.Repeated | core.Exceeds, at: int, binding: Binding) -> bool | None:
         trace = self._trace
         event = trace.events[at]
-        if isinstance(theta, core.Exceeds) and not (theta.field.output and at >= self._happened):
-            if all(number(text) is None for text in texts(theta.field, event)):
+        if isinstance(theta, core.Exceeds):
+            is_known = at < self._happened or not theta.field.output
+            if is_known and all(number(text) is None for text in texts(theta.field, event)):
                 return True
         surely: list[Event] = []
         possibly: list[Event] = []
