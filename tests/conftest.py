@@ -55,7 +55,7 @@ SLOW = {
     "syntax/test_memory.py",
 }
 """Folders and modules whose tests are slow."""
-UNMEASURED = {"differential", "editors", "lsp", "packaging"}
+UNMEASURED = {"differential", "editors", "examples/test_transparency.py", "lsp", "packaging"}
 QUICK = "not slow"
 """The expression of `pytest -m` under which what is in `SLOW` is not even imported."""
 MEASURED = "COVERAGE_PROCESS_CONFIG"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from decimal import Decimal
 from random import Random
 
 import pytest
@@ -165,6 +167,14 @@ def test_a_long_run_forgets_what_is_over() -> None:
             run = engine.restore(run.snapshot())
     ranked = sum(len(f"v{number}") + 3 for number in range(3_000))
     assert sizes[-1] < ranked + 200_000
+
+
+def test_a_sum_of_an_output_to_come_may_reach_what_is_asked_for() -> None:
+    exceeds = core.Exceeds(Decimal(0), core.Reads("output", True), core.And(()))
+    run = MonitorEngine([Rule("S", core.Requirement(exceeds, (), None))]).run()
+    event = Event.of("a", id="e1", call="e1")
+    assert not run.propose([event]).breaches
+    assert not run.step([replace(event, status="ok", output="7")]).breaches
 
 
 def test_the_order_of_what_is_said_ahead_does_not_depend_on_the_status() -> None:

@@ -154,9 +154,10 @@ def clauses(theta: core.Theta, holds: bool) -> list[Clause]:
 # --- judged ahead -------------------------------------------------------------------------------------------
 
 
-def _counts_output(theta: core.Repeated) -> bool:
-    """Whether the output of the current event may make a count larger."""
-    if theta.distinct is not None and theta.distinct.output:
+def _counts_output(theta: core.Repeated | core.Exceeds) -> bool:
+    """Whether the output of the current event may make a count, or a sum, larger."""
+    field = theta.distinct if isinstance(theta, core.Repeated) else theta.field
+    if field is not None and field.output:
         return True
     tests = (condition.condition for condition in core.conditions(theta.body))
     return any(foreseen(condition, True) != foreseen(condition, False) for condition in tests)
@@ -226,7 +227,7 @@ class Prepared:
     def is_open(self, literal: Literal) -> bool:
         """Whether a literal can only be told by how the event ends."""
         body, holds = literal
-        if not isinstance(body, core.Holds | core.Repeated):
+        if not isinstance(body, core.Holds | core.Repeated | core.Exceeds):
             return False
         found = self._open.get((id(body), holds))
         if found is None:
