@@ -74,10 +74,17 @@ settings.register_profile(
 settings.load_profile("vigil")
 
 
-def pytest_configure() -> None:
-    """Interrupts reach the processes that tests start, also where this one runs in the background of a shell."""
+def pytest_configure(config: pytest.Config) -> None:
+    """Interrupts reach the processes that tests start, also where this one runs in the background of a shell.
+
+    A worker is measured once: pytest-cov starts a measurement when it is loaded and another one for the session, and to
+    pause that would resume the first.
+    """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    plugin = config.pluginmanager.getplugin("_cov")
+    if hasattr(config, "workerinput") and plugin is not None and plugin.cov_controller is not None:
+        plugin.cov_controller.cov.stop()
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
