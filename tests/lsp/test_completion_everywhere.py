@@ -17,8 +17,9 @@ from vigil_lsp.completing.candidate import written
 from vigil_lsp.completing.keywords import WORDS
 
 # What the grammar takes and another check refuses, or an editor writes otherwise: literals as arguments, temporal
-# operators outside `always`, conditions as terms of a pattern, `not` of `not in`.
+# operators outside `always`, conditions as terms of a pattern, `not` of `not in`, tests of an event in `where`.
 _KEPT_BACK = {
+    "variable": set(WORDS) - {"NOT"},
     "condition": {"TRUE", "FALSE"},
     "operator": {"NOT"},
 }

@@ -33,6 +33,7 @@ HELD = {
     "vigil_lang/abstraction/scripts/parsed.py:_kept": "trees of no more text than `MAX_KEPT`, the oldest are dropped",
     "vigil_lang/base/cache.py:_told": "one reason",
     "vigil_lang/base/inputs.py:_calls": "the files of the calls of the command that are under way",
+    "vigil_lang/cli/replay.py:_prepared": "one piece of work, in a process that replays and ends",
     "vigil_lang/lint/batch.py:_begun": "one plan, in a process that lints and ends",
     "lsp/vigil_lsp/names.py:_known": "as long as the trees it is about",
 }
