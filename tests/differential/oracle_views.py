@@ -53,7 +53,9 @@ def groupless(match: re.Match[str]) -> bool:
 
 
 def regex(written: tree.Regex) -> re.Pattern[str]:
-    return re.compile(written.raw.replace("\\/", "/"), re.IGNORECASE if written.ignore_case else 0)
+    # A letter of `\w` is one of ASCII, as RE2 has it.
+    raw = written.raw.replace("\\/", "/").replace("\\w", "[0-9A-Za-z_]")
+    return re.compile(raw, re.IGNORECASE if written.ignore_case else 0)
 
 
 def host(text: str) -> list[str]:
