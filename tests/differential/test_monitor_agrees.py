@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from contextlib import ExitStack
 from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
@@ -30,7 +32,7 @@ from tests.strategies.monitored import in_order, plain_policies, plain_runs
 from tests.strategies.policies import policies, policy_of
 from tests.strategies.runs import runs, trace_of
 from vigil_lang.engines.interface import Breach, Outcome, Rule, Unjudged
-from vigil_lang.engines.monitor import MonitorEngine
+from vigil_lang.engines.monitor import MonitorEngine, leaves, memory, obligations, rules, tables, unrolled
 from vigil_lang.trace import Event, Trace
 
 if TYPE_CHECKING:
@@ -64,6 +66,26 @@ def test_every_prefix_has_its_verdict_under_any_requirement(
 ) -> None:
     trace = trace_of(lines)
     follow(MonitorEngine([Rule("S", requirement)]), trace, by_denotation(requirement, trace), None, random)
+
+
+@few
+@given(st.one_of(policies(), plain_policies()), runs(), st.integers(0, 3), seeds)
+def test_beyond_its_limits_a_rule_is_not_judged_or_judged_rightly(
+    text: str, lines: list[Line], most: int, random: Random
+) -> None:
+    # What cannot be judged is said to be so: with next to no memory nothing wrong is said either.
+    limits = [
+        (tables, "MOST_KEYS"), (tables, "MOST_EVENTS"), (tables, "MOST_CHARACTERS"), (tables, "MOST_ASKED"),
+        (memory, "MOST_ENTRIES"), (obligations, "MOST_OPEN"), (obligations, "MOST_UNDECIDED"),
+        (leaves, "MOST_COMBINATIONS"), (rules, "MOST_VIOLATIONS"), (unrolled, "MOST_EVENTS"), (unrolled, "MOST_STEPS"),
+    ]  # fmt: skip
+    engine, _ = engine_of(text)
+    (rule,) = engine.rules
+    trace = trace_of(lines)
+    with ExitStack() as stack:
+        for module, name in limits:
+            stack.enter_context(patch.object(module, name, most))
+        follow(engine, trace, by_denotation(rule.requirement, trace), None, random)
 
 
 @few

@@ -9,6 +9,7 @@ import pytest
 from vigil_lang.diagnostics import Source
 from vigil_lang.engines.interface import Outcome, Rule, Unjudged
 from vigil_lang.engines.monitor import MonitorEngine, leaves, memory, monitor, obligations, rules, tables, unrolled
+from vigil_lang.semantics import views
 from vigil_lang.semantics.policy import read_policy
 from vigil_lang.trace import Event
 
@@ -115,6 +116,44 @@ def test_the_events_at_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     gives_up(
         following("statement S: abs(send())"), [event(n, "send") for n in range(4)], "more than 3 events are at fault"
     )
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "prec(send(text:find(/a/) = x), check(of = x))",
+        "prec(send(of = x), read(text:find(/a/) = x))",
+        "resp(open(of = x), send(text:find(/a/) = x))",
+        'always open() implies later (send(text:find(/a/) = "a") and later read())',
+    ],
+)
+def test_a_text_that_a_view_does_not_look_at(statement: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(views, "MAX_SEARCHED", 5)
+    run = following(f"statement S: {statement}")
+    assert not run.step([event(1, "open", of="a")]).unjudged
+    too_long = event(2, "send" if "send(text" in statement else "read", text="aaaaaaaaaa")
+    why = "a run cannot be judged: `find` looks at texts of at most 5 characters"
+    assert run.propose([too_long]).unjudged in ((), (Unjudged(0, why),))
+    assert run.step([too_long]).unjudged == (Unjudged(0, why),)
+    assert run.step([event(3, "never")]).breaches[0][:3] == (1, 2, "e3")
+    assert run.close()[0] == Unjudged(0, why)
+
+
+def test_two_events_of_one_id_are_refused_and_leave_nothing() -> None:
+    run = following("statement S: prec(use(file = x), check(file = x))")
+    before = run.snapshot()
+    for ended in (True, False):
+        with pytest.raises(ValueError, match="two of the events have one id"):
+            run.step([event(1, "check", file="a"), event(1, "check", file="b")], ended=ended)
+    assert run.snapshot() == before
+
+
+def test_an_event_out_of_order_that_concerns_nothing_is_no_fault() -> None:
+    run = following("statement S: always deploy(file = x) implies not later[10s] stop(file = x)")
+    run.step([event(1, "deploy", 0, file="a"), event(2, "wait", 20)])
+    assert not run.step([event(3, "wait", 5)]).unjudged
+    why = "the event `e4` comes out of order, within a bound that had passed"
+    assert run.step([event(4, "stop", 6, file="a")]).unjudged == (Unjudged(0, why),)
 
 
 def test_an_event_within_a_bound_that_had_passed() -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import msgspec
 
+from vigil_lang.diagnostics import TooCostly
 from vigil_lang.engines.functions import compiled, conjuncts, fixing
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import texts
@@ -31,6 +32,15 @@ MOST_COMBINATIONS: Final = 4_096
 
 class CannotJudge(Exception):
     """A rule that cannot be judged from here on; the text says why."""
+
+
+REFUSALS: Final = (CannotJudge, TooCostly)
+"""What is raised where a rule cannot be judged: by a monitor's own limits, or by a view's or a batch engine's."""
+
+
+def why(refusal: Exception) -> str:
+    """The reason for a refusal, in a line."""
+    return refusal.diagnostics[0].message if isinstance(refusal, TooCostly) else str(refusal)
 
 
 _NO_EVENT: Final = Event("-", "-", "-")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from hashlib import blake2b
 from itertools import islice
@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
+from vigil_lang.diagnostics import TooCostly
 from vigil_lang.engines.interface import Ahead, Breach, Progress, Unjudged
 from vigil_lang.engines.monitor.clauses import Irregular, Prepared
-from vigil_lang.engines.monitor.leaves import CannotJudge, Now
+from vigil_lang.engines.monitor.leaves import REFUSALS, Now, why
 from vigil_lang.engines.monitor.rules import Sliced
 from vigil_lang.engines.monitor.unrolled import Unrolled
 from vigil_lang.semantics import core
@@ -48,7 +49,7 @@ class MonitorEngine:
         self.rules = tuple(rules)
         self.ranked = [_ranked(rule) for rule in self.rules]
         """Of each rule the views whose values variables have, too."""
-        self._prepared: dict[int, Prepared | None] = {}
+        self._prepared = [_prepared(rule) for rule in self.rules]
         digest = blake2b(digest_size=16)
         for rule in self.rules:
             digest.update(rule.name.encode() + b"\0" + core.to_json(rule.requirement))
@@ -56,17 +57,8 @@ class MonitorEngine:
 
     def judged(self, place: int, rank: Callable[[Binding], tuple[int, ...]]) -> Judged:
         """A rule at the beginning of a run."""
-        rule = self.rules[place]
-        try:
-            if place not in self._prepared:
-                self._prepared[place] = None
-                self._prepared[place] = Prepared(rule.requirement)
-            prepared = self._prepared[place]
-            if prepared is not None:
-                return Sliced(rule, prepared, rank)
-        except Irregular:
-            self._prepared[place] = None
-        return Unrolled(rule, rank)
+        rule, prepared = self.rules[place], self._prepared[place]
+        return Unrolled(rule, rank) if prepared is None else Sliced(rule, prepared, rank)
 
     def run(self) -> RunMonitor:
         """A monitor at the beginning of a run."""
@@ -93,6 +85,16 @@ class MonitorEngine:
         return monitor
 
 
+def _prepared(rule: Rule) -> Prepared | None:
+    """What of a rule is the same along every run; None for one that has to be unrolled."""
+    try:
+        prepared = Prepared(rule.requirement)
+        Sliced(rule, prepared, lambda _: ())
+    except Irregular:
+        return None
+    return prepared
+
+
 def _ranked(rule: Rule) -> tuple[core.Reads, ...]:
     tests = [t for holds in core.conditions(rule.requirement.theta) for t in core.tests(holds.condition)]
     return tuple(dict.fromkeys(t.field for t in tests if isinstance(t, core.Equals) and t.field.views))
@@ -116,8 +118,9 @@ class Ranks:
         if event.output is not None:
             known.setdefault(_short(event.output), len(known))
         for field in self._fields:
-            for text in texts(field, event):
-                known.setdefault(_short(text), len(known))
+            with suppress(TooCostly):  # a rule that reads this field of this event is not judged any more
+                for text in texts(field, event):
+                    known.setdefault(_short(text), len(known))
 
     def drop(self, count: int) -> None:
         """Forget all but the first so many values."""
@@ -194,7 +197,7 @@ class RunMonitor:
                 found = found | together
         if not found and not self._unjudged:
             return _NOTHING_AHEAD
-        reasons = {rule: why for (rule, _), why in found.items() if isinstance(why, str)}
+        reasons = {rule: reason for (rule, _), reason in found.items() if isinstance(reason, str)}
         breaches = sorted([breach for breach in found.values() if isinstance(breach, Breach)], key=itemgetter(0))
         return Ahead(tuple(breaches), tuple([Unjudged(*pair) for pair in sorted((reasons | self._unjudged).items())]))
 
@@ -208,7 +211,7 @@ class RunMonitor:
             for ahead in deciding:
                 if ahead(now):
                     return False
-        except CannotJudge:
+        except REFUSALS:
             return False
         finally:
             now.ahead = False
@@ -247,18 +250,21 @@ class RunMonitor:
                     try:
                         for index in part.judged.judge(now, part, is_open):
                             self._note(part.rule, part.judged, index, found)
-                    except CannotJudge as reason:
-                        found[part.rule, -1] = str(reason)
+                    except REFUSALS as refusal:
+                        found[part.rule, -1] = why(refusal)
                 if place < last or not ahead:
                     for rule, table in tables:
                         try:
                             table.update(now)
-                        except CannotJudge as reason:
-                            found[rule, -1] = str(reason)
+                        except REFUSALS as refusal:
+                            found[rule, -1] = why(refusal)
                     self._count += 1
             for rule, judged in self._ending if ahead and events else ():
-                for index in judged.end_call(now):
-                    self._note(rule, judged, index, found)
+                try:
+                    for index in judged.end_call(now):
+                        self._note(rule, judged, index, found)
+                except REFUSALS as refusal:
+                    found[rule, -1] = why(refusal)
             yield found
         finally:
             for undo, args in reversed(trail):
@@ -284,6 +290,8 @@ class RunMonitor:
                     raise ValueError(f"the event {event.id!r} has ended already")
             elif event.id in self._ids:
                 raise ValueError(f"the event {event.id!r} has been judged already")
+        if len(events) > 1 and len({event.id for event in events}) < len(events):
+            raise ValueError("two of the events have one id")
         if not waiting and ended:
             return self._settle(events)
         for event in events:
@@ -317,13 +325,13 @@ class RunMonitor:
                     for index in judged.judge(now, part, False):
                         name, binding = judged.violations.found[index]
                         breaches.append(Breach(part.rule, index, name, binding))
-                except CannotJudge as reason:
-                    unjudged += self._give_up(part.rule, str(reason))
+                except REFUSALS as refusal:
+                    unjudged += self._give_up(part.rule, why(refusal))
             for rule, table in tables:
                 try:
                     table.update(now)
-                except CannotJudge as reason:
-                    unjudged += self._give_up(rule, str(reason))
+                except REFUSALS as refusal:
+                    unjudged += self._give_up(rule, why(refusal))
             self._count += 1
             self._at = now.index, now.ordinal, now.time
         if not breaches and not unjudged:
@@ -369,55 +377,60 @@ class RunMonitor:
         found = self._dispatch[key] = Concerned(parts, tables, deciding, counts)
         return found
 
-    def _give_up(self, rule: int, why: str) -> list[Unjudged]:
+    def _give_up(self, rule: int, reason: str) -> list[Unjudged]:
         """A rule that cannot be judged any more remembers nothing."""
         if rule in self._unjudged:
             return []
-        self._unjudged[rule] = why
+        self._unjudged[rule] = reason
+        self._leave(rule)
+        return [Unjudged(rule, reason)]
+
+    def _leave(self, rule: int) -> None:
         self._judged[rule] = None
         self._ending = [(place, judged) for place, judged in self._ending if place != rule]
         self._dispatch.clear()
-        return [Unjudged(rule, why)]
 
     # --- what it says ---------------------------------------------------------------------------------------
 
     def verdicts(self) -> tuple[PrefixVerdict | None, ...]:
         """What each rule says of the events so far, None where it cannot judge them."""
         with self._tried(self._flying(), ahead=False) as found:
-            lost = {rule for (rule, _), why in found.items() if isinstance(why, str)}
-            return tuple(
-                [
-                    None if judged is None or rule in lost else judged.verdict()
-                    for rule, judged in enumerate(self._judged)
-                ]
-            )
+            lost = {rule for (rule, _), reason in found.items() if isinstance(reason, str)}
+            verdicts: list[PrefixVerdict | None] = []
+            for rule, judged in enumerate(self._judged):
+                verdicts.append(None)
+                if judged is not None and rule not in lost:
+                    with suppress(*REFUSALS):
+                        verdicts[-1] = judged.verdict()
+            return tuple(verdicts)
 
     def pending(self) -> tuple[Owed, ...]:
-        """What is owed, rule by rule, oldest first."""
+        """What is owed, rule by rule, oldest first; nothing of a rule whose verdict is None."""
+        found: list[Owed] = []
         with self._tried(self._flying(), ahead=False):
             now = self._now
             if not self._waiting:
                 now.index, now.ordinal, now.time = self._at
-            return tuple(
-                [
-                    owed
-                    for rule, judged in enumerate(self._judged)
-                    if judged is not None
-                    for owed in judged.owed(now, rule)
-                ]
-            )
+            for rule, judged in enumerate(self._judged):
+                if judged is not None:
+                    with suppress(*REFUSALS):
+                        found += judged.owed(now, rule)
+        return tuple(found)
 
     def close(self) -> tuple[Outcome | Unjudged, ...]:
         """The run is over, calls in flight end as they are: what a batch engine says of it, rule by rule."""
         flying = self._flying()
         self._waiting.clear()
         self._settle(flying)
-        return tuple(
-            [
-                Unjudged(rule, self._unjudged[rule]) if judged is None else judged.close()
-                for rule, judged in enumerate(self._judged)
-            ]
-        )
+        return tuple([self._closed(rule, judged) for rule, judged in enumerate(self._judged)])
+
+    def _closed(self, rule: int, judged: Judged | None) -> Outcome | Unjudged:
+        if judged is None:
+            return Unjudged(rule, self._unjudged[rule])
+        try:
+            return judged.close()
+        except REFUSALS as refusal:
+            return Unjudged(rule, why(refusal))
 
     def snapshot(self) -> bytes:
         """The whole state as JSON: equal states give equal bytes."""
@@ -449,8 +462,6 @@ class RunMonitor:
         for rule, of_it in enumerate(state["judged"]):
             judged = self._judged[rule]
             if of_it is None or judged is None:
-                self._judged[rule] = None
-                self._ending = [(place, judged) for place, judged in self._ending if place != rule]
+                self._leave(rule)
             else:
                 judged.load(of_it)
-        self._dispatch.clear()

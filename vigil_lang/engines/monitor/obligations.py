@@ -73,6 +73,9 @@ class Obligations(Protocol):
     def expire(self, now: Now) -> list[Obligation]:
         """Those that are violated for certain because the call that just ended was the last that could meet them."""
 
+    def is_waiting(self) -> bool:
+        """Whether one is open."""
+
     def waiting(self) -> list[Obligation]:
         """Those that are open, oldest first."""
 
@@ -173,10 +176,11 @@ class Bounded:
                 now.trail.append((setattr, (self, "_passed", self._passed)))
             self._passed = reach
 
-    def _check_order(self, now: Now) -> None:
-        """Refuse an event within a bound that was taken to have passed."""
-        here = self.measure(now)
-        if self._passed is not None and here is not None and here <= self._passed:
+    def _check_order(self, now: Now, here: int | None, body: Body | None = None) -> None:
+        """Refuse an event at which a body (None: any event) may hold within a bound that was taken to have passed."""
+        if self._passed is None or here is None or here > self._passed:
+            return
+        if body is None or not (body.rare and body.regular) or _occurs(body, now):
             raise CannotJudge(f"the event `{now.event.id}` comes out of order, within a bound that had passed")
 
     def _next(self, now: Now) -> int | None:
@@ -208,9 +212,13 @@ class Bounded:
         """See `Obligations`."""
         return []
 
+    def is_waiting(self) -> bool:
+        """See `Obligations`."""
+        return self._count > 0
+
     def waiting(self) -> list[Obligation]:
         """See `Obligations`."""
-        found = [obligation for same in self._open.values() for obligation in same if not obligation.is_over]
+        found = [obligation for same in self._open.values() for obligation in same]
         return sorted(found, key=lambda o: (o.index, [value or "" for value in o.binding]))
 
     def left(self, obligation: Obligation, now: Now) -> core.Bound:
@@ -267,12 +275,8 @@ class Missing(Bounded):
         body = self._body.ahead if ahead else self._body.actual
         here = self.measure(now)
         found = self._passing(now, here) if self._bound is not None else []
-        touched = self._touched(body, now)
-        if (self._passed is not None and (touched or not (body.rare and body.regular))) or (
-            self._passed is not None and here is not None and here <= self._passed and _occurs(body, now)
-        ):
-            self._check_order(now)
-        for key in touched:
+        self._check_order(now, here, body)
+        for key in self._touched(body, now):
             for obligation in self._open[key]:
                 if self.is_within(obligation, here):
                     self._end(obligation, now)
@@ -323,8 +327,7 @@ class Coming(Bounded):
         here = self.measure(now)
         if self._bound is not None:
             self._passing(now, here)
-            if self._passed is not None and here is not None and here <= self._passed:
-                self._check_order(now)
+            self._check_order(now, here, forbidden)
         found = []
         for key in self._touched(forbidden, now):
             for obligation in self._open[key]:
@@ -363,8 +366,7 @@ class Breaking(Bounded):
         left, right = (self._left.ahead, self._right.ahead) if ahead else (self._left.actual, self._right.actual)
         here = self.measure(now)
         found = self._late(now, here)
-        if self._passed is not None and here is not None and here <= self._passed:
-            self._check_order(now)
+        self._check_order(now, here)
         for key in list(self._open):
             binding = self._open[key][0].binding
             comes, breaks = right.holds(now, binding), not left.holds(now, binding)
@@ -477,6 +479,10 @@ class ComingUnder:
     def expire(self, now: Now) -> list[Obligation]:
         """See `Obligations`."""
         return []
+
+    def is_waiting(self) -> bool:
+        """See `Obligations`."""
+        return bool(self._open)
 
     def waiting(self) -> list[Obligation]:
         """See `Obligations`."""

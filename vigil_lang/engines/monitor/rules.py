@@ -207,10 +207,10 @@ class Sliced:
         """See `Judged`."""
         if self.violations.found:
             return "violated"
-        if any(o.owes and o.waiting() for o in self.obligations) or self._fails_at_last():
+        if any(o.owes and o.is_waiting() for o in self.obligations) or self._fails_at_last():
             return "pending"
         dead = all(any(table.is_settled(self.last) for table in each.against) for each in self.ways)
-        return "satisfied" if dead and not any(o.waiting() for o in self.obligations) else "holding"
+        return "satisfied" if dead and not any(o.is_waiting() for o in self.obligations) else "holding"
 
     def _fails_at_last(self) -> list[Binding]:
         if self.last is None:
