@@ -127,7 +127,7 @@ module.exports = grammar({
       ),
     _rule_head: ($) => seq(repeat($.annotation), 'rule', $._begun, field('name', $.identifier), ':'),
     mode: (_) => choice('pass', 'hold', 'block'),
-    record: ($) => seq('record', list($.field)),
+    record: ($) => seq('record', list(field('field', choice($.identifier, $.string)))),
     relaxes: ($) => seq('relaxes', list(field('rule', $.identifier))),
 
     // --- forms ---
@@ -222,13 +222,15 @@ module.exports = grammar({
     entry_test: ($) => seq(field('field', $.field), 'with', '(', field('body', $._expression), ')'),
     repeated: ($) =>
       seq('repeated', field('bound', $.bound), $._counted),
-    field: ($) => seq(choice($.identifier, $.string, 'output'), repeat($.view)),
+    field: ($) => seq(choice($._name, $.string, 'output'), repeat($.view)),
     view: ($) =>
       seq(':', field('name', $.identifier), optional(seq('(', field('argument', choice($.string, $.regex)), ')'))),
 
-    application: ($) => seq(field('name', choice($.identifier, $.string)), field('arguments', $.arguments)),
+    application: ($) => seq(field('name', choice($._name, $.string)), field('arguments', $.arguments)),
     arguments: ($) => round(choice($._expression, $._literal)),
-    reference: ($) => $.identifier,
+    reference: ($) => $._name,
+    // What may be called so where a condition begins.
+    _name: ($) => choice($.identifier, alias('violates', $.identifier)),
     parenthesized: ($) => seq('(', $._expression, ')'),
 
     _text: ($) => choice($.string, $.identifier, $.regex, alias($._texts, $.set)),

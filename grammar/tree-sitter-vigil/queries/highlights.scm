@@ -51,7 +51,11 @@
 ["action" "status" "output"] @variable.builtin
 (field (identifier) @variable.member)
 (field (string) @variable.member)
+(record (identifier) @variable.member)
+(record (string) @variable.member)
 ((field (identifier) @variable.builtin)
+  (#match? @variable.builtin "^context[.]"))
+((record (identifier) @variable.builtin)
   (#match? @variable.builtin "^context[.]"))
 (view name: (identifier) @function.method)
 (action_test "=" (identifier) @constant)
