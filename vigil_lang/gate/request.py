@@ -136,7 +136,7 @@ def _number(text: str) -> Decimal:
 
 def _integer(text: str) -> int:
     if len(text) > 17:
-        raise BadRequest("an integer is beyond ±(2^53−1)")
+        raise BadRequest("a number is beyond ±(2^53−1)")
     return int(text)
 
 
