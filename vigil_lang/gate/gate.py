@@ -25,7 +25,7 @@ from vigil_lang.gate.log import Log
 from vigil_lang.gate.notify import notify
 from vigil_lang.gate.revocation import Revocations
 from vigil_lang.gate.settings import read_settings
-from vigil_lang.gate.state import StateError, StateFolder, state_path
+from vigil_lang.gate.state import StateError, StateFolder, refuse_inside, state_path
 from vigil_lang.gate.store import Store
 from vigil_lang.gate.tier import combine
 from vigil_lang.trace import Event, Status
@@ -105,7 +105,7 @@ class Gate:
         self.folder = StateFolder(path or state_path())
         self.settings = read_settings(self.folder.settings)
         if self.settings.workspace is not None:
-            _refuse_inside(self.folder.path, Path(self.settings.workspace))
+            refuse_inside(self.folder.path, Path(self.settings.workspace))
         self.policies = load_layers(self.settings.layers, self.settings.params)
         self._clock = clock
         self._mutex = threading.RLock()
@@ -424,10 +424,3 @@ def _zone(name: str) -> ZoneInfo:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError) as error:
         raise StateError(f"`timezone`: there is no time zone {name}") from error
-
-
-def _refuse_inside(state: Path, workspace: Path) -> None:
-    if state.resolve().is_relative_to(workspace.resolve()):
-        raise StateError(
-            f"the state folder {state} lies in the workspace {workspace}, where the agent could write to it"
-        )
