@@ -28,7 +28,6 @@ from vigil_lang.gate.settings import read_settings
 from vigil_lang.gate.state import StateError, StateFolder, refuse_inside, state_path
 from vigil_lang.gate.store import Store
 from vigil_lang.gate.tier import combine
-from vigil_lang.trace import Event, Status
 from vigil_lang.trace.values import canonical as canonical_text
 
 if TYPE_CHECKING:
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from vigil_lang.gate.holds import Hold
     from vigil_lang.gate.request import Request
     from vigil_lang.gate.revocation import Revoked
+    from vigil_lang.trace import Event, Status
 
 OPEN = "open"
 NONE = "none"
