@@ -73,6 +73,8 @@ _BEFORE = {
     **dict.fromkeys(("EQ", "NE", "MATCH", "NOT_MATCH", "LT", "LE", "GT", "GE"), Name.Property),
     **dict.fromkeys(("IN", "NOT_IN", "CONTAINS"), Name.Property),
 }
+# What they begin is a list, and ends the item.
+_LISTING = ("RECORD", "RELAXES")
 _KINDS = {
     "doc": Comment.Special,
     "comment": Comment.Single,
@@ -98,8 +100,11 @@ class VigilLexer(Lexer):
         terminals: dict[int, tuple[str, str, str]] = {}
         for body in lexed.bodies:
             names = ["", *body.terminals, "", ""]
+            listing = "COMMA"
             for at, token in enumerate(body.tokens[: len(body.terminals)]):
-                terminals[token.start] = names[at], names[at + 1], names[at + 2]
+                if names[at + 1] in _LISTING:
+                    listing = names[at + 1]
+                terminals[token.start] = listing if names[at] == "COMMA" else names[at], names[at + 1], names[at + 2]
         end = 0
         for token in lexed.tokens:
             if token.start > end:
@@ -113,7 +118,7 @@ class VigilLexer(Lexer):
 
 
 def _by_parser(before: str, terminal: str, after: str, text: str) -> _TokenType:
-    if terminal != "NAME":
+    if terminal != "NAME" and (terminal != "VIOLATES" or after == "NAME"):
         return TERMINALS.get(terminal, Error)
     if text.startswith("context."):
         return Name.Builtin.Pseudo

@@ -145,7 +145,7 @@ statement spent: budget[3](pay(rows with (n:ext = "x")), output) in 3d
 statement satisfied: rslv(set(run = calls), calls(in = 3, error = ok, ok = error, status = ok, not (true = false)))
 rule rule: when when and then = pass or violates = 3 then hold record record, then, relaxes relaxes relaxes, block
 rule then:
-    when violates when and rule(record = hold, then contains block)
+    when violates pass and rule(record = hold, then contains block)
     then block
     record "odd name", context.tier
     relaxes default.pass

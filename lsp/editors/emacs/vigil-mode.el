@@ -204,7 +204,7 @@ Those count that begin a line in the same brackets, which begin at OPENING."
 
 (defun vigil--continues ()
   "Whether the line at point goes on with what the line above has begun."
-  (or (looking-at-p "\\(?:and\\|or\\|implies\\|after\\|when\\|then\\|record\\|relaxes\\)\\_>\\|[|∧∨⇒]")
+  (or (looking-at-p "\\(?:and\\|or\\|implies\\|after\\|where\\|since\\|when\\|then\\|record\\|relaxes\\)\\_>\\|[|∧∨⇒]")
       (save-excursion
         (forward-comment (- (point)))
         (and (not (bobp))
