@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, NoReturn, cast
+from typing import TYPE_CHECKING, Literal, NamedTuple, NoReturn, TypeAlias, cast
 
 from vigil_lang.diagnostics import Edit, Fix, Note, Span, nearest
 from vigil_lang.semantics import core, homes
@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Conditions", "Failed"]
 
+CONTEXT = "context."
+"""What the names of fields begin with that speak of the moment, not of the call."""
+
+VIOLATES = "context.violates"
+"""The field that has the names of the statements that the event at hand would violate."""
+
 MAX_CONDITIONS = 20_000
 """Conditions one statement may expand to."""
 
@@ -31,6 +37,9 @@ MAX_NESTING = 120
 """How deeply conditions may be nested once patterns are expanded: every later pass is recursive."""
 
 _LITERALS = (tree.String, tree.Number, tree.Boolean)
+
+Of: TypeAlias = Literal["anything", "statement", "rule"]
+"""Whose conditions are read: a statement's speak of a call that was made, a rule's of one that is pending."""
 
 
 class _Expanded(NamedTuple):
@@ -51,12 +60,14 @@ class Conditions:
         self._total = MAX_TOTAL
         self._depth = 0
         self._deepest = 0
-        self._plain: dict[tuple[Module, str], _Expanded] = {}
+        self._of: Of = "anything"
+        self._plain: dict[tuple[Module, str, Of], _Expanded] = {}
         self._sizes: dict[tuple[Module, str], int] = {}
         self._cycles: set[frozenset[tuple[Module, str]]] = set()
 
-    def start(self) -> None:
-        """Begin a statement or declaration: each may expand to its own share of conditions."""
+    def start(self, of: Of = "anything") -> None:
+        """Begin a statement, rule or declaration: each may expand to its own share of conditions."""
+        self._of = of
         self._budget = min(MAX_CONDITIONS, self._total)
         self.terms.params = set()
 
@@ -128,7 +139,11 @@ class Conditions:
             case tree.ActionMatches(text):
                 return core.ActionMatches(self.terms.matcher(text, scope))
             case tree.StatusIs(status):
+                self._refuse_outcome("status", expr.span, scope)
                 return core.StatusIs(status)
+            case tree.Violates(name):
+                self._refuse_moment("violates", expr.span, scope)
+                return core.In(core.Reads(VIOLATES), frozenset({name.text}))
             case tree.Has(name):
                 return core.Has(self.reads(name, scope))
 
@@ -181,8 +196,22 @@ class Conditions:
         """
         views = tuple([self._view(view, scope) for view in name.views])
         if name.kind == "output":
+            self._refuse_outcome("output", name.span, scope)
             return core.Reads("output", True, views)
-        return core.Reads(self.terms.unescaped(name.name, scope, name.name_span), False, views)
+        called = self.terms.unescaped(name.name, scope, name.name_span)
+        if called.startswith(CONTEXT):
+            self._refuse_moment(called, name.span, scope)
+        return core.Reads(called, False, views)
+
+    def _refuse_outcome(self, what: str, span: Span, scope: Scope) -> None:
+        if self._of == "rule":
+            message = f"a rule is asked before the call, which has no {what} yet"
+            self.terms.fail("VGL341", message, scope.place(span))
+
+    def _refuse_moment(self, what: str, span: Span, scope: Scope) -> None:
+        if self._of == "statement":
+            message = f"`{what}` stands only in the rules of a gate"
+            self.terms.fail("VGL344", message, scope.place(span))
 
     def _view(self, view: tree.View, scope: Scope) -> core.View:
         name, argument = view.name.text, view.argument
@@ -338,9 +367,9 @@ class Conditions:
     def _expand(self, apply: tree.Apply, pattern: tree.Pattern, module: Module, scope: Scope) -> core.Condition:
         """A pattern's body with its arguments in place; without any it is the same condition every time."""
         self._refuse_cycle(apply, pattern, module, scope)
-        inner, key = self.inside(apply, pattern, module, scope), (module, pattern.name.text)
+        inner, key = self.inside(apply, pattern, module, scope), (module, pattern.name.text, self._of)
         if pattern.params:
-            return self._expanded(apply, pattern, key, scope, inner)
+            return self._expanded(apply, pattern, key[:2], scope, inner)
         known = self._plain.get(key)
         if known is None:
             known = self._plain[key] = self._measured(pattern.body, inner)

@@ -20,12 +20,12 @@ _GROUPS: tuple[tuple[frozenset[str], str], ...] = (
     ),
     (frozenset({"EARLIER", "LATER", "NOT", "ACTION", "STATUS", "HAS", "LPAR", "NAME"}), "a condition"),
     (frozenset({"IN", "EQ", "NE", "MATCH", "LT", "CONTAINS"}), "a test (`=`, `in`, `~`, …)"),
-    (frozenset({"USE", "LET", "PARAM", "PATTERN", "STATEMENT"}), "an item"),
+    (frozenset({"USE", "LET", "PARAM", "PATTERN", "STATEMENT", "RULE"}), "an item"),
     (frozenset({"STRING", "NUMBER", "TRUE", "FALSE"}), "a value"),
     (frozenset({"SINCE", "UNTIL", "WEAK"}), "`since` or `until`"),
 )
 _GROUP_ALSO = {
-    "a condition": frozenset({"STRING", "OUTPUT", "NUMBER", "TRUE", "FALSE", "RPAR", "REPEATED"}),
+    "a condition": frozenset({"VIOLATES", "STRING", "OUTPUT", "NUMBER", "TRUE", "FALSE", "RPAR", "REPEATED"}),
     "a test (`=`, `in`, `~`, …)": frozenset({"NOT", "NOT_IN", "NOT_MATCH", "LE", "GT", "GE", "WITH"}),
     "an item": frozenset({"AT", "TEST"}),
 }
@@ -66,7 +66,8 @@ _WORDS = {
     "SET": "`set`",
     "EXPECT": "`expect`",
     "ARROW": "`->`",
-    "WHEN": "`at`",
+    "MOMENT": "`at`",
+    "MODE": "`pass`, `hold` or `block`",
     "INSIDE": "`in`",
     "$END": "the end of the item",
 }
@@ -131,7 +132,7 @@ def unclosed(source: Source, token: Token) -> Diagnostic:
 
 def item_start(source: Source, token: Token) -> Diagnostic:
     """The finding for text that stands where an item should begin."""
-    words = "`policy`, `use`, `let`, `param`, `pattern`, `statement` or `test`"
+    words = "`policy`, `use`, `let`, `param`, `pattern`, `statement`, `rule` or `test`"
     message = f"expected {words}, found {_quoted(token.text)}"
     near = nearest(token.text, ITEM_WORDS | {TEST}, 1) if token.kind == "word" else []
     fix = Fix(f"write `{near[0]}`", (Edit(token.span, near[0]),)) if near else None
@@ -193,7 +194,7 @@ def _advice(
         return f"such a name follows an id: `e1: {_short(found.text)}(…)`", None
     if found.text == "[" and "LBRACE" in accepted:
         return "lists and sets stand in braces, such as `{1, 2}`", None
-    if before and before.text == "violated" and "WHEN" in accepted and found.kind == "word":
+    if before and before.text == "violated" and "MOMENT" in accepted and found.kind == "word":
         return "the events at fault follow `at`", Fix("write `at`", (Edit(Span(found.start, found.start), "at "),))
     if before and before.text in _CLAUSES and accepted == {"LPAR", "COLON"}:
         return f"close the run before `{before.text}` with `}}`", None

@@ -206,7 +206,7 @@ class Structure:
         parts: list[int | Group | Block] = [*range(first, self.at), self._group()]
         if self._terminal() == "COLON":
             parts += self._through("COMMA")
-        if self._terminal() == "WHEN":
+        if self._terminal() == "MOMENT":
             parts += self._take(2)
         if self._terminal() == "ARROW":
             plain = self.leaves[self.at + 1].terminal == "STRING"
