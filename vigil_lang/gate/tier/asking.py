@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from vigil_lang.gate.settings import TierSettings
+    from vigil_lang.gate.tier.combine import Said
     from vigil_lang.gate.tier.source import Seen, Source
 
 GROUP = "vigil.signals"
@@ -76,7 +77,7 @@ def ask(sources: Sequence[Source], settings: TierSettings, seen: Seen, at: int) 
     return tuple(said)
 
 
-def worth_logging(new: Sequence[Signal], old: Sequence[Signal], settings: TierSettings, at: int) -> tuple[Signal, ...]:
+def worth_logging(new: Sequence[Signal], old: Sequence[Said], settings: TierSettings, at: int) -> tuple[Signal, ...]:
     """Those new signals of a run that can change a tier, now or later.
 
     These are alarms and failures, the first signal of a source after a failure, and one in every half of its window
@@ -86,7 +87,7 @@ def worth_logging(new: Sequence[Signal], old: Sequence[Signal], settings: TierSe
     for signal in new:
         of = [each for each in old if each.source == signal.source]
         last = max((each.at for each in of), default=None)
-        ends = None if last is None else last + settings.sources[signal.source].window // 2
+        ends = None if last is None else last // 1_000_000 + settings.sources[signal.source].window // 2
         again = settings.sources[signal.source].required if ends is None else ends <= at
         recovered = any(each.score is None for each in of if each.at == last)
         if signal.score != 0 or again or recovered:

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 from math import fsum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from vigil_lang.gate.settings import Source, TierSettings
-    from vigil_lang.gate.tier.signals import Signal
+
+
+class Said(Protocol):
+    """A signal of the run at hand: `score` None where the source failed, `at` in microseconds since 1970, `until` when
+    it counts in POSIX seconds."""
+
+    @property
+    def source(self) -> str: ...
+    @property
+    def score(self) -> float | None: ...
+    @property
+    def at(self) -> int: ...
+    @property
+    def until(self) -> int: ...
 
 
 class Combined(NamedTuple):
@@ -20,7 +33,7 @@ class Combined(NamedTuple):
     why: tuple[str, ...] = ()
 
 
-def combine(signals: Iterable[Signal], settings: TierSettings, at: int) -> Combined:
+def combine(signals: Iterable[Said], settings: TierSettings, at: int) -> Combined:
     """The tier of one run at a time (POSIX seconds), from its signals in any order.
 
     Of each source the greatest score counts among its signals that have not ended and are not older than its window:
@@ -33,7 +46,7 @@ def combine(signals: Iterable[Signal], settings: TierSettings, at: int) -> Combi
 
     With `stale = "ignore"` only the first is doubted.
     """
-    of: dict[str, list[Signal]] = {name: [] for name in sorted(settings.sources)}
+    of: dict[str, list[Said]] = {name: [] for name in sorted(settings.sources)}
     for signal in signals:
         if signal.source in of:
             of[signal.source].append(signal)
@@ -52,9 +65,14 @@ def combine(signals: Iterable[Signal], settings: TierSettings, at: int) -> Combi
     return Combined(level, tuple(doubts), tuple(why))
 
 
-def _greatest(source: Source, signals: Sequence[Signal], at: int) -> float | None:
-    counting = (each.score for each in signals if at < min(each.until, each.at + source.window))
+def _greatest(source: Source, signals: Sequence[Said], at: int) -> float | None:
+    counting = (each.score for each in signals if at < min(each.until, _end(each, source)))
     return max((score for score in counting if score is not None), default=None)
+
+
+def _end(signal: Said, source: Source) -> int:
+    """When the window of the source is over for a signal, in POSIX seconds."""
+    return signal.at // 1_000_000 + source.window
 
 
 def _level(score: float, settings: Source | TierSettings) -> int:
@@ -62,17 +80,17 @@ def _level(score: float, settings: Source | TierSettings) -> int:
     return sum(not score < threshold for threshold in settings.thresholds)
 
 
-def _doubts(name: str, settings: TierSettings, signals: Sequence[Signal], counts: bool, at: int) -> list[str]:
+def _doubts(name: str, settings: TierSettings, signals: Sequence[Said], counts: bool, at: int) -> list[str]:
     source = settings.sources[name]
-    last = max((each.at for each in signals), default=None)
+    window_end = max((_end(each, source) for each in signals), default=None)
     answered = max((each.at for each in signals if each.score is not None), default=None)
     failed = max((each.at for each in signals if each.score is None and at < each.until), default=None)
     if failed is not None and (answered is None or answered <= failed):
         return [f"the source `{name}` failed"]
     if settings.stale == "ignore":
         return []
-    if last is None:
+    if window_end is None:
         return [f"the source `{name}` has said nothing of this run"] if source.required else []
-    if last + source.window <= at:
+    if window_end <= at:
         return [f"the last signal of `{name}` is older than its window of {source.window} s"]
     return [f"no signal of `{name}` counts any more"] if source.required and not counts else []

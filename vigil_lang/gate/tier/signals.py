@@ -28,7 +28,7 @@ class Refused(ValueError):
 
 
 class Signal(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a source says of a run at a time (`at`), until another; both in POSIX seconds.
+    """What a source says of a run: `at` in microseconds since 1970, `until` when it counts in POSIX seconds.
 
     `score` is None where the source failed: it raised, hung, or answered something else than a number.
     """
@@ -108,7 +108,7 @@ def verified_signal(settings: TierSettings, payload: bytes, signers: frozenset[s
 
 def failed(settings: TierSettings, run: str, source: str, at: int) -> Signal:
     """That a registered source could not say anything."""
-    return Signal(run, source, None, at, at + _registered(settings, source).window)
+    return Signal(run, source, None, at * 1_000_000, at + _registered(settings, source).window)
 
 
 def _registered(settings: TierSettings, source: str) -> Source:
@@ -125,4 +125,4 @@ def _signal(registered: Source, run: str, source: str, score: float, seconds: in
         raise Refused("a score is a number from 0 to 1")
     if seconds <= 0:
         raise Refused("a signal counts for at least one second")
-    return Signal(run, source, float(score), at, at + min(seconds, registered.window))
+    return Signal(run, source, float(score), at * 1_000_000, at + min(seconds, registered.window))
