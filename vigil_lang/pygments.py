@@ -30,13 +30,14 @@ if TYPE_CHECKING:
 
 # Every terminal of the grammar but NAME.
 TERMINALS: dict[str, _TokenType] = {
-    **dict.fromkeys(("POLICY", "LET", "PARAM", "PATTERN", "STATEMENT", "TEST"), Keyword.Declaration),
-    **dict.fromkeys(("AFTER", "WHERE", "SET", "RUN", "CALLS", "INSIDE", "EXPECT", "WHEN", "WITH"), Keyword),
-    **dict.fromkeys(("OK", "ERROR", "TRUE", "FALSE", "SATISFIED", "VIOLATED", "VACUOUS"), Keyword.Constant),
+    **dict.fromkeys(("POLICY", "LET", "PARAM", "PATTERN", "STATEMENT", "RULE", "TEST"), Keyword.Declaration),
+    **dict.fromkeys(("AFTER", "WHERE", "SET", "RUN", "CALLS", "INSIDE", "EXPECT", "MOMENT", "WITH"), Keyword),
+    **dict.fromkeys(("WHEN", "THEN", "RECORD", "RELAXES"), Keyword),
+    **dict.fromkeys(("OK", "ERROR", "MODE", "TRUE", "FALSE", "SATISFIED", "VIOLATED", "VACUOUS"), Keyword.Constant),
     **dict.fromkeys(("FORM1", "FORM2", "UNTIL", "BRESP", "ATMOST", "ATLEAST", "BUDGET", "ALWAYS", "DISTINCT"), Keyword),
     **dict.fromkeys(("ACTION", "STATUS", "OUTPUT"), Name.Builtin.Pseudo),
     **dict.fromkeys(("AND", "OR", "NOT", "IMPLIES", "IN", "HAS", "CONTAINS"), Operator.Word),
-    **dict.fromkeys(("EARLIER", "LATER", "SINCE", "WEAK", "REPEATED"), Operator.Word),
+    **dict.fromkeys(("EARLIER", "LATER", "SINCE", "WEAK", "REPEATED", "VIOLATES"), Operator.Word),
     **dict.fromkeys(("NOT_IN", "EQ", "NE", "MATCH", "NOT_MATCH", "LT", "LE", "GT", "GE", "VBAR", "ARROW"), Operator),
     **dict.fromkeys(("LPAR", "RPAR", "LBRACE", "RBRACE", "LSQB", "RSQB", "COMMA", "COLON"), Punctuation),
     "USE": Keyword.Namespace,
@@ -59,6 +60,10 @@ _AFTER = {
     "SET": Name.Constant,
     "PATTERN": Name.Function,
     "STATEMENT": Name.Class,
+    "RULE": Name.Class,
+    "VIOLATES": Name.Class,
+    "RELAXES": Name.Class,
+    "RECORD": Name.Property,
     "AT": Name.Decorator,
     "HAS": Name.Property,
 }
@@ -100,16 +105,18 @@ class VigilLexer(Lexer):
             if token.start > end:
                 yield end, Whitespace, text[end : token.start]
             found = terminals.get(token.start)
-            kind = _by_scanner(token) if found is None else _by_parser(*found)
+            kind = _by_scanner(token) if found is None else _by_parser(*found, token.text)
             yield from _escapes(token) if kind is String else ((token.start, kind, token.text),)
             end = token.end
         if end < len(text):
             yield end, Whitespace, text[end:]
 
 
-def _by_parser(before: str, terminal: str, after: str) -> _TokenType:
+def _by_parser(before: str, terminal: str, after: str, text: str) -> _TokenType:
     if terminal != "NAME":
         return TERMINALS.get(terminal, Error)
+    if text.startswith("context."):
+        return Name.Builtin.Pseudo
     return _AFTER.get(before) or _BEFORE.get(after) or Name
 
 

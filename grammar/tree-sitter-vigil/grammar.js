@@ -33,6 +33,7 @@ module.exports = grammar({
     'param',
     'pattern',
     'statement',
+    'rule',
     'test',
     '@',
     // Of no width, after each of these: here an item does begin.
@@ -73,6 +74,7 @@ module.exports = grammar({
         $.param_declaration,
         $.pattern_declaration,
         $.statement_declaration,
+        $.rule_declaration,
         $.test_declaration,
       ),
 
@@ -112,6 +114,21 @@ module.exports = grammar({
         optional(seq('where', field('where', $._expression))),
       ),
     _statement_head: ($) => seq(repeat($.annotation), 'statement', $._begun, field('name', $.identifier), ':'),
+
+    rule_declaration: ($) =>
+      seq(
+        $._rule_head,
+        'when',
+        field('condition', $._expression),
+        'then',
+        field('mode', $.mode),
+        optional($.record),
+        optional($.relaxes),
+      ),
+    _rule_head: ($) => seq(repeat($.annotation), 'rule', $._begun, field('name', $.identifier), ':'),
+    mode: (_) => choice('pass', 'hold', 'block'),
+    record: ($) => seq('record', list(field('field', choice($.identifier, $.string)))),
+    relaxes: ($) => seq('relaxes', list(field('rule', $.identifier))),
 
     // --- forms ---
 
@@ -170,6 +187,7 @@ module.exports = grammar({
         $.field_test,
         $.entry_test,
         $.has_test,
+        $.violates_test,
         $.repeated,
         $.application,
         $.reference,
@@ -200,16 +218,19 @@ module.exports = grammar({
         ),
       ),
     has_test: ($) => seq('has', field('field', $.field)),
+    violates_test: ($) => seq('violates', field('statement', $.identifier)),
     entry_test: ($) => seq(field('field', $.field), 'with', '(', field('body', $._expression), ')'),
     repeated: ($) =>
       seq('repeated', field('bound', $.bound), $._counted),
-    field: ($) => seq(choice($.identifier, $.string, 'output'), repeat($.view)),
+    field: ($) => seq(choice($._name, $.string, 'output'), repeat($.view)),
     view: ($) =>
       seq(':', field('name', $.identifier), optional(seq('(', field('argument', choice($.string, $.regex)), ')'))),
 
-    application: ($) => seq(field('name', choice($.identifier, $.string)), field('arguments', $.arguments)),
+    application: ($) => seq(field('name', choice($._name, $.string)), field('arguments', $.arguments)),
     arguments: ($) => round(choice($._expression, $._literal)),
-    reference: ($) => $.identifier,
+    reference: ($) => $._name,
+    // What may be called so where a condition begins.
+    _name: ($) => choice($.identifier, alias('violates', $.identifier)),
     parenthesized: ($) => seq('(', $._expression, ')'),
 
     _text: ($) => choice($.string, $.identifier, $.regex, alias($._texts, $.set)),

@@ -24,7 +24,7 @@ GRAMMAR = json.loads((ROOT / "grammar" / "vigil.tmLanguage.json").read_text(enco
 FENCE = re.compile(r"^```vgl[^\n]*\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 NAMES = [
-    *(f"entity.name.{what}" for what in ("function", "function.decorator", "function.statement", "label", "namespace")),
+    *(f"entity.name.{what}" for what in ("function", "function.decorator", "function.rule", "function.statement", "label", "namespace")),
     *(f"variable.other.{what}" for what in ("constant", "enummember", "property", "readwrite")),
     "entity.other.inherited-class",
     "variable.parameter",
@@ -98,7 +98,7 @@ SCOPES = {
     "VACUOUS": ["keyword.control.outcome"],
     "VBAR": ["keyword.operator.union"],
     "VIOLATED": ["keyword.control.outcome"],
-    "WHEN": ["keyword.control.at"],
+    "MOMENT": ["keyword.control.at"],
     "WITH": ["keyword.control.with"],
     "ATLEAST": ["keyword.control.form"],
     "BUDGET": ["keyword.control.form"],
@@ -109,6 +109,13 @@ SCOPES = {
     "UNIT": ["keyword.other.unit"],
     "WEAK": ["keyword.control.temporal"],
     "WHERE": ["keyword.control.after"],
+    "RULE": ["keyword.declaration.rule"],
+    "WHEN": ["keyword.control.when"],
+    "THEN": ["keyword.control.then"],
+    "MODE": ["constant.language.mode"],
+    "RECORD": ["keyword.control.record"],
+    "RELAXES": ["keyword.control.relaxes"],
+    "VIOLATES": ["keyword.operator.wordlike"],
 }
 COMMENTS = {"doc": "comment.line.documentation", "comment": "comment.line.double-slash"}
 
@@ -136,6 +143,13 @@ statement until: until(a(), b(), output:length = 3) after f:lower = x
 statement counted: atmost[3](a(g:count = 3), distinct output) in 3 calls since b(h:base = "in")
 statement spent: budget[3](pay(rows with (n:ext = "x")), output) in 3d
 statement satisfied: rslv(set(run = calls), calls(in = 3, error = ok, ok = error, status = ok, not (true = false)))
+rule rule: when when and then = pass or violates = 3 then hold record record, then, relaxes relaxes relaxes, block
+rule then:
+    when violates when and rule(record = hold, then contains block)
+    then block
+    record "odd name", context.tier
+    relaxes default.pass
+rule pass: when has violates and context.user.role in {when} then pass // then
 test "words" {
     set set = {set} | {x}
     run { run: run(run = {run = 1, {2}}): run, "b c" at 20ms -> ⊥ "no" { a() b() } }
@@ -183,7 +197,7 @@ def terminals() -> list[TerminalDef]:
 
 
 def test_its_words_and_symbols_are_those_of_the_grammar(terminals: list[TerminalDef]) -> None:
-    assert words(expressions(GRAMMAR)) == words(t.pattern.value for t in terminals)
+    assert words(expressions(GRAMMAR)) == words(t.pattern.value for t in terminals) | {"context"}
 
 
 def test_every_terminal_has_its_scopes(terminals: list[TerminalDef]) -> None:

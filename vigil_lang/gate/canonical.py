@@ -8,7 +8,7 @@ import json
 from decimal import Decimal
 
 MAX_INTEGER = 2**53 - 1
-"""The largest integer that every reader of JSON keeps."""
+"""The largest number up to which every reader of JSON keeps all integers."""
 
 _MAX_DEPTH = 200
 
@@ -21,8 +21,7 @@ def canonical(value: object) -> bytes:
     """A JSON value as RFC 8785 writes it. Decimals are taken where a double keeps all of them.
 
     Raises:
-        NotCanonical: an integer beyond ±(2^53−1), a number that is not finite or that no double keeps, half of a
-            character, a key that is no text, or nesting beyond 200.
+        NotCanonical: a number beyond ±(2^53−1), not finite, or that no double keeps; half of a character, a key that is no text, or nesting beyond 200.
     """
     plain, simple = _plain(value, 0)
     if simple:  # the standard library gives the same bytes, six times as fast
@@ -58,12 +57,14 @@ def _plain(value: object, depth: int) -> tuple[object, bool]:
             return _text(value), True
         case int():
             if abs(value) > MAX_INTEGER:
-                raise NotCanonical("an integer is beyond ±(2^53−1)")
+                raise NotCanonical("a number is beyond ±(2^53−1)")
             return value, True
         case float() | Decimal():
             double = float(value)
             if double in (float("inf"), float("-inf")) or double != double:
                 raise NotCanonical("a number is not finite")
+            if abs(double) > MAX_INTEGER:  # it would be written as an integer that no reader keeps
+                raise NotCanonical("a number is beyond ±(2^53−1)")
             if isinstance(value, Decimal) and Decimal(repr(double)) != value:
                 raise NotCanonical("a number has more digits than a double keeps")
             return double, False

@@ -29,6 +29,17 @@ def state_path(given: str | None = None) -> Path:
     return Path(named).absolute() if named else user_state_path("vigil", appauthor=False)
 
 
+def refuse_inside(state: Path, workspace: Path) -> None:
+    """Refuse a state folder that an agent could write to.
+
+    Raises:
+        StateError: it lies in the workspace.
+    """
+    if state.resolve().is_relative_to(workspace.resolve()):
+        message = f"the state folder {state} lies in the workspace {workspace}, where the agent could write to it"
+        raise StateError(message)
+
+
 class StateFolder:
     """An existing state folder, of mode 0700 and the user's own.
 

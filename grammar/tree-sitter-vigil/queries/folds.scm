@@ -4,6 +4,7 @@
   (param_declaration)
   (pattern_declaration)
   (statement_declaration)
+  (rule_declaration)
   (test_declaration)
   (annotation)
   (run)

@@ -4,16 +4,17 @@
 
 (identifier) @variable
 
-["policy" "let" "param" "pattern" "statement" "test"] @keyword
+["policy" "let" "param" "pattern" "statement" "rule" "test"] @keyword
 "use" @keyword.import
-["after" "where" "run" "calls" "set" "expect" "at" "with" "distinct"] @keyword
+["after" "where" "run" "calls" "set" "expect" "at" "with" "distinct" "when" "then" "record" "relaxes"]
+  @keyword
 (form ["in" "since"] @keyword)
 (unit) @keyword
 (entry_test "with" @keyword.operator)
 (calls "in" @keyword)
 ["satisfied" "violated" "vacuous"] @constant.builtin
 
-["and" "or" "not" "implies" "has" "contains" "always" "earlier" "later" "weak" "repeated"]
+["and" "or" "not" "implies" "has" "contains" "always" "earlier" "later" "weak" "repeated" "violates"]
   @keyword.operator
 (interval ["since" "until"] @keyword.operator)
 (action_test "in" @keyword.operator)
@@ -38,6 +39,7 @@
 (range) @number
 (boolean) @boolean
 (status) @constant.builtin
+(mode) @constant.builtin
 (type) @type.builtin
 (set_literal (identifier) @constant)
 (set (identifier) @constant)
@@ -49,6 +51,12 @@
 ["action" "status" "output"] @variable.builtin
 (field (identifier) @variable.member)
 (field (string) @variable.member)
+(record (identifier) @variable.member)
+(record (string) @variable.member)
+((field (identifier) @variable.builtin)
+  (#match? @variable.builtin "^context[.]"))
+((record (identifier) @variable.builtin)
+  (#match? @variable.builtin "^context[.]"))
 (view name: (identifier) @function.method)
 (action_test "=" (identifier) @constant)
 (application name: (identifier) @function.call)
@@ -64,6 +72,8 @@
 ((identifier) @constant
   (#match? @constant "^[A-Z][A-Z0-9_]+$"))
 
+(violates_test statement: (identifier) @type)
+
 ; --- declarations ---
 
 (policy_header name: (identifier) @module)
@@ -74,6 +84,8 @@
 (pattern_declaration name: (identifier) @function)
 (parameters (identifier) @variable.parameter)
 (statement_declaration name: (identifier) @type)
+(rule_declaration name: (identifier) @type)
+(relaxes rule: (identifier) @type)
 
 (annotation "@" @attribute)
 (annotation name: (identifier) @attribute)

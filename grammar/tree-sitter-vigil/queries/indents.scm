@@ -17,6 +17,7 @@
   (composite)
   (pattern_declaration)
   (statement_declaration)
+  (rule_declaration)
   (use_declaration)
   (expectation)
 ] @indent.begin @indent

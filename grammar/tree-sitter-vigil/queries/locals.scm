@@ -3,6 +3,7 @@
 [
   (pattern_declaration)
   (statement_declaration)
+  (rule_declaration)
 ] @local.scope
 
 (parameters (identifier) @local.definition)

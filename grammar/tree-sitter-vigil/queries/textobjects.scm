@@ -2,6 +2,7 @@
 
 (pattern_declaration body: (_) @function.inner @function.inside) @function.outer @function.around
 (statement_declaration form: (_) @class.inner @class.inside) @class.outer @class.around
+(rule_declaration condition: (_) @class.inner @class.inside) @class.outer @class.around
 (test_declaration body: (_) @test.inner @test.inside) @test.outer @test.around
 
 (parameters (identifier) @parameter.inner @parameter.outer)

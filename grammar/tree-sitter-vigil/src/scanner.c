@@ -13,6 +13,7 @@ enum Symbol {
   PARAM,
   PATTERN,
   STATEMENT,
+  RULE,
   TEST,
   AT,
   BEGUN,
@@ -28,8 +29,8 @@ enum Symbol {
 };
 
 // In the order of `Symbol`.
-static const char *const ITEM_WORDS[] = {"policy", "use", "let", "param", "pattern", "statement", "test"};
-enum { ITEM_WORD_COUNT = 7 };
+static const char *const ITEM_WORDS[] = {"policy", "use", "let", "param", "pattern", "statement", "rule", "test"};
+enum { ITEM_WORD_COUNT = 8 };
 
 // An item's name cannot be one of these unless `=` or `:` follows: they join what stands before them to what follows,
 // or begin a clause of a test.
@@ -117,7 +118,7 @@ static bool declares(TSLexer *lexer, int item, int32_t joint) {
     // `==` and its like are one token.
     if (lexer->lookahead != '=' && lexer->lookahead != '>' && lexer->lookahead != '~') return true;
   }
-  if ((item == PARAM || item == STATEMENT) && next == ':') return true;
+  if ((item == PARAM || item == STATEMENT || item == RULE) && next == ':') return true;
   for (unsigned at = 0; at < sizeof GOES_ON / sizeof *GOES_ON; at++) {
     if (is(&name, GOES_ON[at])) return false;
   }
@@ -329,6 +330,7 @@ bool tree_sitter_vigil_external_scanner_scan(void *payload, TSLexer *lexer, cons
     case 'p':
     case 'u':
     case 'l':
+    case 'r':
     case 's':
     case 't':
       if (!own_line && !spaced) own_line = lexer->get_column(lexer) == 0;

@@ -78,7 +78,7 @@
 
 ;;; Colours
 
-(defconst vigil--items '("policy" "use" "let" "param" "pattern" "statement"))
+(defconst vigil--items '("policy" "use" "let" "param" "pattern" "statement" "rule"))
 
 (defconst vigil--forms '("abs" "prec" "resp" "rslv" "bresp" "until" "atmost" "atleast" "budget"
                         "always"))
@@ -119,6 +119,15 @@ It is a name where something before it wants one, or where it is compared."
      (1 'font-lock-keyword-face) (2 'font-lock-function-name-face))
     (,(concat "^\\s-*\\(statement\\)\\s-+\\(" vigil--name "\\)\\s-*:")
      (1 'font-lock-keyword-face) (2 'font-lock-type-face))
+    (,(concat "^\\s-*\\(rule\\)\\s-+\\(" vigil--name "\\)\\s-*:\\s-*\\(when\\_>\\)?")
+     (1 'font-lock-keyword-face) (2 'font-lock-type-face) (3 'font-lock-keyword-face nil t))
+    ("^\\s-*\\(when\\|record\\|relaxes\\)\\_>\\s-+[^=~∼≁≠≤≥<>!,|]" 1 'font-lock-keyword-face)
+    ("\\_<\\(then\\)\\s-+\\(pass\\|hold\\|block\\)\\_>\\(?:\\s-+\\(record\\|relaxes\\)\\_>\\)?"
+     (1 'font-lock-keyword-face) (2 'font-lock-constant-face) (3 'font-lock-keyword-face nil t))
+    (,(concat "[A-Za-z0-9_\"]\\s-+\\(relaxes\\)\\s-+" vigil--name) 1 'font-lock-keyword-face)
+    (,(concat "\\_<\\(violates\\)\\s-+\\(" vigil--name "\\)")
+     (1 'font-lock-keyword-face) (2 'font-lock-type-face))
+    ("\\_<context\\.[A-Za-z0-9_.-]+" 0 'font-lock-builtin-face)
     ("^\\s-*\\(test\\)\\s-+\"" 1 'font-lock-keyword-face)
     (,(concat "^\\s-*\\(" (regexp-opt vigil--items) "\\)\\_>\\s-*$") 1 'font-lock-keyword-face)
     (,(concat ":\\s-*\\(" (regexp-opt vigil--forms) "\\)\\_>") 1 'font-lock-builtin-face)
@@ -151,7 +160,7 @@ It is a name where something before it wants one, or where it is compared."
 ;;; Indentation
 
 (defconst vigil--item
-  (concat "^\\s-*\\(?:\\(?:let\\|param\\|pattern\\|statement\\)\\s-+" vigil--name "\\|test\\s-+\"\\)"))
+  (concat "^\\s-*\\(?:\\(?:let\\|param\\|pattern\\|statement\\|rule\\)\\s-+" vigil--name "\\|test\\s-+\"\\)"))
 
 (defun vigil--indentation ()
   "The column that the line at point should begin in."
@@ -195,7 +204,7 @@ Those count that begin a line in the same brackets, which begin at OPENING."
 
 (defun vigil--continues ()
   "Whether the line at point goes on with what the line above has begun."
-  (or (looking-at-p "\\(?:and\\|or\\|implies\\|after\\)\\_>\\|[|∧∨⇒]")
+  (or (looking-at-p "\\(?:and\\|or\\|implies\\|after\\|when\\|then\\|record\\|relaxes\\)\\_>\\|[|∧∨⇒]")
       (save-excursion
         (forward-comment (- (point)))
         (and (not (bobp))
@@ -215,6 +224,7 @@ Those count that begin a line in the same brackets, which begin at OPENING."
 
 (defvar vigil-imenu-generic-expression
   `(("Statements" ,(concat "^\\s-*statement\\s-+\\(" vigil--name "\\)\\s-*:") 1)
+    ("Rules" ,(concat "^\\s-*rule\\s-+\\(" vigil--name "\\)\\s-*:") 1)
     ("Patterns" ,(concat "^\\s-*pattern\\s-+\\(" vigil--name "\\)\\s-*[(=]") 1)
     ("Values" ,(concat "^\\s-*let\\s-+\\(" vigil--name "\\)\\s-*=") 1)
     ("Parameters" ,(concat "^\\s-*param\\s-+\\(" vigil--name "\\)\\s-*:") 1)
@@ -271,9 +281,9 @@ Those count that begin a line in the same brackets, which begin at OPENING."
              :language 'vigil :feature 'escape-sequence :override t
              '((escape_sequence) @font-lock-escape-face)
              :language 'vigil :feature 'keyword
-             '(["policy" "use" "let" "param" "pattern" "statement" "test" "after" "run" "calls" "set" "expect" "at"
+             '(["policy" "use" "let" "param" "pattern" "statement" "rule" "test" "after" "run" "calls" "set" "expect" "at"
                 "with" "where" "since" "weak" "distinct" "repeated" "and" "or" "not" "implies" "in" "has" "contains" "always"
-                "earlier" "later"]
+                "earlier" "later" "when" "then" "record" "relaxes" "violates"]
                @font-lock-keyword-face)
              :language 'vigil :feature 'definition
              '((policy_header name: (identifier) @font-lock-constant-face)
@@ -282,6 +292,9 @@ Those count that begin a line in the same brackets, which begin at OPENING."
                (param_declaration name: (identifier) @font-lock-constant-face)
                (pattern_declaration name: (identifier) @font-lock-function-name-face)
                (statement_declaration name: (identifier) @font-lock-type-face)
+               (rule_declaration name: (identifier) @font-lock-type-face)
+               (relaxes rule: (identifier) @font-lock-type-face)
+               (violates_test statement: (identifier) @font-lock-type-face)
                (parameters (identifier) @font-lock-variable-name-face))
              :language 'vigil :feature 'builtin
              '((form name: _ @font-lock-builtin-face)
@@ -293,7 +306,7 @@ Those count that begin a line in the same brackets, which begin at OPENING."
              :language 'vigil :feature 'type
              '((type) @font-lock-type-face)
              :language 'vigil :feature 'constant
-             '([(status) (boolean) "satisfied" "violated" "vacuous"] @font-lock-constant-face)
+             '([(status) (mode) (boolean) "satisfied" "violated" "vacuous"] @font-lock-constant-face)
              :language 'vigil :feature 'number
              '([(number) (duration) (range)] @font-lock-number-face)
              :language 'vigil :feature 'function
@@ -301,13 +314,14 @@ Those count that begin a line in the same brackets, which begin at OPENING."
                (view name: (identifier) @font-lock-function-call-face)
                (event action: (identifier) @font-lock-function-call-face))
              :language 'vigil :feature 'property
-             '((field (identifier) @font-lock-property-use-face)
+             '(((field (identifier) @font-lock-builtin-face) (:match "\\`context\\." @font-lock-builtin-face))
+               (field (identifier) @font-lock-property-use-face)
                (argument name: (identifier) @font-lock-property-use-face))
              :language 'vigil :feature 'operator
              '(["=" "!=" "≠" "~" "∼" "!~" "≁" "<" "<=" "≤" ">" ">=" "≥" "∈" "∉" "|" "->" "□" "¬" "∧" "∨" "⇒"]
                @font-lock-operator-face)))))
 
-(defconst vigil--treesit-item (rx (or "let" "param" "pattern" "statement" "test") "_declaration"))
+(defconst vigil--treesit-item (rx (or "let" "param" "pattern" "statement" "rule" "test") "_declaration"))
 
 ;;;###autoload
 (define-derived-mode vigil-ts-mode vigil-base-mode "Vigil"
@@ -323,6 +337,7 @@ Those count that begin a line in the same brackets, which begin at OPENING."
   (setq-local treesit-defun-name-function #'vigil--treesit-name)
   (setq-local treesit-simple-imenu-settings
               '(("Statements" "\\`statement_declaration\\'" nil nil)
+                ("Rules" "\\`rule_declaration\\'" nil nil)
                 ("Patterns" "\\`pattern_declaration\\'" nil nil)
                 ("Values" "\\`let_declaration\\'" nil nil)
                 ("Parameters" "\\`param_declaration\\'" nil nil)

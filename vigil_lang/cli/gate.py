@@ -1,0 +1,198 @@
+"""`vigil gate`: decide about pending actions on an embedded state folder."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from vigil_lang.cli.exit_codes import BAD_INPUT, BROKEN_TOOL, CLEAN, FINDINGS
+from vigil_lang.cli.output import console, output_options
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from vigil_lang.gate.gate import Gate
+
+
+def state_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`--state DIR`, for every verb that works on a gate's state."""
+    return click.option(
+        "--state",
+        metavar="DIR",
+        help="The gate's state folder; by default VIGIL_STATE, else the user's own.",
+    )(function)
+
+
+class StateFault(click.ClickException):
+    """The state cannot be read or written; exit status 2."""
+
+    exit_code = BAD_INPUT
+
+    def show(self, file: Any = None) -> None:  # noqa: ARG002 - click's signature
+        """One line on standard error."""
+        click.echo(f"error: {self.format_message()}", err=True)
+
+
+def opened(state: str | None) -> Gate:
+    """The gate of a state folder.
+
+    Raises:
+        StateFault: it cannot be read.
+    """
+    from vigil_lang.gate.gate import Gate
+    from vigil_lang.gate.state import StateError, state_path
+
+    try:
+        return Gate(state_path(state))
+    except StateError as error:
+        raise StateFault(str(error)) from error
+
+
+@click.group("gate", no_args_is_help=True)
+def command() -> None:
+    """Decide about actions before they take effect: pass, hold or block, each in the log."""
+
+
+@command.command("decide")
+@click.argument("file", default="-", metavar="[REQUEST]", type=click.Path(dir_okay=False))
+@state_option
+@click.option("--explain", is_flag=True, help="Say for people what speaks to the action, and what would lower it.")
+@output_options("json")
+def decide(file: str, state: str | None, explain: bool, format: str) -> None:  # noqa: A002, ARG001
+    """Decide about the action in REQUEST, a JSON object (standard input by default).
+
+    Exit status 0: it passes. 1: it is held or blocked. 2: the request is at fault, and nothing is decided. 3: the gate
+    cannot judge, and blocks.
+    """
+    from vigil_lang.gate.request import MAX_BYTES, BadRequest, read_request
+
+    try:
+        data = sys.stdin.buffer.read(MAX_BYTES + 1) if file == "-" else Path(file).read_bytes()
+    except OSError as error:
+        raise StateFault(f"the request cannot be read: {error.strerror}") from error
+    gate, fault = _gate_or_fault(state)
+    try:
+        request = read_request(data)
+    except BadRequest as error:
+        if gate is not None:
+            _note(gate, str(error))
+        raise StateFault(str(error)) from error
+    answer = fault if gate is None else gate.decide(request)
+    assert answer is not None
+    if explain:
+        from vigil_lang.cli.gate_screen import show_answer
+
+        show_answer(answer, request, console())
+    else:
+        click.echo(json.dumps(answer.to_json(), ensure_ascii=True))
+    sys.exit(BROKEN_TOOL if answer.is_fault else CLEAN if answer.decision.mode == "pass" else FINDINGS)
+
+
+def _gate_or_fault(state: str | None) -> tuple[Gate | None, Any]:
+    """The gate, or the answer that blocks because there is none."""
+    from vigil_lang.gate.gate import Gate, faulty
+    from vigil_lang.gate.state import state_path
+
+    try:
+        return Gate(state_path(state)), None
+    except Exception as error:  # whatever is wrong with the state, the action does not pass
+        return None, faulty(error)
+
+
+def _note(gate: Gate, message: str) -> None:
+    from vigil_lang.gate.state import StateError
+
+    try:
+        gate.refuse(message)
+    except (StateError, OSError) as error:
+        click.echo(f"warning: the refusal could not be noted: {error}", err=True)
+
+
+@command.command("outcome")
+@click.argument("run")
+@click.argument("seq", type=click.IntRange(0))
+@click.option("--status", type=click.Choice(["ok", "error", "unknown"]), required=True, help="How the call ended.")
+@click.option("--output", metavar="FILE", help="What it printed; `-` is standard input.")
+@state_option
+def outcome(run: str, seq: int, status: Any, output: str | None, state: str | None) -> None:
+    """Note how the call ended that passed in RUN by the decision SEQ of the log."""
+    from vigil_lang.gate.state import StateError
+
+    try:
+        text = None if output is None else _text(output)
+        opened(state).outcome(run, seq, status, text)
+    except (StateError, ValueError, OSError) as error:
+        raise StateFault(str(error)) from error
+
+
+def _text(path: str) -> str:
+    data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+    return data.decode("utf-8", "replace")
+
+
+@command.command("end")
+@click.argument("run")
+@state_option
+def end(run: str, state: str | None) -> None:
+    """Note that RUN is over."""
+    from vigil_lang.gate.state import StateError
+
+    try:
+        opened(state).end(run)
+    except (StateError, ValueError) as error:
+        raise StateFault(str(error)) from error
+
+
+@command.command("init")
+@state_option
+@click.option("--workspace", metavar="DIR", default=".", show_default=True, help="Where the agent works.")
+@click.option("--open", "is_open", is_flag=True, help="Grant every agent everything that no rule stands against.")
+@click.option("--organisation", multiple=True, metavar="POLICY", help="A policy of the organisation (repeatable).")
+@click.option("--personal", multiple=True, metavar="POLICY", help="A policy of the user's own (repeatable).")
+def init(
+    state: str | None, workspace: str, is_open: bool, organisation: tuple[str, ...], personal: tuple[str, ...]
+) -> None:
+    """Make a state folder with settings and keys, outside the workspace."""
+    from vigil_lang.cli.gate_screen import show_made
+    from vigil_lang.gate.setup import make_state
+    from vigil_lang.gate.state import StateError, state_path
+
+    try:
+        made = make_state(state_path(state), Path(workspace), organisation, personal, is_open=is_open)
+    except (StateError, OSError) as error:
+        raise StateFault(str(error)) from error
+    show_made(made, console())
+
+
+@command.command("status")
+@state_option
+@output_options("human", "json")
+def status(state: str | None, format: str) -> None:  # noqa: A002
+    """Say what the gate goes by, what waits, and which runs are live."""
+    from vigil_lang.cli.gate_screen import show_status
+    from vigil_lang.gate.status import status_of
+
+    found = status_of(opened(state))
+    if format == "json":
+        click.echo(json.dumps(found, ensure_ascii=True))
+    else:
+        show_status(found, console())
+
+
+@command.command("check")
+@state_option
+@output_options("human", "concise", "json")
+def check(state: str | None, format: Any) -> None:  # noqa: A002
+    """Find what is wrong with the rules of all layers together."""
+    from vigil_lang.analysis.rule_layers import findings_of_layers
+    from vigil_lang.cli.output import show_findings
+
+    found = findings_of_layers(
+        [(layer, rule) for layer, policy in opened(state).policies.policies for rule in policy.rules]
+    )
+    show_findings(found, format)
+    sys.exit(FINDINGS if any(each.severity != "info" for each in found) else CLEAN)

@@ -1,0 +1,145 @@
+"""What the gate says as a person reads it: a decision with all that speaks to it, its state, and what was set up."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from rich.text import Text
+
+from vigil_lang.diagnostics.human import STYLES, hanging
+from vigil_lang.diagnostics.visible import as_argument, shown_path, visible
+from vigil_lang.verdict.calls import call_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from rich.console import Console
+
+    from vigil_lang.gate.decide import Reason
+    from vigil_lang.gate.gate import Answer
+    from vigil_lang.gate.request import Request
+    from vigil_lang.gate.setup import Made
+
+MODES = {"pass": "bold green", "warn": STYLES["info"], "hold": STYLES["warning"], "block": STYLES["error"]}
+WORDS = {"pass": "passes", "hold": "is held", "block": "is blocked"}
+_SHOWN_EVENTS = 8
+
+
+def show_answer(answer: Answer, request: Request, console: Console) -> None:
+    """The decision, what speaks to it by layer, the earlier calls that matter, and what would lower it."""
+    mode = answer.decision.mode
+    head = Text.assemble((f"{mode:<5}", MODES[mode]), "  ")
+    what = f"{request.tool} of {request.agent} in the run {request.run} {WORDS[mode]}"
+    _print(console, hanging(console, head, what, "bold"))
+    for event in answer.events[:_SHOWN_EVENTS]:
+        console.print(Text(f"       {call_text(event, console.width - 7)}", "dim"))
+    if (more := len(answer.events) - _SHOWN_EVENTS) > 0:
+        console.print(Text(f"       and {more} more steps", "dim"))
+    console.print()
+    for reason in answer.decision.reasons:
+        _print(console, _reason(reason, console))
+    lowering = list(_lowering(answer))
+    if lowering:
+        console.print()
+        console.print(Text("What would lower it", "bold"))
+        for text in lowering:
+            _print(console, hanging(console, Text("  - "), text))
+    _print(console, _record(answer, console))
+
+
+def _reason(reason: Reason, console: Console) -> Iterator[Text]:
+    style = "dim" if reason.lifted is not None else MODES[reason.asks]
+    head = Text.assemble((f"  {reason.asks:<5}", style), f"  {reason.layer or reason.kind:<12}  ")
+    said = reason.message
+    if reason.kind in ("rule", "statement") or reason.layer:
+        said = f"{reason.name}: {said}"
+    if reason.lifted is not None:
+        said += f" (lifted by {reason.lifted})"
+    yield from hanging(console, head, said)
+    if reason.at:
+        yield Text(" " * head.cell_len + shown_path(reason.at), "dim")
+
+
+def _lowering(answer: Answer) -> Iterator[str]:
+    remedies = {broken.statement.name: broken.remedy for broken in answer.broken}
+    for reason in answer.decision.reasons:
+        if reason.asks not in ("hold", "block") or reason.lifted is not None:
+            continue
+        if reason.kind == "statement" and remedies.get(reason.name):
+            yield f"{reason.name}: {remedies[reason.name]}"
+        if reason.kind == "authority" and reason.name == "outside":
+            yield 'a grant that allows it (`vigil grant --allow …`), or `mode = "open"` in the settings\' [authority]'
+        if reason.kind in ("rule", "statement") and reason.layer == "default":
+            yield f"a personal rule with `relaxes default.{reason.name}`"
+        if reason.kind == "revocation":
+            yield "a new revocation list without what is revoked"
+    if answer.hold is not None:
+        who = "the organisation's approvers" if answer.decision.who == "organisation" else "an approver"
+        yield f"a confirmation by {who}, before {_moment(answer.hold.expires)}: `vigil hold approve {answer.hold.id}`"
+
+
+def _record(answer: Answer, console: Console) -> Iterator[Text]:
+    yield Text()
+    if answer.seq is None:
+        yield from hanging(console, Text(""), "not in the log: the gate could not judge, and blocks", STYLES["error"])
+        return
+    facts = [f"entry {answer.seq}", f"tier {answer.tier}", f"{answer.microseconds / 1000:.1f} ms"]
+    facts += [f"{name} {', '.join(map(visible, values))}" for name, values in answer.decision.record]
+    yield from hanging(console, Text(""), " · ".join(facts), "dim")
+
+
+def show_made(made: Made, console: Console) -> None:
+    """What `vigil gate init` made, and what to do next."""
+    console.print(Text.assemble(("made  ", "bold green"), shown_path(str(made.folder))))
+    for path, what in made.files:
+        _print(console, hanging(console, Text(f"  {path:<22}"), what))
+    console.print()
+    console.print(Text("Next", "bold"))
+    state = as_argument(str(made.folder))
+    for words, meaning in made.next_steps(state):
+        console.print(f"  {meaning}:")
+        console.print(Text(f"    {words}", "bold"))
+
+
+def show_status(found: dict[str, Any], console: Console) -> None:
+    """The state of a gate: what it goes by, what waits, which runs are live."""
+    rows = [
+        ("state", shown_path(found["state"])),
+        ("authority", found["authority"]),
+        *((f"{layer}", _policies(of)) for layer, of in found["layers"].items()),
+        ("log", f"{found['log']['entries']} entries, {found['log']['signed_to']} of them signed"),
+        ("revocations", _revocations(found["revocations"])),
+        ("holds", f"{len(found['holds'])} waiting" if found["holds"] else "none waiting"),
+        ("runs", f"{len(found['runs'])} live" if found["runs"] else "none live"),
+    ]
+    for name, text in rows:
+        _print(console, hanging(console, Text(f"{name:<13}", "bold"), text))
+    for hold in found["holds"]:
+        console.print(Text.assemble(("  hold  ", MODES["hold"]), f"{hold['id']}  until {_moment(hold['expires'])}"))
+    for run in found["runs"]:
+        _print(console, hanging(console, Text("  run   "), f"{run['run']} of {run['agent']}, {run['calls']} calls"))
+
+
+def _policies(of: list[dict[str, Any]]) -> str:
+    if not of:
+        return "no policy"
+    return ", ".join(f"{shown_path(p['path'])} ({p['rules']} rules, {p['statements']} statements)" for p in of)
+
+
+def _revocations(found: dict[str, Any]) -> str:
+    if found["seq"] == 0:
+        return "none"
+    return f"list {found['seq']}, {found['revoked']} revoked" + (", older than its end" if found["stale"] else "")
+
+
+def _moment(at: int) -> str:
+    left = at - int(time.time())
+    moment = datetime.fromtimestamp(at, UTC).strftime("%H:%M:%S UTC")
+    return f"{moment} ({left} s left)" if left > 0 else f"{moment} (over)"
+
+
+def _print(console: Console, lines: Iterable[Text]) -> None:
+    for line in lines:
+        console.print(line)

@@ -1,0 +1,168 @@
+"""The policies of the layers, compiled once: what the kernel decides by, and the statements that runs are judged by."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from vigil_lang.base.resources import resource
+from vigil_lang.diagnostics import InputError
+from vigil_lang.enforce.run import PolicyMonitor
+from vigil_lang.gate.decide import Broken, Layer, Rule, Table
+from vigil_lang.gate.state import StateError
+from vigil_lang.semantics.core import Requirement
+from vigil_lang.semantics.policy import Policy, load_policy
+from vigil_lang.trace.vocabulary import vocabulary
+from vigil_lang.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from vigil_lang import enforce
+    from vigil_lang.diagnostics import Source, Span
+    from vigil_lang.gate.settings import Layers
+    from vigil_lang.semantics.gate_rules import GateRule
+
+DEFAULT = ("gate", "default.vgl")
+"""Where the layer that ships with Vigil stands in the standard library."""
+
+_ENCODER = msgspec.json.Encoder(order="deterministic")
+
+
+class _Text(msgspec.Struct, frozen=True):
+    """A policy as it was read."""
+
+    layer: Layer
+    path: str
+    text: str
+
+
+class _Demand(msgspec.Struct, frozen=True):
+    """A statement: its meaning, and what it asks for where it is violated."""
+
+    layer: Layer
+    name: str
+    asks: str
+    at: str
+    requirement: Requirement
+
+
+class Bundle(msgspec.Struct, frozen=True):
+    """All that decisions rest on beside their inputs, as plain data: what is kept beside the log under its digest."""
+
+    vigil: str
+    rules: tuple[Rule, ...]
+    statements: tuple[_Demand, ...]
+    implied: dict[str, tuple[str, ...]]
+    texts: tuple[_Text, ...]
+    params: dict[str, str | int | float | bool | list[str]]
+
+    def table(self) -> Table:
+        """The rules, compiled for the kernel."""
+        return Table(self.rules, {name: frozenset(kinds) for name, kinds in self.implied.items()})
+
+
+def table_of(bundle: bytes) -> Table:
+    """The rules of a stored bundle.
+
+    Raises:
+        ValueError: it is none.
+    """
+    return msgspec.json.decode(bundle, type=Bundle).table()
+
+
+@dataclass(frozen=True, slots=True)
+class LayeredPolicies:
+    """The rules and statements in force. `bundle` is their stored form, `digest` its SHA-256 in hexadecimal."""
+
+    table: Table
+    monitor: PolicyMonitor
+    bundle: bytes
+    digest: str
+    policies: tuple[tuple[Layer, Policy], ...]
+    _layer_of: dict[str, Layer]
+    """By the path of a policy."""
+
+    def broken(self, found: enforce.run.Broken, events: frozenset[str]) -> Broken:
+        """A statement that is violated as the kernel takes it; `events` are the ids of the action's own events."""
+        statement, offence = found.statement, found.offence
+        at = place(statement.source, statement.span)
+        event = offence.event if offence.event in events else None
+        layer = self._layer_of[found.policy]
+        return Broken(statement.name, layer, found.reaction, offence.message, at, event)
+
+
+def load_layers(layers: Layers, params: Mapping[str, object]) -> LayeredPolicies:
+    """The policies that the settings name.
+
+    Raises:
+        StateError: one cannot be read or has findings that keep something in it from having a meaning; two statements
+            or rules of a layer have one name; a param is given that no policy declares.
+    """
+    named: list[tuple[Layer, str]] = [("organisation", path) for path in layers.organisation]
+    if layers.default:
+        named.append(("default", str(resource("stdlib", *DEFAULT))))
+    named += [("personal", path) for path in layers.personal]
+    policies: list[tuple[Layer, Policy]] = []
+    for layer, path in named:
+        policies.append((layer, _loaded(path, params)))
+    declared = frozenset(name for _, policy in policies for name in policy.declared)
+    if unknown := sorted(set(params) - declared):
+        raise StateError(f"no policy declares the param `{unknown[0]}`")
+    return layered(policies, params)
+
+
+def layered(policies: list[tuple[Layer, Policy]], params: Mapping[str, object]) -> LayeredPolicies:
+    """Policies by layer, compiled.
+
+    Raises:
+        StateError: two statements or rules of a layer have one name.
+    """
+    seen: set[tuple[Layer, str]] = set()
+    rules: list[Rule] = []
+    demands: list[_Demand] = []
+    layer_of: dict[str, Layer] = {}
+    for layer, policy in policies:
+        if layer_of.setdefault(policy.path, layer) != layer:
+            raise StateError(f"{policy.path} is in two layers")
+        for name in [*(rule.name for rule in policy.rules), *(one.name for one in policy.statements)]:
+            if (layer, name) in seen:
+                raise StateError(f"two statements or rules of the layer {layer} are named `{name}`")
+            seen.add((layer, name))
+        rules += [_rule(layer, each) for each in policy.rules]
+        for one in policy.statements:
+            at = place(one.source, one.span)
+            demands.append(_Demand(layer, one.name, one.metadata.on_violation, at, one.requirement))
+    implied = {name: kind.implies for name, kind in sorted(vocabulary().kinds.items()) if kind.implies}
+    texts = tuple(_Text(layer, policy.path, policy.module.source.text) for layer, policy in policies)
+    given = {name: params[name] for name in sorted(params)}
+    bundle = Bundle(__version__, tuple(rules), tuple(demands), implied, texts, given)  # type: ignore[arg-type]
+    stored = _ENCODER.encode(bundle)
+    monitor = PolicyMonitor([policy for _, policy in policies])
+    digest = hashlib.sha256(stored).hexdigest()
+    return LayeredPolicies(bundle.table(), monitor, stored, digest, tuple(policies), layer_of)
+
+
+def place(source: Source, span: Span) -> str:
+    """`FILE:LINE:COLUMN` of a span."""
+    line, column = source.position(span.start)
+    return f"{source.path}:{line}:{column}"
+
+
+def _loaded(path: str, params: Mapping[str, object]) -> Policy:
+    try:
+        policy = load_policy(path)
+        return load_policy(path, own) if (own := {n: v for n, v in params.items() if n in policy.declared}) else policy
+    except InputError as error:
+        first = error.diagnostics[0]
+        raise StateError(f"the policy {place(first.source, first.span)} has no meaning: {first.message}") from error
+
+
+def _rule(layer: Layer, rule: GateRule) -> Rule:
+    said = rule.metadata.message or (rule.metadata.doc or "").strip().split("\n\n")[0].replace("\n", " ")
+    message = said or f"the rule `{rule.name}` asks for it"
+    at = place(rule.source, rule.span)
+    return Rule(rule.name, layer, rule.then, rule.condition, message, at, rule.record, rule.relaxes, rule.delegable)
