@@ -10,13 +10,14 @@ import os
 import stat
 import threading
 from hashlib import sha256
+from time import time
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_args
 
 import msgspec
 
 from vigil_lang.diagnostics.visible import visible
 from vigil_lang.gate.authority.dsse import opened, pae, sealed
-from vigil_lang.gate.authority.keys import public_bytes, verify
+from vigil_lang.gate.authority.keys import verify
 from vigil_lang.gate.canonical import MAX_INTEGER, NotCanonical, canonical
 from vigil_lang.gate.log.log import replace
 from vigil_lang.gate.state import StateError
@@ -40,7 +41,7 @@ LONGEST_NAME = 1024
 """Characters of the longest name that is revoked."""
 
 SKEW = 300
-"""Seconds by which a list may be from the future; beyond that the clock cannot say whether it is stale."""
+"""Seconds by which a list may be from the future; beyond that the clock does not tell whether it has ended."""
 
 WATCH_SECONDS = 0.05
 """How often a list is looked at by who acknowledges it between decisions."""
@@ -65,7 +66,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, order=True)
 
 
 class RevocationList(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The payload of a list. Times are in POSIX seconds; it is in force once it is there, and stale from `expires` on."""
+    """The payload of a list. Times are in POSIX seconds; in force once it is there, stale from `expires` on."""
 
     v: Literal[1]
     seq: Annotated[int, msgspec.Meta(ge=1, le=MAX_INTEGER)]
@@ -112,9 +113,12 @@ class Revoked:
         """Why nobody knows what was revoked since, at a time in POSIX seconds; None where the list has not ended."""
         if self.list is not None and at >= self.list.expires:
             return f"the revocation list {self.seq} has ended: nobody knows what was revoked since"
-        if self.list is not None and at < self.list.issued - SKEW:
-            return f"the revocation list {self.seq} is from the future: the clock does not tell whether it has ended"
         return None
+
+    @property
+    def count(self) -> int:
+        """How many entries the list has."""
+        return len(self.list.revoked) if self.list else 0
 
     def reasons(self, agent: str, run: str, keys: Iterable[str] = (), links: Iterable[str] = ()) -> tuple[str, ...]:
         """What of a call is revoked, in words: for `Authority.revoked`."""
@@ -140,15 +144,13 @@ class Revoked:
 class Revocations:
     """The list of a state folder. What was seen of it is kept in `revocations.seen`, a line for each list.
 
-    Threads may share it. The settings name the keys that lists are signed with; where they name none, lists are signed
-    with the state folder's own, `keys/revocation.pem`, and checked with `keys/revocation.pub`.
+    Threads may share it. The settings name the keys that lists are signed with.
     """
 
     def __init__(self, folder: StateFolder, settings: RevocationSettings) -> None:
         self._path = folder.revocations
         self._seen_path = folder.path / "revocations.seen"
-        self._own = folder.keys / "revocation.pub"
-        self._trusted = settings.keys
+        self._keys = frozenset(settings.keys)
         self._mutex = threading.Lock()
         self._known: tuple[int, str] = (0, "")
         """The highest number that was seen, and the digest of its list."""
@@ -156,12 +158,18 @@ class Revocations:
         """The file that `_now` was read from."""
         self._now = Revoked()
 
-    def current(self) -> Revoked:
-        """The list in force: one `stat`, and the file is read where it is another than before.
+    def current(self, at: int) -> Revoked:
+        """The list in force at a time in POSIX seconds: one `stat`, and the file is read where it is another one.
 
-        It is a fault if it is missing although one was seen, cannot be read, is not signed by a key that counts, or is
-        older than one that was seen.
+        It is a fault if it is missing although one was seen, cannot be read, is not signed by a key that counts, is
+        older than one that was seen, or is from the future.
         """
+        now = self._newest()
+        if now.list is not None and at < now.list.issued - SKEW:
+            return self._fault(f"it is from the future: it was issued at {now.list.issued}, and it is {at}")
+        return now
+
+    def _newest(self) -> Revoked:
         try:
             found = os.stat(self._path, follow_symlinks=False)  # noqa: PTH116 - once a decision
         except FileNotFoundError:
@@ -188,7 +196,7 @@ class Revocations:
             StateError: the key does not count, a name has no canonical form, or the list cannot be written.
         """
         seen = self._seen()
-        if key.public not in self._keys():
+        if key.public not in self._keys:
             raise StateError(f"the settings do not name {key.public} among the keys that revoke")
         if expires <= issued:
             raise StateError("a revocation list ends after it was issued")
@@ -203,7 +211,7 @@ class Revocations:
             raise StateError(f"the name cannot be revoked: {error}") from error
         except OSError as error:
             raise StateError(f"the revocation list cannot be written: {error.strerror}") from error
-        now = self.current()
+        now = self._newest()
         if now.fault or now.digest != sha256(payload).hexdigest():
             raise StateError(now.fault or "another revocation list was put in its place")
         return now
@@ -240,7 +248,7 @@ class Revocations:
             if envelope.payload_type != PAYLOAD_TYPE:
                 raise Malformed("its payload is of another type")
             signed = pae(envelope.payload_type, envelope.payload)
-            if not any(verify(key, signature, signed) for key in self._keys() for signature in envelope.signatures):
+            if not any(verify(key, signature, signed) for key in self._keys for signature in envelope.signatures):
                 raise Malformed("no key that counts has signed it")
             found = msgspec.convert(read_json(envelope.payload, MAX_BYTES), RevocationList)
         except (Malformed, msgspec.ValidationError) as error:
@@ -257,18 +265,6 @@ class Revocations:
 
     def _fault(self, why: str) -> Revoked:
         return Revoked(fault=f"the revocation list counts for nothing: {why}", seq=self._known[0])
-
-    def _keys(self) -> tuple[str, ...]:
-        if self._trusted:
-            return self._trusted
-        try:
-            _, data = _read(self._own)
-        except FileNotFoundError:
-            return ()
-        except OSError as error:
-            raise StateError(f"the key of the revocation list cannot be read: {error.strerror}") from error
-        public = data.decode("ascii", "replace").strip()
-        return (public,) if public_bytes(public) is not None else ()
 
     # --- what was seen --------------------------------------------------------------------------------------------
 
@@ -309,9 +305,9 @@ class Revocations:
 def watch(revocations: Revocations, changed: Callable[[Revoked], None], stop: threading.Event) -> None:
     """Tell of every list that comes into force until `stop` is set: the body of a thread, for who acknowledges lists
     without a decision."""
-    last = revocations.current()
+    last = revocations.current(int(time()))
     while not stop.wait(WATCH_SECONDS):
-        now = revocations.current()
+        now = revocations.current(int(time()))
         if (now.seq, now.digest, now.fault) != (last.seq, last.digest, last.fault):
             last = now
             changed(now)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from vigil_lang.gate.settings import TierSettings
-    from vigil_lang.gate.tier.combine import Said
+    from vigil_lang.gate.tier.combination import Said
     from vigil_lang.gate.tier.source import Seen, Source
 
 GROUP = "vigil.signals"
@@ -62,6 +62,13 @@ def load_sources(settings: TierSettings) -> tuple[Source, ...]:
             if name in installed:
                 found.append(_Program(name, [*command("vigil_lang.gate.tier.child"), name], source.seconds))
     return tuple(found)
+
+
+def observe(
+    sources: Sequence[Source], settings: TierSettings, seen: Seen, old: Sequence[Said], at: int
+) -> tuple[Signal, ...]:
+    """What the sources say, as far as it is to be logged; `old` has the signals so far, `at` is in POSIX seconds."""
+    return worth_logging(ask(sources, settings, seen, at), old, settings, at)
 
 
 def ask(sources: Sequence[Source], settings: TierSettings, seen: Seen, at: int) -> tuple[Signal, ...]:

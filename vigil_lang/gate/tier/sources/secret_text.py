@@ -30,7 +30,7 @@ _BITS = 3.0
 
 
 class SecretText:
-    """1 for the block of a private key, .9 for a token of a known form that looks random, .75 for a password in a URL."""
+    """1 for a private key, .9 for a token of a known form that looks random, .75 for a password in an address."""
 
     name = "secret_text"
 
