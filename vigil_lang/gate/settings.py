@@ -58,13 +58,15 @@ class HoldSettings(_Table, frozen=True):
 
 class Source(_Table, frozen=True):
     """A source of signals: the scores from which on it asks for tier 1, 2 and 3, how long one counts, and what its
-    silence means. `required` makes a run without a fresh signal of it a doubt."""
+    silence means. `required` makes a run without a fresh signal of it a doubt. A `command` is asked, `seconds` long."""
 
     thresholds: tuple[float, float, float] = (0.5, 0.75, 0.9)
-    weight: float = 1.0
+    weight: Annotated[float, msgspec.Meta(ge=0)] = 1.0
     window: Seconds = 600
     required: bool = False
     key: PublicKey | None = None
+    command: tuple[str, ...] = ()
+    seconds: Annotated[float, msgspec.Meta(gt=0, le=60)] = 2.0
 
 
 class TierSettings(_Table, frozen=True):

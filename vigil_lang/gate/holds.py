@@ -1,0 +1,397 @@
+"""Holds: an action waits until somebody confirms it, and nothing else ever lets it through.
+
+A hold leaves `pending` once, to approved, denied, expired or cancelled, by an entry of the log. Whoever holds the
+folder's lock decides; what a hold is now is for the index to say (`store.py`).
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from base64 import b32encode, urlsafe_b64decode
+from contextlib import contextmanager
+from secrets import token_bytes
+from typing import TYPE_CHECKING, Any, Protocol
+
+import msgspec
+
+from vigil_lang.gate import notify
+from vigil_lang.gate.authority.keys import verify
+from vigil_lang.gate.canonical import base64url
+from vigil_lang.gate.confirmation import signed_approval, signed_denial
+from vigil_lang.gate.decide import Approval
+from vigil_lang.gate.log.log import now
+from vigil_lang.gate.notify import clipped
+from vigil_lang.gate.settings import HoldSettings, Notify
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
+
+    from vigil_lang.gate.decide.model import Who
+    from vigil_lang.gate.log.log import Log
+    from vigil_lang.gate.notify import Notice
+    from vigil_lang.gate.state import StateFolder
+    from vigil_lang.gate.store import Hold, Store
+
+LONGEST_WAIT = 55.0
+"""Seconds that anybody waits for a hold at a time."""
+
+RELEASE_USES = 1000
+"""How many calls a release lets through at most."""
+
+_PAUSE = 0.1
+
+
+class HoldError(Exception):
+    """What is asked of a hold cannot be: the text says why. Nothing was changed."""
+
+
+class Signer(Protocol):
+    """A private key: its public half as `ed25519:…`, and what it makes of some data."""
+
+    @property
+    def public(self) -> str: ...
+
+    def sign(self, data: bytes) -> bytes: ...
+
+
+class Signed(msgspec.Struct, frozen=True):
+    """An approver's word on a hold: `signature` is base64url of what `by` made of it.
+
+    An approval allows `uses` calls, and with `until` (POSIX seconds) any call of that likeness before then.
+    """
+
+    hold: str
+    by: str
+    signature: str
+    uses: int = 1
+    until: int | None = None
+
+
+class Holds:
+    """The holds of a state folder. One thread at a time may use it, unless all share `guard`.
+
+    `clock` gives microseconds since 1970. Its methods take the lock, or are under it already; where nothing can be
+    judged they raise StateError.
+    """
+
+    def __init__(
+        self,
+        folder: StateFolder,
+        log: Log,
+        store: Store,
+        settings: HoldSettings,
+        notified: Notify | None = None,
+        *,
+        clock: Callable[[], int] = now,
+        guard: AbstractContextManager[Any] | None = None,
+    ) -> None:
+        self._folder = folder
+        self._log = log
+        self._store = store
+        self._settings = settings
+        self._notified = notified or Notify()
+        self._clock = clock
+        self._guard = guard or threading.RLock()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Nobody else writes meanwhile, and the index has all that the log has, before and after."""
+        with self._guard, self._folder.lock():
+            self._log.refresh()
+            self._store.catch_up()
+            yield
+            self._store.catch_up()
+
+    def now(self) -> int:
+        """The time in POSIX seconds; it does not go back behind what the log has."""
+        return max(self._clock(), self._log.at()) // 1_000_000
+
+    # --- for the gate ---------------------------------------------------------------------------------------------
+
+    def opened(self, who: Who, asker: str | None = None) -> dict[str, Any]:
+        """A new hold as the decision's entry has it, in a transaction. `asker` is the key that the agent acts under."""
+        name = _new_name()
+        while self._store.hold(name) is not None:
+            name = _new_name()
+        found: dict[str, Any] = {
+            "id": name,
+            "nonce": base64url(token_bytes(16)),
+            "expires": self.now() + self._settings.timeout,
+            "confirm_by": who,
+            "quorum": self._settings.quorum,
+        }
+        if asker is not None and not self._settings.asker_may_confirm:
+            found["asker"] = asker
+        return found
+
+    def approvals_for(self, binding: str, likeness: str, at: int) -> tuple[Approval, ...]:
+        """What approvals say of an action at a time, in POSIX seconds: those of approvers who still are."""
+        found = []
+        for hold in self._store.approved_for(binding, likeness, at):
+            who = [each for each in (self._capacity(hold, entry["by"]) for entry in hold.confirmations) if each]
+            if len(who) < hold.quorum or hold.covers is None or hold.until is None:
+                continue
+            by: Who = "organisation" if all(each == "organisation" for each in who) else "user"
+            found.append(Approval(hold.id, hold.covers, hold.reasons, by, hold.until, hold.uses - hold.used))
+        return tuple(found)
+
+    def settle(self, limit: int | None = None) -> list[Notice]:
+        """Expire what has ended and escalate what has waited for long, in a transaction: so many holds, or all.
+
+        Gives what is to be told (`tell`) when the lock is given back.
+        """
+        at, told, done = self.now(), [], 0
+        for hold in self._store.holds("pending"):
+            if done == limit:
+                break
+            if at >= hold.expires:
+                self._log.append("expiry", {"hold": hold.id})
+            elif self._escalates(hold, at):
+                self._log.append("escalation", {"hold": hold.id, "to": list(self._settings.escalate)})
+                told.append(self.notice("escalated", hold, self._settings.escalate))
+            else:
+                continue
+            done += 1
+        self._store.catch_up()
+        return told
+
+    def _escalates(self, hold: Hold, at: int) -> bool:
+        after = self._settings.escalate_after
+        return after is not None and hold.escalated is None and at >= hold.opened_at // 1_000_000 + after
+
+    def void(self, why: str, concerns: Callable[[Hold], bool]) -> list[Hold]:
+        """Cancel the pending holds that something concerns, and have the unused approvals of the others count no more.
+
+        Gives those holds as they are then.
+        """
+        with self.transaction():
+            at = self.now()
+            every = [*self._store.holds("pending"), *(h for h in self._store.holds("approved") if h.usable(at))]
+            chosen = [hold for hold in every if concerns(hold)]
+            for hold in chosen:
+                self._log.append("cancellation", {"hold": hold.id, "why": why})
+            self._store.catch_up()
+            return [self.get(hold.id) for hold in chosen]
+
+    # --- for people -----------------------------------------------------------------------------------------------
+
+    def get(self, name: str) -> Hold:
+        """The hold with an id.
+
+        Raises:
+            HoldError: there is none.
+        """
+        found = self._store.hold(name)
+        if found is None:
+            raise HoldError(f"there is no hold `{clipped(name, 40)}`")
+        return found
+
+    def look(self, name: str) -> Hold:
+        """A hold as it is now: expired, where its time is over. Raises as `get`."""
+        with self.transaction():
+            told = self.settle()
+            found = self.get(name)
+        self.tell(told)
+        return found
+
+    def listed(self, *, every: bool = False) -> list[Hold]:
+        """The holds that wait, or all: the most severe first (the organisation's, the highest tier), each oldest first."""
+        with self.transaction():
+            told = self.settle()
+            found = self._store.holds() if every else self._store.holds("pending")
+        self.tell(told)
+        return sorted(
+            found, key=lambda hold: (hold.confirm_by != "organisation", -hold.opened.get("tier", 0), hold.seq)
+        )
+
+    def signed(self, names: Sequence[str], key: Signer, *, release: int | None = None) -> list[Signed]:
+        """A key's approval of holds, or with `release` (seconds from now) of all calls like theirs. Raises as `get`."""
+        with self.transaction():
+            until = None if release is None else self.now() + release
+            uses = self._settings.max_uses if until is None else RELEASE_USES
+            return [
+                Signed(
+                    name,
+                    key.public,
+                    base64url(key.sign(signed_approval(self.get(name).opened, uses=uses, release=until))),
+                    uses,
+                    until,
+                )
+                for name in names
+            ]
+
+    def approve(self, words: Sequence[Signed]) -> list[Hold]:
+        """Take in approvals of holds: all of them or, where one cannot be, none.
+
+        Gives the holds as they are then; one that needs more approvals still waits.
+
+        Raises:
+            HoldError: a hold does not wait (any more), the key may not confirm it or did already, it allows more than
+                the settings do, or a signature is not the key's.
+        """
+        with self._deciding(words) as holds:
+            at = self.now()
+            for word, hold in zip(words, holds, strict=True):
+                self._check_allowance(word, at)
+                self._check_signature(
+                    word, hold, signed_approval(hold.opened, uses=word.uses, release=word.until), "approval"
+                )
+            for word, hold in zip(words, holds, strict=True):
+                members = self._members(words, word) | {
+                    "who": self._capacity(hold, word.by),
+                    "complete": hold.missing == 1,
+                    "uses": word.uses,
+                    "expires": at + hold.expires - hold.opened_at // 1_000_000 if word.until is None else word.until,
+                    "covers": hold.opened["binding" if word.until is None else "likeness"],
+                    "reasons": list(hold.reasons),
+                    "release": word.until is not None,
+                }
+                self._log.append("approval", members)
+        return [self.get(word.hold) for word in words]
+
+    def signed_denials(self, names: Sequence[str], key: Signer) -> list[Signed]:
+        """A key's denial of holds. Raises as `get`."""
+        with self.transaction():
+            return [
+                Signed(name, key.public, base64url(key.sign(signed_denial(self.get(name).opened)))) for name in names
+            ]
+
+    def deny(self, words: Sequence[Signed]) -> list[Hold]:
+        """Take in denials of holds, all or none; one suffices for a hold, whatever its quorum. Raises as `approve`."""
+        with self._deciding(words) as holds:
+            for word, hold in zip(words, holds, strict=True):
+                self._check_signature(word, hold, signed_denial(hold.opened), "denial")
+            for word in words:
+                self._log.append("denial", self._members(words, word))
+        return [self.get(word.hold) for word in words]
+
+    def cancel(self, names: Sequence[str], why: str) -> list[Hold]:
+        """Cancel holds that wait, all or none: their actions are not wanted any more. Anybody may do that.
+
+        Raises:
+            HoldError: a hold does not wait (any more).
+        """
+        with self.transaction():
+            told = self.settle()
+            for name in names:
+                self._check_pending(self.get(name))
+            for name in dict.fromkeys(names):
+                self._log.append("cancellation", {"hold": name, "why": why})
+        self.tell(told)
+        return [self.get(name) for name in names]
+
+    def wait(self, name: str, longest: float = LONGEST_WAIT) -> Hold:
+        """The hold when it waits no more, or after so many seconds, at most `LONGEST_WAIT`. Raises as `get`."""
+        end = time.monotonic() + min(longest, LONGEST_WAIT)
+        hold, seen = self.look(name), None
+        while True:
+            found = os.stat(self._folder.log)  # noqa: PTH116 - one call, ten times a second
+            if seen != (found.st_ino, found.st_size) or self._is_due(hold):
+                hold = self.look(name)
+                found = os.stat(self._folder.log)  # noqa: PTH116
+                seen = found.st_ino, found.st_size
+            left = end - time.monotonic()
+            if hold.state != "pending" or left <= 0:
+                return hold
+            time.sleep(min(_PAUSE, left))
+
+    def _is_due(self, hold: Hold) -> bool:
+        at = self.now()
+        return at >= hold.expires or self._escalates(hold, at)
+
+    # --- what is checked ------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _deciding(self, words: Sequence[Signed]) -> Iterator[list[Hold]]:
+        """A transaction on the holds that some words are about. A word that is refused is logged."""
+        told: list[Notice] = []
+        try:
+            with self.transaction():
+                told += self.settle()
+                try:
+                    if len({word.hold for word in words}) != len(words):
+                        raise HoldError("a hold is named twice")
+                    yield [self._checked(word) for word in words]
+                except HoldError as error:
+                    self._log.append("refusal", {"message": str(error), "by": sorted({word.by for word in words})})
+                    raise
+        finally:
+            self.tell(told)
+
+    def _checked(self, word: Signed) -> Hold:
+        hold = self.get(word.hold)
+        self._check_pending(hold)
+        if word.by == hold.opened["hold"].get("asker"):
+            raise HoldError(f"the key that asked for `{hold.id}` may not confirm or deny it")
+        if self._capacity(hold, word.by) is None:
+            whom = "of the organisation's approvers" if hold.confirm_by == "organisation" else "of the approvers"
+            raise HoldError(f"the key {word.by} is none {whom}, and may not confirm or deny `{hold.id}`")
+        return hold
+
+    def _check_pending(self, hold: Hold) -> None:
+        if hold.state != "pending":
+            raise HoldError(f"the hold `{hold.id}` waits no more: it is {hold.state}")
+
+    def _check_allowance(self, word: Signed, at: int) -> None:
+        most = self._settings.max_uses if word.until is None else RELEASE_USES
+        if not 1 <= word.uses <= most:
+            raise HoldError(f"an approval of `{word.hold}` allows from 1 to {most} uses, not {word.uses}")
+        if word.until is not None and not at < word.until <= at + self._settings.longest_release:
+            raise HoldError(
+                f"a release of `{word.hold}` lasts from now to {self._settings.longest_release:,} s from now "
+                "(longest_release in the settings)"
+            )
+
+    def _check_signature(self, word: Signed, hold: Hold, data: bytes, what: str) -> None:
+        if what == "approval" and any(entry["by"] == word.by for entry in hold.confirmations):
+            raise HoldError(f"the key {word.by} has approved `{hold.id}` already; another one has to")
+        try:
+            signature = urlsafe_b64decode(word.signature + "==")
+        except ValueError:
+            signature = b""
+        if not verify(word.by, signature, data):
+            raise HoldError(f"the signature on `{hold.id}` is no {what} by the key {word.by}")
+
+    def _capacity(self, hold: Hold, by: str) -> Who | None:
+        """As what a key may confirm a hold: for the organisation, for the user, or not at all."""
+        if by in self._settings.organisation:
+            return "organisation"
+        users = (*self._settings.approvers, *(self._settings.escalate if hold.escalated is not None else ()))
+        return "user" if hold.confirm_by == "user" and by in users else None
+
+    def _members(self, words: Sequence[Signed], word: Signed) -> dict[str, Any]:
+        batch = {} if len(words) == 1 else {"batch": [each.hold for each in words]}
+        return {"hold": word.hold, "by": word.by, "signature": word.signature, **batch}
+
+    # --- telling --------------------------------------------------------------------------------------------------
+
+    def notice(self, event: str, hold: Hold, to: Sequence[str] = ()) -> Notice:
+        """What people are told of a hold."""
+        inputs = self._log.plain(hold.seq, "/inputs")
+        return notify.notice(event, hold, inputs.get("action") if isinstance(inputs, dict) else None, to)
+
+    def tell(self, notices: Sequence[Notice]) -> threading.Thread | None:
+        """Tell people beside what goes on; a failure is logged and changes nothing. The lock is not held any more."""
+        if not notices or not notify.is_set(self._notified):
+            return None
+        thread = threading.Thread(target=self._tell, args=(tuple(notices),), name="vigil-notify")
+        thread.start()
+        return thread
+
+    def _tell(self, notices: Sequence[Notice]) -> None:
+        for notice in notices:
+            for failure in notify.send(self._notified, notice):
+                with self.transaction():
+                    self._log.append("fault", {"message": failure, "hold": notice["hold"]})
+
+
+def _new_name() -> str:
+    """Ten letters and digits: short enough to type."""
+    return b32encode(token_bytes(7)).decode().lower()[:10]
+
+
+def _severity(hold: Hold) -> tuple[bool, int, int]:
+    return hold.confirm_by != "organisation", -hold.opened.get("tier", 0), hold.seq
