@@ -119,7 +119,9 @@ def show_status(found: dict[str, Any], console: Console) -> None:
     for hold in found["holds"]:
         console.print(Text.assemble(("  hold  ", MODES["hold"]), f"{hold['id']}  until {_moment(hold['expires'])}"))
     for run in found["runs"]:
-        _print(console, hanging(console, Text("  run   "), f"{run['run']} of {run['agent']}, {run['calls']} calls"))
+        _print(
+            console, hanging(console, Text("  run   "), f"{run['run']} of {run['agent']}, seen {_moment(run['seen'])}")
+        )
 
 
 def _policies(of: list[dict[str, Any]]) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from vigil_lang.gate.inputs import read_inputs
 from vigil_lang.trace import Event, Run, Status
 from vigil_lang.trace.record import Call, Result
 
@@ -13,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from vigil_lang.enforce.run import MonitoredRun, PolicyMonitor, Proposal
-    from vigil_lang.gate.log import Log
+    from vigil_lang.gate.log.log import Log
     from vigil_lang.gate.request import Request
     from vigil_lang.gate.store import Store
 
@@ -118,7 +117,7 @@ def _recorded(inputs: Any, key: str) -> Call | tuple[Event, ...] | None:
     """A call that had passed, from what is kept of it; None where that was deleted."""
     if inputs is None:
         return None
-    action = read_inputs(inputs).request
+    action = inputs["action"]
     if "events" in action:
         return tuple(Event.of(one["action"], one["args"], kinds=one["kinds"]) for one in action["events"])
     return Call(key, action["tool"], action["input"])

@@ -108,7 +108,9 @@ def import_rules_text(source: Source, config: Mapping[str, Value] | None = None)
     params: dict[str, _Param] = {}
     names: set[str] = set()
     rules = [_Rule(reader, node, params, config or {}).text(names) for node in reader.rules()]
-    stem = re.sub(r"[^A-Za-z0-9_]+", "_", source.path.replace("\\", "/").rpartition("/")[2].partition(".")[0]).strip("_")
+    stem = re.sub(r"[^A-Za-z0-9_]+", "_", source.path.replace("\\", "/").rpartition("/")[2].partition(".")[0]).strip(
+        "_"
+    )
     head = f"/// Rules of a gate.\npolicy {stem if _NAME.fullmatch(stem) and stem not in names else 'imported'}\n"
     text = "\n".join([head, *(_param(name, param) for name, param in params.items()), *rules])
     formatted = format_text(Source("imported.vgl", text))
@@ -235,7 +237,9 @@ class _Rule:
         if "or" in members:
             if not every:
                 message = "`or` is another way for `and` to be met, and the rule has no `and`"
-                reader.fail(message, reader.span(members["or"]), "write the conditions under `and` with `or` in between")
+                reader.fail(
+                    message, reader.span(members["or"]), "write the conditions under `and` with `or` in between"
+                )
             every = f"({every} or {self._conditions(members['or'], 'or')})"
         condition = f"{when} and {every}" if every else when
         record = self._record(members["record"]) if "record" in members else ""
@@ -253,7 +257,9 @@ class _Rule:
             return name
         first = re.sub(r"[^A-Za-z0-9_]", "_", self.types[0]) if self.types else "rule"
         first = first if _NAME.fullmatch(first) else "rule"
-        return next(name for n in range(1, len(names) + 2) if (name := first if n == 1 else f"{first}_{n}") not in names)
+        return next(
+            name for n in range(1, len(names) + 2) if (name := first if n == 1 else f"{first}_{n}") not in names
+        )
 
     def _described(self, node: yaml.Node | None) -> str:
         lines = self.reader.text(node).splitlines() if node is not None else []
@@ -274,7 +280,9 @@ class _Rule:
             parameter = re.sub(r"^action\.(params|target)\.", "", name)
             if parameter == name and name in _CONTEXT:
                 fields.append(f"context.{_CONTEXT[name]}")
-            elif _FIELD.fullmatch(parameter) and not parameter.startswith(("action.", "user.", "context.", "detection.")):
+            elif _FIELD.fullmatch(parameter) and not parameter.startswith(
+                ("action.", "user.", "context.", "detection.")
+            ):
                 fields.append(ROLES.get(parameter, parameter))
             else:
                 self.reader.fail(f"`{name}` is nothing that can be recorded", self.reader.span(one))
@@ -488,7 +496,9 @@ class _Expression:
             return f"{name} in {{{', '.join(_literal(token) for token in self._list())}}}"
         token = self._take("", "a value")
         is_text = token.kind == "string"
-        if token.kind not in ("string", "number", "name") or (token.kind == "name" and operator.text not in ("==", "!=")):
+        if token.kind not in ("string", "number", "name") or (
+            token.kind == "name" and operator.text not in ("==", "!=")
+        ):
             self._fail(f"`{token.text}` is no value for `{operator.text}`", token)
         if operator.text in ("<", "<=", ">", ">=") and token.kind != "number":
             self._fail(f"`{operator.text}` compares with a number", token)

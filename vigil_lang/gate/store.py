@@ -31,6 +31,9 @@ HoldState: TypeAlias = Literal["pending", "approved", "denied", "expired", "canc
 STATES: tuple[HoldState, ...] = get_args(HoldState)
 """A hold leaves `pending` once, and none of the others."""
 
+OF_RUNS = frozenset({"run_start", "decision", "outcome"})
+"""The kinds of entries that a run is followed by."""
+
 Entry: TypeAlias = dict[str, Any]
 
 _TABLES = """
@@ -40,6 +43,9 @@ CREATE TABLE applied (
 ) STRICT;
 INSERT INTO applied VALUES (1, 0, 0, 0, '[]');
 CREATE TABLE leaf (seq INTEGER PRIMARY KEY, hash BLOB NOT NULL) STRICT;
+CREATE TABLE entry (seq INTEGER PRIMARY KEY, run TEXT NOT NULL, start INTEGER NOT NULL) STRICT;
+CREATE INDEX entry_run ON entry (run, seq);
+CREATE TABLE policy (seq INTEGER PRIMARY KEY, digest TEXT NOT NULL) STRICT;
 CREATE TABLE hold (
     id TEXT PRIMARY KEY, seq INTEGER NOT NULL UNIQUE, binding TEXT NOT NULL, state TEXT NOT NULL, opened TEXT NOT NULL,
     closed INTEGER, why TEXT, escalated INTEGER, joined INTEGER NOT NULL DEFAULT 0,
@@ -274,7 +280,7 @@ class Store:
             for seq in range(entries, self._log.size):
                 line = stream.readline()
                 self._base.execute("INSERT INTO leaf VALUES (?, ?)", (seq, _leaf(line)))
-                self._apply(seq, line)
+                self._apply(seq, line, end)
                 last, end = end, end + len(line)
         self._base.execute("UPDATE applied SET entries = ?, last = ?, bytes = ?", (self._log.size, last, end))
 
@@ -283,9 +289,11 @@ class Store:
         if _leaf(line) != known:
             raise StateError(f"the log was changed: entry {seq} is not the one that the index knows")
 
-    def _apply(self, seq: int, line: bytes) -> None:
+    def _apply(self, seq: int, line: bytes, start: int) -> None:
         try:
             entry = _DECODE(line)
+            if entry["kind"] in OF_RUNS:
+                self._base.execute("INSERT INTO entry VALUES (?, ?, ?)", (seq, entry["run"], start))
             self._in_batch(seq, entry)
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
             raise StateError(f"entry {seq} of the log is damaged: {type(error).__name__}: {error}") from error
@@ -330,6 +338,8 @@ class Store:
                     "UPDATE decision SET outcome = ?, status = ? WHERE seq = ?",
                     (seq, entry["status"], entry["decision"]),
                 )
+            case "policy":
+                self._base.execute("INSERT INTO policy VALUES (?, ?)", (seq, entry["policy_digest"]))
             case "acknowledged":
                 self._acknowledged(seq, entry["run"], entry["seq"])
             case "signal":
@@ -487,6 +497,23 @@ class Store:
         """The decisions about a run, in order."""
         query = "SELECT seq, at, mode, outcome, status FROM decision WHERE run = ? ORDER BY seq"
         return [Decided(*row) for row in self._rows(query, run)]
+
+    def of_run(self, run: str, after: int) -> Iterator[tuple[int, Entry]]:
+        """What the log has of a run after an entry: its beginning, its decisions and outcomes, each with its number."""
+        rows = self._rows("SELECT seq, start FROM entry WHERE run = ? AND seq > ? ORDER BY seq", run, after)
+        if not rows:
+            return
+        with os.fdopen(os.open(self._log_path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as stream:
+            for seq, start in rows:
+                stream.seek(start)
+                line = stream.readline()
+                self._check_leaf(seq, line)
+                yield seq, _DECODE(line)
+
+    def policy_digest(self) -> str | None:
+        """What stands for the policies that were noted last; None where none were."""
+        found = self._rows("SELECT digest FROM policy ORDER BY seq DESC LIMIT 1")
+        return found[0][0] if found else None
 
     def leaf(self, seq: int) -> bytes | None:
         """The hash of an entry's leaf as it was applied."""

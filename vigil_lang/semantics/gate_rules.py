@@ -73,9 +73,7 @@ class GateRules:
             return None
         relaxes = tuple(dict.fromkeys(name.text.removeprefix("default.") for name in item.relaxes))
         params = frozenset(self._conditions.terms.params)
-        return GateRule(
-            item.name.text, item.then, condition, record, relaxes, item, self._module.source, about, params
-        )
+        return GateRule(item.name.text, item.then, condition, record, relaxes, item, self._module.source, about, params)
 
     def _named(self, name: tree.Name | tree.String) -> str:
         if isinstance(name, tree.Name):
