@@ -84,6 +84,36 @@ def rewrite(path: str, text: str) -> None:
         raise _unwritable(path, error) from None
 
 
+def write_private(path: str, data: bytes, *, replace: bool = False) -> None:
+    """Write a file that its owner alone may read, whole or not at all; onto a file that is there only to `replace` it.
+
+    Raises:
+        InputError: VGL004, it cannot be written, or something is there; that is as it was.
+    """
+    import tempfile  # late: it costs start-up time, and most calls write nothing
+
+    try:
+        status = _status(path)
+        if status is not None and not (replace and stat.S_ISREG(status.st_mode)):
+            raise _refused(path, "it exists" if stat.S_ISREG(status.st_mode) else "it exists, and is not a file")
+        folder = os.path.dirname(path)  # noqa: PTH120 - a text; `Path` would drop what `..` needs
+        with _undone() as undone:
+            handle, temporary = tempfile.mkstemp(prefix=".vigil-", dir=folder or ".")  # of mode 0600
+            undone.append(temporary)
+            with os.fdopen(handle, "wb") as out:
+                out.write(data)
+                out.flush()
+                os.fsync(out.fileno())
+            if replace:
+                Path(temporary).replace(path)
+                undone.clear()
+            else:
+                os.link(temporary, path)  # which replaces nothing, whoever was quicker
+    except (OSError, ValueError) as error:
+        raise _unwritable(path, error) from None
+    inputs.note(path)
+
+
 def check_outputs(*paths: str | None) -> None:
     """See that nothing that is read is among some outputs, however it is spelled, and that no two are the same file.
 

@@ -1,0 +1,84 @@
+"""DSSE envelopes: a payload, what it is, and signatures over both (secure-systems-lab/dsse, protocol 1.0.2)."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from vigil_lang.gate.strict_json import Malformed
+
+if TYPE_CHECKING:
+    from vigil_lang.gate.authority.keys import Key
+
+MAX_SIGNATURES = 16
+
+_ALPHABETS = re.compile(r"(?:[A-Za-z0-9+/]*|[A-Za-z0-9_-]*)(={0,2})\Z")
+
+
+class Envelope(NamedTuple):
+    """What an envelope holds. Key ids are left out: they are hints, which nobody signs."""
+
+    payload_type: str
+    payload: bytes
+    signatures: tuple[bytes, ...]
+
+
+def pae(payload_type: str, payload: bytes) -> bytes:
+    """The bytes that are signed: the pre-authentication encoding of a payload and its type."""
+    kind = payload_type.encode()
+    return b"DSSEv1 %d %b %d %b" % (len(kind), kind, len(payload), payload)
+
+
+def sealed(payload_type: str, payload: bytes, key: Key) -> dict[str, object]:
+    """An envelope with one signature, as JSON."""
+    return {
+        "payload": base64.b64encode(payload).decode(),
+        "payloadType": payload_type,
+        "signatures": [{"sig": base64.b64encode(key.sign(pae(payload_type, payload))).decode()}],
+    }
+
+
+def opened(value: object) -> Envelope:
+    """The envelope that a JSON value is, its signatures not yet verified. Members beside DSSE's are passed over, as the
+    protocol demands.
+
+    Raises:
+        Malformed: a member is missing or of another type, a text is no base64, or it has more than 16 signatures.
+    """
+    match value:
+        case {"payload": str(payload), "payloadType": str(kind), "signatures": list(signatures)}:
+            pass
+        case _:
+            raise Malformed("it is no DSSE envelope: `payload`, `payloadType` and `signatures`")
+    if not 1 <= len(signatures) <= MAX_SIGNATURES:
+        raise Malformed(f"an envelope has 1 to {MAX_SIGNATURES} signatures")
+    found = []
+    for each in signatures:
+        match each:
+            case {"sig": str(signature)}:
+                found.append(decoded(signature))
+            case _:
+                raise Malformed("a signature lacks `sig`")
+    return Envelope(kind, decoded(payload), tuple(found))
+
+
+def decoded(text: str) -> bytes:
+    """The bytes of a base64 text, in either alphabet of RFC 4648, with its padding or without any.
+
+    Raises:
+        Malformed: it mixes the alphabets, has other characters, or is not what an encoder writes.
+    """
+    found = _ALPHABETS.match(text)
+    padding = -len(text.rstrip("=")) % 4
+    if found is None or len(found[1]) not in (0, padding) or padding == 3:
+        raise Malformed("a text is no base64")
+    plain = text.rstrip("=").replace("-", "+").replace("_", "/") + "=" * padding
+    try:
+        data = base64.b64decode(plain, validate=True)
+    except (binascii.Error, ValueError):
+        raise Malformed("a text is no base64") from None
+    if base64.b64encode(data).decode() != plain:  # bits beyond the last byte
+        raise Malformed("a text is no base64")
+    return data
