@@ -29,6 +29,7 @@ VERBS = {
     "draft": "Draft a policy from documents, with a language model or without one.",
     "explain": "Explain a diagnostic code.",
     "fmt": "Format policies.",
+    "gate": "Decide about actions before they take effect: pass, hold or block.",
     "lint": "Find all that is wrong with policies, as a project wants it.",
     "lsp": "Start the language server, for editors.",
     "replay": "Replay recorded runs: what policies would have blocked, and when.",

@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from vigil_lang.gate.authority.chain import Per
     from vigil_lang.gate.following import LiveRun
     from vigil_lang.gate.notify import Notice
-    from vigil_lang.gate.store import Hold
     from vigil_lang.gate.request import Request
     from vigil_lang.gate.revocation import Revoked
+    from vigil_lang.gate.store import Hold
     from vigil_lang.trace import Event, Status
 
 OPEN = "open"
@@ -127,7 +127,7 @@ class Gate:
         self.settings = read_settings(self.folder.settings)
         if self.settings.workspace is not None:
             refuse_inside(self.folder.path, Path(self.settings.workspace))
-        self.policies = load_layers(self.settings.layers, self.settings.params)
+        self.policies = load_layers(self.settings.layers, self.settings.params, self.settings.workspace)
         self._clock = clock
         self._mutex = threading.RLock()
         self._zone = _zone(self.settings.timezone)
