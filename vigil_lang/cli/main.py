@@ -30,6 +30,8 @@ VERBS = {
     "explain": "Explain a diagnostic code.",
     "fmt": "Format policies.",
     "gate": "Decide about actions before they take effect: pass, hold or block.",
+    "grant": "Pass authority on, narrower than it was; show and check chains of grants.",
+    "key": "Make and show keys that sign grants and confirmations.",
     "lint": "Find all that is wrong with policies, as a project wants it.",
     "lsp": "Start the language server, for editors.",
     "replay": "Replay recorded runs: what policies would have blocked, and when.",
