@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 # One file a verb; the help shown for the group must not import them.
 VERBS = {
     "abstract": "Turn recorded runs into typed events.",
+    "audit": "Read, check and export the log of the gate.",
     "check": "Find what is wrong with policies, without running them.",
     "compile": "Write a statement and a run as an SMT-LIB 2.6 script.",
     "completion": "Print a completion script for bash, zsh or fish.",
