@@ -1,1 +1,1 @@
-"""The log of the gate: an RFC 6962 tree over JSON Lines, its signed checkpoints, and who checks them (docs/audit.md)."""
+"""The log of the gate: an RFC 6962 tree over JSON Lines, signed checkpoints, and their checks (docs/audit.md)."""

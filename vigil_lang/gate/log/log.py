@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import stat
 import time
+from array import array
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -84,9 +85,11 @@ class Log:
         self._folder = folder
         self._settings = settings
         self._clock = clock
-        self._side = SideStore(folder.plain)
+        self._side = SideStore(folder.plain, synced=settings.durability == "power")
         self._frontier = Frontier()
         self._offset = 0
+        self._starts = array("q")
+        """Where the last entries begin in the file, of those that were read one by one."""
         self._at = 0
         self._last_kind = ""
         self._signed_size = 0
@@ -120,15 +123,13 @@ class Log:
         Raises:
             StateError: the log cannot be read.
         """
-        for seq, line in enumerate(self._lines_to_end()):
-            if seq >= start:
-                yield seq, _decoded(seq, line)
+        for seq, line in self._lines(start):
+            yield seq, _decoded(seq, line)
 
     def leaves(self, start: int = 0) -> Iterator[tuple[int, bytes, dict[str, Any]]]:
         """As `entries`, with the hash of each leaf."""
-        for seq, line in enumerate(self._lines_to_end()):
-            if seq >= start:
-                yield seq, leaf_hash(line), _decoded(seq, line)
+        for seq, line in self._lines(start):
+            yield seq, leaf_hash(line), _decoded(seq, line)
 
     def plain(self, seq: int, path: str) -> Any:
         """The plain value at a place in an entry, None where it was deleted.
@@ -139,9 +140,15 @@ class Log:
         found = self._side.get(seq, path)
         return None if found is None else msgspec.json.decode(found.value)
 
-    def _lines_to_end(self) -> Iterator[bytes]:
+    def _lines(self, start: int) -> Iterator[tuple[int, bytes]]:
+        first = self.size - len(self._starts)
+        if start >= self.size:
+            return
+        seq, place = (start, self._starts[start - first]) if start >= first else (0, 0)
         try:
-            yield from _lines(self._file, 0, self._offset)
+            for at, line in enumerate(lines_of(self._file, place, self._offset), seq):
+                if at >= start:
+                    yield at, line
         except OSError as error:
             raise StateError(f"the log cannot be read: {error.strerror}") from error
 
@@ -172,7 +179,7 @@ class Log:
         end = os.fstat(self._file).st_size
         if end < self._offset:
             raise StateError(f"the log was cut: it had {self._offset:,} bytes, and has {end:,}")
-        for line in _lines(self._file, self._offset, end):
+        for line in lines_of(self._file, self._offset, end):
             self._add(line, covered)
         if covered is not None and covered.size > self.size:
             raise StateError(f"the log was cut: it has {self.size:,} entries, a checkpoint covers {covered.size:,}")
@@ -197,6 +204,7 @@ class Log:
 
     def _taken(self, line: bytes, at: int, kind: str) -> None:
         self._frontier.push(leaf_hash(line))
+        self._starts.append(self._offset)
         self._offset += len(line) + 1
         self._at = max(self._at, at)
         self._last_kind = kind
@@ -451,7 +459,7 @@ def _read(path: Path, limit: int) -> bytes:
         return stream.read(limit)
 
 
-def _lines(file: int, start: int, end: int) -> Iterator[bytes]:
+def lines_of(file: int, start: int, end: int) -> Iterator[bytes]:
     """The whole lines between two places of a file, without their line feeds."""
     rest = b""
     while start < end:

@@ -18,13 +18,13 @@ from vigil_lang.gate.canonical import NotCanonical, canonical
 from vigil_lang.gate.state import StateError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
     from pathlib import Path
 
 SALT_BYTES = 16
 _TABLE = (
     "CREATE TABLE IF NOT EXISTS plain(seq INTEGER NOT NULL, path TEXT NOT NULL, salt BLOB NOT NULL, "
-    "value TEXT NOT NULL, PRIMARY KEY(seq, path)) STRICT, WITHOUT ROWID"
+    "value TEXT NOT NULL, PRIMARY KEY(seq, path)) STRICT"
 )
 
 
@@ -63,10 +63,14 @@ class PlainValue(NamedTuple):
 
 
 class SideStore:
-    """The side store of a state folder, made where there is none; whoever writes holds the folder's lock."""
+    """The side store of a state folder, made where there is none; whoever writes holds the folder's lock.
 
-    def __init__(self, path: Path) -> None:
+    With `synced` a loss of power leaves it whole, though the last rows may be missing.
+    """
+
+    def __init__(self, path: Path, *, synced: bool = True) -> None:
         self._path = path
+        self._synced = synced
         self._open: sqlite3.Connection | None = None
         self._identity: tuple[int, int] | None = None
 
@@ -78,8 +82,8 @@ class SideStore:
         """
         try:
             connection = self._connection()
-            with connection:
-                connection.executemany("INSERT OR REPLACE INTO plain VALUES (?, ?, ?, ?)", rows)
+            for row in rows:
+                connection.execute("INSERT OR REPLACE INTO plain VALUES (?, ?, ?, ?)", row)
         except (OSError, sqlite3.Error) as error:
             self.close()
             raise StateError(f"the side store {self._path} cannot be written: {error}") from error
@@ -117,9 +121,9 @@ class SideStore:
         if self._open is None or self._identity != (now.st_dev, now.st_ino):
             self.close()
             os.close(os.open(self._path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC))  # it is no link
-            self._open = sqlite3.connect(self._path, timeout=5, check_same_thread=False)
+            self._open = sqlite3.connect(self._path, timeout=5, isolation_level=None, check_same_thread=False)
             self._open.execute("PRAGMA journal_mode = WAL")
-            self._open.execute("PRAGMA synchronous = NORMAL")
+            self._open.execute(f"PRAGMA synchronous = {'NORMAL' if self._synced else 'OFF'}")
             self._open.execute(_TABLE)
             self._identity = (now.st_dev, now.st_ino)
         return self._open
@@ -129,8 +133,3 @@ class SideStore:
             with suppress(FileNotFoundError):
                 os.unlink(f"{self._path}{suffix}")  # noqa: PTH108 - a text
         os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
-
-
-def every_row(connection: sqlite3.Connection) -> Iterator[PlainValue]:
-    """The rows of a store that was opened for reading, by entry."""
-    yield from map(PlainValue._make, connection.execute("SELECT seq, path, salt, value FROM plain ORDER BY seq, path"))
