@@ -29,6 +29,8 @@ VERBS = {
     "draft": "Draft a policy from documents, with a language model or without one.",
     "explain": "Explain a diagnostic code.",
     "fmt": "Format policies.",
+    "gate": "Decide about actions before they take effect.",
+    "kill": "Revoke an agent, a run, a key or everyone, and say who has seen it.",
     "lint": "Find all that is wrong with policies, as a project wants it.",
     "lsp": "Start the language server, for editors.",
     "replay": "Replay recorded runs: what policies would have blocked, and when.",
