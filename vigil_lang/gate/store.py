@@ -71,7 +71,7 @@ CREATE TABLE passed (
 CREATE INDEX passed_run ON passed (link, run);
 CREATE INDEX passed_at ON passed (link, at);
 CREATE TABLE signal (
-    seq INTEGER PRIMARY KEY, run TEXT NOT NULL, source TEXT NOT NULL, score REAL NOT NULL, at INTEGER NOT NULL,
+    seq INTEGER PRIMARY KEY, run TEXT NOT NULL, source TEXT NOT NULL, score REAL, at INTEGER NOT NULL,
     until INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX signal_run ON signal (run, until);
@@ -181,10 +181,13 @@ class Counter(msgspec.Struct, frozen=True):
 
 
 class Signalled(msgspec.Struct, frozen=True):
-    """What a source said about a run: `at` in microseconds since 1970, valid before `until` in POSIX seconds."""
+    """What a source said about a run: `at` in microseconds since 1970, valid before `until` in POSIX seconds.
+
+    `score` is None where the source failed.
+    """
 
     source: str
-    score: float
+    score: float | None
     at: int
     until: int
 
@@ -343,7 +346,7 @@ class Store:
             case "acknowledged":
                 self._acknowledged(seq, entry["run"], entry["seq"])
             case "signal":
-                values = (seq, entry["run"], entry["source"], float(entry["score"]), at, entry["until"])
+                values = (seq, entry["run"], entry["source"], entry["score"], at, entry["until"])
                 self._base.execute("INSERT INTO signal VALUES (?, ?, ?, ?, ?, ?)", values)
             case "approval":
                 self._approval(seq, entry)
@@ -489,8 +492,11 @@ class Store:
         return [Run(*row) for row in self._rows("SELECT * FROM run WHERE ended IS NULL ORDER BY seen DESC, name")]
 
     def signals(self, run: str, at: int) -> list[Signalled]:
-        """What was said about a run and still counts at a time, in POSIX seconds, oldest first."""
-        query = "SELECT source, score, at, until FROM signal WHERE run = ? AND until > ? ORDER BY seq"
+        """What was said about a run and still counts at a time, in POSIX seconds, and the last of each source."""
+        query = (
+            "SELECT source, score, at, until FROM signal WHERE run = ?1 AND (until > ?2 OR seq IN "
+            "(SELECT MAX(seq) FROM signal WHERE run = ?1 GROUP BY source)) ORDER BY seq"
+        )
         return [Signalled(*row) for row in self._rows(query, run, at)]
 
     def decisions(self, run: str) -> list[Decided]:
