@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 CONTEXT: Final = "context."
 """What the names of fields begin with that speak of the moment, not of the action."""
 
-MAX_DEPTH: Final = 100
+MAX_DEPTH: Final = 120
 """How deeply a condition may be nested: a limit of its own, for the interpreter's depends on who calls."""
 
 
@@ -57,6 +57,8 @@ def ask(test: Callable[[_T], Answer], of: _T) -> Answer:
 
 def some(values: tuple[str, ...] | None, test: Callable[[str], Answer]) -> Answer:
     """Whether a test holds of some value of a field; unknown where the field is."""
+    if values is not None and len(values) == 1:
+        return test(values[0])
     return None if values is None else _any(ask(test, value) for value in values)
 
 
