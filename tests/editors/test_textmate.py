@@ -225,6 +225,8 @@ def wanted(terminals: Sequence[str], at: int) -> list[str]:
             return ["keyword.control.form"]
         case "WITH" if after == "LPAR":
             return ["keyword.operator.wordlike"]
+        case "VIOLATES" if after != "NAME":
+            return NAMES
         case "NAME" if before == "COLON" and {"PATTERN", "STATEMENT"} & set(terminals[:at]):
             return ["support.function.view"]
         case terminal:
