@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 TERMINALS: dict[str, _TokenType] = {
     **dict.fromkeys(("POLICY", "LET", "PARAM", "PATTERN", "STATEMENT", "TEST"), Keyword.Declaration),
     **dict.fromkeys(("AFTER", "WHERE", "SET", "RUN", "CALLS", "INSIDE", "EXPECT", "MOMENT", "WITH"), Keyword),
-    **dict.fromkeys(("OK", "ERROR", "TRUE", "FALSE", "SATISFIED", "VIOLATED", "VACUOUS"), Keyword.Constant),
+    **dict.fromkeys(("OK", "ERROR", "TRUE", "FALSE", "SATISFIED", "VIOLATED", "VACUOUS", "ASKS"), Keyword.Constant),
     **dict.fromkeys(("FORM1", "FORM2", "UNTIL", "BRESP", "ATMOST", "ATLEAST", "BUDGET", "ALWAYS", "DISTINCT"), Keyword),
     **dict.fromkeys(("ACTION", "STATUS", "OUTPUT"), Name.Builtin.Pseudo),
     **dict.fromkeys(("AND", "OR", "NOT", "IMPLIES", "IN", "HAS", "CONTAINS"), Operator.Word),

@@ -11,7 +11,7 @@
 (unit) @keyword
 (entry_test "with" @keyword.operator)
 (calls "in" @keyword)
-["satisfied" "violated" "vacuous"] @constant.builtin
+["satisfied" "violated" "vacuous" "holds" "blocks" "passes"] @constant.builtin
 
 ["and" "or" "not" "implies" "has" "contains" "always" "earlier" "later" "weak" "repeated"]
   @keyword.operator

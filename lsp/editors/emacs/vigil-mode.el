@@ -293,7 +293,7 @@ Those count that begin a line in the same brackets, which begin at OPENING."
              :language 'vigil :feature 'type
              '((type) @font-lock-type-face)
              :language 'vigil :feature 'constant
-             '([(status) (boolean) "satisfied" "violated" "vacuous"] @font-lock-constant-face)
+             '([(status) (boolean) "satisfied" "violated" "vacuous" "holds" "blocks" "passes"] @font-lock-constant-face)
              :language 'vigil :feature 'number
              '([(number) (duration) (range)] @font-lock-number-face)
              :language 'vigil :feature 'function
