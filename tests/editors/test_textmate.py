@@ -96,6 +96,7 @@ SCOPES = {
     "UNTIL": ["keyword.control.temporal"],
     "USE": ["keyword.declaration.use"],
     "VACUOUS": ["keyword.control.outcome"],
+    "ASKS": ["keyword.control.outcome"],
     "VBAR": ["keyword.operator.union"],
     "VIOLATED": ["keyword.control.outcome"],
     "MOMENT": ["keyword.control.at"],

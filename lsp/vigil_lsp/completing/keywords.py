@@ -56,6 +56,11 @@ WORDS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "SATISFIED": (("satisfied", "no event is at fault", ""),),
     "VIOLATED": (("violated", "some event is at fault", ""),),
     "VACUOUS": (("vacuous", "nothing puts the statement to the test", ""),),
+    "ASKS": (
+        ("holds", "the rule holds some call", ""),
+        ("blocks", "the rule blocks some call", ""),
+        ("passes", "the rule lets every call pass; of one that passes: it passes some call", ""),
+    ),
     "MOMENT": (("at", "when an event happens, or which ones are at fault", ""),),
     "WITH": (("with", "the values of variables", ""),),
     "ARROW": (("->", "how the call ended, and what it showed", ""),),
