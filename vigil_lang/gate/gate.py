@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from vigil_lang.enforce.run import Broken, Proposal
-    from vigil_lang.gate.authority.chain import Per
     from vigil_lang.gate.following import LiveRun
     from vigil_lang.gate.notify import Notice
     from vigil_lang.gate.request import Request
@@ -223,7 +222,7 @@ class Gate:
         revoked = self._revocations.current(at)
         chain, authority_digest, refused = self._chain(request, at, revoked)
         live = self._entered(request, authority_digest)
-        proposal = live.propose(request)
+        proposal = live.propose(request.action, moment)
         self._listen(request, live, proposal.events, None, at)
         level, doubts, _ = combine(self.store.signals(request.run, at), self.settings.tier, at)
         binding, likeness = self._digests(request, proposal.events, authority_digest, level)
@@ -273,7 +272,7 @@ class Gate:
         seq = self.log.append("decision", members, {"/inputs": recorded})
         self.store.catch_up()
         if decision.mode == "pass":
-            live.passed(request, seq)
+            live.passed(request.action, inputs.action.events[0].time, seq)
         live.upto = seq
         hold = joined
         if "hold" in members:
@@ -402,10 +401,7 @@ class Gate:
             return Authority(open=is_open, refused=refused, revoked=gone, stale=stale)
         problems = [f"the chain does not count: {each.message}" for each in chain.problems if each.kind != "revoked"]
         counted = self.store.counters([link.id for link in links], request.run, moment)
-        passed: dict[str, dict[Per, int]] = {
-            link: {"run": each.run, "hour": each.hour, "day": each.day} for link, each in counted.items()
-        }
-        beyond = () if chain.problems else exhausted(chain, passed, at)
+        beyond = () if chain.problems else exhausted(chain, counted, at)
         grants = tuple(map(grant_condition, chain.grants))
         return Authority(grants, False, (*refused, *problems), gone, beyond, stale)
 
@@ -458,7 +454,7 @@ def _properties(request: Request) -> object:
 
 def _bare(event: Event) -> Event:
     """What the kernel is shown of an event: what decisions rest on, and nothing that only people read."""
-    return replace(event, extra={}, time=None)
+    return replace(event, extra={})
 
 
 def _keep(path: Path, data: bytes) -> None:
