@@ -29,6 +29,7 @@ VERBS = {
     "draft": "Draft a policy from documents, with a language model or without one.",
     "explain": "Explain a diagnostic code.",
     "fmt": "Format policies.",
+    "hold": "Show, confirm or deny the actions that a gate holds.",
     "lint": "Find all that is wrong with policies, as a project wants it.",
     "lsp": "Start the language server, for editors.",
     "replay": "Replay recorded runs: what policies would have blocked, and when.",
