@@ -238,7 +238,7 @@ class Gate:
             tuple(self.policies.broken(each, own) for each in proposal.broken),
             tuple(faults),
         )
-        authority = self._authority(request, chain, refused, revoked, moment)
+        authority = self._authority(request, chain, refused, revoked, at)
         approvals = self.holds.approvals_for(binding, likeness, at)
         inputs = KernelInputs(action, authority, Tier(level, doubts), approvals)
         decision = decide(action, authority, inputs.tier, self.policies.table, approvals)
@@ -389,9 +389,8 @@ class Gate:
         return known[0], known[0].digest or NONE, ()
 
     def _authority(
-        self, request: Request, chain: Chain | None, refused: tuple[str, ...], revoked: Revoked, moment: int
+        self, request: Request, chain: Chain | None, refused: tuple[str, ...], revoked: Revoked, at: int
     ) -> Authority:
-        at = moment // 1_000_000
         links = chain.links if chain is not None else ()
         keys = dict.fromkeys(key for link in links for key in (link.payload.iss, link.payload.sub))
         gone = revoked.reasons(request.agent, request.run, keys, [link.id for link in links])
@@ -400,7 +399,7 @@ class Gate:
             is_open = self.settings.authority.mode == "open"
             return Authority(open=is_open, refused=refused, revoked=gone, stale=stale)
         problems = [f"the chain does not count: {each.message}" for each in chain.problems if each.kind != "revoked"]
-        counted = self.store.counters([link.id for link in links], request.run, moment)
+        counted = self.store.counters([link.id for link in links], request.run, at)
         beyond = () if chain.problems else exhausted(chain, counted, at)
         grants = tuple(map(grant_condition, chain.grants))
         return Authority(grants, False, (*refused, *problems), gone, beyond, stale)
