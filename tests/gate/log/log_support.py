@@ -81,7 +81,9 @@ def decided(number: int, grants: tuple[str, ...] = ()) -> tuple[dict[str, Any], 
     tool = TOOLS[number % len(TOOLS)]
     event = Event.of(tool, {"to": f"alice{number}@example.com"}, id=f"e{number}")
     action = Action((event,), {"context.agent": ("mailer",)}, f"b{number}", f"l{number}", BEGIN // 1_000_000)
-    approvals = (Approval("h1", f"b{number}", ("default.hold_0",), "user", action.at + 60, 1),) if number % 8 == 2 else ()
+    approvals = (
+        (Approval("h1", f"b{number}", ("default.hold_0",), "user", action.at + 60, 1),) if number % 8 == 2 else ()
+    )
     authority = Authority(open=not grants, grants=tuple(map(grant, grants)))
     given = KernelInputs(action, authority, Tier(), approvals)
     rules = table(b'{"hold": ["payment.transfer"], "block": ["file.write"]}')

@@ -17,8 +17,10 @@ PETERS = (
 
 WITNESSED = (
     "example.com/behind-the-sofa\n20852163\nCsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=\n\n"
-    "— example.com/behind-the-sofa Az3grlgtzPICa5OS8npVmf1Myq/5IZniMp+ZJurmRDeOoRDe4URYN7u5/Zhcyv2q1gGzGku9nTo+zyWE+xeMcTOAYQ8=\n"
-    "— witness.example.com/w1 jWbPPwAAAABkGFDLEZMHwSRaJNiIDoe9DYn/zXcrtPHeolMI5OWXEhZCB9dlrDJsX3b2oyin1nPZqhf5nNo0xUe+mbIUBkBIfZ+qnA==\n"
+    "— example.com/behind-the-sofa "
+    "Az3grlgtzPICa5OS8npVmf1Myq/5IZniMp+ZJurmRDeOoRDe4URYN7u5/Zhcyv2q1gGzGku9nTo+zyWE+xeMcTOAYQ8=\n"
+    "— witness.example.com/w1 "
+    "jWbPPwAAAABkGFDLEZMHwSRaJNiIDoe9DYn/zXcrtPHeolMI5OWXEhZCB9dlrDJsX3b2oyin1nPZqhf5nNo0xUe+mbIUBkBIfZ+qnA==\n"
 )
 """The example of C2SP's tlog-cosignature."""
 
@@ -88,7 +90,7 @@ def test_a_signature_of_a_known_key_that_does_not_verify_is_an_error() -> None:
         "text\n\n— name AAAAAAA\n".encode(),
         "text\n\n— name AAAAAB==\n".encode(),
         "text\n\n— na+me AAAAAAAA\n".encode(),
-        "text\n\n- name AAAAAAAA\n".encode(),
+        b"text\n\n- name AAAAAAAA\n",
         "text\n\n— name AAAAAAAA".encode(),
         "te\rxt\n\n— name AAAAAAAA\n".encode(),
         b"\xff\n\n",
@@ -119,7 +121,9 @@ def test_what_is_no_checkpoint(text: str) -> None:
         Checkpoint.parse(text)
 
 
-@pytest.mark.parametrize("text", ["", "a", "a+b", PETER.replace("c7", "c8"), PETER[:-4], PETER.replace("+AR", "+Ah"), " +"])
+@pytest.mark.parametrize(
+    "text", ["", "a", "a+b", PETER.replace("c7", "c8"), PETER[:-4], PETER.replace("+AR", "+Ah"), " +"]
+)
 def test_what_is_no_verifier_key(text: str) -> None:
     with pytest.raises(NoteError):
         VerifierKey.parse(text)

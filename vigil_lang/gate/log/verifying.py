@@ -364,7 +364,8 @@ class _Verification:
                 told = f"{each.name} has another root than the log, which a later checkpoint vouches for"
                 self._problems.append(Problem(each.size, "checkpoint", told))
             elif tree is None:
-                start = max((one.size for one in fits if one.size < each.size), default=0)
+                before = [one.size for one in fits if one.size < each.size and (one.kept or not each.kept)]
+                start = max(before, default=0)
                 tree = self._guess(start, each, bool(beyond), departs)
         if tree is None and beyond:
             most = max(each.size for each in beyond)
