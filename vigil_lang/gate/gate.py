@@ -6,6 +6,7 @@ import hashlib
 import os
 import threading
 import time
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,7 +24,7 @@ from vigil_lang.gate.holds import Holds
 from vigil_lang.gate.layers import load_layers
 from vigil_lang.gate.log.derivation import KernelInputs, inputs_json, reason_json
 from vigil_lang.gate.log.log import Log
-from vigil_lang.gate.revocation import Revocations
+from vigil_lang.gate.revocation import Revocations, watch
 from vigil_lang.gate.settings import read_settings
 from vigil_lang.gate.state import StateError, StateFolder, refuse_inside, state_path
 from vigil_lang.gate.store import Store
@@ -33,7 +34,7 @@ from vigil_lang.gate.tier.source import Seen
 from vigil_lang.trace.values import canonical as canonical_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from vigil_lang.enforce.run import Broken, Proposal
     from vigil_lang.gate.following import LiveRun
@@ -197,6 +198,29 @@ class Gate:
             self.log.checkpoint()
             self.store.catch_up()
             self._following.forget(run)
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Acknowledge new revocation lists meanwhile, for the runs that this process follows, as soon as they appear."""
+        stop = threading.Event()
+        watched = Revocations(self.folder, self.settings.revocation)
+        thread = threading.Thread(target=watch, args=(watched, self._acknowledge, stop), name="vigil-revocations")
+        thread.start()
+        try:
+            yield
+        finally:
+            stop.set()
+            thread.join()
+
+    def _acknowledge(self, revoked: Revoked) -> None:
+        """Note that the runs of this process are decided about under a list. Where that fails, nobody has seen it."""
+        with suppress(StateError, OSError), self._mutex, self.folder.lock():
+            self.refresh()
+            seen = {run.name: run.acknowledged or 0 for run in self.store.runs()}
+            for name in self._following.names():
+                if seen.get(name, revoked.seq) < revoked.seq:
+                    self.log.append("acknowledged", {"run": name, "seq": revoked.seq})
+            self.store.catch_up()
 
     # --- one decision ---
 
