@@ -18,7 +18,7 @@ _UNTOLD = frozenset({"datatypes", "identifier", "privileges"})
 """Members of the RFC that say nothing about the arguments of a call."""
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*")
-_WILD = re.compile(r"[*?\\\[\]\s]")
+_WILD = re.compile(r"[*\\\[\]\s]")
 
 
 def grant_of_details(data: bytes, name: str) -> str:
