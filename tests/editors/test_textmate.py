@@ -96,6 +96,7 @@ SCOPES = {
     "UNTIL": ["keyword.control.temporal"],
     "USE": ["keyword.declaration.use"],
     "VACUOUS": ["keyword.control.outcome"],
+    "ASKS": ["keyword.control.outcome"],
     "VBAR": ["keyword.operator.union"],
     "VIOLATED": ["keyword.control.outcome"],
     "MOMENT": ["keyword.control.at"],
@@ -225,6 +226,8 @@ def wanted(terminals: Sequence[str], at: int) -> list[str]:
             return ["keyword.control.form"]
         case "WITH" if after == "LPAR":
             return ["keyword.operator.wordlike"]
+        case "VIOLATES" if after != "NAME":
+            return NAMES
         case "NAME" if before == "COLON" and {"PATTERN", "STATEMENT"} & set(terminals[:at]):
             return ["support.function.view"]
         case terminal:

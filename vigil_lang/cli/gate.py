@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from vigil_lang.cli.exit_codes import BAD_INPUT, BROKEN_TOOL, CLEAN, FINDINGS
+from vigil_lang.cli.gate_signal import signal
 from vigil_lang.cli.output import console, output_options
 
 if TYPE_CHECKING:
@@ -55,6 +56,9 @@ def opened(state: str | None) -> Gate:
 @click.group("gate", no_args_is_help=True)
 def command() -> None:
     """Decide about actions before they take effect: pass, hold or block, each in the log."""
+
+
+command.add_command(signal)
 
 
 @command.command("decide")

@@ -126,7 +126,7 @@ class Gate:
         self.settings = read_settings(self.folder.settings)
         if self.settings.workspace is not None:
             refuse_inside(self.folder.path, Path(self.settings.workspace))
-        self.policies = load_layers(self.settings.layers, self.settings.params)
+        self.policies = load_layers(self.settings.layers, self.settings.params, self.settings.workspace)
         self._clock = clock
         self._mutex = threading.RLock()
         self._zone = _zone(self.settings.timezone)
@@ -222,7 +222,7 @@ class Gate:
         revoked = self._revocations.current(at)
         chain, authority_digest, refused = self._chain(request, at, revoked)
         live = self._entered(request, authority_digest)
-        proposal = live.propose(request)
+        proposal = live.propose(request.action, moment)
         self._listen(request, live, proposal.events, None, at)
         level, doubts, _ = combine(self.store.signals(request.run, at), self.settings.tier, at)
         binding, likeness = self._digests(request, proposal.events, authority_digest, level)
@@ -238,7 +238,7 @@ class Gate:
             tuple(self.policies.broken(each, own) for each in proposal.broken),
             tuple(faults),
         )
-        authority = self._authority(request, chain, refused, revoked, at)
+        authority = self._authority(request, chain, refused, revoked, moment)
         approvals = self.holds.approvals_for(binding, likeness, at)
         inputs = KernelInputs(action, authority, Tier(level, doubts), approvals)
         decision = decide(action, authority, inputs.tier, self.policies.table, approvals)
@@ -272,7 +272,7 @@ class Gate:
         seq = self.log.append("decision", members, {"/inputs": recorded})
         self.store.catch_up()
         if decision.mode == "pass":
-            live.passed(request, seq)
+            live.passed(request.action, inputs.action.events[0].time, seq)
         live.upto = seq
         hold = joined
         if "hold" in members:
@@ -389,8 +389,9 @@ class Gate:
         return known[0], known[0].digest or NONE, ()
 
     def _authority(
-        self, request: Request, chain: Chain | None, refused: tuple[str, ...], revoked: Revoked, at: int
+        self, request: Request, chain: Chain | None, refused: tuple[str, ...], revoked: Revoked, moment: int
     ) -> Authority:
+        at = moment // 1_000_000
         links = chain.links if chain is not None else ()
         keys = dict.fromkeys(key for link in links for key in (link.payload.iss, link.payload.sub))
         gone = revoked.reasons(request.agent, request.run, keys, [link.id for link in links])
@@ -399,7 +400,7 @@ class Gate:
             is_open = self.settings.authority.mode == "open"
             return Authority(open=is_open, refused=refused, revoked=gone, stale=stale)
         problems = [f"the chain does not count: {each.message}" for each in chain.problems if each.kind != "revoked"]
-        counted = self.store.counters([link.id for link in links], request.run, at)
+        counted = self.store.counters([link.id for link in links], request.run, moment)
         beyond = () if chain.problems else exhausted(chain, counted, at)
         grants = tuple(map(grant_condition, chain.grants))
         return Authority(grants, False, (*refused, *problems), gone, beyond, stale)
@@ -453,7 +454,7 @@ def _properties(request: Request) -> object:
 
 def _bare(event: Event) -> Event:
     """What the kernel is shown of an event: what decisions rest on, and nothing that only people read."""
-    return replace(event, extra={}, time=None)
+    return replace(event, extra={})
 
 
 def _keep(path: Path, data: bytes) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -95,8 +96,12 @@ class LayeredPolicies:
         return Broken(statement.name, layer, found.reaction, offence.message, at, event)
 
 
-def load_layers(layers: Layers, params: Mapping[str, object]) -> LayeredPolicies:
-    """The policies that the settings name.
+WORKSPACE = "workspace"
+"""The param of the default layer that says where files may be changed unasked."""
+
+
+def load_layers(layers: Layers, params: Mapping[str, object], workspace: str | None = None) -> LayeredPolicies:
+    """The policies that the settings name. The default layer is told the `workspace`, unless `params` say another.
 
     Raises:
         StateError: one cannot be read or has findings that keep something in it from having a meaning; two statements
@@ -107,8 +112,9 @@ def load_layers(layers: Layers, params: Mapping[str, object]) -> LayeredPolicies
         named.append(("default", str(resource("stdlib", *DEFAULT))))
     named += [("personal", path) for path in layers.personal]
     policies: list[tuple[Layer, Policy]] = []
+    own: dict[str, object] = {} if workspace is None else {WORKSPACE: _below(workspace)}
     for layer, path in named:
-        policies.append((layer, _loaded(path, params)))
+        policies.append((layer, _loaded(path, {**own, **params} if layer == "default" else params)))
     declared = frozenset(name for _, policy in policies for name in policy.declared)
     if unknown := sorted(set(params) - declared):
         raise StateError(f"no policy declares the param `{unknown[0]}`")
@@ -144,6 +150,12 @@ def layered(policies: list[tuple[Layer, Policy]], params: Mapping[str, object]) 
     monitor = PolicyMonitor([policy for _, policy in policies])
     digest = hashlib.sha256(stored).hexdigest()
     return LayeredPolicies(bundle.table(), monitor, stored, digest, tuple(policies), layer_of)
+
+
+def _below(folder: str) -> list[str]:
+    """A folder and all that is in it, as globs."""
+    written = re.sub(r"([*?\\])", r"\\\1", folder.rstrip("/"))
+    return [written, f"{written}/*"]
 
 
 def place(source: Source, span: Span) -> str:

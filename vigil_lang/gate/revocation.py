@@ -6,11 +6,13 @@ higher number than the one before: a lower one, or another list under the same n
 
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
 import threading
+from contextlib import contextmanager
 from hashlib import sha256
-from time import time
+from time import monotonic, sleep, time
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_args
 
 import msgspec
@@ -20,11 +22,11 @@ from vigil_lang.gate.authority.dsse import opened, pae, sealed
 from vigil_lang.gate.authority.keys import verify
 from vigil_lang.gate.canonical import MAX_INTEGER, NotCanonical, canonical
 from vigil_lang.gate.log.log import replace
-from vigil_lang.gate.state import StateError
+from vigil_lang.gate.state import LOCK_WAIT, StateError
 from vigil_lang.gate.strict_json import Malformed, read_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from vigil_lang.gate.authority.keys import Key
@@ -149,6 +151,7 @@ class Revocations:
 
     def __init__(self, folder: StateFolder, settings: RevocationSettings) -> None:
         self._path = folder.revocations
+        self._lock = folder.path / "revocations.lock"
         self._seen_path = folder.path / "revocations.seen"
         self._keys = frozenset(settings.keys)
         self._mutex = threading.Lock()
@@ -189,8 +192,30 @@ class Revocations:
                 self._known = (seq, digest)
                 self._stamp = None
 
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Nobody else puts a list in force meanwhile. The folder's lock is another one: a process that keeps that does
+        not keep an agent alive.
+
+        Raises:
+            StateError: somebody else does, for `LOCK_WAIT` seconds.
+        """
+        try:
+            handle = os.open(self._lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        except OSError as error:
+            raise StateError(f"the lock of the revocation list cannot be opened: {error.strerror}") from error
+        try:
+            end = monotonic() + LOCK_WAIT
+            while not _locked(handle):
+                if monotonic() > end:
+                    raise StateError(f"others kept the revocation list locked for {LOCK_WAIT:g} s")
+                sleep(0.01)
+            yield
+        finally:
+            os.close(handle)
+
     def publish(self, revoked: Iterable[Entry], key: Key, issued: int, expires: int) -> Revoked:
-        """Put a list in force with the next number, signed with a key that counts. The caller holds the folder's lock.
+        """Put a list in force with the next number, signed with a key that counts, `alone`.
 
         Raises:
             StateError: the key does not count, a name has no canonical form, or the list cannot be written.
@@ -311,6 +336,14 @@ def watch(revocations: Revocations, changed: Callable[[Revoked], None], stop: th
         if (now.seq, now.digest, now.fault) != (last.seq, last.digest, last.fault):
             last = now
             changed(now)
+
+
+def _locked(handle: int) -> bool:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _read(path: Path) -> tuple[tuple[int, int, int], bytes]:

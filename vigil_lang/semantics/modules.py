@@ -114,8 +114,8 @@ def _standard_module(path: Path) -> Module | None:
 
 @lru_cache(maxsize=4096)
 def is_shipped(path: str) -> bool:
-    """Whether a file belongs to the standard library, which is not the user's to mend."""
-    return Path(real_path(path)).is_relative_to(_standard_root())
+    """Whether a file belongs to the standard library or the gate's default layer, which are not the user's to mend."""
+    return Path(real_path(path)).is_relative_to(_standard_root().parent)
 
 
 def standard_path(name: str) -> Path:

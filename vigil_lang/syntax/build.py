@@ -14,6 +14,7 @@ from vigil_lang.syntax.lalr import Token
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_VERDICTS = frozenset({"SATISFIED", "VACUOUS", "VIOLATED", "ASKS"})
 _SPELLING = {"∈": "in", "∉": "not in", "∼": "~", "≁": "!~", "≠": "!=", "≤": "<=", "≥": ">="}
 
 
@@ -334,9 +335,9 @@ class Builder:
         return tree.Binding(_name(name), value, _over(name, value))
 
     def expectation(self, children: list[Any]) -> tree.Expectation:
-        at = next(i for i, c in enumerate(children) if c.type in ("SATISFIED", "VACUOUS", "VIOLATED"))
+        at = next(i for i, c in enumerate(children) if c.type in _VERDICTS)
         verdict: Any = children[at].text
-        events, bindings = children[at + 1 :] or (None, None)
+        events, bindings = (*children[at + 1 :], None, None)[:2]
         last = (bindings and bindings[-1]) or (events and events[-1]) or children[at]
         names = tuple(map(_name, children[1:at]))
         return tree.Expectation(names, verdict, events or (), bindings or (), _over(children[0], last))

@@ -68,6 +68,7 @@ _WORDS = {
     "ARROW": "`->`",
     "MOMENT": "`at`",
     "MODE": "`pass`, `hold` or `block`",
+    "ASKS": "`holds`, `blocks` or `passes`",
     "INSIDE": "`in`",
     "$END": "the end of the item",
 }
@@ -91,7 +92,7 @@ _HINTS = {
     ";": "nothing separates items but white space",
 }
 _CLAUSES = ("run", "calls", "set", "expect")
-_VERDICTS = ("satisfied", "violated", "vacuous")
+_VERDICTS = ("satisfied", "violated", "vacuous", "holds", "blocks", "passes")
 _FORMS: tuple[str, ...] = get_args(tree.FormName)
 _NEGATED_TESTS = frozenset({"not", "!=", "!~", "∉", "≠", "≁"})
 _TESTS = frozenset({"in", "=", "!=", "~", "!~", "<", "<=", ">", ">=", "contains", "∈", "∼", "≤"}) | _NEGATED_TESTS

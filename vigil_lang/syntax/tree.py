@@ -427,11 +427,18 @@ class Binding(Node, frozen=True, eq=False):
     span: Span = NOWHERE
 
 
+Expected: TypeAlias = Literal["satisfied", "violated", "vacuous", "holds", "blocks", "passes"]
+"""What a test expects of a statement, or, with the last three, of a rule."""
+
+
 class Expectation(Node, frozen=True, eq=False):
-    """`expect R3 violated at e5 with x = "M"`; without events it is violated at some event, whichever."""
+    """`expect R3 violated at e5 with x = "M"`; without events it is violated at some event, whichever.
+
+    `statements` are names of statements, or of rules where the verdict is one of a rule.
+    """
 
     statements: tuple[Name, ...]
-    verdict: Literal["satisfied", "violated", "vacuous"]
+    verdict: Expected
     events: tuple[Name | String, ...] = ()
     bindings: tuple[Binding, ...] = ()
     span: Span = NOWHERE

@@ -306,7 +306,8 @@ Those count that begin a line in the same brackets, which begin at OPENING."
              :language 'vigil :feature 'type
              '((type) @font-lock-type-face)
              :language 'vigil :feature 'constant
-             '([(status) (mode) (boolean) "satisfied" "violated" "vacuous"] @font-lock-constant-face)
+             '([(status) (mode) (boolean) "satisfied" "violated" "vacuous" "holds" "blocks" "passes"]
+               @font-lock-constant-face)
              :language 'vigil :feature 'number
              '([(number) (duration) (range)] @font-lock-number-face)
              :language 'vigil :feature 'function

@@ -38,7 +38,7 @@ def _in_test(rest: Sequence[Part]) -> Slot:
     """Between the braces of a test, in no others."""
     at = next((at for at in range(len(rest) - 1, -1, -1) if rest[at].symbol in _MARKS), None)
     last = rest[-1].symbol if rest else ""
-    if at is None or last in ("RBRACE", "VIOLATED", "SATISFIED", "VACUOUS"):
+    if at is None or last in ("RBRACE", "VIOLATED", "SATISFIED", "VACUOUS", "ASKS"):
         return Slot("clause")
     listing = at == len(rest) - 1 or last == "COMMA"
     match rest[at].symbol:

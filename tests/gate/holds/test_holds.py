@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from holds_support import START, Call, Clock, World, create
+from holds_support import START, Call, World, create
 
 from vigil_lang.gate.authority.keys import Key
 from vigil_lang.gate.holds import RELEASE_USES, HoldError, Signed
@@ -467,5 +467,3 @@ def test_names_of_holds_differ(world: World) -> None:
     names = [world.ask(replace(Call(), amount=amount)).hold for amount in range(50)]
     assert len(set(names)) == 50
     assert all(len(name or "") == 10 for name in names)
-
-

@@ -7,7 +7,7 @@ its test, as the language says (`denotation.meets`). What allows (a grant, a rul
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
 
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import compare
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 CONTEXT: Final = "context."
 """What the names of fields begin with that speak of the moment, not of the action."""
 
-MAX_DEPTH: Final = 100
+MAX_DEPTH: Final = 120
 """How deeply a condition may be nested: a limit of its own, for the interpreter's depends on who calls."""
 
 
@@ -37,6 +37,8 @@ class Facts(NamedTuple):
     context: Mapping[str, tuple[str, ...]]
 
 
+_T = TypeVar("_T")
+
 Answer: TypeAlias = bool | None
 """None where it is unknown."""
 
@@ -45,14 +47,24 @@ Over: TypeAlias = "Callable[[tuple[str, ...] | None, Callable[[str], Answer]], A
 _Values: TypeAlias = "Callable[[Facts], tuple[str, ...] | None]"
 
 
+def ask(test: Callable[[_T], Answer], of: _T) -> Answer:
+    """The answer of a test; what cannot be evaluated (a view is too costly, a text is no Unicode) is unknown."""
+    try:
+        return test(of)
+    except Exception:  # whatever it is, nothing may be skipped because of it
+        return None
+
+
 def some(values: tuple[str, ...] | None, test: Callable[[str], Answer]) -> Answer:
     """Whether a test holds of some value of a field; unknown where the field is."""
-    return None if values is None else _any(map(test, values))
+    if values is not None and len(values) == 1:
+        return test(values[0])
+    return None if values is None else _any(ask(test, value) for value in values)
 
 
 def every(values: tuple[str, ...] | None, test: Callable[[str], Answer]) -> Answer:
     """Whether a test holds of every value of a field, and of one at least; unknown where they differ."""
-    answers = {None} if values is None else set(map(test, values)) or {False}
+    answers = {None} if values is None else {ask(test, value) for value in values} or {False}
     return answers.pop() if len(answers) == 1 else None
 
 
@@ -82,13 +94,13 @@ def compiled(condition: core.Condition, over: Over, depth: int = 0) -> Asked:
             return lambda f: over(values(f), lambda text: _of_entry(text, inner, f))
         case core.NotC(body):
             inner = compiled(body, over, depth + 1)
-            return lambda f: _not(inner(f))
+            return lambda f: None if (answer := inner(f)) is None else not answer
         case core.AndC(items):
             each = [compiled(item, over, depth + 1) for item in items]
-            return lambda f: _all(one(f) for one in each)
+            return lambda f: _all(each, f)
         case core.OrC(items):
             each = [compiled(item, over, depth + 1) for item in items]
-            return lambda f: _any(one(f) for one in each)
+            return lambda f: _any(ask(one, f) for one in each)
         case core.Compares(field):
             values, test = _values(field), _of_text(condition)
             return lambda f: over(values(f) or None, test)
@@ -152,10 +164,6 @@ def _of_entry(text: str, inner: Asked, facts: Facts) -> Answer:
     return None if entry is None else inner(facts._replace(args=entry))
 
 
-def _not(answer: Answer) -> Answer:
-    return None if answer is None else not answer
-
-
 def _any(answers: Iterable[Answer]) -> Answer:
     found: Answer = False
     for answer in answers:
@@ -166,5 +174,12 @@ def _any(answers: Iterable[Answer]) -> Answer:
     return found
 
 
-def _all(answers: Iterable[Answer]) -> Answer:
-    return _not(_any(map(_not, answers)))
+def _all(each: list[Asked], facts: Facts) -> Answer:
+    found: Answer = True
+    for one in each:
+        answer = ask(one, facts)
+        if answer is False:
+            return False
+        if answer is None:
+            found = None
+    return found

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec.structs import replace
 
-from vigil_lang.gate.decide.conditions import CONTEXT, Facts
+from vigil_lang.gate.decide.conditions import CONTEXT, Facts, ask
 from vigil_lang.gate.decide.model import Decision, Reason
 from vigil_lang.gate.decide.table import covers, shell_told_by_steps
 
@@ -144,25 +144,21 @@ class _Matches:
         self._at: dict[int, list[int]] = {}
         """By rule, the events at which it matches."""
         self._unknown: dict[int, str] = {}
-        """By rule, why it cannot be evaluated."""
+        """By rule, what it cannot be evaluated for."""
         self._relaxed: dict[tuple[str, int], str] = {}
         """By name and event, what relaxes that rule or statement there."""
         for at, event in enumerate(action.events):
             for place, (rule, matches, relaxing) in rules.of(facts[at].names).items():
-                try:
-                    answer = matches(facts[at])
-                    if relaxing and covers(relaxing, rules.claims(event), facts[at]):
-                        for name in rule.relaxes:
-                            self._relaxed.setdefault((name, at), f"{rule.layer}.{rule.name}")
-                    why = "it tests what the action does not tell"
-                except Exception as error:  # a rule that cannot be evaluated blocks, whatever the reason
-                    answer, why = None, type(error).__name__
+                answer = ask(matches, facts[at])
                 if answer:
                     self._at.setdefault(place, []).append(at)
                 elif answer is None and rule.asks != "pass":
                     self._unknown.setdefault(
-                        place, f"`{rule.name}` cannot be evaluated for `{event.action}` ({event.id}): {why}"
+                        place, f"`{event.action}` ({event.id}) does not tell what `{rule.name}` asks"
                     )
+                if relaxing and covers(relaxing, rules.claims(event), facts[at]):
+                    for name in rule.relaxes:
+                        self._relaxed.setdefault((name, at), f"{rule.layer}.{rule.name}")
 
     def of_rules(self) -> Iterator[Reason]:
         """What the rules ask for; a rule that cannot be evaluated blocks."""

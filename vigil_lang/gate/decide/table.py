@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from vigil_lang.gate.decide.conditions import Facts, compiled, concerns, every, some
+from vigil_lang.gate.decide.conditions import Facts, ask, compiled, concerns, every, some
+from vigil_lang.semantics import core
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -17,6 +18,8 @@ _CARRIERS = frozenset({"process.run", "code.call"})
 """Kinds that say how something is done: where an event has others, those say what."""
 
 _SHELL = "shell.run"
+
+_NONE: frozenset[str] = frozenset()
 
 
 class Compiled(NamedTuple):
@@ -44,8 +47,8 @@ class Table:
             raise ValueError("two rules of a layer have one name")
         for place, rule in enumerate(self.rules):
             relaxing = compiled(rule.condition, every) if rule.relaxes and rule.layer != "default" else None
-            entry = Compiled(rule, compiled(rule.condition, some), relaxing)
             names = concerns(rule.condition)
+            entry = Compiled(rule, compiled(_without(rule.condition, names), some), relaxing)
             for found in [self._others] if names is None else [self._named.setdefault(name, {}) for name in names]:
                 found[place] = entry
 
@@ -61,23 +64,31 @@ class Table:
 
         Where it has no kinds, it is its action alone.
         """
-        implied = {kind: self.implied.get(kind, frozenset()) for kind in event.kinds}
-        exact = [
-            kind
-            for kind in implied
-            if not any(kind in implied[other] and other not in implied[kind] for other in implied)
-        ]
+        implied = {kind: self.implied.get(kind, _NONE) for kind in event.kinds}
+        told = {other for kind, names in implied.items() for other in names if kind not in implied.get(other, _NONE)}
+        exact = [kind for kind in implied if kind not in told]
         what = [kind for kind in exact if kind not in _CARRIERS] or exact
-        return [(event.action, kind, *(other for other in implied if other in implied[kind])) for kind in what] or [
+        return [(event.action, kind, *filter(implied[kind].__contains__, implied)) for kind in what] or [
             (event.action,)
         ]
 
 
+def _without(condition: core.Condition, names: frozenset[str] | None) -> core.Condition:
+    """A condition without the conjunct that is true of every event for which the table is asked under some names."""
+    if not isinstance(condition, core.AndC):
+        return condition
+    rest = tuple(item for item in condition.items if not (isinstance(item, core.ActionIn) and item.names == names))
+    return rest[0] if len(rest) == 1 else core.AndC(rest)
+
+
 def covers(allows: Asked, claims: Iterable[tuple[str, ...]], facts: Facts) -> bool:
     """Whether something that allows does so for every claim of an event, and the event was wholly seen."""
-    return "unresolved" not in facts.args and all(allows(facts._replace(claimed=claim)) for claim in claims)
+    names, _, args, context = facts
+    return "unresolved" not in args and all(ask(allows, Facts(names, claim, args, context)) for claim in claims)
 
 
 def shell_told_by_steps(event: Event, events: Sequence[Event]) -> bool:
     """Whether an event is a shell line and nothing else, of which the steps say what it does."""
-    return set(event.kinds) - _CARRIERS == {_SHELL} and any(other.id.startswith(f"{event.id}.") for other in events)
+    if _SHELL not in event.kinds or not _CARRIERS.issuperset(set(event.kinds) - {_SHELL}):
+        return False
+    return any(other.id.startswith(f"{event.id}.") for other in events)

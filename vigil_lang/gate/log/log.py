@@ -544,6 +544,6 @@ def moment(text: str) -> int:
     Raises:
         ValueError: it is not as entries have it.
     """
-    if len(text) != 27 or text[10] != "T" or text[19] != "." or text[26] != "Z":
+    if not isinstance(text, str) or len(text) != 27 or text[10] != "T" or text[19] != "." or text[26] != "Z":
         raise ValueError(f"`{text[:40]}` is no time")
     return (datetime.fromisoformat(text) - _EPOCH) // _MICROSECOND

@@ -74,7 +74,7 @@ class Audit(NamedTuple):
     key_given: bool
     derived: Mapping[str, int]
     torn: int
-    index: Literal["read", "absent", "unreadable"]
+    index_state: Literal["read", "absent", "unreadable"]
 
     @property
     def cannot_judge(self) -> bool:
@@ -93,7 +93,7 @@ class Audit(NamedTuple):
             "key": "given" if self.key_given else "state",
             "decisions": dict(self.derived),
             "torn": self.torn,
-            "index": self.index,
+            "index": self.index_state,
         }
 
 
@@ -368,13 +368,14 @@ class _Verification:
                 tree = self._guess(start, each, bool(beyond), departs)
         if tree is None and beyond:
             most = max(each.size for each in beyond)
-            tree = Problem(size, "cut", f"the log has {size:,} entries, {_named(beyond, most)} covers {most:,}")
+            tree = Problem(
+                vouched, "cut", f"the log has {size:,} entries, {_named(beyond, most)} covers {most:,}", size
+            )
             if departs is not None and departs.kind != "cut":
                 tree = Problem(vouched, departs.kind, departs.message, departs.entry)
         if tree is None and departs is not None:
-            seq = departs.entry if departs.kind == "cut" or departs.entry < vouched else vouched
-            tree = Problem(seq, departs.kind, departs.message, departs.entry)
-        self._tell_of_entries(tree, bool(wrong or beyond))
+            tree = Problem(min(vouched, departs.entry), departs.kind, departs.message, departs.entry)
+        self._tell_of_entries(tree)
         missing = [each for each in self._ended_runs if each not in self._sizes and each < size]
         if missing and tree is None:
             told = f"checkpoints/{missing[0]}, which was made at the end of a run, is missing"
@@ -397,12 +398,12 @@ class _Verification:
             return Problem(start, "removed", f"{told}, and it is shorter than a checkpoint says")
         return Problem(start, "changed", told)
 
-    def _tell_of_entries(self, tree: Problem | None, unvouched: bool) -> None:
+    def _tell_of_entries(self, tree: Problem | None) -> None:
         """What single entries are at fault in; of what follows a change nothing is told, for it follows from that."""
         told = self._of_entries
         if tree is not None:
             self._problems.append(tree)
-            if unvouched or tree.kind != "cut":
+            if tree.kind != "cut":
                 told = [each for each in told if each.seq is not None and each.seq < (tree.seq or 0)]
                 self._untold.clear()
         self._problems += told

@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from vigil_lang.diagnostics.visible import visible
-from vigil_lang.gate.canonical import NotCanonical, canonical
+from vigil_lang.gate.authority.dsse import opened, pae
+from vigil_lang.gate.authority.keys import verify
+from vigil_lang.gate.canonical import NotCanonical, base64url, canonical
+from vigil_lang.gate.strict_json import Malformed, read_json
 
 if TYPE_CHECKING:
     from vigil_lang.gate.settings import Source, TierSettings
@@ -18,6 +21,9 @@ PAYLOAD_TYPE = "application/vnd.vigil.signal+json"
 
 SKEW = 60
 """Seconds by which the clock of a source that signs may differ; an older signal is a replayed one."""
+
+MAX_BYTES = 10_000
+"""Bytes of the longest envelope of a signal."""
 
 LONGEST_NAME = 512
 """Characters of the longest name of a run."""
@@ -84,26 +90,34 @@ def signed_payload(run: str, source: str, score: float, seconds: int, at: int) -
         raise Refused(f"the signal cannot be signed: {error}") from error
 
 
-def verified_signal(settings: TierSettings, payload: bytes, signers: frozenset[str], at: int) -> Signal:
-    """A signal from a payload that `signers` (public keys) have signed.
+def signed_members(settings: TierSettings, envelope: bytes, at: int) -> dict[str, Any]:
+    """What the log's `signal` entry says of a signal in a DSSE envelope, its signature included: with these members
+    alone anybody can verify it again, and nothing else of the envelope enters.
 
     Raises:
-        Refused: the payload is none or not in its canonical form, the source is not registered, has no key or another
-            one, or the signal was made more than `SKEW` seconds ago, or is from the future.
+        Refused: the envelope or its payload is none, or the payload is not in its canonical form; the source is not
+            registered, has no key or has not signed; the signal was not made within the last `SKEW` seconds.
     """
     try:
-        given = msgspec.json.decode(payload, type=Signed)
-        same = canonical(msgspec.to_builtins(given)) == payload
-    except (msgspec.MsgspecError, NotCanonical, UnicodeDecodeError, RecursionError) as error:
-        raise Refused("the payload is no signal") from error
-    if given.v != 1 or not same:
-        raise Refused("the payload is no signal of version 1 in its canonical form")
-    registered = _registered(settings, given.source)
-    if registered.key is None or registered.key not in signers:
+        held = opened(read_json(envelope, MAX_BYTES))
+        given = msgspec.json.decode(held.payload, type=Signed)
+        same = canonical(msgspec.to_builtins(given)) == held.payload
+    except (Malformed, msgspec.MsgspecError, NotCanonical, UnicodeDecodeError, RecursionError) as error:
+        raise Refused("this is no signed signal") from error
+    if held.payload_type != PAYLOAD_TYPE or given.v != 1 or not same:
+        raise Refused("this is no signed signal of version 1 in its canonical form")
+    key = _registered(settings, given.source).key
+    signed = pae(held.payload_type, held.payload)
+    found = next((each for each in held.signatures if key is not None and verify(key, each, signed)), None)
+    if key is None or found is None:
         raise Refused(f"the signal is not signed with the key of the source `{visible(given.source)}`")
     if abs(at - given.issued) > SKEW:
         raise Refused(f"the signal was not made within the last {SKEW} s")
-    return _signal(registered, given.run, given.source, given.score, given.until - given.issued, given.issued)
+    signal = _signal(
+        settings.sources[given.source], given.run, given.source, given.score, given.until - given.issued, given.issued
+    )
+    evidence = {"v": given.v, "issued": given.issued, "until": given.until}
+    return {**signal.members(), "by": key, "signed": evidence, "signature": base64url(found)}
 
 
 def failed(settings: TierSettings, run: str, source: str, at: int) -> Signal:

@@ -1,0 +1,216 @@
+"""Revoking: the next list put in force, what hangs on it made void, and who has seen it (docs/revocation.md).
+
+The list is in force before anything else is tried: a log that is damaged does not keep an agent alive.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from vigil_lang.diagnostics.visible import visible
+from vigil_lang.gate.holds import Holds
+from vigil_lang.gate.log.log import Log
+from vigil_lang.gate.revocation import Entry, Revocations
+from vigil_lang.gate.state import StateError
+from vigil_lang.gate.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from vigil_lang.gate.authority.keys import Key
+    from vigil_lang.gate.revocation import Kind, Revoked
+    from vigil_lang.gate.settings import Settings
+    from vigil_lang.gate.state import StateFolder
+    from vigil_lang.gate.store import Hold, Run
+
+WAIT = 1.0
+"""Seconds that are waited for live runs to see a new list."""
+
+_LOOK = 0.05
+_LINK = re.compile(r"[0-9a-f]{64}")
+
+
+class NoSuchName(ValueError):
+    """A name stands for nothing that is known, or for more than one thing."""
+
+
+class SeenBy(NamedTuple):
+    """A live run, and the list that it last acknowledged where that is the new one; else when it was last seen
+    (microseconds since 1970)."""
+
+    run: str
+    agent: str
+    acknowledged: int | None
+    since: int
+
+
+class Killed(NamedTuple):
+    """What a kill came to: the list in force, the live runs that it concerns, the holds that it made void, and why it
+    could not be logged."""
+
+    revoked: Revoked
+    runs: tuple[SeenBy, ...]
+    void: tuple[str, ...]
+    fault: str | None = None
+
+    @property
+    def everywhere(self) -> bool:
+        """Whether every live run that it concerns is known to have seen it."""
+        return self.fault is None and all(each.acknowledged is not None for each in self.runs)
+
+
+class KillSwitch:
+    """Revokes and restores in a state folder. `wait` is how many seconds live runs have to acknowledge a list."""
+
+    def __init__(
+        self, folder: StateFolder, settings: Settings, *, wait: float = WAIT, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._folder = folder
+        self._settings = settings
+        self._wait = wait
+        self._clock = clock
+        self._revocations = Revocations(folder, settings.revocation)
+
+    def meant(self, name: str) -> Entry:
+        """What a bare name stands for: a key or a link by its form, else an agent or a run that is known.
+
+        Raises:
+            NoSuchName: nothing of that name is known, or both an agent and a run.
+            StateError: the log cannot be read.
+        """
+        if name.startswith("ed25519:"):
+            return Entry("key", name)
+        _, store, _ = self._opened()
+        runs = store.runs()
+        agents = {*self._settings.authority.chains, *self._settings.context, *(each.agent for each in runs)}
+        kinds: list[Kind] = ["agent"] if name in agents else []
+        kinds += ["run"] if any(each.name == name for each in runs) else []
+        kinds += ["link"] if not kinds and _LINK.fullmatch(name) else []
+        if len(kinds) != 1:
+            known = "both an agent and a run have" if kinds else "no agent and no run that is known has"
+            raise NoSuchName(f"{known} the name `{visible(name)}`")
+        return Entry(kinds[0], name)
+
+    def revoke(self, entry: Entry, key: Key, seconds: int, *, undo: bool = False) -> Killed:
+        """Put a list in force that revokes an entry too, or with `undo` no more, and say who has seen it.
+
+        `seconds` is how long the list is good for.
+
+        Raises:
+            NoSuchName: with `undo`, the entry is not revoked.
+            StateError: the list cannot be put in force; nothing was changed.
+        """
+        revoked = self._publish(entry, key, seconds, undo=undo)
+        void: Sequence[Hold] = ()
+        runs: tuple[SeenBy, ...] = ()
+        try:
+            with self._folder.lock():
+                log, store, holds = self._opened()
+                revoked = self._above_logged(log, store, revoked, key, seconds)
+                log.append("revocation", revoked.members())
+                store.catch_up()
+                void = () if undo else holds.void(f"{entry} is revoked", _hangs_on(entry))
+            runs = self._seen_by(log, store, entry, revoked.seq)
+        except StateError as error:
+            return Killed(revoked, runs, tuple(each.id for each in void), str(error))
+        return Killed(revoked, runs, tuple(each.id for each in void))
+
+    def _opened(self) -> tuple[Log, Store, Holds]:
+        log = Log(self._folder, self._settings.log)
+        store = Store(self._folder, log)
+        with self._folder.lock():
+            log.refresh()
+            store.catch_up()
+        return log, store, Holds(self._folder, log, store, self._settings.holds)
+
+    def _publish(self, entry: Entry, key: Key, seconds: int, *, undo: bool) -> Revoked:
+        now = int(self._clock())
+        with self._revocations.alone():
+            found = self._revocations.current(now)
+            before = set(self._logged(found) if found.fault else found.list.revoked if found.list else ())
+            if undo and entry not in before:
+                raise NoSuchName(f"{entry} is not revoked")
+            after = before - {entry} if undo else before | {entry}
+            return self._revocations.publish(after, key, now, now + seconds)
+
+    def _logged(self, found: Revoked) -> tuple[Entry, ...]:
+        """What is revoked by the newest list in the log: for one that is missing or damaged."""
+        log, _, _ = self._opened()
+        last = _last_list(log)
+        if last is None or last[0] < self._revocations.last_seq():
+            raise StateError(f"{found.fault}; the log does not tell what it was")
+        self._revocations.known(last[0])
+        return last[1]
+
+    def _above_logged(self, log: Log, store: Store, revoked: Revoked, key: Key, seconds: int) -> Revoked:
+        """The list that was put in force, or one above all that runs have seen: an old one may have been put back."""
+        highest = max((run.acknowledged or 0 for run in store.runs()), default=0)
+        last = _last_list(log) if highest >= revoked.seq else None
+        if last is None:
+            return revoked
+        now = int(self._clock())
+        with self._revocations.alone():
+            self._revocations.known(max(highest, last[0]))
+            assert revoked.list is not None
+            return self._revocations.publish({*last[1], *revoked.list.revoked}, key, now, now + seconds)
+
+    def _seen_by(self, log: Log, store: Store, entry: Entry, seq: int) -> tuple[SeenBy, ...]:
+        """The live runs that an entry concerns, as soon as all have acknowledged the list, or the time is over."""
+        end = time.monotonic() + self._wait
+        while True:
+            with self._folder.lock():
+                log.refresh()
+                store.catch_up()
+            found = tuple(_seen(run, seq) for run in store.runs() if run.ended is None and _concerns(entry, run))
+            if time.monotonic() >= end or all(each.acknowledged is not None for each in found):
+                return found
+            time.sleep(_LOOK)
+
+
+def _seen(run: Run, seq: int) -> SeenBy:
+    seen = run.acknowledged is not None and run.acknowledged >= seq
+    return SeenBy(run.name, run.agent, run.acknowledged if seen else None, run.seen)
+
+
+def _concerns(entry: Entry, run: Run) -> bool:
+    """Whether a run has to see that something is revoked. Which runs act under a key or a link only they know."""
+    match entry.kind:
+        case "agent":
+            return run.agent == entry.name
+        case "run":
+            return run.name == entry.name
+        case _:
+            return True
+
+
+def _hangs_on(entry: Entry) -> Callable[[Hold], bool]:
+    """Whether a hold, pending or approved, is void where something is revoked: its agent or run, the chain that it was
+    decided under, or somebody who confirmed it."""
+
+    def concerned(hold: Hold) -> bool:
+        match entry.kind:
+            case "all":
+                return True
+            case "agent" | "run":
+                return bool(hold.opened.get(entry.kind) == entry.name)
+            case "link":
+                return bool(hold.opened.get("authority_digest") == entry.name)
+            case "key":
+                return hold.opened["hold"].get("asker") == entry.name or any(
+                    each.get("by") == entry.name for each in hold.confirmations
+                )
+
+    return concerned
+
+
+def _last_list(log: Log) -> tuple[int, tuple[Entry, ...]] | None:
+    """The number and the entries of the newest list that the log has."""
+    found: tuple[int, tuple[Entry, ...]] | None = None
+    for _, each in log.entries():
+        if each.get("kind") == "revocation" and (found is None or each["seq"] >= found[0]):
+            found = each["seq"], msgspec.convert(each["revoked"], tuple[Entry, ...])
+    return found
