@@ -157,10 +157,12 @@ def replay(state: str | None, run: str | None, format: Literal["human", "json"])
     cannot be derived although its inputs are there.
     """
     from vigil_lang.gate.log import replaying
+    from vigil_lang.gate.recorded_runs import RecordedRuns
 
     log = _log(state)
     with _readable():
-        runs = replaying.replay(log, _derivation(log), run=run)
+        follow = RecordedRuns(log.folder / "policies").follow
+        runs = replaying.replay(log, _derivation(log), follow, run)
     if format == "json":
         from vigil_lang.diagnostics.visible import safe_json
 
@@ -255,9 +257,13 @@ def _log(state: str | None) -> LogCopy:
     return LogCopy(state_path(state))
 
 
-def _derivation(log: LogCopy) -> Derivation | None:  # noqa: ARG001
-    """What derives decisions again; None as long as nothing reads the policies that a gate keeps."""
-    return None
+def _derivation(log: LogCopy) -> Derivation:
+    """What derives decisions again, with the policies that the folder keeps."""
+    from vigil_lang.gate.authority.grants import grant_condition
+    from vigil_lang.gate.layers import table_of
+    from vigil_lang.gate.log.derivation import Derivation
+
+    return Derivation(log.folder / "policies", table_of, grant_condition)
 
 
 @contextmanager

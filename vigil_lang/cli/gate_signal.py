@@ -91,4 +91,4 @@ def _members(
     from vigil_lang.gate.tier.signals import PAYLOAD_TYPE
 
     payload = signed_payload(run, source, score, seconds or registered.window, at)
-    return signed_members(settings, canonical(sealed(PAYLOAD_TYPE, payload, load_key(key))), at)
+    return signed_members(settings, canonical(sealed(PAYLOAD_TYPE, payload, load_key(key).sign)), at)

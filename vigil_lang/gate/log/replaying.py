@@ -24,8 +24,8 @@ class Follower(Protocol):
     def proposed(self, policy_digest: str, inputs: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
         """What a call would violate, as the recorded inputs have it in `broken`."""
 
-    def happened(self, entry: Mapping[str, Any], output: object) -> None:
-        """A decision, or an outcome with what the call returned (None where it was deleted)."""
+    def happened(self, seq: int, entry: Mapping[str, Any], value: Any) -> None:
+        """The run's beginning, a decision with its inputs, or an outcome with its output (None where deleted)."""
 
 
 Follow: TypeAlias = "Callable[[str], Follower]"
@@ -40,11 +40,14 @@ class Differing(NamedTuple):
 
 
 class ReplayedRun:
-    """What became of a run's decisions: how many there are, and were derived again, and which of them differ."""
+    """What became of a run's decisions: how many there are, and were derived again, and which of them differ.
+
+    `not_followed` are those that follow from their inputs, but what their statements said could not be judged anew.
+    """
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.decisions = self.derived = self.deleted = self.not_derived = 0
+        self.decisions = self.derived = self.deleted = self.not_derived = self.not_followed = 0
         self.differing: list[Differing] = []
         self.why_not: str | None = None
         """Why the last decision could not be derived that was not."""
@@ -57,6 +60,7 @@ class ReplayedRun:
             "derived": self.derived,
             "deleted": self.deleted,
             "not_derived": self.not_derived,
+            "not_followed": self.not_followed,
             "differing": [each._asdict() for each in self.differing],
         }
 
@@ -85,8 +89,8 @@ def replay(
                 if entry["kind"] == "decision":
                     one = found.setdefault(name, ReplayedRun(name))
                     _replay_decision(one, seq, entry, values.get(INPUTS), derivation, follower)
-                if follower is not None and entry["kind"] in ("decision", "outcome"):
-                    follower.happened(entry, values.get("/output"))
+                if follower is not None and entry["kind"] in ("run_start", "decision", "outcome"):
+                    follower.happened(seq, entry, values.get(INPUTS if entry["kind"] == "decision" else "/output"))
     except (sqlite3.Error, OSError) as error:
         raise CannotRead(f"the side store cannot be read: {reason(error)}") from None
     return list(found.values())
@@ -114,7 +118,12 @@ def _replay_decision(
         return
     run.derived += 1
     if differs is None and follower is not None:
-        proposed = [dict(each) for each in follower.proposed(str(entry.get("policy_digest")), inputs)]
+        try:
+            proposed = [dict(each) for each in follower.proposed(str(entry.get("policy_digest")), inputs)]
+        except CannotDerive as error:
+            run.not_followed += 1
+            run.why_not = str(error)
+            return
         if proposed != inputs["broken"]:
             differs = "its statements say something else of the call"
     if differs is not None:
