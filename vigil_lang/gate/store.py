@@ -21,6 +21,7 @@ from vigil_lang.gate.state import StateError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from vigil_lang.gate.authority.chain import Per
     from vigil_lang.gate.log.log import Log
     from vigil_lang.gate.state import StateFolder
 
@@ -168,14 +169,6 @@ class Decided(msgspec.Struct, frozen=True):
     mode: str
     outcome: int | None
     status: str | None
-
-
-class Counter(msgspec.Struct, frozen=True):
-    """How many calls a link of a chain let pass, under whatever chain: in a run, in the last hour, in the last 24."""
-
-    run: int
-    hour: int
-    day: int
 
 
 class Signalled(msgspec.Struct, frozen=True):
@@ -471,14 +464,19 @@ class Store:
         found = self._holds("covers IN (?, ?) AND state = 'approved'", binding, likeness)
         return [each for each in found if each.usable(at)]
 
-    def counters(self, links: Sequence[str], run: str, at: int) -> dict[str, Counter]:
-        """How many calls each link of a chain let pass until a time, in microseconds since 1970."""
+    def counters(self, links: Sequence[str], run: str, at: int) -> dict[str, dict[Per, int]]:
+        """How many calls each link of a chain has let pass, under whatever chain: in the run, in the last hour and in
+        the last 24 hours before `at` (POSIX seconds)."""
         query = (
             "SELECT (SELECT count(*) FROM passed WHERE link = ?1 AND run = ?2),"
-            " (SELECT count(*) FROM passed WHERE link = ?1 AND at > ?3 - 3600000000),"
-            " (SELECT count(*) FROM passed WHERE link = ?1 AND at > ?3 - 86400000000)"
+            " (SELECT count(*) FROM passed WHERE link = ?1 AND at > (?3 - 3600) * 1000000),"
+            " (SELECT count(*) FROM passed WHERE link = ?1 AND at > (?3 - 86400) * 1000000)"
         )
-        return {link: Counter(*self._rows(query, link, run, at)[0]) for link in links}
+        found: dict[str, dict[Per, int]] = {}
+        for link in links:
+            in_run, hour, day = self._rows(query, link, run, at)[0]
+            found[link] = {"run": in_run, "hour": hour, "day": day}
+        return found
 
     def runs(self) -> list[Run]:
         """The runs that have not ended, those seen last first."""
