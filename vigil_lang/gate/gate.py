@@ -262,7 +262,7 @@ class Gate:
             tuple(self.policies.broken(each, own) for each in proposal.broken),
             tuple(faults),
         )
-        authority = self._authority(request, chain, refused, revoked, at)
+        authority = self._authority(request, chain, refused, revoked, moment)
         approvals = self.holds.approvals_for(binding, likeness, at)
         inputs = KernelInputs(action, authority, Tier(level, doubts), approvals)
         decision = decide(action, authority, inputs.tier, self.policies.table, approvals)
@@ -413,8 +413,9 @@ class Gate:
         return known[0], known[0].digest or NONE, ()
 
     def _authority(
-        self, request: Request, chain: Chain | None, refused: tuple[str, ...], revoked: Revoked, at: int
+        self, request: Request, chain: Chain | None, refused: tuple[str, ...], revoked: Revoked, moment: int
     ) -> Authority:
+        at = moment // 1_000_000
         links = chain.links if chain is not None else ()
         keys = dict.fromkeys(key for link in links for key in (link.payload.iss, link.payload.sub))
         gone = revoked.reasons(request.agent, request.run, keys, [link.id for link in links])
@@ -423,7 +424,7 @@ class Gate:
             is_open = self.settings.authority.mode == "open"
             return Authority(open=is_open, refused=refused, revoked=gone, stale=stale)
         problems = [f"the chain does not count: {each.message}" for each in chain.problems if each.kind != "revoked"]
-        counted = self.store.counters([link.id for link in links], request.run, at)
+        counted = self.store.counters([link.id for link in links], request.run, moment)
         beyond = () if chain.problems else exhausted(chain, counted, at)
         grants = tuple(map(grant_condition, chain.grants))
         return Authority(grants, False, (*refused, *problems), gone, beyond, stale)
