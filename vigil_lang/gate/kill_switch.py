@@ -165,7 +165,8 @@ class KillSwitch:
             with self._folder.lock():
                 log.refresh()
                 store.catch_up()
-            found = tuple(_seen(run, seq) for run in store.runs() if run.ended is None and _concerns(entry, run))
+            live = (run for run in store.runs() if run.ended is None and _concerns(entry, run))
+            found = tuple(sorted(_seen(run, seq) for run in live))
             if time.monotonic() >= end or all(each.acknowledged is not None for each in found):
                 return found
             time.sleep(_LOOK)
