@@ -8,6 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from msgspec.structs import replace
 
 from tests.gate.decide.cases import IMPLIED, LAYERS, NAMES, Case, case, rule, some_condition, table
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
 
     from vigil_lang.gate.decide import Rule
 
-COUNT = 3_000
+pytestmark = pytest.mark.slow
+
+COUNT = 1_500
 ROOT = Path(__file__).parents[3]
 
 
@@ -106,7 +109,7 @@ def test_a_rule_more_that_relaxes_nothing_never_lowers_the_mode() -> None:
         before, after = of(one), of(one, (*one.rules[:place], more, *one.rules[place:]))
         assert weight(after) >= weight(before)
         raised += weight(after) > weight(before)
-    assert raised > 200
+    assert raised > 100
 
 
 def test_a_personal_rule_more_never_lowers_what_the_organisation_asks_for() -> None:
@@ -123,7 +126,7 @@ def test_a_personal_rule_more_never_lowers_what_the_organisation_asks_for() -> N
         ]
         assert others[0] == others[1]
         lowered += standing(after, "default") < standing(before, "default")
-    assert lowered > 50
+    assert lowered > 25
 
 
 def test_order_and_grouping_of_rules_do_not_matter() -> None:
@@ -178,7 +181,7 @@ def test_a_conjunct_more_in_the_authority_grants_no_more() -> None:
             narrowed += len(after.reasons) > len(before.reasons)
         twice = of(one, authority=replace(some, grants=grants * 2), approvals=())
         assert twice == before
-    assert narrowed > 500
+    assert narrowed > 250
 
 
 def test_an_event_more_lowers_nothing_but_what_is_relaxed_or_broken() -> None:

@@ -8,5 +8,6 @@ from vigil_lang.gate.decide.model import Action, Approval, Authority, Broken, De
 from vigil_lang.gate.decide.table import Table
 
 __all__ = [
-    "Action", "Approval", "Authority", "Broken", "Decision", "Layer", "Mode", "Reason", "Rule", "Table", "Tier", "decide",
+    "Action", "Approval", "Authority", "Broken", "Decision", "Layer",
+    "Mode", "Reason", "Rule", "Table", "Tier", "decide",
 ]  # fmt: skip
