@@ -122,6 +122,7 @@ CODES: dict[str, Code] = _table(
     ("VGL614", "error", "no stored draft fits"),
     ("VGL615", "warning", "clauses of a document are not judged"),
     ("VGL616", "info", "a run puts no statement to the test"),
+    ("VGL617", "error", "a rule in another notation cannot be said exactly"),
     ("VGL701", "warning", "a limiting word of the sentence has no counterpart"),
     ("VGL702", "warning", "a number or name of the sentence has no counterpart"),
     ("VGL703", "warning", "the sentence speaks of another order than the form"),

@@ -10,6 +10,7 @@ from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets, texts
 from vigil_lang.testing.expectations import answer
 from vigil_lang.testing.operands import operands
+from vigil_lang.testing.rules_under_test import RuleUnderTest
 from vigil_lang.testing.vacuous_joins import certain
 
 if TYPE_CHECKING:
@@ -43,7 +44,8 @@ class ObservedStatement:
     def __init__(self, statement: Statement, reader: Reader, points: Points) -> None:
         self.statement = statement
         requirement = statement.requirement
-        wanted: set[Seen] = {"satisfied", "violated"}
+        # Of a rule its condition tells all there is to be seen.
+        wanted: set[Seen] = set() if isinstance(statement, RuleUnderTest) else {"satisfied", "violated"}
         if requirement.trigger is not None:
             wanted.add("exercised")
         self._point = points.point("statement", statement.source, statement.span, wanted)
