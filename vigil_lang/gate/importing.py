@@ -74,8 +74,8 @@ _CONTEXT = {
 _HEADS = ("action.", "user.", "context.", "detection.")
 _MEANT = frozenset({
     "action", "after", "and", "block", "contains", "distinct", "earlier", "error", "false", "has", "hold", "implies",
-    "in", "later", "not", "ok", "or", "output", "pass", "record", "relaxes", "repeated", "rule", "since", "status", "then",
-    "true", "until", "violates", "weak", "when", "where", "with",
+    "in", "later", "not", "ok", "or", "output", "pass", "record", "relaxes", "repeated", "rule", "since", "status",
+    "then", "true", "until", "violates", "weak", "when", "where", "with",
 })  # fmt: skip
 """Words that mean something else where an argument or a param may stand."""
 
