@@ -115,8 +115,11 @@ def _of_rule(rule: RuleUnderTest, expected: Expected, ids: list[str], unknown: l
     found = [*unknown, *(ids if then == "block" else [])] if verdict == "blocks" else ids
     if not found:
         return f"`{name}` {verdict} no call of the run"
-    if expected.events is not None and set(expected.events) != set(found):
-        return f"`{name}` {verdict} {_listed(found)}, not {_listed(expected.events)}"
+    named = found if expected.events is None else expected.events
+    if missed := [event for event in named if event not in found]:
+        return f"`{name}` {verdict} {_listed(found)}, not {_listed(missed)}"
+    if more := [event for event in found if event not in named]:
+        return f"`{name}` {verdict} {_listed(more)}, too"
     return None
 
 
