@@ -122,6 +122,7 @@ CODES: dict[str, Code] = _table(
     ("VGL614", "error", "no stored draft fits"),
     ("VGL615", "warning", "clauses of a document are not judged"),
     ("VGL616", "info", "a run puts no statement to the test"),
+    ("VGL617", "error", "a rule in another notation cannot be said exactly"),
     ("VGL640", "error", "a key cannot be used"),
     ("VGL641", "error", "a grant or a chain of grants is not valid"),
     ("VGL642", "warning", "a grant allows what may not be meant"),
