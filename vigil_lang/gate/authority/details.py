@@ -78,7 +78,7 @@ def _location(text: str, which: str, name: str) -> str:
         _refuse(name, f"{which}: the location `{visible(text[:80])}` is no http or https URL without wildcards")
     if parts.path in ("", "/") and not parts.query and not parts.fragment:
         base = quote(f"{parts.scheme}://{parts.netloc}")
-        return f'(url = {base} or url ~ {base[:-1]}/*")'
+        return f'url = {base} or url ~ {base[:-1]}/*"'
     return f"url = {quote(text)}"
 
 
