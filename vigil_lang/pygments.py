@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 # Every terminal of the grammar but NAME.
 TERMINALS: dict[str, _TokenType] = {
     **dict.fromkeys(("POLICY", "LET", "PARAM", "PATTERN", "STATEMENT", "TEST"), Keyword.Declaration),
-    **dict.fromkeys(("AFTER", "WHERE", "SET", "RUN", "CALLS", "INSIDE", "EXPECT", "WHEN", "WITH"), Keyword),
+    **dict.fromkeys(("AFTER", "WHERE", "SET", "RUN", "CALLS", "INSIDE", "EXPECT", "MOMENT", "WITH"), Keyword),
     **dict.fromkeys(("OK", "ERROR", "TRUE", "FALSE", "SATISFIED", "VIOLATED", "VACUOUS"), Keyword.Constant),
     **dict.fromkeys(("FORM1", "FORM2", "UNTIL", "BRESP", "ATMOST", "ATLEAST", "BUDGET", "ALWAYS", "DISTINCT"), Keyword),
     **dict.fromkeys(("ACTION", "STATUS", "OUTPUT"), Name.Builtin.Pseudo),

@@ -98,7 +98,7 @@ SCOPES = {
     "VACUOUS": ["keyword.control.outcome"],
     "VBAR": ["keyword.operator.union"],
     "VIOLATED": ["keyword.control.outcome"],
-    "WHEN": ["keyword.control.at"],
+    "MOMENT": ["keyword.control.at"],
     "WITH": ["keyword.control.with"],
     "ATLEAST": ["keyword.control.form"],
     "BUDGET": ["keyword.control.form"],

@@ -155,12 +155,12 @@ class Loader:
         return module
 
     def _declare(self, module: Module) -> None:
-        statements: dict[str, tree.Statement] = {}
+        judged: dict[str, tree.Statement | tree.Rule] = {}
         for item in module.file.items:
             if isinstance(item, tree.Use | tree.TestCase):
                 continue
-            table: dict[str, tree.Statement] | dict[str, Declaration]
-            table = statements if isinstance(item, tree.Statement) else module.own
+            table: dict[str, tree.Statement | tree.Rule] | dict[str, Declaration]
+            table = judged if isinstance(item, tree.Statement | tree.Rule) else module.own
             name = item.name
             if name.text in table:
                 note = Note("first declared here", module.source, table[name.text].name.span)

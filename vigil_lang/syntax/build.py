@@ -171,6 +171,10 @@ class Builder:
     def reference(self, name: Token) -> tree.Apply:
         return tree.Apply(_name(name), None, _at(name))
 
+    @_inline
+    def violates(self, keyword: Token, name: Token) -> tree.Violates:
+        return tree.Violates(_name(name), _over(keyword, name))
+
     # --- expressions ---
 
     @_inline
@@ -344,3 +348,17 @@ class Builder:
     def statement(self, children: list[Any]) -> tree.Statement:
         keyword, name, form, _after, after, _where, where = children
         return tree.Statement(_name(name), form, after, where, span=_over(keyword, where or after or form))
+
+    def records(self, children: list[Any]) -> tuple[tree.Name | tree.String, ...]:
+        return tuple(children[1:])
+
+    def relaxes(self, children: list[Any]) -> tuple[tree.Name, ...]:
+        return tuple(map(_name, children[1:]))
+
+    @_inline
+    def rule(
+        self, keyword: Token, name: Token, _when: Token, when: Any, _then: Token, mode: Token, record: Any, relaxes: Any
+    ) -> tree.Rule:
+        then: Any = mode.text
+        last = relaxes[-1] if relaxes else record[-1] if record else mode
+        return tree.Rule(_name(name), when, then, record or (), relaxes or (), span=_over(keyword, last))

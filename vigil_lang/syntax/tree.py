@@ -223,7 +223,14 @@ class Repeated(Node, frozen=True, eq=False):
     span: Span = NOWHERE
 
 
-Atom: TypeAlias = ActionIn | ActionIs | ActionMatches | StatusIs | Test | Entry | Has | Apply
+class Violates(Node, frozen=True, eq=False):
+    """`violates NAME`: the call would violate that statement; only in rules."""
+
+    name: Name
+    span: Span = NOWHERE
+
+
+Atom: TypeAlias = ActionIn | ActionIs | ActionMatches | StatusIs | Test | Entry | Has | Apply | Violates
 Expr: TypeAlias = Atom | Not | And | Or | Implies | Diamond | Interval | Repeated
 
 
@@ -313,6 +320,22 @@ class Statement(Node, frozen=True, eq=False):
     form: Form
     after: Expr | None = None
     where: Expr | None = None
+    annotations: tuple[Annotation, ...] = ()
+    doc: str | None = None
+    span: Span = NOWHERE
+
+
+Mode: TypeAlias = Literal["pass", "hold", "block"]
+
+
+class Rule(Node, frozen=True, eq=False):
+    """`rule NAME: when condition then hold record field, … relaxes name, …`."""
+
+    name: Name
+    when: Expr
+    then: Mode
+    record: tuple[Name | String, ...] = ()
+    relaxes: tuple[Name, ...] = ()
     annotations: tuple[Annotation, ...] = ()
     doc: str | None = None
     span: Span = NOWHERE
@@ -427,7 +450,7 @@ class TestCase(Node, frozen=True, eq=False):
     span: Span = NOWHERE
 
 
-Item: TypeAlias = Use | Let | Param | Pattern | Statement | TestCase
+Item: TypeAlias = Use | Let | Param | Pattern | Statement | Rule | TestCase
 
 
 class Comment(Node, frozen=True, eq=False):

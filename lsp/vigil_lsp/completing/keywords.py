@@ -43,7 +43,7 @@ WORDS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "SATISFIED": (("satisfied", "no event is at fault", ""),),
     "VIOLATED": (("violated", "some event is at fault", ""),),
     "VACUOUS": (("vacuous", "nothing puts the statement to the test", ""),),
-    "WHEN": (("at", "when an event happens, or which ones are at fault", ""),),
+    "MOMENT": (("at", "when an event happens, or which ones are at fault", ""),),
     "WITH": (("with", "the values of variables", ""),),
     "ARROW": (("->", "how the call ended, and what it showed", ""),),
     "TYPE": (
@@ -89,7 +89,7 @@ _TEMPORAL = frozenset({"EARLIER", "LATER", "IMPLIES", "SINCE", "UNTIL", "WEAK", 
 _ITEMS = ("POLICY", "STATEMENT", "PATTERN", "LET", "PARAM", "USE", "TEST")
 """The likeliest first."""
 _OPERATORS = ("EQ", "IN", "MATCH", "NE", "NOT_MATCH", "CONTAINS", "GT", "GE", "LT", "LE")
-_SUFFIXES = frozenset({"WHEN", "WITH", "ARROW"})
+_SUFFIXES = frozenset({"MOMENT", "WITH", "ARROW"})
 _TRUTH = frozenset({"TRUE", "FALSE"})
 
 _BOUNDS = {
