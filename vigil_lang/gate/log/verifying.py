@@ -153,6 +153,8 @@ class _Verification:
         self._last_at = ""
         self._derived = Counter[str]()
         self._torn = 0
+        self._whole = False
+        """Whether the log was read to its end: else nothing is said of what is missing."""
 
     def audit(self) -> Audit:
         try:
@@ -272,6 +274,7 @@ class _Verification:
                 before = line
             self._torn = len(before or b"")
             rows.all_before(self._frontier.size + 1)
+            self._whole = True
         if rows.broken:
             self._problems.append(Problem(0, "side", f"the side store cannot be read: {rows.broken}"))
 
@@ -355,9 +358,9 @@ class _Verification:
         size = self._frontier.size
         fits = [each for each in self._anchors if self._roots.get(each.size) == each.root]
         wrong = [each for each in self._anchors if each.size in self._roots and each not in fits]
-        beyond = [each for each in self._anchors if each.size > size]
+        beyond = [each for each in self._anchors if each.size > size and self._whole]
         vouched = max((each.size for each in fits), default=0)
-        departs = None if index is None else _departure(index, bytes(self._leaves))
+        departs = None if index is None or not self._whole else _departure(index, bytes(self._leaves))
         tree: Problem | None = None
         for each in sorted(wrong, key=lambda one: (not one.kept, one.size)):
             if each.size < vouched and not each.kept:
