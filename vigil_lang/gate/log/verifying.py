@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import sqlite3
+import sys
 from collections import Counter
 from contextlib import ExitStack
 from hashlib import sha256
@@ -273,7 +274,7 @@ class _Verification:
                         self._roots[self._frontier.size] = self._frontier.root()
                 before = line
             self._torn = len(before or b"")
-            rows.all_before(self._frontier.size + 1)
+            rows.all_before(sys.maxsize)
             self._whole = True
         if rows.broken:
             self._problems.append(Problem(0, "side", f"the side store cannot be read: {rows.broken}"))
@@ -309,8 +310,8 @@ class _Verification:
         if kind == "run_end":
             self._ended_runs.append(seq + 1)
         inputs = None
-        for row in rows.of(seq):
-            told = _at(entry, row.path)
+        while (row := rows.next_of(seq)) is not None:
+            told = entry.get("inputs") if row.path == INPUTS else _at(entry, row.path)
             if not isinstance(told, str) or len(told) != 64 or not _HEX.issuperset(told):
                 continue  # left by a crash before its entry was written: the log says nothing of it
             if not row.fits(told):
@@ -425,18 +426,20 @@ class _Rows:
         self.broken: str | None = None
         self._step()
 
-    def of(self, seq: int) -> list[PlainValue]:
-        """The rows of an entry; those of earlier ones are passed over."""
-        found: list[PlainValue] = []
-        while self._next is not None and self._next.seq <= seq:
-            if self._next.seq == seq:
-                found.append(self._next)
+    def next_of(self, seq: int) -> PlainValue | None:
+        """The next row of an entry; those of earlier ones are passed over."""
+        found = self._next
+        while found is not None and found.seq < seq:
             self._step()
+            found = self._next
+        if found is None or found.seq > seq:
+            return None
+        self._step()
         return found
 
     def all_before(self, seq: int) -> None:
-        """Read on, so that a store that is damaged further on is found to be."""
-        self.of(seq)
+        """Read on, so that a store that is damaged further on is found to be so."""
+        self.next_of(seq)
 
     def _step(self) -> None:
         try:
