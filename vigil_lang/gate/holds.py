@@ -113,6 +113,11 @@ class Holds:
         """The time in POSIX seconds; it does not go back behind what the log has."""
         return max(self._clock(), self._log.at()) // 1_000_000
 
+    @property
+    def uses(self) -> int:
+        """How many calls an approval lets through that is no release."""
+        return self._settings.max_uses
+
     # --- for the gate ---------------------------------------------------------------------------------------------
 
     def opened(self, who: Who, asker: str | None = None) -> dict[str, Any]:
