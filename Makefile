@@ -47,6 +47,8 @@ fuzz: $(READY)
 differential: $(READY)
 	"$(BIN)/python" -m tests.differential.long_run --count 100000
 	"$(BIN)/python" -m tests.differential.long_run_monitor --count 200000
+	"$(BIN)/python" -m tests.gate.decide.long_run --count 1000000
+	"$(BIN)/python" -m tests.gate.authority.forgeries --count 100000
 
 $(READY): pyproject.toml
 	"$(PYTHON)" -c 'import sys; sys.exit("vigil needs Python 3.11 or newer; set PYTHON=…" if sys.version_info < (3, 11) else 0)'

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 LAYERS = (
     "__init__", "version", "diagnostics", "base", "english",
     "trace", "syntax", "semantics", "verdict", "ingest", "abstraction", "runs",
-    "signatures", "project", "engines", "api", "enforce", "documents", "analysis", "report", "pygments", "testing",
-    "lint", "draft", "cli", "action", "__main__",
+    "signatures", "project", "engines", "api", "enforce", "gate", "documents", "analysis", "report", "pygments",
+    "testing", "lint", "draft", "cli", "action", "__main__",
 )  # fmt: skip
 """The packages and modules, each below those that may import it."""
 

@@ -33,7 +33,8 @@ TERMINALS: dict[str, _TokenType] = {
     **dict.fromkeys(("POLICY", "LET", "PARAM", "PATTERN", "STATEMENT", "RULE", "TEST"), Keyword.Declaration),
     **dict.fromkeys(("AFTER", "WHERE", "SET", "RUN", "CALLS", "INSIDE", "EXPECT", "MOMENT", "WITH"), Keyword),
     **dict.fromkeys(("WHEN", "THEN", "RECORD", "RELAXES"), Keyword),
-    **dict.fromkeys(("OK", "ERROR", "MODE", "TRUE", "FALSE", "SATISFIED", "VIOLATED", "VACUOUS"), Keyword.Constant),
+    **dict.fromkeys(("OK", "ERROR", "MODE", "TRUE", "FALSE"), Keyword.Constant),
+    **dict.fromkeys(("SATISFIED", "VIOLATED", "VACUOUS", "ASKS"), Keyword.Constant),
     **dict.fromkeys(("FORM1", "FORM2", "UNTIL", "BRESP", "ATMOST", "ATLEAST", "BUDGET", "ALWAYS", "DISTINCT"), Keyword),
     **dict.fromkeys(("ACTION", "STATUS", "OUTPUT"), Name.Builtin.Pseudo),
     **dict.fromkeys(("AND", "OR", "NOT", "IMPLIES", "IN", "HAS", "CONTAINS"), Operator.Word),
@@ -73,6 +74,8 @@ _BEFORE = {
     **dict.fromkeys(("EQ", "NE", "MATCH", "NOT_MATCH", "LT", "LE", "GT", "GE"), Name.Property),
     **dict.fromkeys(("IN", "NOT_IN", "CONTAINS"), Name.Property),
 }
+# What they begin is a list, and ends the item.
+_LISTING = ("RECORD", "RELAXES")
 _KINDS = {
     "doc": Comment.Special,
     "comment": Comment.Single,
@@ -98,8 +101,11 @@ class VigilLexer(Lexer):
         terminals: dict[int, tuple[str, str, str]] = {}
         for body in lexed.bodies:
             names = ["", *body.terminals, "", ""]
+            listing = "COMMA"
             for at, token in enumerate(body.tokens[: len(body.terminals)]):
-                terminals[token.start] = names[at], names[at + 1], names[at + 2]
+                if names[at + 1] in _LISTING:
+                    listing = names[at + 1]
+                terminals[token.start] = listing if names[at] == "COMMA" else names[at], names[at + 1], names[at + 2]
         end = 0
         for token in lexed.tokens:
             if token.start > end:
@@ -113,7 +119,7 @@ class VigilLexer(Lexer):
 
 
 def _by_parser(before: str, terminal: str, after: str, text: str) -> _TokenType:
-    if terminal != "NAME":
+    if terminal != "NAME" and (terminal != "VIOLATES" or after == "NAME"):
         return TERMINALS.get(terminal, Error)
     if text.startswith("context."):
         return Name.Builtin.Pseudo

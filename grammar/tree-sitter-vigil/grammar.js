@@ -291,6 +291,10 @@ module.exports = grammar({
             optional(seq('at', list(field('event', choice($.identifier, $.string))))),
             optional(seq('with', list($.binding))),
           ),
+          seq(
+            choice('holds', 'blocks', 'passes'),
+            optional(seq('at', list(field('event', choice($.identifier, $.string))))),
+          ),
         ),
       ),
     binding: ($) => seq(field('name', $.identifier), '=', field('value', $._literal)),

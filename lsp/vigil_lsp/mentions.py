@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from vigil_lang.diagnostics import Span
 from vigil_lang.syntax import tree
 from vigil_lsp.cursor import walk
+from vigil_lsp.default_layer import LAYERS, default_layer, of_default_layer, statements_and_rules
 from vigil_lsp.symbols import Kind, Mention, Role, Symbol, kind_of, module_symbol, path_of, tested
 from vigil_lsp.test_mentions import mentions_in
 from vigil_lsp.unparsed_names import declared_words
@@ -68,6 +69,11 @@ class _Collector:
                         self._expr(item.after)
                     if item.where is not None:
                         self._where(item.where)
+                case tree.Rule():
+                    self._declares("rule", item.name)
+                    self._expr(item.when)
+                    for name in item.relaxes:
+                        self._judged(name, of_default_layer(name.text))
                 case tree.Pattern():
                     self._declares("pattern", item.name)
                     self.parameters = frozenset(p.text for p in item.params)
@@ -157,6 +163,27 @@ class _Collector:
         if isinstance(value, tree.SetUnion):
             self._set(value)
 
+    # --- statements and rules ---
+
+    def _judged(self, name: tree.Name, found: tuple[Module, tree.Statement | tree.Rule] | None) -> None:
+        """A statement or rule by its name, its layer before it or not."""
+        if found is not None:
+            module, item = found
+            kind: Kind = "rule" if isinstance(item, tree.Rule) else "statement"
+            symbol = Symbol(kind, item.name.text, self._path(module))
+            self._add(symbol, Span(name.span.end - len(symbol.name), name.span.end))
+
+    def _violated(self, name: str) -> tuple[Module, tree.Statement] | None:
+        """The statement that `violates` asks about: of this file, of one that it uses, or of the default layer."""
+        layer, _, bare = name.partition(".")
+        names = (name, bare) if layer in LAYERS else (name,)
+        seen = [] if layer == "default" else [self.module, *(used for _, used in self.module.uses)]
+        for module in (*seen, *default_layer()):
+            for item in statements_and_rules(module):
+                if isinstance(item, tree.Statement) and item.name.text in names:
+                    return module, item
+        return None
+
     # --- conditions ---
 
     def _expr(self, expr: tree.Expr | tree.Literal_) -> None:
@@ -167,6 +194,8 @@ class _Collector:
                 self._term(operand)
             case tree.Apply():
                 self._apply(expr)
+            case tree.Violates(name):
+                self._judged(name, self._violated(name.text))
             case tree.And(items) | tree.Or(items):
                 for item in items:
                     self._expr(item)

@@ -11,6 +11,8 @@ from weakref import WeakKeyDictionary
 from vigil_lang.base.files import real_path
 from vigil_lang.diagnostics import Source, Span
 from vigil_lang.semantics.modules import TESTS, Module
+from vigil_lang.syntax import tree
+from vigil_lsp.default_layer import default_layer
 from vigil_lsp.mentions import mentions
 from vigil_lsp.symbols import Mention, Role, Symbol, path_of
 
@@ -42,7 +44,7 @@ class Names:
         self.readings = list({reading.source.path: reading for reading in readings}.values())
         self._modules = {path_of(reading.module): reading.module for reading in self.readings}
         for reading in self.readings:
-            for module in reading.modules():
+            for module in (*reading.modules(), *_default_layer(reading.file)):
                 self._modules.setdefault(path_of(module), module)
 
     @property
@@ -157,6 +159,11 @@ class Names:
             pending += near - joined
             joined |= near
         return frozenset(_local(symbol, home) for home in joined)
+
+
+def _default_layer(file: tree.File) -> tuple[Module, ...]:
+    """The rules that those of a file may speak of."""
+    return default_layer() if any(isinstance(item, tree.Rule) for item in file.items) else ()
 
 
 def _is_nameless(mention: Mention, source: Source) -> bool:

@@ -42,8 +42,21 @@ OPERATORS: Final = {
     "least so many values of a field.",
     "distinct": "Counts the different values of a field instead of calls.",
     "with": "Some text of the field is a JSON object whose members pass all the tests together.",
+    "violates": "With what the run has so far, the call would violate the statement.",
     "|": "The elements of both sets.",
 }
+
+CONTEXT_FIELDS: Final = {
+    "context.tier": "how suspicious the session is, from 0 to 3",
+    "context.hour": "the hour of the day, from 0 to 23",
+    "context.weekday": "the day of the week: `mon` to `sun`",
+    "context.calls": "how many calls the run has had so far",
+    "context.agent": "the agent that makes the call",
+    "context.user": "the user it acts for",
+    "context.run": "the run that the call is part of",
+    "context.host": "the program that the agent runs in",
+}
+"""What a rule can ask of the moment, beside the fields of the user's own in `context.user.`."""
 
 VIEW_SUMMARIES: Final = {
     "lower": "in lower case",

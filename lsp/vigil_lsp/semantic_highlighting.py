@@ -74,6 +74,7 @@ _OF_SYMBOL = {
     "let": (VARIABLE, READONLY),
     "param": (VARIABLE, READONLY),
     "statement": (STATEMENT, 0),
+    "rule": (STATEMENT, 0),
     "variable": (VARIABLE, 0),
     "parameter": (PARAMETER, 0),
     "module": (MODULE, 0),
@@ -164,7 +165,8 @@ def _plain(token: Token, before: str, after: str, module: Module, *, parsed: boo
     if before == "@":
         return ANNOTATION, 0
     if before in ITEM_WORDS:
-        named = {"pattern": (PATTERN, DECLARATION), "statement": (STATEMENT, DECLARATION)}
+        judged = STATEMENT, DECLARATION
+        named = {"pattern": (PATTERN, DECLARATION), "statement": judged, "rule": judged}
         return named.get(before, (MODULE if before in ("use", "policy") else VARIABLE, DECLARATION))
     if text in _SURE:
         return KEYWORD, 0
@@ -243,6 +245,8 @@ _OWN: dict[Any, tuple[tuple[str, int], ...]] = {
     tree.Bound: (("", NUMBER),),
     tree.Apply: (("name", ACTION),),
     tree.View: (("name", PATTERN),),
+    tree.Violates: (("name", STATEMENT),),
+    tree.Rule: (("record", ARGUMENT), ("relaxes", STATEMENT)),
     tree.ActionIs: (("name", ACTION),),
     tree.Annotation: (("name", ANNOTATION),),
     tree.Use: (("module", MODULE),),

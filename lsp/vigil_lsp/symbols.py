@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from vigil_lang.semantics.modules import Declaration, Module
 
 Kind: TypeAlias = Literal[
-    "pattern", "let", "param", "statement", "variable", "parameter", "module", "event", "test"
+    "pattern", "let", "param", "statement", "rule", "variable", "parameter", "module", "event", "test"
 ]  # fmt: skip
 Role: TypeAlias = Literal["declaration", "reference", "import"]
 

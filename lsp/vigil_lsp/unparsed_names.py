@@ -28,7 +28,7 @@ def declared_words(module: Module, span: Span) -> Iterator[tuple[str, Span]]:
     text = module.source.text[span.start : span.end]
     found = [token for token in tokens(text) if token.kind not in COMMENTS]
     head = next((at for at, token in enumerate(found) if token.text in ITEM_WORDS or token.text == TEST), None)
-    if head is None or found[head].text not in ("let", "param", "pattern", "statement"):
+    if head is None or found[head].text not in ("let", "param", "pattern", "statement", "rule"):
         return
     hidden = _parameters(found[head:])
     braces = 0

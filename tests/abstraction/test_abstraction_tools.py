@@ -54,6 +54,12 @@ def test_no_name_means_two_things() -> None:
         ("github-merge_pull_request", ("review.write", "git.merge")),
         ("mcp_filesystem_read_file", ("file.read",)),
         ("mcp__redis-prod__get", ("db.query",)),
+        ("pay", ("payment.transfer",)),
+        ("mcp__bank__transfer_funds", ("payment.transfer",)),
+        ("mcp__stripe__create_refund", ("payment.refund",)),
+        ("delete_customer", ("record.delete",)),
+        ("mcp__crm__update_record", ("record.write",)),
+        ("mcp__airtable__delete_records", ("record.delete",)),
     ],
 )
 def test_a_name_finds_its_tool(name: str, kinds: tuple[str, ...]) -> None:
@@ -71,4 +77,5 @@ def test_an_argument_may_decide_what_a_tool_does() -> None:
     assert editor.of({"command": "str_replace"}).replaces == (("old_str",), ("new_str",), ("all",))
     assert editor.of({"command": "view"}).shows
     assert editor.of({"command": ["view"]}) is editor
+    assert tool("salesforce_dml_records").of({"operation": "delete"}).kinds == ("record.delete",)
     assert Tool().of({"command": "create"}) == UNKNOWN

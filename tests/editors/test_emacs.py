@@ -78,6 +78,10 @@ pattern writes(x) = action in A and not path ~ /"https?:\\/\\/[^"]*$/i or has ou
 pattern text(error) = set = error and in = or
 statement R3: prec(writes(x), test() and not earlier[30s] b) after status = ok
 statement R4: always a ⇒ ◇⁻ b
+rule large: when pay(amount > limit) or violates R3 and context.tier >= 2
+    then hold
+    record amount, then
+rule drafts: when when(record = then) then pass record relaxes relaxes default.outside
 test "a // run" {
     set limit = 7
     run { e1: f(x = "M") -> error "no" }
@@ -130,6 +134,27 @@ FACES = [
     ("always", "builtin"),
     ("⇒", "operator"),
     ("◇⁻", "operator"),
+    ("rule", "keyword"),
+    ("large", "type"),
+    ("when", "keyword"),
+    ("pay", "function-call"),
+    ("or", "keyword"),
+    ("violates", "keyword"),
+    ("R3", "type"),
+    ("and", "keyword"),
+    ("context.tier", "builtin"),
+    ("2", "number"),
+    ("then", "keyword"),
+    ("hold", "constant"),
+    ("record", "keyword"),
+    ("rule", "keyword"),
+    ("drafts", "type"),
+    ("when", "keyword"),
+    ("when", "function-call"),
+    ("then", "keyword"),
+    ("pass", "constant"),
+    ("record", "keyword"),
+    ("relaxes", "keyword"),
     ("test", "keyword"),
     ('"a // run"', "string"),
     ("set", "keyword"),
@@ -152,6 +177,7 @@ INDEX = [
     ["Parameters", ["limit"]],
     ["Values", ["A"]],
     ["Patterns", ["writes", "text"]],
+    ["Rules", ["large", "drafts"]],
     ["Statements", ["R3", "R4"]],
 ]
 
@@ -213,10 +239,20 @@ def test_faces_by_tree_sitter(emacs: Path, home: Path) -> None:
         ("30s", "number"),
         ("violated", "constant"),
         ("R3", "type"),
+        ("rule", "keyword"),
+        ("large", "type"),
+        ("when", "keyword"),
+        ("violates", "keyword"),
+        ("context.tier", "builtin"),
+        ("then", "keyword"),
+        ("hold", "constant"),
+        ("record", "keyword"),
+        ("relaxes", "keyword"),
+        ("default.outside", "type"),
     ):
         assert (text, face) in coloured
     count, index = check(emacs, home, "ts-index", str(home), "p.vgl")
-    assert count == 7
+    assert count == 9
     assert sorted(index) == sorted(INDEX)
 
 
@@ -229,7 +265,7 @@ def test_formatted_policies_keep_their_indentation(emacs: Path, home: Path, path
 
 def test_index(emacs: Path, home: Path) -> None:
     (home / "p.vgl").write_text(POLICY, encoding="utf-8")
-    assert check(emacs, home, "index", "p.vgl") == [7, INDEX]
+    assert check(emacs, home, "index", "p.vgl") == [9, INDEX]
 
 
 def test_comments(emacs: Path, home: Path) -> None:

@@ -24,7 +24,8 @@ GRAMMAR = json.loads((ROOT / "grammar" / "vigil.tmLanguage.json").read_text(enco
 FENCE = re.compile(r"^```vgl[^\n]*\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 NAMES = [
-    *(f"entity.name.{what}" for what in ("function", "function.decorator", "function.rule", "function.statement", "label", "namespace")),
+    *(f"entity.name.function{what}" for what in ("", ".decorator", ".rule", ".statement")),
+    *(f"entity.name.{what}" for what in ("label", "namespace")),
     *(f"variable.other.{what}" for what in ("constant", "enummember", "property", "readwrite")),
     "entity.other.inherited-class",
     "variable.parameter",
@@ -96,6 +97,7 @@ SCOPES = {
     "UNTIL": ["keyword.control.temporal"],
     "USE": ["keyword.declaration.use"],
     "VACUOUS": ["keyword.control.outcome"],
+    "ASKS": ["keyword.control.outcome"],
     "VBAR": ["keyword.operator.union"],
     "VIOLATED": ["keyword.control.outcome"],
     "MOMENT": ["keyword.control.at"],
@@ -145,7 +147,7 @@ statement spent: budget[3](pay(rows with (n:ext = "x")), output) in 3d
 statement satisfied: rslv(set(run = calls), calls(in = 3, error = ok, ok = error, status = ok, not (true = false)))
 rule rule: when when and then = pass or violates = 3 then hold record record, then, relaxes relaxes relaxes, block
 rule then:
-    when violates when and rule(record = hold, then contains block)
+    when violates pass and rule(record = hold, then contains block)
     then block
     record "odd name", context.tier
     relaxes default.pass
@@ -225,6 +227,8 @@ def wanted(terminals: Sequence[str], at: int) -> list[str]:
             return ["keyword.control.form"]
         case "WITH" if after == "LPAR":
             return ["keyword.operator.wordlike"]
+        case "VIOLATES" if after != "NAME":
+            return NAMES
         case "NAME" if before == "COLON" and {"PATTERN", "STATEMENT"} & set(terminals[:at]):
             return ["support.function.view"]
         case terminal:

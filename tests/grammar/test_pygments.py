@@ -121,6 +121,37 @@ def test_words_of_tests() -> None:
     ]
 
 
+def test_words_of_rules() -> None:
+    text = "rule r: when a(b = then) or violates R3 and context.tier >= 2 then hold record b, c relaxes default.s"
+    assert coloured(text) == [
+        ("Keyword.Declaration", "rule"),
+        ("Name.Class", "r"),
+        ("Punctuation", ":"),
+        ("Keyword", "when"),
+        ("Name.Function", "a"),
+        ("Punctuation", "("),
+        ("Name.Property", "b"),
+        ("Operator", "="),
+        ("Name", "then"),
+        ("Punctuation", ")"),
+        ("Operator.Word", "or"),
+        ("Operator.Word", "violates"),
+        ("Name.Class", "R3"),
+        ("Operator.Word", "and"),
+        ("Name.Builtin.Pseudo", "context.tier"),
+        ("Operator", ">="),
+        ("Literal.Number", "2"),
+        ("Keyword", "then"),
+        ("Keyword.Constant", "hold"),
+        ("Keyword", "record"),
+        ("Name.Property", "b"),
+        ("Punctuation", ","),
+        ("Name.Property", "c"),
+        ("Keyword", "relaxes"),
+        ("Name.Class", "default.s"),
+    ]
+
+
 def test_what_is_not_closed_is_an_error() -> None:
     assert ("Error", '"M)') in coloured('statement S: abs(f = "M)\nlet C = {c}\n')
 

@@ -34,7 +34,7 @@ def test_a_new_rule_passes_its_tests_and_is_clean(checkout: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(checkout)}
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests],
-        cwd=checkout, env=environment, capture_output=True, text=True, timeout=120, check=False,
+        cwd=checkout, env=environment, capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout
     for command in (["check"], ["format", "--check"]):

@@ -161,6 +161,7 @@ STARTS = {
     "vigil_lang/abstraction/probe.py": {"subprocess"},
     "vigil_lang/gate/tier/child.py": {"subprocess"},
     "vigil_lang/base/processes.py": {"multiprocessing", "ProcessPoolExecutor"},
+    "vigil_lang/gate/authority/keys.py": {"subprocess"},
     "lsp/vigil_lsp/recordings/process.py": {"create_subprocess_exec"},
     # Between the server and the process that it started.
     "lsp/vigil_lsp/recordings/messages.py": {"pickle"},

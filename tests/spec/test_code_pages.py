@@ -39,6 +39,7 @@ ELSEWHERE = {
     "VGL612": "tests/draft/test_draft_failures.py",
     "VGL614": "tests/draft/test_draft_run.py",
     "VGL615": "tests/draft/test_draft_run.py",
+    "VGL617": "tests/gate/importing/test_import_rules.py",
     "VGL901": "tests/cli/test_cli_verify.py",
     "VGL902": "tests/lint/test_lint_engine.py",
 }

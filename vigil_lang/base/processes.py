@@ -1,7 +1,7 @@
 """Processes of this program's own: they import what this one may, and nothing from the folder they are started in.
 
-Whoever reads a checkout stands in it, and a `json.py` there is not ours to run. Only `abstraction/probe.py` starts
-processes besides, of programs that are not ours.
+Whoever reads a checkout stands in it, and a `json.py` there is not ours to run. Besides,
+`abstraction/probe.py` and `gate/authority/keys.py` start programs that are not ours.
 """
 
 from __future__ import annotations

@@ -44,13 +44,19 @@ _EXAMPLES = (
 @click.command("demo")
 @output_options("human")
 def command(format: str) -> None:  # noqa: A002, ARG001 - one format, so that --color is where it is elsewhere
-    """Judge the shipped example runs and show how to read the verdict."""
+    """Judge the shipped example runs, show how to read the verdict, and play a session behind the gate."""
+    from vigil_lang.cli.demo_gate import show_session
+
     screen = console()
     screen.print("A policy says in a line what an agent may do, and when. Vigil judges recorded runs by it.")
     for number, example in enumerate(_EXAMPLES, 1):
         screen.print()
         screen.print(_title(f"{number}. {example.title}"))
         _show(example, screen)
+    screen.print()
+    screen.print(_title(f"{len(_EXAMPLES) + 1}. Three agents behind the gate: decided before it happens"))
+    screen.print()
+    show_session(screen)
     screen.print()
     screen.print(_title("Next"))
     for line in _next():
@@ -111,6 +117,7 @@ def _next() -> Iterator[Text]:
         (f"vigil signature {run}", "the names a policy for such runs may use"),
         (f"vigil check {policy} --trace {run}", "what is wrong with a policy, before it judges"),
         ("vigil verify YOUR.vgl ~/.claude/projects/*/*.jsonl", "your own sessions of Claude Code"),
+        ("vigil gate init --help", "a gate of your own, in front of your agents"),
         ("vigil --help", "every verb"),
     )
     for words, meaning in commands:

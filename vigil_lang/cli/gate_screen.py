@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from vigil_lang.gate.gate import Answer
     from vigil_lang.gate.request import Request
     from vigil_lang.gate.setup import Made
+    from vigil_lang.trace import Event
 
 MODES = {"pass": "bold green", "warn": STYLES["info"], "hold": STYLES["warning"], "block": STYLES["error"]}
 WORDS = {"pass": "passes", "hold": "is held", "block": "is blocked"}
@@ -34,7 +35,7 @@ def show_answer(answer: Answer, request: Request, console: Console) -> None:
     what = f"{request.tool} of {request.agent} in the run {request.run} {WORDS[mode]}"
     _print(console, hanging(console, head, what, "bold"))
     for event in answer.events[:_SHOWN_EVENTS]:
-        console.print(Text(f"       {call_text(event, console.width - 7)}", "dim"))
+        console.print(Text.assemble("       ", pending_text(event, console.width - 7)))
     if (more := len(answer.events) - _SHOWN_EVENTS) > 0:
         console.print(Text(f"       and {more} more steps", "dim"))
     console.print()
@@ -47,6 +48,15 @@ def show_answer(answer: Answer, request: Request, console: Console) -> None:
         for text in lowering:
             _print(console, hanging(console, Text("  - "), text))
     _print(console, _record(answer, console))
+
+
+def pending_text(event: Event, room: int) -> Text:
+    """A step of a call that is not made yet."""
+    ending = f" → {event.status}"
+    text = call_text(event, room + len(ending))
+    text.right_crop(len(ending))
+    text.stylize("dim")
+    return text
 
 
 def _reason(reason: Reason, console: Console) -> Iterator[Text]:
@@ -64,17 +74,21 @@ def _reason(reason: Reason, console: Console) -> Iterator[Text]:
 
 def _lowering(answer: Answer) -> Iterator[str]:
     remedies = {broken.statement.name: broken.remedy for broken in answer.broken}
-    for reason in answer.decision.reasons:
-        if reason.asks not in ("hold", "block") or reason.lifted is not None:
-            continue
+    standing = [each for each in answer.decision.reasons if each.asks in ("hold", "block") and each.lifted is None]
+    final = [each for each in standing if (each.kind, each.layer, each.asks) == ("rule", "organisation", "block")]
+    if final:
+        yield f"nothing: the organisation's `{final[0].name}` blocks it, whoever confirms"
+        return
+    if any(each.kind == "revocation" for each in standing):
+        yield "a newer revocation list"
+        return
+    for reason in standing:
         if reason.kind == "statement" and remedies.get(reason.name):
             yield f"{reason.name}: {remedies[reason.name]}"
         if reason.kind == "authority" and reason.name == "outside":
             yield 'a grant that allows it (`vigil grant --allow …`), or `mode = "open"` in the settings\' [authority]'
         if reason.kind in ("rule", "statement") and reason.layer == "default":
             yield f"a personal rule with `relaxes default.{reason.name}`"
-        if reason.kind == "revocation":
-            yield "a new revocation list without what is revoked"
     if answer.hold is not None:
         who = "the organisation's approvers" if answer.decision.who == "organisation" else "an approver"
         yield f"a confirmation by {who}, before {_moment(answer.hold.expires)}: `vigil hold approve {answer.hold.id}`"
@@ -119,13 +133,17 @@ def show_status(found: dict[str, Any], console: Console) -> None:
     for hold in found["holds"]:
         console.print(Text.assemble(("  hold  ", MODES["hold"]), f"{hold['id']}  until {_moment(hold['expires'])}"))
     for run in found["runs"]:
-        _print(console, hanging(console, Text("  run   "), f"{run['run']} of {run['agent']}, {run['calls']} calls"))
+        _print(
+            console, hanging(console, Text("  run   "), f"{run['run']} of {run['agent']}, seen last {_clock(run['seen'])}")
+        )
 
 
 def _policies(of: list[dict[str, Any]]) -> str:
     if not of:
         return "no policy"
-    return ", ".join(f"{shown_path(p['path'])} ({p['rules']} rules, {p['statements']} statements)" for p in of)
+    return ", ".join(
+        f"{shown_path(each['path'])} ({each['rules']} rules, {each['statements']} statements)" for each in of
+    )
 
 
 def _revocations(found: dict[str, Any]) -> str:
@@ -136,8 +154,11 @@ def _revocations(found: dict[str, Any]) -> str:
 
 def _moment(at: int) -> str:
     left = at - int(time.time())
-    moment = datetime.fromtimestamp(at, UTC).strftime("%H:%M:%S UTC")
-    return f"{moment} ({left} s left)" if left > 0 else f"{moment} (over)"
+    return f"{_clock(at)} ({left} s left)" if left > 0 else f"{_clock(at)} (over)"
+
+
+def _clock(at: int) -> str:
+    return datetime.fromtimestamp(at, UTC).strftime("%H:%M:%S UTC")
 
 
 def _print(console: Console, lines: Iterable[Text]) -> None:

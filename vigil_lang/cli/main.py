@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 # One file a verb; the help shown for the group must not import them.
 VERBS = {
     "abstract": "Turn recorded runs into typed events.",
+    "audit": "Read, check and export the log of the gate.",
     "check": "Find what is wrong with policies, without running them.",
     "compile": "Write a statement and a run as an SMT-LIB 2.6 script.",
     "completion": "Print a completion script for bash, zsh or fish.",
@@ -29,7 +30,10 @@ VERBS = {
     "draft": "Draft a policy from documents, with a language model or without one.",
     "explain": "Explain a diagnostic code.",
     "fmt": "Format policies.",
-    "gate": "Decide about actions before they take effect.",
+    "gate": "Decide about actions before they take effect: pass, hold or block.",
+    "grant": "Pass authority on, narrower than it was; show and check chains of grants.",
+    "hold": "Show, confirm or deny the actions that a gate holds.",
+    "key": "Make and show keys that sign grants and confirmations.",
     "kill": "Revoke an agent, a run, a key or everyone, and say who has seen it.",
     "lint": "Find all that is wrong with policies, as a project wants it.",
     "lsp": "Start the language server, for editors.",

@@ -21,7 +21,8 @@ def canonical(value: object) -> bytes:
     """A JSON value as RFC 8785 writes it. Decimals are taken where a double keeps all of them.
 
     Raises:
-        NotCanonical: a number beyond ±(2^53−1), not finite, or that no double keeps; half of a character, a key that is no text, or nesting beyond 200.
+        NotCanonical: a number beyond ±(2^53−1), not finite, or that no double keeps; half of a character, a key that
+            is no text, or nesting beyond 200.
     """
     plain, simple = _plain(value, 0)
     if simple:  # the standard library gives the same bytes, six times as fast

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import binascii
+import hashlib
 from base64 import urlsafe_b64decode
 from typing import TYPE_CHECKING, Any
 
 from vigil_lang.gate.authority.keys import verify
+from vigil_lang.gate.canonical import canonical
 from vigil_lang.gate.log.log import moment
 
 if TYPE_CHECKING:
@@ -73,7 +75,7 @@ def held_for(opened: Mapping[str, Any]) -> list[str]:
 def _digest(opened: Mapping[str, Any], more: Mapping[str, object]) -> bytes:
     hold = opened["hold"]
     basis = {"binding": opened["binding"], "hold": hold["id"], "nonce": hold["nonce"], "expires": hold["expires"]}
-    return hashlib.sha256(canonical(basis | more)).digest()
+    return hashlib.sha256(canonical({**basis, **more})).digest()
 
 
 def _wrong_with_approval(entry: Mapping[str, Any], opened: Mapping[str, Any]) -> str | None:

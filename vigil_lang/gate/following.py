@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from vigil_lang.gate.inputs import read_inputs
 from vigil_lang.trace import Event, Run, Status
 from vigil_lang.trace.record import Call, Result
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
     from vigil_lang.enforce.run import MonitoredRun, PolicyMonitor, Proposal
-    from vigil_lang.gate.log import Log
-    from vigil_lang.gate.request import Request
+    from vigil_lang.gate.log.log import Log
     from vigil_lang.gate.store import Store
 
 
@@ -32,35 +30,34 @@ class LiveRun:
     open: dict[str, tuple[Event, ...] | None] = field(default_factory=dict)
     """By their keys, with their events where they were asked for as events."""
 
-    def propose(self, request: Request) -> Proposal:
-        """What an action would be and break, if it were made now."""
+    def propose(self, action: Mapping[str, Any], time: int | None) -> Proposal:
+        """What an action, as a request has it, would be and break at a time (microseconds since 1970)."""
         self._assume_ended()
-        return self.run.propose(_call(request, "proposed"))
+        return self.run.propose(_call(action, "proposed", time))
 
-    def passed(self, request: Request, seq: int) -> None:
-        """An action passed by the decision of this number."""
-        self._begin(_call(request, key_of(seq)), seq)
-
-    def take_in(self, seq: int, entry: dict[str, Any], log: Log) -> None:
-        """An entry of the run, written by this process or another."""
-        match entry["kind"]:
-            case "decision":
-                self._assume_ended()
-                if entry["mode"] == "pass":
-                    self._begin(_recorded(log.plain(seq, "/inputs"), key_of(seq)), seq)
-            case "outcome":
-                output = None if entry["output"] is None else log.plain(seq, "/output")
-                self._end(key_of(entry["decision"]), entry["status"], output)
-        self.upto = seq
-
-    def _begin(self, call: Call | Sequence[Event] | None, seq: int) -> None:
+    def passed(self, action: Mapping[str, Any] | None, time: int | None, seq: int) -> None:
+        """An action passed by the decision of this number; None where what it was has been deleted."""
         self.calls += 1
-        if call is None:
+        if action is None:
             self.run.lose_track(f"the arguments of the call {seq} were deleted")
             return
+        call = _call(action, key_of(seq), time)
         given = call if isinstance(call, Call) else self.run.numbered(call)
         self.run.begin(given)
         self.open[key_of(seq)] = None if isinstance(given, Call) else given
+
+    def take_in(self, seq: int, entry: Mapping[str, Any], value: Any) -> None:
+        """An entry of the run, with the plain value of its inputs or its output; None where that was deleted."""
+        match entry["kind"]:
+            case "decision":
+                self._assume_ended()
+                if entry["mode"] == "pass" and value is None:
+                    self.passed(None, None, seq)
+                elif entry["mode"] == "pass":
+                    self.passed(value["action"], time_of(value), seq)
+            case "outcome":
+                self._end(key_of(entry["decision"]), entry["status"], value)
+        self.upto = seq
 
     def _assume_ended(self) -> None:
         for key in () if self.reported else tuple(self.open):
@@ -91,11 +88,19 @@ class Following:
         live = self._live.get(name)
         for seq, entry in self._store.of_run(name, -1 if live is None else live.upto):
             if entry["kind"] == "run_start":
-                run = self._monitor.run(Run(name, cwd=entry["cwd"]))
-                live = self._live[name] = LiveRun(run, entry["outcomes"] == "reported", seq)
+                live = self._live[name] = begun(self._monitor, seq, entry)
             elif live is not None:
-                live.take_in(seq, entry, self._log)
+                value = None
+                if entry["kind"] == "outcome":
+                    value = None if entry["output"] is None else self._log.plain(seq, "/output")
+                elif entry["mode"] == "pass":
+                    value = self._log.plain(seq, "/inputs")
+                live.take_in(seq, entry, value)
         return live
+
+    def names(self) -> tuple[str, ...]:
+        """The runs that are followed."""
+        return tuple(self._live)
 
     def forget(self, name: str | None = None) -> None:
         """Drop what is known of a run, or of all: it is read again when it is needed."""
@@ -110,15 +115,19 @@ def key_of(seq: int) -> str:
     return f"call {seq}"
 
 
-def _call(request: Request, key: str) -> Call | tuple[Event, ...]:
-    return Call(key, request.tool, dict(request.input)) if request.input is not None else request.events
+def begun(monitor: PolicyMonitor, seq: int, entry: Mapping[str, Any]) -> LiveRun:
+    """A run that begins by an entry of the log."""
+    return LiveRun(monitor.run(Run(entry["run"], cwd=entry["cwd"])), entry["outcomes"] == "reported", seq)
 
 
-def _recorded(inputs: Any, key: str) -> Call | tuple[Event, ...] | None:
-    """A call that had passed, from what is kept of it; None where that was deleted."""
-    if inputs is None:
-        return None
-    action = read_inputs(inputs).request
-    if "events" in action:
-        return tuple(Event.of(one["action"], one["args"], kinds=one["kinds"]) for one in action["events"])
-    return Call(key, action["tool"], action["input"])
+def time_of(inputs: Mapping[str, Any]) -> int | None:
+    """When an action was proposed, by the recorded inputs of its decision."""
+    time: int | None = inputs["events"][0]["time"]
+    return time
+
+
+def _call(action: Mapping[str, Any], key: str, time: int | None) -> Call | tuple[Event, ...]:
+    if "events" not in action:
+        return Call(key, action["tool"], dict(action["input"]), time)
+    found = [Event.of(one["action"], one["args"], kinds=one["kinds"]) for one in action["events"]]
+    return tuple(replace(event, time=time) for event in found)

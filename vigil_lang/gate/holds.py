@@ -198,7 +198,7 @@ class Holds:
         return found
 
     def listed(self, *, every: bool = False) -> list[Hold]:
-        """The holds that wait, or all: the most severe first (the organisation's, the highest tier), each oldest first."""
+        """The holds that wait, or all: the organisation's first, then by tier, the highest first, and by age."""
         with self.transaction():
             told = self.settle()
             found = self._store.holds() if every else self._store.holds("pending")

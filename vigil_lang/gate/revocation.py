@@ -228,7 +228,7 @@ class Revocations:
         new = RevocationList(1, seen[0] + 1, issued, expires, tuple(sorted(set(revoked))))
         try:
             payload = canonical(msgspec.to_builtins(new))
-            data = canonical(sealed(PAYLOAD_TYPE, payload, key))
+            data = canonical(sealed(PAYLOAD_TYPE, payload, key.public, key.sign))
             if len(data) > MAX_BYTES:
                 raise StateError(f"a revocation list has at most {MAX_BYTES:,} bytes")
             replace(self._path, data + b"\n")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.gate.authority.keys import Key
 from vigil_lang.gate.layers import load_layers
-from vigil_lang.gate.log import create_log
+from vigil_lang.gate.log.log import create_log
 from vigil_lang.gate.settings import Layers
 from vigil_lang.gate.state import StateError, StateFolder, refuse_inside
 

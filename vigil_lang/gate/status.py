@@ -13,7 +13,7 @@ def status_of(gate: Gate) -> dict[str, Any]:
     with gate.folder.lock():
         gate.refresh()
         at = gate.now() // 1_000_000
-        revoked = gate.revoked(at)
+        revoked = gate.revoked()
         return {
             "schema": "vigil.status/1",
             "state": str(gate.folder.path),
@@ -28,14 +28,10 @@ def status_of(gate: Gate) -> dict[str, Any]:
                 for layer in ("organisation", "default", "personal")
             },
             "log": {"entries": gate.log.size, "signed_to": gate.log.signed_to},
-            "revocations": {"seq": revoked.seq, "revoked": revoked.count, "stale": revoked.stale(at)},
+            "revocations": {"seq": revoked.seq, "revoked": revoked.count, "stale": revoked.stale(at) is not None},
             "holds": [
-                {"id": hold.id, "run": hold.run, "agent": hold.agent, "expires": hold.expires}
+                {"id": hold.id, "run": hold.opened["run"], "agent": hold.opened["agent"], "expires": hold.expires}
                 for hold in gate.store.holds("pending")
             ],
-            "runs": [
-                {"run": run.name, "agent": run.agent, "calls": run.calls, "seen": run.seen}
-                for run in gate.store.runs()
-                if not run.ended
-            ],
+            "runs": [{"run": run.name, "agent": run.agent, "seen": run.seen // 1_000_000} for run in gate.store.runs()],
         }

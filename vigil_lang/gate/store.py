@@ -21,6 +21,7 @@ from vigil_lang.gate.state import StateError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from vigil_lang.gate.authority.chain import Per
     from vigil_lang.gate.log.log import Log
     from vigil_lang.gate.state import StateFolder
 
@@ -31,6 +32,9 @@ HoldState: TypeAlias = Literal["pending", "approved", "denied", "expired", "canc
 STATES: tuple[HoldState, ...] = get_args(HoldState)
 """A hold leaves `pending` once, and none of the others."""
 
+OF_RUNS = frozenset({"run_start", "decision", "outcome"})
+"""The kinds of entries that a run is followed by."""
+
 Entry: TypeAlias = dict[str, Any]
 
 _TABLES = """
@@ -39,7 +43,8 @@ CREATE TABLE applied (
     batch TEXT NOT NULL
 ) STRICT;
 INSERT INTO applied VALUES (1, 0, 0, 0, '[]');
-CREATE TABLE leaf (seq INTEGER PRIMARY KEY, hash BLOB NOT NULL) STRICT;
+CREATE TABLE entries (seq INTEGER PRIMARY KEY, leaf BLOB NOT NULL, start INTEGER NOT NULL, run TEXT) STRICT;
+CREATE INDEX entries_run ON entries (run, seq) WHERE run IS NOT NULL;
 CREATE TABLE hold (
     id TEXT PRIMARY KEY, seq INTEGER NOT NULL UNIQUE, binding TEXT NOT NULL, state TEXT NOT NULL, opened TEXT NOT NULL,
     closed INTEGER, why TEXT, escalated INTEGER, joined INTEGER NOT NULL DEFAULT 0,
@@ -68,7 +73,8 @@ CREATE TABLE signal (
     seq INTEGER PRIMARY KEY, run TEXT NOT NULL, source TEXT NOT NULL, score REAL, at INTEGER NOT NULL,
     until INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX signal_run ON signal (run, until);
+CREATE INDEX signal_run ON signal (run, source);
+CREATE TABLE policy (seq INTEGER PRIMARY KEY, digest TEXT NOT NULL) STRICT;
 """
 
 _DECODE = msgspec.json.Decoder(dict[str, Any]).decode
@@ -165,20 +171,9 @@ class Decided(msgspec.Struct, frozen=True):
     status: str | None
 
 
-class Counter(msgspec.Struct, frozen=True):
-    """How many passes a link of a chain has given: in the run, in the last hour, in the last 24 hours, and ever."""
-
-    run: int
-    hour: int
-    day: int
-    ever: int
-
-
 class Signalled(msgspec.Struct, frozen=True):
-    """What a source said about a run: `at` in microseconds since 1970, valid before `until` in POSIX seconds.
-
-    `score` is None where the source failed.
-    """
+    """What a source said of a run: `at` in microseconds since 1970, `until` when it counts in POSIX seconds. `score` is
+    None where the source failed."""
 
     source: str
     score: float | None
@@ -276,19 +271,20 @@ class Store:
                 self._check_leaf(entries - 1, stream.readline())
             for seq in range(entries, self._log.size):
                 line = stream.readline()
-                self._base.execute("INSERT INTO leaf VALUES (?, ?)", (seq, _leaf(line)))
-                self._apply(seq, line)
+                self._apply(seq, line, end)
                 last, end = end, end + len(line)
         self._base.execute("UPDATE applied SET entries = ?, last = ?, bytes = ?", (self._log.size, last, end))
 
     def _check_leaf(self, seq: int, line: bytes) -> None:
-        (known,) = self._base.execute("SELECT hash FROM leaf WHERE seq = ?", (seq,)).fetchone()
+        (known,) = self._base.execute("SELECT leaf FROM entries WHERE seq = ?", (seq,)).fetchone()
         if _leaf(line) != known:
             raise StateError(f"the log was changed: entry {seq} is not the one that the index knows")
 
-    def _apply(self, seq: int, line: bytes) -> None:
+    def _apply(self, seq: int, line: bytes, start: int) -> None:
         try:
             entry = _DECODE(line)
+            run = entry["run"] if entry["kind"] in OF_RUNS else None
+            self._base.execute("INSERT INTO entries VALUES (?, ?, ?, ?)", (seq, _leaf(line), start, run))
             self._in_batch(seq, entry)
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
             raise StateError(f"entry {seq} of the log is damaged: {type(error).__name__}: {error}") from error
@@ -338,6 +334,8 @@ class Store:
             case "signal":
                 values = (seq, entry["run"], entry["source"], entry["score"], at, entry["until"])
                 self._base.execute("INSERT INTO signal VALUES (?, ?, ?, ?, ?, ?)", values)
+            case "policy":
+                self._base.execute("INSERT INTO policy VALUES (?, ?)", (seq, entry["policy_digest"]))
             case "approval":
                 self._approval(seq, entry)
             case "denial":
@@ -466,26 +464,34 @@ class Store:
         found = self._holds("covers IN (?, ?) AND state = 'approved'", binding, likeness)
         return [each for each in found if each.usable(at)]
 
-    def counters(self, links: Sequence[str], run: str, at: int) -> dict[str, Counter]:
-        """How many passes each link of a chain has given, under whatever chain. `at` is in microseconds since 1970."""
+    def counters(self, links: Sequence[str], run: str, at: int) -> dict[str, dict[Per, int]]:
+        """How many calls each link of a chain has let pass, under whatever chain: in the run, in the last hour and in
+        the last 24 hours before `at` (POSIX seconds)."""
         query = (
             "SELECT (SELECT count(*) FROM passed WHERE link = ?1 AND run = ?2),"
-            " (SELECT count(*) FROM passed WHERE link = ?1 AND at > ?3 - 3600000000),"
-            " (SELECT count(*) FROM passed WHERE link = ?1 AND at > ?3 - 86400000000),"
-            " (SELECT count(*) FROM passed WHERE link = ?1)"
+            " (SELECT count(*) FROM passed WHERE link = ?1 AND at > (?3 - 3600) * 1000000),"
+            " (SELECT count(*) FROM passed WHERE link = ?1 AND at > (?3 - 86400) * 1000000)"
         )
-        with self._reading():
-            return {link: Counter(*self._base.execute(query, (link, run, at)).fetchone()) for link in links}
+        found: dict[str, dict[Per, int]] = {}
+        for link in links:
+            in_run, hour, day = self._rows(query, link, run, at)[0]
+            found[link] = {"run": in_run, "hour": hour, "day": day}
+        return found
 
     def runs(self) -> list[Run]:
         """The runs that have not ended, those seen last first."""
         return [Run(*row) for row in self._rows("SELECT * FROM run WHERE ended IS NULL ORDER BY seen DESC, name")]
 
     def signals(self, run: str, at: int) -> list[Signalled]:
-        """What was said about a run and still counts at a time, in POSIX seconds, and the last of each source."""
+        """What was said of a run and still counts at a time (POSIX seconds), in order.
+
+        Of each source there are also the last signal and the last with a score, whether they count or not.
+        """
         query = (
-            "SELECT source, score, at, until FROM signal WHERE run = ?1 AND (until > ?2 OR seq IN "
-            "(SELECT MAX(seq) FROM signal WHERE run = ?1 GROUP BY source)) ORDER BY seq"
+            "SELECT source, score, at, until FROM signal WHERE run = ?1 AND (until > ?2"
+            " OR seq IN (SELECT max(seq) FROM signal WHERE run = ?1 GROUP BY source)"
+            " OR seq IN (SELECT max(seq) FROM signal WHERE run = ?1 AND score IS NOT NULL GROUP BY source))"
+            " ORDER BY seq"
         )
         return [Signalled(*row) for row in self._rows(query, run, at)]
 
@@ -494,9 +500,21 @@ class Store:
         query = "SELECT seq, at, mode, outcome, status FROM decision WHERE run = ? ORDER BY seq"
         return [Decided(*row) for row in self._rows(query, run)]
 
-    def leaf(self, seq: int) -> bytes | None:
-        """The hash of an entry's leaf as it was applied."""
-        found = self._rows("SELECT hash FROM leaf WHERE seq = ?", seq)
+    def of_run(self, run: str, after: int) -> Iterator[tuple[int, Entry]]:
+        """What the log has of a run after an entry: its beginning, its decisions and outcomes, each with its number."""
+        rows = self._rows("SELECT seq, start FROM entries WHERE run = ? AND seq > ? ORDER BY seq", run, after)
+        if not rows:
+            return
+        with os.fdopen(os.open(self._log_path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as stream:
+            for seq, start in rows:
+                stream.seek(start)
+                line = stream.readline()
+                self._check_leaf(seq, line)
+                yield seq, _DECODE(line)
+
+    def policy_digest(self) -> str | None:
+        """What stands for the policies that were noted last; None where none were."""
+        found = self._rows("SELECT digest FROM policy ORDER BY seq DESC LIMIT 1")
         return found[0][0] if found else None
 
     def _holds(self, which: str, *values: object) -> list[Hold]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, NoReturn, cast
+from typing import TYPE_CHECKING, Literal, NamedTuple, NoReturn, TypeAlias, cast
 
 from vigil_lang.diagnostics import Edit, Fix, Note, Span, nearest
-from vigil_lang.semantics import core, homes
+from vigil_lang.semantics import context_fields, core, homes
+from vigil_lang.semantics.context_fields import CONTEXT, VIOLATES
 from vigil_lang.semantics.meanings import Argument, Hole, Pattern, Scope, Text, TextSet, Variable
 from vigil_lang.semantics.terms import Failed, Terms
 from vigil_lang.semantics.views import VIEWS, BadView, path_steps
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Conditions", "Failed"]
 
+LAYERS = ("organisation.", "default.", "personal.")
+"""What stands before the name of a rule or statement of another layer."""
+
 MAX_CONDITIONS = 20_000
 """Conditions one statement may expand to."""
 
@@ -31,6 +35,9 @@ MAX_NESTING = 120
 """How deeply conditions may be nested once patterns are expanded: every later pass is recursive."""
 
 _LITERALS = (tree.String, tree.Number, tree.Boolean)
+
+Of: TypeAlias = Literal["anything", "statement", "rule"]
+"""Whose conditions are read: a statement's speak of a call that was made, a rule's of one that is pending."""
 
 
 class _Expanded(NamedTuple):
@@ -51,12 +58,14 @@ class Conditions:
         self._total = MAX_TOTAL
         self._depth = 0
         self._deepest = 0
-        self._plain: dict[tuple[Module, str], _Expanded] = {}
+        self._of: Of = "anything"
+        self._plain: dict[tuple[Module, str, Of], _Expanded] = {}
         self._sizes: dict[tuple[Module, str], int] = {}
         self._cycles: set[frozenset[tuple[Module, str]]] = set()
 
-    def start(self) -> None:
-        """Begin a statement or declaration: each may expand to its own share of conditions."""
+    def start(self, of: Of = "anything") -> None:
+        """Begin a statement, rule or declaration: each may expand to its own share of conditions."""
+        self._of = of
         self._budget = min(MAX_CONDITIONS, self._total)
         self.terms.params = set()
 
@@ -128,7 +137,12 @@ class Conditions:
             case tree.ActionMatches(text):
                 return core.ActionMatches(self.terms.matcher(text, scope))
             case tree.StatusIs(status):
+                self._refuse_outcome("status", expr.span, scope)
                 return core.StatusIs(status)
+            case tree.Violates(name):
+                self._of_moment("violates", expr.span, scope)
+                self._violated(name, scope)
+                return core.In(core.Reads(VIOLATES), frozenset({name.text}))
             case tree.Has(name):
                 return core.Has(self.reads(name, scope))
 
@@ -154,7 +168,7 @@ class Conditions:
                     waiting += items
                 case tree.Not(inner):
                     waiting.append(inner)
-                case tree.Test(field) | tree.Has(field) if field.kind == "argument":
+                case tree.Test(field) | tree.Has(field) if field.kind == "argument" and not _is_of_context(field):
                     pass
                 case other:
                     self.terms.fail("VGL215", f"{why}: `{to_text(other)}` tests an event", scope.place(other.span))
@@ -181,8 +195,48 @@ class Conditions:
         """
         views = tuple([self._view(view, scope) for view in name.views])
         if name.kind == "output":
+            self._refuse_outcome("output", name.span, scope)
             return core.Reads("output", True, views)
-        return core.Reads(self.terms.unescaped(name.name, scope, name.name_span), False, views)
+        called = self.terms.unescaped(name.name, scope, name.name_span)
+        if called.startswith(CONTEXT):
+            self.of_context(called, name.name_span, scope)
+        return core.Reads(called, False, views)
+
+    def of_context(self, field: str, span: Span, scope: Scope) -> None:
+        """Check a field of the context.
+
+        Raises:
+            Failed: there is no such field, or this is no rule's condition.
+        """
+        self._of_moment(field, span, scope)
+        if not context_fields.is_known(field):
+            help_text, meant = context_fields.suggestion(field)
+            fix = Fix(f"write `{meant}`", (Edit(span, meant),)) if meant else None
+            self.terms.fail("VGL343", f"the context has no `{field}`", scope.place(span), help_text, fix)
+
+    def _of_moment(self, what: str, span: Span, scope: Scope) -> None:
+        if self._of == "statement":
+            self.terms.fail("VGL344", f"`{what}` stands only in the rules of a gate", scope.place(span))
+
+    def _refuse_outcome(self, what: str, span: Span, scope: Scope) -> None:
+        if self._of == "rule":
+            message = f"a rule is asked before the call, which has no {what} yet"
+            self.terms.fail("VGL341", message, scope.place(span))
+
+    def _violated(self, name: tree.Name, scope: Scope) -> None:
+        """Refuse a name that no statement of the file has; those of other layers are known to the gate alone."""
+        items = scope.module.file.items
+        statements = [item.name.text for item in items if isinstance(item, tree.Statement)]
+        if name.text in statements or name.text.startswith(LAYERS):
+            return
+        if any(isinstance(item, tree.Rule) and item.name.text == name.text for item in items):
+            self.terms.fail("VGL209", f"`{name.text}` is a rule; a call violates statements", scope.place(name.span))
+        near = nearest(name.text, statements, 1)
+        fix = Fix(f"write `{near[0]}`", (Edit(name.span, near[0]),)) if near else None
+        help_text = f"did you mean `{near[0]}`?" if near else "one of another layer is written `organisation.NAME`"
+        self.terms.fail(
+            "VGL201", f"no statement named `{name.text}` is in this file", scope.place(name.span), help_text, fix
+        )
 
     def _view(self, view: tree.View, scope: Scope) -> core.View:
         name, argument = view.name.text, view.argument
@@ -219,6 +273,12 @@ class Conditions:
         return self.terms.word(name, scope)
 
     def _test(self, test: tree.Test, scope: Scope) -> core.Condition:
+        found = self._tested(test, scope)
+        if _is_of_context(test.field) and (why := context_fields.never(found)) is not None:
+            self.terms.fail("VGL343", why, scope.place(test.span))
+        return found
+
+    def _tested(self, test: tree.Test, scope: Scope) -> core.Condition:
         reads = self.reads(test.field, scope)
         operand, operator = test.operand, test.operator
         match operator:
@@ -338,9 +398,9 @@ class Conditions:
     def _expand(self, apply: tree.Apply, pattern: tree.Pattern, module: Module, scope: Scope) -> core.Condition:
         """A pattern's body with its arguments in place; without any it is the same condition every time."""
         self._refuse_cycle(apply, pattern, module, scope)
-        inner, key = self.inside(apply, pattern, module, scope), (module, pattern.name.text)
+        inner, key = self.inside(apply, pattern, module, scope), (module, pattern.name.text, self._of)
         if pattern.params:
-            return self._expanded(apply, pattern, key, scope, inner)
+            return self._expanded(apply, pattern, key[:2], scope, inner)
         known = self._plain.get(key)
         if known is None:
             known = self._plain[key] = self._measured(pattern.body, inner)
@@ -422,6 +482,10 @@ class Conditions:
             fix = Fix(f"write `{near[0]}`", (Edit(apply.name.span, near[0]),))
         message = "a call's argument is a condition, not a value"
         self.terms.fail("VGL209", message, scope.place(arg.span), help_text, fix)
+
+
+def _is_of_context(field: tree.Field) -> bool:
+    return field.kind == "argument" and field.name.startswith(CONTEXT)
 
 
 def _one_of(reads: core.Reads, texts: frozenset[str], *, negated: bool = False) -> core.Condition:

@@ -42,9 +42,9 @@ def _check_pattern(conditions: Conditions, pattern: tree.Pattern, module: Module
 
 
 def unused(conditions: Conditions, module: Module) -> Iterator[Diagnostic]:
-    """VGL205, in a file with statements: a library's names are there for others to use."""
+    """VGL205, in a file with statements or rules: a library's names are there for others to use."""
     used = {name for where, name in conditions.terms.used if where is module}
-    if not any(isinstance(item, tree.Statement) for item in module.file.items) or module.file.broken:
+    if not any(isinstance(item, tree.Statement | tree.Rule) for item in module.file.items) or module.file.broken:
         return
     for name, declaration in module.own.items():
         if name not in used:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 from vigil_lang.diagnostics import Diagnostic, nearest
 from vigil_lang.semantics import core
 from vigil_lang.semantics.conditions import Conditions, Failed
-from vigil_lang.semantics.declarations import check_declarations, unused
+from vigil_lang.semantics.declarations import check_declarations
 from vigil_lang.semantics.forms import FORMS, Parts
 from vigil_lang.semantics.meanings import Scope
 from vigil_lang.semantics.metadata import Metadata, check_elsewhere, metadata
@@ -81,16 +81,12 @@ class Lowering:
         check_declarations(self.conditions, self.module)
         self.conditions.refill()
         items = [item for item in self.module.file.items if isinstance(item, tree.Statement)]
-        lowered = [statement for item in items if (statement := self.statement(item)) is not None]
-        if len(lowered) == len(items):  # what seems unused may be meant where a name is not found
-            for finding in unused(self.conditions, self.module):
-                self.report(finding)
-        return lowered
+        return [statement for item in items if (statement := self.statement(item)) is not None]
 
     def statement(self, item: tree.Statement) -> Statement | None:
         """One statement; None where it has no meaning."""
         source, about = self.module.source, metadata(item, self.module.source, self.report)
-        self.conditions.start()
+        self.conditions.start("statement")
         self._failed = False
         try:
             requirement = self._requirement(item)

@@ -22,17 +22,18 @@ def first_mention(statement: Statement, variable: str, module: Module, condition
 
     The free variable of a pattern in the standard library is found at the pattern's application.
     """
-    places = (_mention(part.expr, variable, Scope(module), conditions) for part in parts(statement.syntax))
+    places = (mention(part.expr, variable, Scope(module), conditions) for part in parts(statement.syntax))
     return next((p for p in places if p is not None), None)
 
 
-def _mention(expr: tree.Expr, variable: str, scope: Scope, conditions: Conditions) -> Place | None:
+def mention(expr: tree.Expr, variable: str, scope: Scope, conditions: Conditions) -> Place | None:
+    """Where a condition writes a variable first, likewise."""
     match expr:
         case tree.And(items) | tree.Or(items):
-            found = (_mention(item, variable, scope, conditions) for item in items)
+            found = (mention(item, variable, scope, conditions) for item in items)
             return next((p for p in found if p is not None), None)
         case tree.Not(body) | tree.Entry(_, body):
-            return _mention(body, variable, scope, conditions)
+            return mention(body, variable, scope, conditions)
         case tree.Test(_, _, tree.Name(name) as operand):
             if name in scope.arguments:
                 argument = scope.arguments[name]
@@ -44,8 +45,8 @@ def _mention(expr: tree.Expr, variable: str, scope: Scope, conditions: Condition
             pattern = conditions.pattern_of(expr, scope)
             if pattern is not None:
                 inner = conditions.inside(expr, pattern[1], pattern[0], scope)
-                return _mention(pattern[1].body, variable, inner, conditions)
-            found = (_mention(arg, variable, scope, conditions) for arg in args or () if not isinstance(arg, _LITERALS))
+                return mention(pattern[1].body, variable, inner, conditions)
+            found = (mention(arg, variable, scope, conditions) for arg in args or () if not isinstance(arg, _LITERALS))
             return next((p for p in found if p is not None), None)
         case _:
             return None

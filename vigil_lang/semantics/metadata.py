@@ -23,24 +23,28 @@ ANNOTATIONS = {
     "severity": "it says how a violation is reported: `@severity(error)`, `warning` or `info`",
     "on_violation": "it says what a gate does: `@on_violation(block)`, `hold` or `warn`",
     "message": 'it is what a violation says, with the variables in braces: `@message("`{x}` was …")`',
+    "delegable": "it says that the user may confirm what her organisation holds: `@delegable`",
 }
+_OF_STATEMENTS = frozenset({"severity", "on_violation"})
 PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_.-]*)\}")
 
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """A statement's documentation and annotations. `cites` holds (file, sentence) pairs."""
+    """The documentation and annotations of a statement or rule. `cites` holds (file, sentence) pairs."""
 
     doc: str | None = None
     severity: Severity = "error"
     on_violation: Reaction = "block"
     message: str | None = None
     cites: tuple[tuple[str, str], ...] = ()
+    delegable: bool = False
 
 
-def metadata(item: tree.Statement, source: Source, report: Callable[[Diagnostic], None]) -> Metadata:
-    """Read a statement's annotations; what is unknown or malformed is reported (VGL211) and ignored."""
+def metadata(item: tree.Statement | tree.Rule, source: Source, report: Callable[[Diagnostic], None]) -> Metadata:
+    """Read the annotations of a statement or rule; what is unknown or malformed is reported (VGL211) and ignored."""
     severity: Severity = "error"
+    delegable: tree.Annotation | None = None
     reaction: Reaction = "block"
     message: str | None = None
     cites: list[tuple[str, str]] = []
@@ -51,6 +55,11 @@ def metadata(item: tree.Statement, source: Source, report: Callable[[Diagnostic]
             report(Diagnostic.of("VGL106", error.args[0], source, error.span, help=ESCAPE_HELP))
             continue
         match note.name.text, args:
+            case name, _ if name in _OF_STATEMENTS and isinstance(item, tree.Rule):
+                text = f"`@{name}` describes a statement and has no effect here; what a rule does stands after `then`"
+                report(Diagnostic.of("VGL211", text, source, note.span))
+            case "delegable", []:
+                delegable = note
             case "source", [str(file), str(sentence)]:
                 cites.append((file, sentence))
             case "severity", [("error" | "warning" | "info") as level]:
@@ -60,14 +69,19 @@ def metadata(item: tree.Statement, source: Source, report: Callable[[Diagnostic]
             case "message", [str(text)]:
                 message = text
             case name, _:
-                message = f"`@{name}` does not take this"
-                report(Diagnostic.of("VGL211", message, source, note.span, help=ANNOTATIONS[name]))
-    return Metadata(item.doc, severity, reaction, message, tuple(cites))
+                text = f"`@{name}` does not take this"
+                report(Diagnostic.of("VGL211", text, source, note.span, help=ANNOTATIONS[name]))
+    holds = item.then if isinstance(item, tree.Rule) else reaction
+    if delegable is not None and holds != "hold":
+        what = "rule" if isinstance(item, tree.Rule) else "statement"
+        text = f"`@delegable` says who may confirm a hold, and this {what} asks for none"
+        report(Diagnostic.of("VGL211", text, source, delegable.span))
+    return Metadata(item.doc, severity, reaction, message, tuple(cites), delegable is not None and holds == "hold")
 
 
 def check_elsewhere(file: tree.File, report: Callable[[Diagnostic], None]) -> None:
-    """Report annotations that say nothing where they stand: all but `@source` speak of a statement."""
-    others = [item.annotations for item in file.items if not isinstance(item, tree.Statement)]
+    """Report annotations that say nothing where they stand: all but `@source` speak of a statement or rule."""
+    others = [item.annotations for item in file.items if not isinstance(item, tree.Statement | tree.Rule)]
     for found in (file.annotations, *others):
         for note in _known(found, file.source, report):
             if note.name.text != "source":

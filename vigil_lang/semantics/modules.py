@@ -114,8 +114,8 @@ def _standard_module(path: Path) -> Module | None:
 
 @lru_cache(maxsize=4096)
 def is_shipped(path: str) -> bool:
-    """Whether a file belongs to the standard library, which is not the user's to mend."""
-    return Path(real_path(path)).is_relative_to(_standard_root())
+    """Whether a file belongs to the standard library or the gate's default layer, which are not the user's to mend."""
+    return Path(real_path(path)).is_relative_to(_standard_root().parent)
 
 
 def standard_path(name: str) -> Path:
@@ -155,12 +155,12 @@ class Loader:
         return module
 
     def _declare(self, module: Module) -> None:
-        statements: dict[str, tree.Statement] = {}
+        judged: dict[str, tree.Statement | tree.Rule] = {}
         for item in module.file.items:
             if isinstance(item, tree.Use | tree.TestCase):
                 continue
-            table: dict[str, tree.Statement] | dict[str, Declaration]
-            table = statements if isinstance(item, tree.Statement) else module.own
+            table: dict[str, tree.Statement | tree.Rule] | dict[str, Declaration]
+            table = judged if isinstance(item, tree.Statement | tree.Rule) else module.own
             name = item.name
             if name.text in table:
                 note = Note("first declared here", module.source, table[name.text].name.span)

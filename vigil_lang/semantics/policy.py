@@ -1,4 +1,4 @@
-"""A policy ready to be judged: its statements lowered to the core, with what people said about them."""
+"""A policy ready to be judged: its statements and rules lowered to the core, with what people said about them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from vigil_lang.base.collector import collector_paused
 from vigil_lang.base.files import read_source, real_path
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
 from vigil_lang.diagnostics.visible import as_argument
+from vigil_lang.semantics.declarations import unused
+from vigil_lang.semantics.gate_rules import GateRule, GateRules
 from vigil_lang.semantics.lower import Lowering, Statement
 from vigil_lang.semantics.meanings import Values
 from vigil_lang.semantics.modules import (
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Policy:
-    """The statements of one file that resolve, in order, and everything found on the way.
+    """The statements and the gate's rules of one file that resolve, in order, and everything found on the way.
 
     `name` is the file's `policy` line, or the stem of its path; `params` the values it was given from outside.
     """
@@ -42,10 +44,11 @@ class Policy:
     module: Module = field(repr=False)
     diagnostics: tuple[Diagnostic, ...] = ()
     params: Mapping[str, object] = field(default_factory=dict, repr=False)
+    rules: tuple[GateRule, ...] = ()
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
-        """The findings that keep some statement from having a meaning."""
+        """The findings that keep some statement or rule from having a meaning."""
         return tuple(d for d in self.diagnostics if d.severity == "error")
 
     @property
@@ -93,11 +96,17 @@ def lowered(loaded: Loaded, params: Mapping[str, object] | None = None) -> Polic
         found.report(finding)
     with collector_paused():
         lowering = Lowering(module, Values(params or {}), found.report)
-        statements = [s for s in lowering.statements() if check(s, module, lowering.conditions, found.report)]
+        resolved = lowering.statements()
+        rules = GateRules(module, lowering.conditions, found.report).rules()
+        written = sum(isinstance(item, tree.Statement | tree.Rule) for item in module.file.items)
+        if len(resolved) + len(rules) == written:  # what seems unused may be meant where a name is not found
+            for finding in unused(lowering.conditions, module):
+                found.report(finding)
+        statements = [s for s in resolved if check(s, module, lowering.conditions, found.report)]
     path = module.source.path
     name = module.file.name.text if module.file.name else Path(path).stem
     ordered = sorted(found.once.values(), key=lambda d: (d.source.path != path, d.source.path, d.span.start))
-    return Policy(path, name, tuple(statements), module, tuple(ordered), params or {})
+    return Policy(path, name, tuple(statements), module, tuple(ordered), params or {}, tuple(rules))
 
 
 def read_policy(

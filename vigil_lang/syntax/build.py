@@ -14,6 +14,7 @@ from vigil_lang.syntax.lalr import Token
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_VERDICTS = frozenset({"SATISFIED", "VACUOUS", "VIOLATED", "ASKS"})
 _SPELLING = {"∈": "in", "∉": "not in", "∼": "~", "≁": "!~", "≠": "!=", "≤": "<=", "≥": ">="}
 
 
@@ -170,6 +171,10 @@ class Builder:
     @_inline
     def reference(self, name: Token) -> tree.Apply:
         return tree.Apply(_name(name), None, _at(name))
+
+    @_inline
+    def violates(self, keyword: Token, name: Token) -> tree.Violates:
+        return tree.Violates(_name(name), _over(keyword, name))
 
     # --- expressions ---
 
@@ -330,9 +335,9 @@ class Builder:
         return tree.Binding(_name(name), value, _over(name, value))
 
     def expectation(self, children: list[Any]) -> tree.Expectation:
-        at = next(i for i, c in enumerate(children) if c.type in ("SATISFIED", "VACUOUS", "VIOLATED"))
+        at = next(i for i, c in enumerate(children) if c.type in _VERDICTS)
         verdict: Any = children[at].text
-        events, bindings = children[at + 1 :] or (None, None)
+        events, bindings = (*children[at + 1 :], None, None)[:2]
         last = (bindings and bindings[-1]) or (events and events[-1]) or children[at]
         names = tuple(map(_name, children[1:at]))
         return tree.Expectation(names, verdict, events or (), bindings or (), _over(children[0], last))
@@ -344,3 +349,17 @@ class Builder:
     def statement(self, children: list[Any]) -> tree.Statement:
         keyword, name, form, _after, after, _where, where = children
         return tree.Statement(_name(name), form, after, where, span=_over(keyword, where or after or form))
+
+    def records(self, children: list[Any]) -> tuple[tree.Name | tree.String, ...]:
+        return tuple(children[1:])
+
+    def relaxes(self, children: list[Any]) -> tuple[tree.Name, ...]:
+        return tuple(map(_name, children[1:]))
+
+    @_inline
+    def rule(
+        self, keyword: Token, name: Token, _when: Token, when: Any, _then: Token, mode: Token, record: Any, relaxes: Any
+    ) -> tree.Rule:
+        then: Any = mode.text
+        last = relaxes[-1] if relaxes else record[-1] if record else mode
+        return tree.Rule(_name(name), when, then, record or (), relaxes or (), span=_over(keyword, last))

@@ -20,7 +20,7 @@ _GROUPS: tuple[tuple[frozenset[str], str], ...] = (
     ),
     (frozenset({"EARLIER", "LATER", "NOT", "ACTION", "STATUS", "HAS", "LPAR", "NAME"}), "a condition"),
     (frozenset({"IN", "EQ", "NE", "MATCH", "LT", "CONTAINS"}), "a test (`=`, `in`, `~`, …)"),
-    (frozenset({"USE", "LET", "PARAM", "PATTERN", "STATEMENT"}), "an item"),
+    (frozenset({"USE", "LET", "PARAM", "PATTERN", "STATEMENT", "RULE"}), "an item"),
     (frozenset({"STRING", "NUMBER", "TRUE", "FALSE"}), "a value"),
     (frozenset({"SINCE", "UNTIL", "WEAK"}), "`since` or `until`"),
 )
@@ -66,7 +66,9 @@ _WORDS = {
     "SET": "`set`",
     "EXPECT": "`expect`",
     "ARROW": "`->`",
-    "WHEN": "`at`",
+    "MOMENT": "`at`",
+    "MODE": "`pass`, `hold` or `block`",
+    "ASKS": "`holds`, `blocks` or `passes`",
     "INSIDE": "`in`",
     "$END": "the end of the item",
 }
@@ -90,7 +92,12 @@ _HINTS = {
     ";": "nothing separates items but white space",
 }
 _CLAUSES = ("run", "calls", "set", "expect")
-_VERDICTS = ("satisfied", "violated", "vacuous")
+_MODES = {
+    **dict.fromkeys(("allow", "accept", "permit", "grant"), "pass"),
+    **dict.fromkeys(("ask", "confirm", "wait", "approve"), "hold"),
+    **dict.fromkeys(("deny", "forbid", "refuse", "reject", "stop"), "block"),
+}
+_VERDICTS = ("satisfied", "violated", "vacuous", "holds", "blocks", "passes")
 _FORMS: tuple[str, ...] = get_args(tree.FormName)
 _NEGATED_TESTS = frozenset({"not", "!=", "!~", "∉", "≠", "≁"})
 _TESTS = frozenset({"in", "=", "!=", "~", "!~", "<", "<=", ">", ">=", "contains", "∈", "∼", "≤"}) | _NEGATED_TESTS
@@ -99,7 +106,7 @@ _NOT_A_FIELD = frozenset({"action", "status", "has", "not", "earlier", "later", 
 
 def explain(source: Source, error: Unexpected, body: Body) -> Diagnostic:
     """The finding for a parse error inside one item."""
-    accepted = error.accepted
+    accepted = error.accepted - {"VIOLATES"}  # a name, or a condition, as well
     if "UNTIL" in accepted and "AND" in accepted and "ALWAYS" not in body.terminals:
         accepted = accepted - {"SINCE", "UNTIL", "WEAK"}
     if "COLON" in accepted and "CONTAINS" in accepted:
@@ -131,7 +138,7 @@ def unclosed(source: Source, token: Token) -> Diagnostic:
 
 def item_start(source: Source, token: Token) -> Diagnostic:
     """The finding for text that stands where an item should begin."""
-    words = "`policy`, `use`, `let`, `param`, `pattern`, `statement` or `test`"
+    words = "`policy`, `use`, `let`, `param`, `pattern`, `statement`, `rule` or `test`"
     message = f"expected {words}, found {_quoted(token.text)}"
     near = nearest(token.text, ITEM_WORDS | {TEST}, 1) if token.kind == "word" else []
     fix = Fix(f"write `{near[0]}`", (Edit(token.span, near[0]),)) if near else None
@@ -179,8 +186,12 @@ def _advice(
         return "a window follows the brackets of its form: `atmost[3](…) in 10m since …`", None
     if found.text == "after" and "AFTER" not in accepted and "$END" in accepted:
         return "`after` stands before `where`", None
+    if found.text == "record" and before and accepted == {"COMMA", "$END"}:
+        return "`record` stands before `relaxes`", None
     if found.kind == "word" and "FORM1" in accepted and (near := nearest(found.text, _FORMS, 1)):
         return f"did you mean `{near[0]}`?", Fix(f"write `{near[0]}`", (Edit(found.span, near[0]),))
+    if "MODE" in accepted and found.kind == "word" and (mode := _MODES.get(found.text)):
+        return f"to {found.text} is written `{mode}`", Fix(f"write `{mode}`", (Edit(found.span, mode),))
     if "OK" in accepted and found.kind in ("word", "string"):
         return 'a status is `ok` or `error`; an argument called status is written `"status"`', None
     if "EXPECT" in accepted and found.kind == "word" and (near := nearest(found.text, _CLAUSES, 1)):
@@ -193,7 +204,7 @@ def _advice(
         return f"such a name follows an id: `e1: {_short(found.text)}(…)`", None
     if found.text == "[" and "LBRACE" in accepted:
         return "lists and sets stand in braces, such as `{1, 2}`", None
-    if before and before.text == "violated" and "WHEN" in accepted and found.kind == "word":
+    if before and before.text == "violated" and "MOMENT" in accepted and found.kind == "word":
         return "the events at fault follow `at`", Fix("write `at`", (Edit(Span(found.start, found.start), "at "),))
     if before and before.text in _CLAUSES and accepted == {"LPAR", "COLON"}:
         return f"close the run before `{before.text}` with `}}`", None

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from vigil_lang.syntax.scan import Token
 
 # Items of one line that an author may keep together; all others have an empty line between them.
-_KEPT_TOGETHER = frozenset({"USE", "LET", "PARAM", "PATTERN", "STATEMENT"})
+_KEPT_TOGETHER = frozenset({"USE", "LET", "PARAM", "PATTERN", "STATEMENT", "RULE"})
 
 _WORDS = {mark: word.split() for word, mark in UNICODE.items()} | {"◇-": ["earlier"], "◇+": ["later"]}
 

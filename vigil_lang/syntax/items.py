@@ -20,6 +20,9 @@ Head: TypeAlias = "tuple[int, int]"
 # Words that join what stands before them to what follows: no name is declared by them, no item starts there.
 _JOINS = frozenset({"in", "not", "contains", "and", "or", "implies", "after", "where", "since", "until", "with"})
 _PREFIXES = frozenset({"has", "always", "earlier", "later", "not"})
+# The same in a rule: what joins, and what a name follows.
+_JOINS_OF_RULES = frozenset({"then", "record", "relaxes"})
+_NAME_FOLLOWS = frozenset({"in", "contains", *_JOINS_OF_RULES})
 # After these a word is a name, whatever else it may be elsewhere.
 _BEFORE_NAMES = frozenset(
     {"@", ",", ":", "|", "!=", "~", "!~", "<", "<=", ">", ">=", "∼", "≁", "≠", "≤", "≥", "∈", "∉"}
@@ -29,7 +32,7 @@ _WANTS_MORE = _BEFORE_NAMES | {"(", "[", "]", "{", "=", "¬", "∧", "∨", "⇒
 _QUOTED = ("string", "unclosed")
 # What follows a value in a test: the value may be called like an item.
 _CLAUSES = frozenset({"run", "calls", "set", "expect"})
-_AFTER_NAME = {"let": "=", "pattern": "=", "param": ":", "statement": ":"}
+_AFTER_NAME = {"let": "=", "pattern": "=", "param": ":", "statement": ":", "rule": ":"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +85,7 @@ def item_heads(text: str, found: list[Token], after: int | None = None) -> Itera
     # Follows the tokens just closely enough to tell whether what was read could be a whole item. `complete`: it
     # could. `named`: the next word is a name. `negates`: the last was the `not` of `not in`.
     complete, named, negates = fresh, not fresh, False
+    in_rule = after is not None and found[after].text == "rule"
     for at, index in islice(enumerate(code), 0 if fresh else 1, None):
         kind, word, start, _ = found[index]
         begins = False
@@ -104,18 +108,20 @@ def item_heads(text: str, found: list[Token], after: int | None = None) -> Itera
             )
         elif depth == 0 and complete and not lost:
             following = found[code[at + 1]].text if at + 1 < len(code) else ""
-            begins = text[start - 1] == "\n" and word not in _JOINS and not _weakens(word, following)
+            joins = word in _JOINS or (in_rule and word in _JOINS_OF_RULES) or _weakens(word, following)
+            begins = text[start - 1] == "\n" and not joins
         if begins:
             yield _documented(text, found, index if marked is None else marked), index
             depth, marked, lost = 0, None, word not in ITEM_WORDS and word != TEST
+            in_rule = word == "rule"
         if begins and not lost:
             complete, named, negates = False, True, False
-        elif named and word != "always":
+        elif named and word != "always" and not (in_rule and word == "when"):
             complete, named, negates = True, False, False
-        elif word in _PREFIXES:
-            complete, named, negates = False, False, complete and word == "not"
-        elif word in _JOINS and (complete or negates):
-            complete, named, negates = False, word in ("in", "contains"), False
+        elif word in _PREFIXES or (in_rule and word in ("when", "violates")):
+            complete, named, negates = False, word == "violates", complete and word == "not"
+        elif (complete or negates) and (word in _JOINS or (in_rule and word in _JOINS_OF_RULES)):
+            complete, named, negates = False, word in _NAME_FOLLOWS, False
         else:  # an operand; a connective with nothing before it to connect is one, called so
             complete, named, negates = True, False, False
     if marked is not None:

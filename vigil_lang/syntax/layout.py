@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 WIDTH = 100
 INDENT = 4
 
+_LISTS = ("RECORD", "RELAXES")
+"""What a list without brackets follows."""
+
 
 def lines_of(leaves: list[Leaf]) -> list[str]:
     """The lines of an item; comments above its first leaf are not among them."""
@@ -118,7 +121,10 @@ class _Page:
             self.node(operand, hang, hang + INDENT, tail if operand.last == chain.last else 0)
 
     def _suffixed(self, chain: Chain, base: int) -> None:
-        """`form after p where q`: a line for each suffix, but the first may stand behind the bracket of the form."""
+        """`form after p where q`: a line for each suffix, but the first may stand behind the bracket of the form.
+
+        So do the parts of a rule, with a line for each.
+        """
         form, *suffixes = chain.operands
         on_own_line = self.fits(form.first, form.last, 0, base + INDENT) or isinstance(form, Chain)
         self.node(form, base, base + INDENT, 0)
@@ -157,9 +163,9 @@ class _Page:
             self.leaf(part, base + INDENT)
 
     def _breaks(self, index: int, run: Run) -> bool:
-        """Whether a line may break before a leaf: before `|`, and in what a test expects after a comma."""
-        listed = self.leaves[index - 1].terminal == "COMMA" and self.leaves[run.first].terminal == "EXPECT"
-        return listed or self.leaves[index].terminal == "VBAR"
+        """Whether a line may break before a leaf: before `|`, and in lists without brackets after a comma."""
+        lists = self.leaves[run.first].terminal == "EXPECT" or self.leaves[run.first - 1].terminal in _LISTS
+        return (lists and self.leaves[index - 1].terminal == "COMMA") or self.leaves[index].terminal == "VBAR"
 
     def _group(self, group: Group, base: int, tail: int) -> None:
         if self.fits(group.first, group.last, tail, base + INDENT):

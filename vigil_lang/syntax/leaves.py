@@ -32,9 +32,11 @@ _ASCII = {
 }
 _NO_SPACE_BEFORE = frozenset({"COMMA", "COLON", "VIEW", "RPAR", "RSQB", "RBRACE", "LSQB"})
 _NO_SPACE_AFTER = frozenset({"VIEW", "LPAR", "LSQB", "LBRACE", "AT"})
-_CALLED = frozenset({"NAME", "STRING", "FORM1", "FORM2", "UNTIL"})
+_CALLED = frozenset({"NAME", "STRING", "FORM1", "FORM2", "UNTIL", "VIOLATES"})
 _BOUNDED_CALLS = frozenset({"BRESP", "ATMOST", "ATLEAST", "BUDGET", "REPEATED"})
-_HEADS = frozenset({"POLICY", "USE", "LET", "PARAM", "PATTERN", "STATEMENT", "TEST"})
+_HEADS = frozenset({"POLICY", "USE", "LET", "PARAM", "PATTERN", "STATEMENT", "RULE", "TEST"})
+_NAMED = ("STATEMENT", "RULE")
+"""What has a colon after its name."""
 
 
 @dataclass(slots=True)
@@ -86,7 +88,7 @@ def leaves(lexed: Lexed, spelling: Spelling) -> tuple[list[list[Leaf]], list[Rem
             items.append([])
         item, terminal = items[-1], terminals[token.start]
         head = terminal if terminal in _HEADS else head
-        if terminal == "COLON" and head in ("PATTERN", "STATEMENT") and item[-2].terminal != "STATEMENT":
+        if terminal == "COLON" and head in ("PATTERN", *_NAMED) and item[-2].terminal not in _NAMED:
             terminal = "VIEW"
         if spelling == "unicode" and terminal == "IN" and _joins_not(item[-1], above):
             item[-1].terminal, item[-1].text = "NOT_IN", UNICODE["not in"]

@@ -120,6 +120,8 @@ def _text(node: Node, spell: dict[str, str], place: int) -> str:
             return f"status = {spell[status]}"
         case tree.Has(field):
             return f"has {_field(field, spell)}"
+        case tree.Violates(name):
+            return f"violates {name.text}"
         case tree.Form("always", (body,)):
             return f"{spell['always']} {_text(body, spell, _IMPLIES)}"
         case tree.Form(name, args, bound, limit, field, window, since):
@@ -193,6 +195,10 @@ def _item(item: tree.Item, spell: dict[str, str]) -> str:
             scope = "" if after is None else f" after {_text(after, spell, _IMPLIES)}"
             tested = "" if where is None else f" where {_text(where, spell, _IMPLIES)}"
             return f"statement {name.text}: {_text(form, spell, _IMPLIES)}{scope}{tested}"
+        case tree.Rule(name, when, then, record, relaxes):
+            records = f" record {_list(record, spell)}" if record else ""
+            lowers = f" relaxes {_list(relaxes, spell)}" if relaxes else ""
+            return f"rule {name.text}: when {_text(when, spell, _IMPLIES)} then {then}{records}{lowers}"
         case tree.TestCase(name, clauses):
             return f"test {_text(name, spell, _IMPLIES)} {_block(clauses, spell)}"
 

@@ -40,7 +40,7 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 
-ITEM_WORDS = frozenset({"policy", "use", "let", "param", "pattern", "statement"})
+ITEM_WORDS = frozenset({"policy", "use", "let", "param", "pattern", "statement", "rule"})
 TEST = "test"
 """Begins an item as those words do, but only before a string: elsewhere it is a name, and tests are often called so."""
 OPENING = {"(": ")", "[": "]", "{": "}"}

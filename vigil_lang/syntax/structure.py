@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 _LEVELS = (frozenset({"IMPLIES"}), frozenset({"OR"}), frozenset({"AND"}), frozenset({"WEAK", "SINCE", "UNTIL"}))
 # What may follow a form, in this order.
 _SUFFIXES = ("INSIDE", "SINCE", "AFTER", "WHERE")
-_JOINS = frozenset({"AFTER", "WHERE"}).union(*_LEVELS)
+# The parts of a rule, likewise.
+_OF_RULES = ("WHEN", "THEN", "RECORD", "RELAXES")
+_JOINS = frozenset({"AFTER", "WHERE", *_OF_RULES}).union(*_LEVELS)
 _COUNTING = frozenset({"ATMOST", "ATLEAST", "BUDGET"})
 _OPENING = frozenset({"LPAR", "LBRACE"})
 CLOSING = frozenset({"RPAR", "RBRACE"})
@@ -45,7 +47,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Two or more operands with the same connective between them, or a form and its suffixes.
+    """Two or more operands with the same connective between them, or a form and its suffixes, or a rule and its parts.
 
     What else belongs to a connective, as the bound in `since[3]`, stands in the operand behind it.
     """
@@ -87,6 +89,8 @@ class Structure:
                 return self._headed(2, self._clause)
             case "STATEMENT":
                 return self._statement()
+            case "RULE":
+                return self._rule()
         return self._chain(0)
 
     def _terminal(self) -> str:
@@ -125,6 +129,26 @@ class Structure:
             self.at += 1
             operands.append(self._window() if suffix == "INSIDE" else self._chain(0))
         return Chain(first, self.at - 1, operands, operators, True) if operators else operands[0]
+
+    def _rule(self) -> Chain:
+        """`rule NAME:` with its parts."""
+        first = self.at
+        operands: list[Node] = [Run(first, first + 2, [*self._take(3)])]
+        operators: list[int] = []
+        for part in _OF_RULES:
+            if self._terminal() != part:
+                continue
+            operators += self._take(1)
+            operands.append(self._chain(0) if part == "WHEN" else self._names())
+        return Chain(first, self.at - 1, operands, operators, True)
+
+    def _names(self) -> Run:
+        """A word, or several with commas between them."""
+        first = self.at
+        taken = self._take(1)
+        while self._terminal() == "COMMA":
+            taken += self._take(2)
+        return Run(first, self.at - 1, [*taken])
 
     def _count(self) -> Run:
         """`statement NAME: atmost[3](…)`, up to the bracket that closes it."""
@@ -206,7 +230,7 @@ class Structure:
         parts: list[int | Group | Block] = [*range(first, self.at), self._group()]
         if self._terminal() == "COLON":
             parts += self._through("COMMA")
-        if self._terminal() == "WHEN":
+        if self._terminal() == "MOMENT":
             parts += self._take(2)
         if self._terminal() == "ARROW":
             plain = self.leaves[self.at + 1].terminal == "STRING"

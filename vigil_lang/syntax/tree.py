@@ -223,7 +223,14 @@ class Repeated(Node, frozen=True, eq=False):
     span: Span = NOWHERE
 
 
-Atom: TypeAlias = ActionIn | ActionIs | ActionMatches | StatusIs | Test | Entry | Has | Apply
+class Violates(Node, frozen=True, eq=False):
+    """`violates NAME`: the call would violate that statement; only in rules."""
+
+    name: Name
+    span: Span = NOWHERE
+
+
+Atom: TypeAlias = ActionIn | ActionIs | ActionMatches | StatusIs | Test | Entry | Has | Apply | Violates
 Expr: TypeAlias = Atom | Not | And | Or | Implies | Diamond | Interval | Repeated
 
 
@@ -318,6 +325,22 @@ class Statement(Node, frozen=True, eq=False):
     span: Span = NOWHERE
 
 
+Mode: TypeAlias = Literal["pass", "hold", "block"]
+
+
+class Rule(Node, frozen=True, eq=False):
+    """`rule NAME: when condition then hold record field, … relaxes name, …`."""
+
+    name: Name
+    when: Expr
+    then: Mode
+    record: tuple[Name | String, ...] = ()
+    relaxes: tuple[Name, ...] = ()
+    annotations: tuple[Annotation, ...] = ()
+    doc: str | None = None
+    span: Span = NOWHERE
+
+
 # --- tests -------------------------------------------------------------------------------------------------
 
 
@@ -404,11 +427,18 @@ class Binding(Node, frozen=True, eq=False):
     span: Span = NOWHERE
 
 
+Expected: TypeAlias = Literal["satisfied", "violated", "vacuous", "holds", "blocks", "passes"]
+"""What a test expects of a statement, or, with the last three, of a rule."""
+
+
 class Expectation(Node, frozen=True, eq=False):
-    """`expect R3 violated at e5 with x = "M"`; without events it is violated at some event, whichever."""
+    """`expect R3 violated at e5 with x = "M"`; without events it is violated at some event, whichever.
+
+    `statements` are names of statements, or of rules where the verdict is one of a rule.
+    """
 
     statements: tuple[Name, ...]
-    verdict: Literal["satisfied", "violated", "vacuous"]
+    verdict: Expected
     events: tuple[Name | String, ...] = ()
     bindings: tuple[Binding, ...] = ()
     span: Span = NOWHERE
@@ -427,7 +457,7 @@ class TestCase(Node, frozen=True, eq=False):
     span: Span = NOWHERE
 
 
-Item: TypeAlias = Use | Let | Param | Pattern | Statement | TestCase
+Item: TypeAlias = Use | Let | Param | Pattern | Statement | Rule | TestCase
 
 
 class Comment(Node, frozen=True, eq=False):

@@ -12,7 +12,7 @@
 (unit) @keyword
 (entry_test "with" @keyword.operator)
 (calls "in" @keyword)
-["satisfied" "violated" "vacuous"] @constant.builtin
+["satisfied" "violated" "vacuous" "holds" "blocks" "passes"] @constant.builtin
 
 ["and" "or" "not" "implies" "has" "contains" "always" "earlier" "later" "weak" "repeated" "violates"]
   @keyword.operator

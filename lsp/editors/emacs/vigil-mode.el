@@ -204,7 +204,7 @@ Those count that begin a line in the same brackets, which begin at OPENING."
 
 (defun vigil--continues ()
   "Whether the line at point goes on with what the line above has begun."
-  (or (looking-at-p "\\(?:and\\|or\\|implies\\|after\\|when\\|then\\|record\\|relaxes\\)\\_>\\|[|∧∨⇒]")
+  (or (looking-at-p "\\(?:and\\|or\\|implies\\|after\\|where\\|since\\|when\\|then\\|record\\|relaxes\\)\\_>\\|[|∧∨⇒]")
       (save-excursion
         (forward-comment (- (point)))
         (and (not (bobp))
@@ -306,7 +306,8 @@ Those count that begin a line in the same brackets, which begin at OPENING."
              :language 'vigil :feature 'type
              '((type) @font-lock-type-face)
              :language 'vigil :feature 'constant
-             '([(status) (mode) (boolean) "satisfied" "violated" "vacuous"] @font-lock-constant-face)
+             '([(status) (mode) (boolean) "satisfied" "violated" "vacuous" "holds" "blocks" "passes"]
+               @font-lock-constant-face)
              :language 'vigil :feature 'number
              '([(number) (duration) (range)] @font-lock-number-face)
              :language 'vigil :feature 'function

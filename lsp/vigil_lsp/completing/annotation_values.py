@@ -27,12 +27,14 @@ _SNIPPETS = {
     "severity": "severity(${1|error,warning,info|})",
     "on_violation": "on_violation(${1|block,hold,warn|})",
     "message": 'message("$1")',
+    "delegable": "delegable",
 }
 TERMS = {
     "source": (("file", "the document, from the policy's folder"), ("sentence", "the words it has")),
     "severity": (("level", "`error`, `warning` or `info`"),),
     "on_violation": (("reaction", "`block`, `hold` or `warn`"),),
     "message": (("text", "what a violation says; `{x}` in it is the value of `x`"),),
+    "delegable": (),
 }
 LEVELS_SAID = {
     "error": "a violation is an error; so it is without this",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from lsprotocol.types import CompletionItemKind as Kind
 
 from vigil_lang.syntax import tree
-from vigil_lsp.completing import annotation_values, declarations, events, modules, test_clauses, values
+from vigil_lsp.completing import annotation_values, declarations, events, modules, rules, test_clauses, values
 from vigil_lsp.completing.candidate import Candidate
 from vigil_lsp.completing.constraints import compared_with, use_of
 from vigil_lsp.completing.keywords import bounds, forms, keywords, views, windows
@@ -39,6 +39,13 @@ def _own(context: CompletionContext) -> Iterator[Candidate]:
             yield from _terms(context)
         case "field":
             yield from events.arguments(context)
+            yield from rules.context_fields(context)
+        case "violated":
+            yield from rules.statements(context)
+        case "recorded":
+            yield from rules.recorded(context)
+        case "relaxed":
+            yield from rules.relaxed(context)
         case "action":
             yield from events.names(context)
             yield from declarations.variables(context, 14)
@@ -131,6 +138,7 @@ def _conditions(context: CompletionContext) -> Iterator[Candidate]:
     yield from declarations.patterns(context, 12 if context.slot.actions is None else 18, imports=not in_call)
     if not in_call:
         yield from events.calls(context)
+        yield from rules.context_fields(context)
 
 
 def _terms(context: CompletionContext) -> Iterator[Candidate]:
@@ -161,6 +169,7 @@ def _members(context: CompletionContext) -> Iterator[Candidate]:
 def _compared(context: CompletionContext) -> Iterator[Candidate]:
     """What a field is compared with."""
     slot = context.slot
+    yield from rules.context_values(context)
     match slot.role:
         case "set":
             yield from declarations.sets(context)

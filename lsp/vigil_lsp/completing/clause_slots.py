@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from vigil_lang.syntax.following import Part
 
-_MARKS = frozenset({"SET", "RUN", "CALLS", "INSIDE", "EXPECT", "WHEN", "WITH"})
+_MARKS = frozenset({"SET", "RUN", "CALLS", "INSIDE", "EXPECT", "MOMENT", "WITH"})
 
 
 def clause_slot(rest: Sequence[Part]) -> Slot:
@@ -38,7 +38,7 @@ def _in_test(rest: Sequence[Part]) -> Slot:
     """Between the braces of a test, in no others."""
     at = next((at for at in range(len(rest) - 1, -1, -1) if rest[at].symbol in _MARKS), None)
     last = rest[-1].symbol if rest else ""
-    if at is None or last in ("RBRACE", "VIOLATED", "SATISFIED", "VACUOUS"):
+    if at is None or last in ("RBRACE", "VIOLATED", "SATISFIED", "VACUOUS", "ASKS"):
         return Slot("clause")
     listing = at == len(rest) - 1 or last == "COMMA"
     match rest[at].symbol:
@@ -51,7 +51,7 @@ def _in_test(rest: Sequence[Part]) -> Slot:
         case "EXPECT":
             names = frozenset(name for part in rest[at + 1 :] for name in names_of(part.value))
             return Slot("expected", used=names) if listing else Slot("verdict")
-        case "WHEN":
+        case "MOMENT":
             said = frozenset(name for part in rest[at + 1 :] for name in names_of(part.value))
             return Slot("offender", used=said) if listing else Slot("clause")
         case "WITH":
@@ -85,7 +85,7 @@ def _in_run(inner: Sequence[Part]) -> Slot:
             return Slot("kind")
         case [*_, "ARROW"]:
             return Slot("verdict")
-        case [*_, "WHEN"]:
+        case [*_, "MOMENT"]:
             return Slot("moment")
         case [*_, "RPAR", "COLON", "NAME" | "STRING"]:
             return Slot("event")

@@ -86,7 +86,7 @@ def compared_with(file: tree.File, name: str) -> set[str]:
         pending += wider
     found: set[str] = set()
     for item in file.items:
-        for node in walk(item) if isinstance(item, tree.Pattern | tree.Statement) else ():
+        for node in walk(item) if isinstance(item, tree.Pattern | tree.Statement | tree.Rule) else ():
             match node:
                 case tree.ActionIn(members) if not names.isdisjoint(_named(members)):
                     found.add("")

@@ -13,8 +13,9 @@ from vigil_lang.trace.vocabulary import vocabulary
 from vigil_lsp.completing.annotation_values import LEVELS_SAID, TERMS
 from vigil_lsp.completing.context import seen
 from vigil_lsp.completing.keywords import FORMS, FORMULAS, WORDS
+from vigil_lsp.default_layer import of_default_layer
 from vigil_lsp.markup import prose
-from vigil_lsp.operator_help import VIEW_DETAILS, VIEW_EXAMPLES, VIEW_SUMMARIES
+from vigil_lsp.operator_help import CONTEXT_FIELDS, VIEW_DETAILS, VIEW_EXAMPLES, VIEW_SUMMARIES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,6 +52,11 @@ def documentation(
         case ["module", name]:
             other = next((one for one in importable if one.name == name), None)
             return None if other is None else of_module(other)
+        case ["context", name] if name in CONTEXT_FIELDS:
+            return of_context(name)
+        case ["default", name]:
+            asked = of_default_layer(name)
+            return None if asked is None else of_declaration(asked[1], asked[0].source.text)
         case ["statement", name, path]:
             return _of_statement(name, path, modules)
         case ["form", name] if name in FORMS:
@@ -81,7 +87,12 @@ def of_view(name: str) -> str:
     return f"{code(f':{name}')}: {VIEW_SUMMARIES[name]}. {VIEW_DETAILS[name]}\n\n{block(VIEW_EXAMPLES[name], 'vigil')}"
 
 
-def of_declaration(item: Declaration | tree.Statement, text: str) -> str:
+def of_context(name: str) -> str:
+    """A field of the context."""
+    return f"{code(name)}: {CONTEXT_FIELDS[name]}. Only the rules of a gate can ask for it."
+
+
+def of_declaration(item: Declaration | tree.Statement | tree.Rule, text: str) -> str:
     """A declaration or statement as it is written, with what is said about it."""
     start = item.annotations[-1].span.end if item.annotations else item.span.start
     shown = block(text[start : item.span.end].strip()[:_LONGEST], "vigil")

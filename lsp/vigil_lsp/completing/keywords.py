@@ -26,6 +26,19 @@ WORDS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "PARAM": (("param", "a value that can be set from outside", "param ${1:name}: ${2:number} = $3"),),
     "PATTERN": (("pattern", "names a condition", "pattern ${1:name}(${2:x}) = $3"),),
     "STATEMENT": (("statement", "what every run has to keep to", "statement ${1:name}: $2"),),
+    "RULE": (
+        ("rule", "what a gate does about a call before it runs", "rule ${1:name}: when $2 then ${3|hold,block,pass|}"),
+    ),
+    "WHEN": (("when", "the calls that the rule is about: some event of them meets it", ""),),
+    "THEN": (("then", "what the rule asks for", ""),),
+    "MODE": (
+        ("hold", "somebody confirms the call first", ""),
+        ("block", "the call does not happen, whoever confirms it", ""),
+        ("pass", "the rules that it relaxes ask for nothing", ""),
+    ),
+    "RECORD": (("record", "what of the call stands in the log as it is", ""),),
+    "RELAXES": (("relaxes", "rules of the default layer that ask for nothing where this one matches", ""),),
+    "VIOLATES": (("violates", "the call would violate a statement", ""),),
     "TEST": (
         ("test", "a run, and what is expected of it", 'test "${1:name}" {\n    run {\n        $2\n    }\n    $3\n}'),
     ),
@@ -43,7 +56,12 @@ WORDS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "SATISFIED": (("satisfied", "no event is at fault", ""),),
     "VIOLATED": (("violated", "some event is at fault", ""),),
     "VACUOUS": (("vacuous", "nothing puts the statement to the test", ""),),
-    "WHEN": (("at", "when an event happens, or which ones are at fault", ""),),
+    "ASKS": (
+        ("holds", "the rule holds some call", ""),
+        ("blocks", "the rule blocks some call", ""),
+        ("passes", "the rule lets every call pass; of one that passes: it passes some call", ""),
+    ),
+    "MOMENT": (("at", "when an event happens, or which ones are at fault", ""),),
     "WITH": (("with", "the values of variables", ""),),
     "ARROW": (("->", "how the call ended, and what it showed", ""),),
     "TYPE": (
@@ -86,11 +104,14 @@ WORDS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "GE": ((">=", "is greater or equal", ""),),
 }
 _TEMPORAL = frozenset({"EARLIER", "LATER", "IMPLIES", "SINCE", "UNTIL", "WEAK", "REPEATED"})
-_ITEMS = ("POLICY", "STATEMENT", "PATTERN", "LET", "PARAM", "USE", "TEST")
+_ITEMS = ("POLICY", "STATEMENT", "RULE", "PATTERN", "LET", "PARAM", "USE", "TEST")
 """The likeliest first."""
 _OPERATORS = ("EQ", "IN", "MATCH", "NE", "NOT_MATCH", "CONTAINS", "GT", "GE", "LT", "LE")
-_SUFFIXES = frozenset({"WHEN", "WITH", "ARROW"})
+_SUFFIXES = frozenset({"MOMENT", "WITH", "ARROW"})
 _TRUTH = frozenset({"TRUE", "FALSE"})
+_CLAUSES = frozenset({"WHEN", "THEN", "RECORD", "RELAXES"})
+_ELSEWHERE = {"rule": frozenset({"STATUS", "OUTPUT"}), "statement": frozenset({"VIOLATES"})}
+"""What the grammar takes in the condition of an item and has no meaning there."""
 
 _BOUNDS = {
     "none": (),
@@ -123,7 +144,7 @@ _SHORT: dict[str, str] = {**{form.name: form.short for form in PRESETS.values()}
 def keywords(context: CompletionContext) -> Iterator[Candidate]:
     """The keywords and operators that the parser would take, as far as they mean something here."""
     slot, place = context.slot, context.place
-    if slot.role in ("declared", "annotation value"):
+    if slot.role in ("declared", "annotation value", "violated"):
         return
     accepted = set(place.accepted)
     if "AND" not in accepted:  # what follows a form; `until` is one
@@ -134,6 +155,8 @@ def keywords(context: CompletionContext) -> Iterator[Candidate]:
         accepted = accepted - {"WITH"} | {"ENTRY"}
     accepted -= frozenset() if slot.temporal else _TEMPORAL
     accepted -= {"ENTRY"} if slot.without_events else set()
+    accepted -= _ELSEWHERE.get(slot.within, frozenset())
+    accepted -= {"VIOLATES"} if slot.role == "field" else set()  # there it is a name
     if slot.role == "operator":
         accepted.discard("NOT")  # it is `not in`
     elif slot.role == "term":
@@ -172,6 +195,10 @@ def _group(context: CompletionContext, terminal: str, *, applied: bool) -> int:
         return 70
     if terminal == "ENTRY":
         return 63 if applied else 22
+    if terminal in _CLAUSES:
+        return 5 if context.place.indented or not context.place.leads else 31
+    if terminal == "VIOLATES":
+        return 17 if context.slot.within == "rule" and not context.slot.subject else 60
     if terminal in ("AFTER", "WHERE"):
         return 31 if context.slot.temporal else 30
     if terminal in _SUFFIXES:

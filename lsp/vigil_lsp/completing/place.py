@@ -52,6 +52,8 @@ class Place:
     """Whether a `policy` line could stand here."""
     leads: bool = False
     """Whether nothing stands before it on its line."""
+    indented: bool = False
+    """Whether white space does."""
     next: str = ""
     """The character behind what is being written."""
 
@@ -137,5 +139,6 @@ def _placed(
         fresh,
         headed,
         own_line,
+        text[start - 1 : start] in (" ", "\t"),
         text[end : end + 1],
     )

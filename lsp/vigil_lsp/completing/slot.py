@@ -13,6 +13,7 @@ Role: TypeAlias = Literal[
     "condition", "field", "term", "action", "action glob", "status", "operand", "set", "element", "member", "glob",
     "number", "contained", "operator", "view", "variable", "window", "limit",
     "clause", "setting", "recording", "event", "event argument", "event value",
+    "recorded", "relaxed", "violated",
     "kind", "moment", "param value", "expected", "verdict", "offender", "binding", "binding value", "none",
 ]  # fmt: skip
 
@@ -25,7 +26,8 @@ class Slot:
 
     `actions` are the names that the event at hand can have by what stands beside the place (None: any); `used` what
     is said already; `index` counts terms; `temporal`, it is in the body of `always`; `without_events`, in
-    `where` or among the tests of an entry; `about_action`, what is tested is the action's name.
+    `where` or among the tests of an entry; `about_action`, what is tested is the action's name. `within` is the item
+    whose condition it is in; elsewhere, and in a pattern, which both may apply, empty.
     """
 
     role: Role
@@ -36,3 +38,4 @@ class Slot:
     temporal: bool = False
     without_events: bool = False
     about_action: bool = False
+    within: Literal["", "statement", "rule"] = ""

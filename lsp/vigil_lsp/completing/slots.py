@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from vigil_lang.syntax.following import Part
     from vigil_lsp.completing.constraints import Names
 
-_HEADS = frozenset({"POLICY", "USE", "LET", "PARAM", "PATTERN", "STATEMENT", "TEST"})
+_HEADS = frozenset({"POLICY", "USE", "LET", "PARAM", "PATTERN", "STATEMENT", "RULE", "TEST"})
 _OTHER_EVENT = frozenset({"EARLIER", "LATER", "ALWAYS", "AFTER", "SINCE", "UNTIL"})
 _CALLED = frozenset({"NAME", "STRING"})
 _ORDER = frozenset({"LT", "LE", "GT", "GE"})
@@ -49,7 +49,10 @@ def slot_of(parts: Sequence[Part], accepted: frozenset[str], module: Module) -> 
         case "PATTERN" if (equals := first(rest, "EQ")) is not None:
             return _Conditions(rest[equals + 1 :], module, accepted).slot()
         case "STATEMENT" if len(rest) > 1:
-            return Slot("form") if len(rest) == 2 else _Conditions(rest[2:], module, accepted).slot()
+            found = Slot("form") if len(rest) == 2 else _Conditions(rest[2:], module, accepted).slot()
+            return replace(found, within="statement")
+        case "RULE" if len(rest) > 1:
+            return _rule(rest[2:], module, accepted)
     return Slot("declared" if not rest else "none")
 
 
@@ -68,6 +71,27 @@ def _annotation(parts: Sequence[Part]) -> Slot:
             written = next((term.raw for term in said if isinstance(term, tree.String)), "")
             return Slot("annotation value", text_of(rest[0]), used=frozenset({written}), index=len(said))
     return Slot("item")
+
+
+def _rule(rest: Sequence[Part], module: Module, accepted: frozenset[str]) -> Slot:
+    """Behind the colon of a rule: in its condition, or in a clause after that."""
+    then = first(rest, "THEN")
+    if then is None:
+        found = _Conditions(rest[1:], module, accepted).slot() if rest else Slot("none")
+        return replace(found, within="rule")
+    at = next(at for at in range(len(rest) - 1, -1, -1) if rest[at].symbol in ("THEN", "RECORD", "RELAXES"))
+    listed = frozenset(name for part in rest[at + 1 :] for name in _named(part.value))
+    condition = next((node for part in rest[1:then] for node in nodes_of(part.value)), None)
+    actions = None if condition is None else allowed(condition, module)
+    if rest[at].symbol == "THEN" or not {"NAME", "STRING"} & accepted:
+        return Slot("none", within="rule")
+    return Slot("recorded" if rest[at].symbol == "RECORD" else "relaxed", "", actions, listed, within="rule")
+
+
+def _named(value: object) -> Iterator[str]:
+    """The names and texts in it."""
+    yield from names_of(value)
+    yield from (written(node) for node in nodes_of(value))
 
 
 def _value(rest: Sequence[Part], wanted: str) -> Slot:
@@ -120,6 +144,8 @@ class _Conditions:
                 return Slot("action")
             case [*_, "ACTION", "MATCH"]:
                 return Slot("action glob")
+            case [*_, "VIOLATES"] if "NAME" in self.accepted:
+                return Slot("violated")
             case [*_, "STATUS", "EQ"]:
                 return Slot("status")
             case [*_, "HAS"]:

@@ -27,7 +27,7 @@ _Calls: TypeAlias = "dict[Symbol, list[tuple[Module, Span]]]"
 def callable_at(names: Names, reading: Reading, offset: int) -> Symbol | None:
     """The pattern or statement that is named at an offset, or else whose item stands there."""
     found = [mention.symbol for mention in names.at(reading.source.path, offset)]
-    return next((symbol for symbol in found if symbol.kind in ("pattern", "statement")), None)
+    return next((symbol for symbol in found if symbol.kind in ("pattern", "statement", "rule")), None)
 
 
 def incoming(names: Names, symbol: Symbol) -> _Calls:
@@ -35,7 +35,7 @@ def incoming(names: Names, symbol: Symbol) -> _Calls:
     return {
         owner: places
         for owner, applied in names.applied.items()
-        if owner.kind in ("pattern", "statement")
+        if owner.kind in ("pattern", "statement", "rule")
         and (places := [(module, mention.span) for module, mention in applied if mention.symbol == symbol])
     }
 
@@ -81,7 +81,12 @@ def _answer(
     """The other ends of calls, with their places; none for an item that this server did not send."""
     data: Any = item.data
     match data:
-        case {"kind": ("pattern" | "statement") as kind, "name": str(name), "path": str(path), "from": str(uri)}:
+        case {
+            "kind": ("pattern" | "statement" | "rule") as kind,
+            "name": str(name),
+            "path": str(path),
+            "from": str(uri),
+        }:
             seen, symbol = around(workspace, uri), Symbol(kind, name, path)
             near = Names(()) if seen is None else seen[1]
             names = Names([*near.readings, *users(workspace, near, symbol)])

@@ -43,7 +43,7 @@ def definitions(names: Names, reading: Reading, offset: int, library: Library) -
         for place in names.declarations(mention.symbol):
             module = names.module(place.source.path)
             item = None if module is None else item_at(module.file, place.span.start)
-            whole = mention.symbol.kind in ("pattern", "let", "param", "statement")
+            whole = mention.symbol.kind in ("pattern", "let", "param", "statement", "rule")
             span = item.span if item is not None and whole else place.span
             found.append(Definition(mention.span, place.source, span, place.span))
     return list(dict.fromkeys(found)) or _named(reading, offset, library)

@@ -33,13 +33,14 @@ KINDS: dict[type, types.SymbolKind] = {
     tree.Param: types.SymbolKind.Property,
     tree.Pattern: types.SymbolKind.Function,
     tree.Statement: types.SymbolKind.Event,
+    tree.Rule: types.SymbolKind.Operator,
     tree.TestCase: types.SymbolKind.Method,
 }
 """What the items of a policy are shown as."""
 
 _BY_WORD: dict[str, type] = {
     "use": tree.Use, "let": tree.Let, "param": tree.Param, "pattern": tree.Pattern, "statement": tree.Statement,
-    TEST: tree.TestCase,
+    "rule": tree.Rule, TEST: tree.TestCase,
 }  # fmt: skip
 _LONGEST = 80
 
@@ -85,6 +86,8 @@ def _entry(item: tree.Item, span: Span) -> Entry:
             children = tuple(Entry(param.text, variable, "", param.span, param.span) for param in params)
         case tree.Statement(_, form):
             detail = form.name if form.bound is None else f"{form.name}[{form.bound.raw}]"
+        case tree.Rule(_, when, then):
+            detail = f"{then} {to_text(when)}"
         case tree.TestCase():
             name = _short(text_of(item.name) or "") or '""'
             return Entry(name, kind, _short(_expected(item)), span, item.name.span)

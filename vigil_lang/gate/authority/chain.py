@@ -28,9 +28,9 @@ _Digest: TypeAlias = Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{64}\Z")]
 
 ProblemKind: TypeAlias = Literal[
     "format", "payload", "grant", "signature", "root", "issuer", "parent", "depth", "audience", "not_yet", "expired",
-    "revoked",
+    "revoked", "until",
 ]  # fmt: skip
-"""What keeps a chain from counting (docs/authority.md)."""
+"""What keeps a chain from counting (docs/authority.md); `until` is for who is told that a limit is over."""
 
 
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -132,7 +132,7 @@ def verify_chain(data: bytes, roots: Collection[str], audience: str, at: int, re
     for place, value in enumerate(envelopes):
         try:
             envelope = opened(value)
-            link = _link(envelope)
+            link = link_of(envelope)
         except _BadPayload as error:
             problems.append(Problem(place, "payload", f"{error}"))
             links.append(None)
@@ -167,7 +167,12 @@ def _array(value: object) -> list[object]:
     return value
 
 
-def _link(envelope: Envelope) -> Link:
+def link_of(envelope: Envelope) -> Link:
+    """The link that an envelope holds, by itself and without its signature.
+
+    Raises:
+        Malformed: it has another type, or its payload is none of a link.
+    """
     if envelope.payload_type != PAYLOAD_TYPE:
         raise Malformed(f"the payload's type is not {PAYLOAD_TYPE}")
     try:

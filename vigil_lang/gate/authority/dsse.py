@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from vigil_lang.gate.strict_json import Malformed
 
 if TYPE_CHECKING:
-    from vigil_lang.gate.authority.keys import Key
+    from collections.abc import Callable
 
 MAX_SIGNATURES = 16
 
@@ -31,12 +31,12 @@ def pae(payload_type: str, payload: bytes) -> bytes:
     return b"DSSEv1 %d %b %d %b" % (len(kind), kind, len(payload), payload)
 
 
-def sealed(payload_type: str, payload: bytes, key: Key) -> dict[str, object]:
-    """An envelope with one signature, as JSON."""
+def sealed(payload_type: str, payload: bytes, keyid: str, sign: Callable[[bytes], bytes]) -> dict[str, object]:
+    """An envelope with one signature, as JSON; `sign` makes it of the bytes that are signed, `keyid` is a hint."""
     return {
         "payload": base64.b64encode(payload).decode(),
         "payloadType": payload_type,
-        "signatures": [{"sig": base64.b64encode(key.sign(pae(payload_type, payload))).decode()}],
+        "signatures": [{"keyid": keyid, "sig": base64.b64encode(sign(pae(payload_type, payload))).decode()}],
     }
 
 

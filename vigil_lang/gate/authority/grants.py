@@ -44,7 +44,7 @@ def grant_condition(text: str) -> core.Condition:
     match parsed.file:
         case tree.File(
             name=None,
-            items=(tree.Statement(form=tree.Form("abs", (expr,)), after=None, where=None),),
+            items=(tree.Statement(form=tree.Form(_, (expr,)), after=None, where=None),),
             broken=(),
         ):
             pass

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from vigil_lang.gate.authority.chain import MAX_BYTES, PAYLOAD_TYPE, Limits, Payload, _link
+from vigil_lang.gate.authority.chain import MAX_BYTES, PAYLOAD_TYPE, Limits, Payload, link_of
 from vigil_lang.gate.authority.dsse import opened, sealed
 from vigil_lang.gate.canonical import base64url, canonical
 from vigil_lang.gate.strict_json import read_json
@@ -45,8 +45,8 @@ def issue(
         nbf=begins,
         exp=ends,
         depth=depth,
-        parent=_link(opened(before[-1])).id if before else None,
+        parent=link_of(opened(before[-1])).id if before else None,
         nonce=base64url(secrets.token_bytes(16)),
     )
-    envelope = sealed(PAYLOAD_TYPE, canonical(msgspec.to_builtins(payload)), key)
+    envelope = sealed(PAYLOAD_TYPE, canonical(msgspec.to_builtins(payload)), key.public, key.sign)
     return (json.dumps([*before, envelope], indent=1) + "\n").encode()

@@ -9,23 +9,22 @@ if TYPE_CHECKING:
 
     from vigil_lang.gate.authority.chain import Chain, Per
 
-WORDS: dict[Per, str] = {"run": "this run", "hour": "the last hour", "day": "the last day"}
+WORDS: dict[Per, str] = {"run": "a run", "hour": "an hour", "day": "a day"}
 
 
 def exhausted(chain: Chain, counters: Mapping[str, Mapping[Per, int]], at: int) -> tuple[str, ...]:
-    """Why one more call is beyond the limits of a chain's links, one text a link; empty where none is.
+    """Why one more call would exceed the limits of a chain's links, one text a link; empty where it would not.
 
-    `counters` has by a link's id how many calls passed under any chain with that link, in this run, the last hour and
-    the last day; `at` is in POSIX seconds. What a link has no counter for counts as used up.
+    `counters` has by a link's id how many calls it let pass, under whatever chain: in the run at hand, the last hour,
+    the last 24 hours. A link that is not among them counts as used up. `at` is in POSIX seconds.
     """
     found = []
     for place, (link, limits) in enumerate(zip(chain.links, chain.limits, strict=False)):
+        counter = counters.get(link.id)
         if at >= limits.until:
             found.append(f"link {place} lets calls pass until {limits.until} only")
-            continue
-        passed = counters.get(link.id, {}).get(limits.per)
-        if passed is None:
-            found.append(f"it is not known how many calls passed under link {place}")
-        elif passed >= limits.calls:
-            found.append(f"link {place} lets {limits.calls} calls pass in {WORDS[limits.per]}; {passed} did")
+        elif counter is None:
+            found.append(f"nobody knows how many calls link {place} let pass")
+        elif counter[limits.per] >= limits.calls:
+            found.append(f"link {place} lets {limits.calls} calls pass in {WORDS[limits.per]}, and they did")
     return tuple(found)

@@ -1,13 +1,13 @@
 """Conditions on a pending call's events: what a rule asks when, and what a grant allows.
 
-A rule matches as the language says (`denotation.meets`), but where a test needs what the event does not tell, the
-answer is unknown, and the gate blocks. What allows (a grant, a rule that relaxes another) has to hold for certain, and
-of every value: `path ~ "~/drafts/*"` does not allow a call that writes two files, one of them elsewhere.
+Both have three answers, for an event need not tell what a test asks. A rule matches where *some* value of a field meets
+its test, as the language says (`denotation.meets`). What allows (a grant, a rule that relaxes another) has to hold of
+*every* value: `path ~ "~/drafts/*"` does not allow a call that writes two files, one of them elsewhere.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
 
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import compare
@@ -16,92 +16,101 @@ from vigil_lang.semantics.views import members, viewed
 from vigil_lang.trace.values import number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
-CONTEXT = "context."
+CONTEXT: Final = "context."
 """What the names of fields begin with that speak of the moment, not of the action."""
+
+MAX_DEPTH: Final = 120
+"""How deeply a condition may be nested: a limit of its own, for the interpreter's depends on who calls."""
 
 
 class Facts(NamedTuple):
-    """What a condition is asked of: an event's names and arguments, and the context."""
+    """What a condition is asked of: an event's names and arguments, and the context.
+
+    `claimed` has those of its names that what allows has to speak of; for what asks it is all of them.
+    """
 
     names: tuple[str, ...]
+    claimed: tuple[str, ...]
     args: Mapping[str, tuple[str, ...]]
     context: Mapping[str, tuple[str, ...]]
 
+
+_T = TypeVar("_T")
 
 Answer: TypeAlias = bool | None
 """None where it is unknown."""
 
 Asked: TypeAlias = "Callable[[Facts], Answer]"
-Allows: TypeAlias = "Callable[[Facts], bool]"
+Over: TypeAlias = "Callable[[tuple[str, ...] | None, Callable[[str], Answer]], Answer]"
 _Values: TypeAlias = "Callable[[Facts], tuple[str, ...] | None]"
-_OfText: TypeAlias = "Callable[[str], Answer]"
 
 
-def asked(condition: core.Condition) -> Asked:
-    """Whether a rule's condition holds of an event; unknown where it tests what the event does not tell."""
+def ask(test: Callable[[_T], Answer], of: _T) -> Answer:
+    """The answer of a test; what cannot be evaluated (a view is too costly, a text is no Unicode) is unknown."""
+    try:
+        return test(of)
+    except Exception:  # whatever it is, nothing may be skipped because of it
+        return None
+
+
+def some(values: tuple[str, ...] | None, test: Callable[[str], Answer]) -> Answer:
+    """Whether a test holds of some value of a field; unknown where the field is."""
+    if values is not None and len(values) == 1:
+        return test(values[0])
+    return None if values is None else _any(ask(test, value) for value in values)
+
+
+def every(values: tuple[str, ...] | None, test: Callable[[str], Answer]) -> Answer:
+    """Whether a test holds of every value of a field, and of one at least; unknown where they differ."""
+    answers = {None} if values is None else {ask(test, value) for value in values} or {False}
+    return answers.pop() if len(answers) == 1 else None
+
+
+def compiled(condition: core.Condition, over: Over, depth: int = 0) -> Asked:
+    """A condition as a function, with `some` or `every` over the values of a field.
+
+    Raises:
+        ValueError: it has a variable, a pattern that is none, or is nested too deeply.
+    """
+    if depth > MAX_DEPTH:
+        raise ValueError(f"a condition is nested more than {MAX_DEPTH} deep")
     match condition:
         case core.ActionIn(names):
-            return lambda f: not names.isdisjoint(f.names)
+            return lambda f: not names.isdisjoint(f.claimed) or (False if names.isdisjoint(f.names) else None)
         case core.ActionMatches(matcher):
             fits = predicate(matcher)
-            return lambda f: any(map(fits, f.names))
+            return lambda f: any(map(fits, f.claimed)) or (None if any(map(fits, f.names)) else False)
         case core.StatusIs():
             return lambda _: None
         case core.Has(field):
-            values = _values(field)
-            return lambda f: bool(values(f)) if field.views else values(f) is not None
+            carried, views = _carried(field.name), field.views
+            if field.output:
+                return lambda _: None
+            return lambda f: bool(viewed(views, carried(f) or ())) if views else carried(f) is not None
         case core.Entry(field, body):
-            values, inner = _values(field), asked(body)
-            return lambda f: _some_entry(values(f), inner, f)
+            values, inner = _values(field), compiled(body, over, depth + 1)
+            return lambda f: over(values(f), lambda text: _of_entry(text, inner, f))
         case core.NotC(body):
-            inner = asked(body)
-            return lambda f: None if (found := inner(f)) is None else not found
+            inner = compiled(body, over, depth + 1)
+            return lambda f: None if (answer := inner(f)) is None else not answer
         case core.AndC(items):
-            each = [asked(item) for item in items]
+            each = [compiled(item, over, depth + 1) for item in items]
             return lambda f: _all(each, f)
         case core.OrC(items):
-            each = [asked(item) for item in items]
-            return lambda f: _any(each, f)
+            each = [compiled(item, over, depth + 1) for item in items]
+            return lambda f: _any(ask(one, f) for one in each)
         case core.Compares(field):
             values, test = _values(field), _of_text(condition)
-            return lambda f: _some(values(f) or None, test)
+            return lambda f: over(values(f) or None, test)
         case _:
             values, test = _values(condition.field), _of_text(condition)
-            return lambda f: _some(values(f), test)
-
-
-def allows(condition: core.Condition, certain: bool = True) -> Allows:
-    """Whether a condition holds for certain and of every value; not `certain`, whether it may hold of some value."""
-    match condition:
-        case core.ActionIn() | core.ActionMatches():
-            names = asked(condition)
-            return lambda f: bool(names(f))
-        case core.StatusIs():
-            return lambda _: not certain
-        case core.Has():
-            present = asked(condition)
-            return lambda f: bool(present(f))
-        case core.Entry(field, body):
-            values, inner = _values(field), allows(body, certain)
-            return lambda f: _each_entry(values(f), inner, f, certain)
-        case core.NotC(body):
-            inner = allows(body, not certain)
-            return lambda f: not inner(f)
-        case core.AndC(items):
-            each = [allows(item, certain) for item in items]
-            return lambda f: all(one(f) for one in each)
-        case core.OrC(items):
-            each = [allows(item, certain) for item in items]
-            return lambda f: any(one(f) for one in each)
-        case _:
-            values, test = _values(condition.field), _of_text(condition)
-            return lambda f: _each(values(f), test, certain)
+            return lambda f: over(values(f), test)
 
 
 def concerns(condition: core.Condition) -> frozenset[str] | None:
-    """Names one of which an event has wherever the condition may hold; None where that may be any."""
+    """Names one of which an event has wherever the condition is not false; None where that may be any."""
     match condition:
         case core.ActionIn(names):
             return names
@@ -115,31 +124,32 @@ def concerns(condition: core.Condition) -> frozenset[str] | None:
             return None
 
 
+def _carried(name: str) -> _Values:
+    """What an event, or the context, has under a name; None where it has nothing."""
+    if name.startswith(CONTEXT):
+        return lambda f: f.context.get(name)
+    return lambda f: f.args.get(name)
+
+
 def _values(field: core.Reads) -> _Values:
-    """A field's texts; None where the event does not carry it, or `json` finds nothing there."""
+    """A field's texts; None where there is no such field, or where `json` finds nothing in it."""
+    carried, views = _carried(field.name), field.views
     if field.output:
         return lambda _: None
-    name, views = field.name, field.views
-    if name.startswith(CONTEXT):
-        return lambda f: None if (found := f.context.get(name)) is None else viewed(views, found)
     if not views:
-        return lambda f: f.args.get(name)
-    selects = any(view.name in ("json", "member") for view in views)
+        return carried
+    looks = max((at for at, view in enumerate(views, 1) if view.name in ("json", "member")), default=0)
 
     def of(f: Facts) -> tuple[str, ...] | None:
-        found = f.args.get(name)
-        seen = None if found is None else viewed(views, found)
-        return None if selects and not seen else seen
+        found = carried(f)
+        seen = None if found is None else viewed(views[:looks], found)
+        return None if seen is None or (looks and not seen) else viewed(views[looks:], seen)
 
     return of
 
 
-def _of_text(test: core.Test) -> _OfText:
-    """What a test says of one text of its field.
-
-    Raises:
-        ValueError: it compares with a variable, which a rule has none of.
-    """
+def _of_text(test: core.Test) -> Callable[[str], Answer]:
+    """What a test says of one text of its field."""
     match test:
         case core.In(_, values, negated):
             return lambda text: (text in values) != negated
@@ -154,50 +164,27 @@ def _of_text(test: core.Test) -> _OfText:
             raise ValueError("a rule has no variables")
 
 
-def _some(values: tuple[str, ...] | None, test: _OfText) -> Answer:
-    if values is None:
-        return None
-    answers = [test(text) for text in values]
-    return True if True in answers else None if None in answers else False
+def _of_entry(text: str, inner: Asked, facts: Facts) -> Answer:
+    entry = members(text)
+    return None if entry is None else inner(facts._replace(args=entry))
 
 
-def _each(values: tuple[str, ...] | None, test: _OfText, certain: bool) -> bool:
-    if certain:
-        return bool(values) and all(test(text) is True for text in values or ())
-    return values is None or any(test(text) is not False for text in values)
-
-
-def _some_entry(values: tuple[str, ...] | None, inner: Asked, facts: Facts) -> Answer:
-    if values is None:
-        return None
-    answers = [None if (entry := members(text)) is None else inner(facts._replace(args=entry)) for text in values]
-    return True if True in answers else None if None in answers else False
-
-
-def _each_entry(values: tuple[str, ...] | None, inner: Allows, facts: Facts, certain: bool) -> bool:
-    answers = [
-        not certain if (entry := members(text)) is None else inner(facts._replace(args=entry)) for text in values or ()
-    ]
-    if certain:
-        return bool(answers) and all(answers)
-    return values is None or any(answers)
+def _any(answers: Iterable[Answer]) -> Answer:
+    found: Answer = False
+    for answer in answers:
+        if answer:
+            return True
+        if answer is None:
+            found = None
+    return found
 
 
 def _all(each: list[Asked], facts: Facts) -> Answer:
-    unknown = False
+    found: Answer = True
     for one in each:
-        answer = one(facts)
+        answer = ask(one, facts)
         if answer is False:
             return False
-        unknown = unknown or answer is None
-    return None if unknown else True
-
-
-def _any(each: list[Asked], facts: Facts) -> Answer:
-    unknown = False
-    for one in each:
-        answer = one(facts)
-        if answer:
-            return True
-        unknown = unknown or answer is None
-    return None if unknown else False
+        if answer is None:
+            found = None
+    return found

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Literal, TypeAlias
 
 from vigil_lang.base.node import Plain
+from vigil_lang.gate.decide.conditions import Asked, compiled, every
 from vigil_lang.semantics.core import Condition
 from vigil_lang.trace import Event
 
@@ -70,7 +72,7 @@ class Action(Plain, frozen=True, eq=False):
     faults: tuple[str, ...] = ()
 
 
-class Authority(Plain, frozen=True, eq=False):
+class Authority(Plain, frozen=True, eq=False, gc=True, dict=True):
     """What the agent may do unconditionally: where every one of `grants` allows it, or anything where it is `open`.
 
     `refused` says why the chain counts for nothing, `revoked` what of it was revoked, `exhausted` which limits this
@@ -83,6 +85,15 @@ class Authority(Plain, frozen=True, eq=False):
     revoked: tuple[str, ...] = ()
     exhausted: tuple[str, ...] = ()
     stale: tuple[str, ...] = ()
+
+    @cached_property
+    def allowing(self) -> tuple[Asked, ...]:
+        """The grants as functions: made once, where one authority serves the decisions of a run.
+
+        Raises:
+            ValueError: a grant has a variable, a pattern that is none, or is nested too deeply.
+        """
+        return tuple(compiled(grant, every) for grant in self.grants)
 
 
 class Tier(Plain, frozen=True, eq=False):

@@ -12,7 +12,7 @@ import time
 from array import array
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
@@ -116,6 +116,23 @@ class Log:
     def at(self) -> int:
         """The time of the last entry, in microseconds since 1970; 0 where there is none."""
         return self._at
+
+    @property
+    def signed_to(self) -> int:
+        """The number of entries that the newest checkpoint signs."""
+        return self._signed_size
+
+    @cached_property
+    def origin(self) -> str:
+        """The name of the log, which its key has too: what chains name as their audience.
+
+        Raises:
+            StateError: its verifier key cannot be read.
+        """
+        try:
+            return VerifierKey.parse(_read(self._folder.log_vkey, 10_000).decode()).name
+        except (OSError, ValueError) as error:
+            raise StateError(f"the log's key {self._folder.log_vkey} cannot be read: {error}") from error
 
     def entries(self, start: int = 0) -> Iterator[tuple[int, dict[str, Any]]]:
         """The entries from a number on, each with its number, up to those that were taken in.
@@ -527,6 +544,6 @@ def moment(text: str) -> int:
     Raises:
         ValueError: it is not as entries have it.
     """
-    if len(text) != 27 or text[10] != "T" or text[19] != "." or text[26] != "Z":
+    if not isinstance(text, str) or len(text) != 27 or text[10] != "T" or text[19] != "." or text[26] != "Z":
         raise ValueError(f"`{text[:40]}` is no time")
     return (datetime.fromisoformat(text) - _EPOCH) // _MICROSECOND

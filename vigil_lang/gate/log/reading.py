@@ -13,16 +13,16 @@ import sqlite3
 import tempfile
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import msgspec
+
+from vigil_lang.gate.log.log import MAX_LINE, moment
 from vigil_lang.gate.log.notes import MAX_NOTE, Checkpoint, Note, NoteError, VerifierKey
 from vigil_lang.gate.log.side_store import PlainValue
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-MAX_LINE = 16_000_000
-"""Bytes of the longest line of a log that is read."""
 
 _CHUNK = 1 << 20
 _SIZE = re.compile(r"0|[1-9][0-9]{0,17}")
@@ -132,6 +132,18 @@ class LogCopy:
         finally:
             os.close(handle)
 
+    def entries(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        """The entries with their numbers; each has a `kind` and a time `at`. A line without an end is none.
+
+        Raises:
+            CannotRead: the log, or an entry of it, cannot be read.
+        """
+        before: bytes | None = None
+        for seq, line in enumerate(self.lines(), -1):
+            if before is not None:
+                yield seq, _entry(seq, before)
+            before = line
+
     @contextmanager
     def plain(self) -> Iterator[Iterator[PlainValue]]:
         """The rows of the side store by entry; none where it was deleted.
@@ -240,6 +252,17 @@ def read_small(path: Path) -> bytes:
 def reason(error: Exception) -> str:
     """Why something failed, for a message."""
     return (error.strerror if isinstance(error, OSError) and error.strerror else str(error)).lower()
+
+
+def _entry(seq: int, line: bytes) -> dict[str, Any]:
+    try:
+        entry: dict[str, Any] = msgspec.json.decode(line, type=dict[str, Any])
+        moment(entry["at"])
+        if isinstance(entry["kind"], str):
+            return entry
+    except (ValueError, KeyError, TypeError, RecursionError):
+        pass
+    raise CannotRead(f"entry {seq} of the log is damaged: `vigil audit verify` says more")
 
 
 def _row(row: tuple[object, ...]) -> PlainValue:

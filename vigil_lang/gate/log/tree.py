@@ -112,24 +112,6 @@ def consistency_proof(old: int, leaves: Sequence[bytes]) -> list[bytes]:
     return path[::-1]
 
 
-def includes(index: int, size: int, leaf: bytes, path: Sequence[bytes], root: bytes) -> bool:
-    """Whether a proof shows that a tree has a leaf (RFC 9162, section 2.1.3.2)."""
-    if not 0 <= index < size:
-        return False
-    found, at, last = leaf, index, size - 1
-    for step in path:
-        if last == 0:
-            return False
-        if at & 1 or at == last:
-            found = node_hash(step, found)
-            while not at & 1 and at:
-                at, last = at >> 1, last >> 1
-        else:
-            found = node_hash(found, step)
-        at, last = at >> 1, last >> 1
-    return last == 0 and found == root
-
-
 def consistent(old: int, new: int, old_root: bytes, new_root: bytes, path: Sequence[bytes]) -> bool:
     """Whether a proof shows that one tree grew into another (RFC 9162, section 2.1.4.2)."""
     if old == new:

@@ -46,9 +46,9 @@ _LEAF = 32
 
 class Problem(NamedTuple):
     """Something that is wrong with a log. `seq` is the first entry that nothing vouches for, or the one that it is
-    about; `entry` is the place where the log departs from its index, where that is known."""
+    about, else 0; `entry` is the place where the log departs from its index, where there is one."""
 
-    seq: int | None
+    seq: int
     kind: ProblemKind
     message: str
     entry: int | None = None
@@ -74,7 +74,7 @@ class Audit(NamedTuple):
     key_given: bool
     derived: Mapping[str, int]
     torn: int
-    index: Literal["read", "absent", "unreadable"]
+    index_state: Literal["read", "absent", "unreadable"]
 
     @property
     def cannot_judge(self) -> bool:
@@ -93,7 +93,7 @@ class Audit(NamedTuple):
             "key": "given" if self.key_given else "state",
             "decisions": dict(self.derived),
             "torn": self.torn,
-            "index": self.index,
+            "index": self.index_state,
         }
 
 
@@ -159,7 +159,7 @@ class _Verification:
             self._read_checkpoints()
             self._read_kept()
         except CannotRead as error:
-            self._problems.append(Problem(None, "unreadable", str(error)))
+            self._problems.append(Problem(0, "unreadable", str(error)))
         try:
             self._read_lines()
         except CannotRead as error:
@@ -185,7 +185,7 @@ class _Verification:
         sizes, others = self._log.sizes()
         self._sizes = set(sizes)
         for name in others:
-            self._problems.append(Problem(None, "checkpoint", f"checkpoints/{name!r} is no checkpoint"))
+            self._problems.append(Problem(0, "checkpoint", f"checkpoints/{name!r} is no checkpoint"))
         newest = b""
         for size in sizes:
             name = f"checkpoints/{size}"
@@ -216,7 +216,7 @@ class _Verification:
         try:
             copy = self._log.note()
         except OSError as error:
-            self._problems.append(Problem(size, "checkpoint", f"`checkpoint` cannot be read: {reason(error)}"))
+            self._problems.append(Problem(size or 0, "checkpoint", f"`checkpoint` cannot be read: {reason(error)}"))
             return
         if size is None and copy is not None:
             self._problems.append(Problem(0, "checkpoint", "`checkpoint` is there, and no checkpoints/SIZE is"))
@@ -230,7 +230,7 @@ class _Verification:
             try:
                 self._take(signed(data), name, kept=True)
             except NoteError as error:
-                self._problems.append(Problem(None, "checkpoint", f"{name} is none: {error}"))
+                self._problems.append(Problem(0, "checkpoint", f"{name} is none: {error}"))
 
     def _take(self, found: Signed, name: str, *, kept: bool) -> None:
         """Take a checkpoint for true, where the log or a witness signed it; else that it is not is a problem."""
@@ -273,7 +273,7 @@ class _Verification:
             self._torn = len(before or b"")
             rows.all_before(self._frontier.size + 1)
         if rows.broken:
-            self._problems.append(Problem(None, "side", f"the side store cannot be read: {rows.broken}"))
+            self._problems.append(Problem(0, "side", f"the side store cannot be read: {rows.broken}"))
 
     def _side_rows(self, stack: ExitStack) -> Iterator[PlainValue]:
         try:
@@ -364,29 +364,31 @@ class _Verification:
                 told = f"{each.name} has another root than the log, which a later checkpoint vouches for"
                 self._problems.append(Problem(each.size, "checkpoint", told))
             elif tree is None:
-                start = max((one.size for one in fits if one.size < each.size), default=0)
+                before = [one.size for one in fits if one.size < each.size and (one.kept or not each.kept)]
+                start = max(before, default=0)
                 tree = self._guess(start, each, bool(beyond), departs)
         if tree is None and beyond:
             most = max(each.size for each in beyond)
-            tree = Problem(size, "cut", f"the log has {size:,} entries, {_named(beyond, most)} covers {most:,}")
+            tree = Problem(
+                vouched, "cut", f"the log has {size:,} entries, {_named(beyond, most)} covers {most:,}", size
+            )
             if departs is not None and departs.kind != "cut":
                 tree = Problem(vouched, departs.kind, departs.message, departs.entry)
         if tree is None and departs is not None:
-            seq = departs.entry if departs.kind == "cut" or departs.entry < vouched else vouched
-            tree = Problem(seq, departs.kind, departs.message, departs.entry)
-        self._tell_of_entries(tree, bool(wrong or beyond))
+            tree = Problem(min(vouched, departs.entry), departs.kind, departs.message, departs.entry)
+        self._tell_of_entries(tree)
         missing = [each for each in self._ended_runs if each not in self._sizes and each < size]
         if missing and tree is None:
             told = f"checkpoints/{missing[0]}, which was made at the end of a run, is missing"
             self._problems.append(Problem(missing[0], "checkpoint", told))
-        return [each for each in fits if tree is None or tree.seq is None or each.size <= tree.seq]
+        return [each for each in fits if tree is None or each.size <= tree.seq]
 
     def _guess(self, start: int, anchor: _Anchor, shorter: bool, departs: _Departure | None) -> Problem:
         """What was done between the last checkpoint that fits and one that does not."""
         told = f"from entry {start} on, the log is not what {anchor.name} covers"
         if departs is not None:
             return Problem(start, departs.kind, f"{told}: {departs.message}", departs.entry)
-        kinds = {each.kind for each in self._of_entries if each.seq is not None and start <= each.seq}
+        kinds = {each.kind for each in self._of_entries if start <= each.seq}
         between = bytes(self._leaves[start * _LEAF :])
         leaves = {between[at : at + _LEAF] for at in range(0, len(between), _LEAF)}
         if len(leaves) * _LEAF < len(between):
@@ -397,17 +399,17 @@ class _Verification:
             return Problem(start, "removed", f"{told}, and it is shorter than a checkpoint says")
         return Problem(start, "changed", told)
 
-    def _tell_of_entries(self, tree: Problem | None, unvouched: bool) -> None:
+    def _tell_of_entries(self, tree: Problem | None) -> None:
         """What single entries are at fault in; of what follows a change nothing is told, for it follows from that."""
         told = self._of_entries
         if tree is not None:
             self._problems.append(tree)
-            if unvouched or tree.kind != "cut":
-                told = [each for each in told if each.seq is not None and each.seq < (tree.seq or 0)]
+            if tree.kind != "cut":
+                told = [each for each in told if each.seq < tree.seq]
                 self._untold.clear()
         self._problems += told
         self._problems += [
-            Problem(None, kind, f"{count:,} more entries have such a problem") for kind, count in self._untold.items()
+            Problem(0, kind, f"{count:,} more entries have such a problem") for kind, count in self._untold.items()
         ]
 
 

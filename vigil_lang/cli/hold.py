@@ -1,0 +1,289 @@
+"""`vigil hold`: what waits to be confirmed, and confirming or denying it."""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from vigil_lang.cli.exit_codes import CLEAN, FINDINGS
+from vigil_lang.cli.gate import StateFault, state_option
+from vigil_lang.cli.key import key_options
+from vigil_lang.cli.output import console, output_options
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from vigil_lang.gate.holds import Holds
+    from vigil_lang.gate.log.log import Log
+    from vigil_lang.gate.store import Hold
+
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+@click.group("hold", no_args_is_help=True)
+def command() -> None:
+    """Show, confirm or deny the actions that a gate holds.
+
+    Nothing is confirmed by waiting: a hold that nobody answers expires, and its action is not done.
+    """
+
+
+@contextmanager
+def _state(state: str | None) -> Iterator[tuple[Holds, Log]]:
+    """The holds of a state folder, and its log. What cannot be done is the caller's fault: exit status 2."""
+    from vigil_lang.gate.holds import HoldError, Holds
+    from vigil_lang.gate.log.log import Log
+    from vigil_lang.gate.settings import read_settings
+    from vigil_lang.gate.state import StateError, StateFolder, state_path
+    from vigil_lang.gate.store import Store
+
+    try:
+        folder = StateFolder(state_path(state))
+        settings = read_settings(folder.settings)
+        log = Log(folder, settings.log)
+        yield Holds(folder, log, Store(folder, log), settings.holds, settings.notify), log
+    except (StateError, HoldError) as error:
+        from vigil_lang.diagnostics.visible import visible
+
+        raise StateFault(visible(str(error))) from error
+
+
+class _Duration(click.ParamType[int]):
+    """`90s`, `30m`, `1h` or `2d`, in seconds."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        found = re.fullmatch(r"([0-9]{1,9})([smhd])", str(value))
+        if found is None:
+            self.fail(f"{value!r} is no duration: write 90s, 30m, 1h or 2d.", param, ctx)
+        return int(found[1]) * _SECONDS[found[2]]
+
+
+def _names(function: Any) -> Any:
+    return click.argument("names", metavar="ID...", nargs=-1, required=True)(function)
+
+
+@command.command("list")
+@click.option("--all", "every", is_flag=True, help="Also those that wait no more.")
+@state_option
+@output_options("human", "json")
+def list_holds(every: bool, state: str | None, format: str) -> int:  # noqa: A002 - the option's name
+    """List what waits to be confirmed: the most severe first, and the oldest of them.
+
+    Exit status: 0, or 2 where the state cannot be read.
+    """
+    with _state(state) as (holds, log):
+        found = holds.listed(every=every)
+        if format == "json":
+            from vigil_lang.diagnostics.visible import safe_json
+
+            click.echo(safe_json({"schema": "vigil.holds/1", "holds": [_json(hold, log) for hold in found]}))
+        else:
+            from vigil_lang.cli.hold_screen import show_list
+
+            show_list([(hold, _action(hold, log)) for hold in found], holds.now(), console(), every=every)
+    return CLEAN
+
+
+@command.command("show")
+@click.argument("name", metavar="ID")
+@state_option
+@output_options("human", "json")
+def show(name: str, state: str | None, format: str) -> int:  # noqa: A002 - the option's name
+    """Show a hold: the action in full, why it is held, and what exactly a confirmation allows.
+
+    Exit status: 0, or 2 where there is no such hold.
+    """
+    with _state(state) as (holds, log):
+        _show([holds.look(name)], holds, log, format)
+    return CLEAN
+
+
+@command.command("wait")
+@click.argument("name", metavar="ID")
+@click.option("--for", "longest", type=_Duration(), default="55s", show_default=True, help="How long, at most 55s.")
+@state_option
+@output_options("human", "json")
+def wait(name: str, longest: int, state: str | None, format: str) -> int:  # noqa: A002 - the option's name
+    """Wait until a hold is approved, denied, expired or cancelled.
+
+    Exit status: 0 it is approved; 1 it is not: denied, expired, cancelled, or it still waits; 2 there is no such hold.
+    """
+    with _state(state) as (holds, log):
+        found = holds.wait(name, longest)
+        _tell([found], log, format)
+    return CLEAN if found.state == "approved" else FINDINGS
+
+
+@command.command("approve")
+@_names
+@key_options
+@state_option
+@output_options("human", "json")
+def approve(
+    names: tuple[str, ...],
+    key_file: str | None,
+    key_command: str | None,
+    state: str | None,
+    format: str,  # noqa: A002 - the option's name
+) -> int:
+    """Confirm holds with your key: all that are named or, where one cannot be, none.
+
+    Exit status: 0 done; 2 a hold waits no more, or the key may not confirm it.
+    """
+    return _approve(names, None, key_file, key_command, state, format)
+
+
+@command.command("release")
+@_names
+@click.option("--for", "seconds", type=_Duration(), required=True, help="For how long: 90s, 30m, 1h.")
+@key_options
+@state_option
+@output_options("human", "json")
+def release(
+    names: tuple[str, ...],
+    seconds: int,
+    key_file: str | None,
+    key_command: str | None,
+    state: str | None,
+    format: str,  # noqa: A002 - the option's name
+) -> int:
+    """Confirm holds, and for some time all calls like theirs; each of these is still decided and logged.
+
+    Exit status: 0 done; 2 a hold waits no more, the key may not confirm it, or the time is longer than the settings
+    allow.
+    """
+    return _approve(names, seconds, key_file, key_command, state, format)
+
+
+def _approve(
+    names: Sequence[str],
+    seconds: int | None,
+    key_file: str | None,
+    key_command: str | None,
+    state: str | None,
+    format: str,  # noqa: A002 - the option's name
+) -> int:
+    from vigil_lang.gate.authority.keys import load_key
+
+    key = load_key(key_file, command=key_command)
+    with _state(state) as (holds, log):
+        _tell(holds.approve(holds.signed(names, key, release=seconds)), log, format)
+    return CLEAN
+
+
+@command.command("deny")
+@_names
+@key_options
+@state_option
+@output_options("human", "json")
+def deny(
+    names: tuple[str, ...],
+    key_file: str | None,
+    key_command: str | None,
+    state: str | None,
+    format: str,  # noqa: A002 - the option's name
+) -> int:
+    """Deny holds with your key: all that are named or, where one cannot be, none. One denial suffices.
+
+    Exit status: 0 done; 2 a hold waits no more, or the key may not deny it.
+    """
+    from vigil_lang.gate.authority.keys import load_key
+
+    key = load_key(key_file, command=key_command)
+    with _state(state) as (holds, log):
+        _tell(holds.deny(holds.signed_denials(names, key)), log, format)
+    return CLEAN
+
+
+@command.command("cancel")
+@_names
+@click.option("--why", default="it is not wanted any more", show_default=True, help="What the log says of it.")
+@state_option
+@output_options("human", "json")
+def cancel(names: tuple[str, ...], why: str, state: str | None, format: str) -> int:  # noqa: A002
+    """Take back what was asked for. Whoever asks may do this, without a key.
+
+    Exit status: 0 done; 2 a hold waits no more.
+    """
+    with _state(state) as (holds, log):
+        _tell(holds.cancel(names, why), log, format)
+    return CLEAN
+
+
+def _tell(found: Sequence[Hold], log: Log, format: str) -> None:  # noqa: A002 - the option's name
+    """What became of holds, a line each."""
+    if format == "json":
+        _print_json(found, log)
+        return
+    from vigil_lang.cli.hold_screen import show_outcome
+
+    show_outcome(found, console())
+
+
+def _show(found: Sequence[Hold], holds: Holds, log: Log, format: str) -> None:  # noqa: A002 - the option's name
+    if format == "json":
+        _print_json(found, log)
+        return
+    from vigil_lang.cli.hold_screen import show_hold
+
+    for hold in found:
+        show_hold(hold, _action(hold, log), holds.now(), console())
+
+
+def _print_json(found: Sequence[Hold], log: Log) -> None:
+    from vigil_lang.diagnostics.visible import safe_json
+
+    for hold in found:
+        click.echo(safe_json({"schema": "vigil.hold/1", **_json(hold, log)}))
+
+
+def _action(hold: Hold, log: Log) -> object:
+    """What was asked for, None where the plain values were deleted."""
+    inputs = log.plain(hold.seq, "/inputs")
+    return inputs.get("action") if isinstance(inputs, dict) else None
+
+
+def _json(hold: Hold, log: Log) -> dict[str, Any]:
+    """The published form of a hold."""
+    from vigil_lang.gate.log.log import text_of
+
+    opened = hold.opened
+    return {
+        "id": hold.id,
+        "state": hold.state,
+        "binding": opened["binding"],
+        "likeness": opened["likeness"],
+        "nonce": opened["hold"]["nonce"],
+        "expires": hold.expires,
+        "expires_at": text_of(hold.expires * 1_000_000),
+        "opened_at": opened["at"],
+        "seq": hold.seq,
+        "run": opened["run"],
+        "agent": opened["agent"],
+        "user": opened.get("user"),
+        "action": _action(hold, log),
+        "reasons": opened["reasons"],
+        "tier": opened.get("tier", 0),
+        "policy_digest": opened.get("policy_digest"),
+        "authority_digest": opened.get("authority_digest"),
+        "confirm_by": hold.confirm_by,
+        "quorum": hold.quorum,
+        "missing": hold.missing,
+        "confirmations": [
+            {name: entry[name] for name in ("by", "who", "signature", "at", "uses", "release", "expires")}
+            for entry in hold.confirmations
+        ],
+        "joined": hold.joined,
+        "escalated": hold.escalated,
+        "closed": hold.closed,
+        "why": hold.why,
+        "uses": hold.uses,
+        "used": hold.used,
+        "until": hold.until,
+        "void": hold.void,
+    }

@@ -1,0 +1,174 @@
+"""Holds as a person reads them: what waits, one of them in full, and what became of some."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from rich.text import Text
+
+from vigil_lang.diagnostics.human import STYLES, hanging
+from vigil_lang.gate.confirmation import reason_key
+from vigil_lang.gate.log.log import text_of
+from vigil_lang.trace import Event
+from vigil_lang.verdict.calls import call_text, middle
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from vigil_lang.gate.store import Hold
+
+_STATES = {
+    "pending": STYLES["warning"], "approved": "bold green", "denied": STYLES["error"], "expired": "dim",
+    "cancelled": "dim",
+}  # fmt: skip
+_HEAD = 12
+_LABEL = 10
+_WORDS = {"user": "an approver", "organisation": "an approver of the organisation"}
+
+
+def show_list(holds: Sequence[tuple[Hold, object]], at: int, console: Console, *, every: bool) -> None:
+    """Each hold with its action, who asks, how long it waits still, and what holds it."""
+    waiting = sum(hold.state == "pending" for hold, _ in holds)
+    head = f"{waiting} action{'' if waiting == 1 else 's'} wait{'s' if waiting == 1 else ''} to be confirmed"
+    console.print(Text(head if waiting else "Nothing waits to be confirmed", "bold"))
+    for hold, action in holds:
+        console.print()
+        room = console.width - _HEAD
+        console.print(Text.assemble((f"{hold.id:<{_HEAD}}", _STATES[hold.state]), _call(action, room)))
+        told = [f"{_time_left(hold, at)} left" if hold.state == "pending" else _outcome(hold)]
+        told.append(f"{hold.opened['agent']}, run {hold.opened['run']}")
+        if hold.state == "pending":
+            told.append(_needs(hold))
+        if hold.opened.get("tier"):
+            told.append(f"tier {hold.opened['tier']}")
+        _line(console, " · ".join(told), "dim")
+        for reason in _reasons(hold):
+            _line(console, f"{reason_key(reason)}: {reason['message']}")
+    if waiting and not every:
+        console.print()
+        console.print(Text("vigil hold show ID has all of it; vigil hold approve ID… confirms.", "dim"))
+
+
+def show_hold(hold: Hold, action: object, at: int, console: Console) -> None:
+    """One hold: who asks for what, the action in full, why it is held, and what a confirmation allows."""
+    opened = hold.opened
+    console.print(Text.assemble((f"{hold.id}  ", "bold"), (hold.state, _STATES[hold.state])))
+    user = f" for {opened['user']}" if opened.get("user") else ""
+    _pair(console, "asks", f"{opened['agent']}{user}, in the run {opened['run']}, at tier {opened.get('tier', 0)}")
+    again = f", and {hold.joined} times again" if hold.joined > 1 else ", and once again" if hold.joined else ""
+    _pair(console, "asked", f"{text_of(hold.opened_at)}{again}")
+    if hold.state == "pending":
+        _pair(console, "left", f"{_time_left(hold, at)}, until {_second(hold.expires)}; then it expires")
+        _pair(console, "needs", _needs(hold))
+    else:
+        _pair(console, "became", _outcome(hold))
+    for entry in hold.confirmations:
+        _pair(console, "confirmed", f"{entry['at']} by {entry['by']}")
+
+    _title(console, "The action")
+    if action is None:
+        _text(console, "Its arguments are not known any more: the plain values were deleted.")
+    else:
+        given = action if isinstance(action, dict) else {}
+        _text(console, str(given.get("tool") or "steps"), "bold")
+        shown = given.get("input") if "input" in given else given.get("events", action)
+        for line in json.dumps(shown, indent=2, ensure_ascii=False).splitlines():
+            _text(console, line)
+
+    _title(console, "Why it is held")
+    for reason in _reasons(hold):
+        place = f" ({reason['at']})" if reason.get("at") else ""
+        _text(console, f"{reason_key(reason)}{place}", "bold")
+        if reason["message"]:
+            _text(console, f"  {reason['message']}")
+
+    if hold.state == "pending":
+        _title(console, "What a confirmation allows")
+        _text(console, "This very action, with these arguments, in this run, under the policies and the authority that "
+              f"are in force now, before {_second(2 * hold.expires - hold.opened_at // 1_000_000)} at the latest. "
+              "Anything else is asked for anew.")  # fmt: skip
+        console.print()
+        _text(console, f"vigil hold approve {hold.id}", "bold")
+        _text(console, f"vigil hold deny {hold.id}", "bold")
+    elif hold.state == "approved" and hold.until is not None:
+        _title(console, "What was allowed")
+        what = "Calls like this" if hold.covers == opened["likeness"] else "This very action"
+        times = "once" if hold.uses == 1 else f"{hold.uses:,} times"
+        _text(console, f"{what}, {times}, before {_second(hold.until)}; used: {hold.used:,}")
+        if hold.void is not None:
+            _text(console, f"It does not count any more: {hold.void}")
+
+
+def show_outcome(holds: Sequence[Hold], console: Console) -> None:
+    """What became of holds, a line each."""
+    for hold in holds:
+        told = _needs(hold) if hold.state == "pending" else ""
+        if hold.state == "approved" and hold.until is not None:
+            like = "calls like this" if hold.covers == hold.opened["likeness"] else "this very action"
+            told = f"{like}, before {_second(hold.until)}"
+        elif hold.why and hold.state == "cancelled":
+            told = hold.why
+        head = Text.assemble((f"{hold.id:<{_HEAD}}", "bold"), (f"{hold.state:<10}", _STATES[hold.state]))
+        for line in hanging(console, head, told):
+            console.print(line)
+
+
+def _call(action: object, room: int) -> Text:
+    if not isinstance(action, dict):
+        return Text("(its arguments are not known any more)")
+    tool, given = str(action.get("tool") or "steps"), action.get("input")
+    if isinstance(given, dict):
+        try:
+            return call_text(Event.of(tool, given), room)
+        except (TypeError, ValueError):  # arguments that no event can have
+            pass
+    return Text(middle(f"{tool} {json.dumps(given, ensure_ascii=False)}", room))
+
+
+def _reasons(hold: Hold) -> list[dict[str, Any]]:
+    return [each for each in hold.opened["reasons"] if each["asks"] == "hold" and not each.get("lifted")]
+
+
+def _needs(hold: Hold) -> str:
+    who = _WORDS[hold.confirm_by]
+    return f"{who} has to confirm" if hold.quorum == 1 else f"{hold.missing} of {hold.quorum} confirmations missing"
+
+
+def _outcome(hold: Hold) -> str:
+    return f"{hold.state}: {hold.why}" if hold.why else hold.state
+
+
+def _time_left(hold: Hold, at: int) -> str:
+    left = max(0, hold.expires - at)
+    minutes, seconds = divmod(left, 60)
+    hours, minutes = divmod(minutes, 60)
+    parts = [(hours, "h"), (minutes, "min"), (seconds, "s")]
+    return " ".join([f"{n} {unit}" for n, unit in parts if n][:2]) or "0 s"
+
+
+def _second(at: int) -> str:
+    return f"{text_of(at * 1_000_000)[:19]}Z"
+
+
+def _title(console: Console, text: str) -> None:
+    console.print()
+    console.print(Text(text, "bold underline"))
+
+
+def _text(console: Console, text: str, style: str = "") -> None:
+    indent = 2 + len(text) - len(text.lstrip(" "))
+    for line in hanging(console, Text(" " * indent), text.lstrip(" "), style):
+        console.print(line)
+
+
+def _line(console: Console, text: str, style: str = "") -> None:
+    for line in hanging(console, Text(" " * _HEAD), text, style):
+        console.print(line)
+
+
+def _pair(console: Console, label: str, text: str) -> None:
+    for line in hanging(console, Text(f"  {label:<{_LABEL}}", "dim"), text):
+        console.print(line)
