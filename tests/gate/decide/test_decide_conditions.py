@@ -210,12 +210,6 @@ def test_conditions_are_as_deep_as_the_language_takes_them_and_no_deeper(layer: 
         compiled(deep(MAX_DEPTH + 1, layer), every)
 
 
-def test_the_deepest_condition_is_evaluated() -> None:
-    assert answers(deep(MAX_DEPTH, core.NotC)) == (True, True)
-    assert answers(deep(MAX_DEPTH, LAYERS[1])) == (True, True)
-    assert answers(deep(MAX_DEPTH, LAYERS[2])) == (True, True)
-
-
 def test_concerns() -> None:
     a, ab = named("a"), named("a", "b")
     assert concerns(a) == {"a"}
@@ -231,7 +225,7 @@ def test_what_allows_is_asked_and_what_is_not_asked_concerns_nothing() -> None:
     """`allows` implies that the condition is known to hold, and only what a rule concerns can fail to be false."""
     random = Random(3)
     allowed = known = 0
-    for _ in range(20_000):
+    for _ in range(6_000):
         what, of = condition(random), event(random, 0)
         names = of.names()
         context = {"context.tier": ("2",), "context.violates": ("R1",)}
@@ -244,15 +238,15 @@ def test_what_allows_is_asked_and_what_is_not_asked_concerns_nothing() -> None:
         assert asked is False or about is None or not about.isdisjoint(names)
         allowed += allows is True
         known += asked is not None
-    assert allowed > 2_000
-    assert known > 5_000
+    assert allowed > 500
+    assert known > 1_500
 
 
 def test_where_everything_is_told_a_condition_means_what_the_language_says() -> None:
     random = Random(5)
     context = dict.fromkeys(("context.tier", "context.agent", "context.hour", "context.violates"), ("1",))
     same = 0
-    for _ in range(20_000):
+    for _ in range(6_000):
         what = condition(random)
         args = {
             name: tuple(random.choice(('{"path": "1"}', "1", "5", "7")) for _ in range(random.randint(1, 2)))
@@ -265,4 +259,4 @@ def test_where_everything_is_told_a_condition_means_what_the_language_says() -> 
             whole = Event("e", of.action, "e", {**of.args, **context}, kinds=of.kinds)
             assert asked == denotation.meets(what, whole, {}), what
             same += 1
-    assert same > 13_000
+    assert same > 3_500
