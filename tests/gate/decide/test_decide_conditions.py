@@ -121,6 +121,7 @@ TELLS: list[tuple[core.Condition, tuple[str, ...] | None, Any, Any]] = [
 
 @pytest.mark.parametrize(("condition", "values", "asked", "allowed"), TELLS, ids=lambda given: repr(given)[:40])
 def test_a_condition_tells(condition: core.Condition, values: Any, asked: Any, allowed: Any) -> None:
+    """R12.4-2, R12.4-3"""
     assert answers(condition, **({} if values is None else {"k": values})) == (asked, allowed)
 
 
