@@ -70,7 +70,8 @@ CASES = [
     ("pattern p = a ~ /b", "VGL102 1:17-19 this regular expression is not closed before the end of the line"),
     (
         "hello",
-        "VGL101 1:1-6 expected `policy`, `use`, `let`, `param`, `pattern`, `statement`, `rule` or `test`, found `hello`",
+        "VGL101 1:1-6 expected `policy`, `use`, `let`, `param`, `pattern`, `statement`, `rule` or `test`, "
+        "found `hello`",
     ),
     ("rule r: f() then hold", "VGL101 1:9-10 expected `when`, found `f`"),
     ("rule r: when f()", "VGL101 1:17-17 expected `then`, found the end of the item"),
