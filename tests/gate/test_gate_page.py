@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cli_support import called
-from gate_support import World
 
 if TYPE_CHECKING:
     import pytest
+    from gate_support import World
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "docs" / "gate.md"

@@ -10,7 +10,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
 PROMISES = {
-    found[1]: found[0] for found in re.finditer(r"^\*\*([RFSLG]\d+)\. .*?(?=^\*\*[RFSLG]\d+\. |^## )", TEXT, re.M | re.S)
+    found[1]: found[0]
+    for found in re.finditer(r"^\*\*([RFSLG]\d+)\. .*?(?=^\*\*[RFSLG]\d+\. |^## )", TEXT, re.M | re.S)
 }
 
 
