@@ -294,6 +294,13 @@ def _bytes_around(rng: random.Random, _c: Made, found: Envelopes, _: Forger) -> 
     )  # fmt: skip
 
 
+def _envelope_member_unknown(rng: random.Random, chain: Made, found: Envelopes, _: Forger) -> bytes:
+    each = found[_place(rng, chain)]
+    owner = rng.choice([each, each["signatures"][0]])
+    owner[rng.choice(["x", "", "Payload", "cert", "sig ", "payload_type"])] = rng.choice([None, 1, "", each["payload"]])
+    return _file(found)
+
+
 def _envelope_member_doubled(rng: random.Random, chain: Made, found: Envelopes, _: Forger) -> bytes:
     each = json.dumps(found[_place(rng, chain)])
     member = rng.choice(["payload", "payloadType", "signatures", "sig"])
@@ -476,7 +483,8 @@ WAYS: list[Callable[[random.Random, Made, Envelopes, Forger], bytes | None]] = [
     _signature_bit, _signature_plus_order, _signature_cut, _signature_of_another_link, _no_signature, _payload_bit,
     _payload_laid_out_anew, _member_changed, _member_changed_and_signed_by_another, _own_link_at_the_end, _own_root,
     _foreign_root, _link_left_out, _links_swapped, _link_doubled, _spliced, _type_changed, _other_bytes_signed,
-    _base64_trick, _bytes_cut, _bytes_around, _envelope_member_doubled, _depth_not_less, _other_audience, _out_of_time,
+    _base64_trick, _bytes_cut, _bytes_around, _envelope_member_doubled,
+    _envelope_member_unknown, _depth_not_less, _other_audience, _out_of_time,
     _other_parent, _issued_past_the_holder, _unknown_member, _member_missing, _wrong_type, _member_doubled,
     _number_spelled_otherwise, _lookalike, _grant_does_not_read, _weak_key, _too_many,
 ]  # fmt: skip
