@@ -46,9 +46,9 @@ fuzz: $(READY)
 	"$(BIN)/python" tests/fuzz_parser.py --count 1000000
 
 differential: $(READY)
+	"$(BIN)/python" -m tests.gate.log.tampering --count 10000
 	"$(BIN)/python" -m tests.differential.long_run --count 100000
 	"$(BIN)/python" -m tests.differential.long_run_monitor --count 200000
-	"$(BIN)/python" -m tests.gate.log.tampering --count 10000
 
 $(READY): pyproject.toml
 	"$(PYTHON)" -c 'import sys; sys.exit("vigil needs Python 3.11 or newer; set PYTHON=…" if sys.version_info < (3, 11) else 0)'
