@@ -51,6 +51,7 @@ differential: $(READY)
 	"$(BIN)/python" -m tests.gate.decide.long_run --count 1000000
 	"$(BIN)/python" -m tests.gate.authority.forgeries --count 100000
 	"$(BIN)/python" -m tests.gate.log.tampering --count 10000
+	"$(BIN)/python" -m tests.gate.crashes --count 1000
 
 $(READY): pyproject.toml
 	"$(PYTHON)" -c 'import sys; sys.exit("vigil needs Python 3.11 or newer; set PYTHON=…" if sys.version_info < (3, 11) else 0)'

@@ -290,10 +290,12 @@ def _key(text: str) -> VerifierKey:
 
 
 def _small(path: str) -> bytes:
-    from vigil_lang.gate.log.reading import CannotRead, read_small, reason
+    from vigil_lang.base.files import read_bytes
+    from vigil_lang.gate.log.notes import MAX_NOTE
+    from vigil_lang.gate.log.reading import CannotRead, reason
 
     try:
-        return read_small(Path(path))
+        return read_bytes(path, MAX_NOTE)
     except (OSError, ValueError) as error:
         raise CannotRead(f"{path} cannot be read: {reason(error)}") from None
 

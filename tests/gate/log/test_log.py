@@ -465,6 +465,7 @@ def _appends(folder: StateFolder, number: int, told: int, durability: Any) -> No
         count += 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("durability", "workers", "seconds"), [("process", 32, 3.0), ("power", 8, 2.0)])
 def test_what_was_answered_is_there_whoever_is_killed_when(
     folder: StateFolder, durability: str, workers: int, seconds: float

@@ -33,5 +33,6 @@ def test_each_kind_of_edit_is_found(original: tampering.Original, edit: object, 
         assert tampering.check(original, done, original.audit(folder, given=done.given)) is None
 
 
+@pytest.mark.slow
 def test_random_edits_are_found_and_nothing_is_written(tmp_path: Path) -> None:
     assert tampering.run(200, 20261123, tmp_path) == []
