@@ -152,24 +152,16 @@ class Holds:
 
         Gives what is to be told (`tell`) when the lock is given back.
         """
-        at, told, done = self.now(), [], 0
-        for hold in self._store.holds("pending"):
-            if done == limit:
-                break
+        at, told = self.now(), []
+        after = self._settings.escalate_after
+        for hold in self._store.due(at, None if after is None else at - after)[:limit]:
             if at >= hold.expires:
                 self._log.append("expiry", {"hold": hold.id})
-            elif self._escalates(hold, at):
+            else:
                 self._log.append("escalation", {"hold": hold.id, "to": list(self._settings.escalate)})
                 told.append(self.notice("escalated", hold, self._settings.escalate))
-            else:
-                continue
-            done += 1
         self._store.catch_up()
         return told
-
-    def _escalates(self, hold: Hold, at: int) -> bool:
-        after = self._settings.escalate_after
-        return after is not None and hold.escalated is None and at >= hold.opened_at // 1_000_000 + after
 
     def void(self, why: str, concerns: Callable[[Hold], bool]) -> list[Hold]:
         """Cancel the pending holds that something concerns, and have the unused approvals of the others count no more.
@@ -308,8 +300,9 @@ class Holds:
             time.sleep(min(_PAUSE, left))
 
     def _is_due(self, hold: Hold) -> bool:
-        at = self.now()
-        return at >= hold.expires or self._escalates(hold, at)
+        at, after = self.now(), self._settings.escalate_after
+        escalates = after is not None and hold.escalated is None and at >= hold.opened_at // 1_000_000 + after
+        return escalates or at >= hold.expires
 
     # --- what is checked ------------------------------------------------------------------------------------------
 
@@ -325,7 +318,9 @@ class Holds:
                         raise HoldError("a hold is named twice")
                     yield [self._checked(word) for word in words]
                 except HoldError as error:
-                    self._log.append("refusal", {"message": str(error), "by": sorted({word.by for word in words})})
+                    self._log.append(
+                        "refusal", {"message": str(error), "by": sorted({clipped(w.by, 60) for w in words})}
+                    )
                     raise
         finally:
             self.tell(told)

@@ -47,6 +47,7 @@ CREATE TABLE entries (seq INTEGER PRIMARY KEY, leaf BLOB NOT NULL, start INTEGER
 CREATE INDEX entries_run ON entries (run, seq) WHERE run IS NOT NULL;
 CREATE TABLE hold (
     id TEXT PRIMARY KEY, seq INTEGER NOT NULL UNIQUE, binding TEXT NOT NULL, state TEXT NOT NULL, opened TEXT NOT NULL,
+    opened_at INTEGER NOT NULL, expires INTEGER NOT NULL,
     closed INTEGER, why TEXT, escalated INTEGER, joined INTEGER NOT NULL DEFAULT 0,
     covers TEXT, uses INTEGER, used INTEGER NOT NULL DEFAULT 0, until INTEGER, who TEXT, void TEXT
 ) STRICT;
@@ -195,11 +196,11 @@ class Store:
         self._seen: tuple[int, ...] = ()
         """Which file it was, and how many entries and bytes of it were applied, when the index last caught up."""
         try:
-            with folder.lock():
+            with folder.lock():  # who opens it first makes it
                 self._make()
-            self._base = sqlite3.connect(self._path, timeout=10, isolation_level=None, check_same_thread=False)
-            self._base.execute("PRAGMA journal_mode = WAL")
-            self._base.execute("PRAGMA synchronous = NORMAL")
+                self._base = sqlite3.connect(self._path, timeout=10, isolation_level=None, check_same_thread=False)
+                self._base.execute("PRAGMA journal_mode = WAL")
+                self._base.execute("PRAGMA synchronous = NORMAL")
         except (OSError, sqlite3.Error) as error:
             raise self._broken(error) from error
 
@@ -396,8 +397,16 @@ class Store:
         if opened is not None:
             self._refuse(seq, None if mode == "hold" else "it opens a hold and is none")
             self._base.execute(
-                "INSERT INTO hold (id, seq, binding, state, opened) VALUES (?, ?, ?, 'pending', ?)",
-                (opened["id"], seq, entry["binding"], msgspec.json.encode(_essence(entry)).decode()),
+                "INSERT INTO hold (id, seq, binding, state, opened, opened_at, expires) "
+                "VALUES (?, ?, ?, 'pending', ?, ?, ?)",
+                (
+                    opened["id"],
+                    seq,
+                    entry["binding"],
+                    msgspec.json.encode(_essence(entry)).decode(),
+                    at,
+                    opened["expires"],
+                ),
             )
         elif entry.get("joined") is not None:
             self._base.execute("UPDATE hold SET joined = joined + 1 WHERE id = ?", (entry["joined"],))
@@ -450,6 +459,13 @@ class Store:
     def holds(self, state: HoldState | None = None) -> list[Hold]:
         """The holds in a state, or all, oldest first."""
         return self._holds("TRUE") if state is None else self._holds("state = ?", state)
+
+    def due(self, at: int, escalated: int | None) -> list[Hold]:
+        """The pending holds that end by a time, and those that were opened by another and did not escalate yet, oldest
+        first. Both times are in POSIX seconds."""
+        by = -1 if escalated is None else escalated * 1_000_000 + 999_999
+        which = "state = 'pending' AND (expires <= ? OR (escalated IS NULL AND opened_at <= ?))"
+        return self._holds(which, at, by)
 
     def pending_for(self, binding: str, at: int) -> Hold | None:
         """The hold of the very same action that still waits at a time, in POSIX seconds."""
