@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.gate.decide import rows
 from vigil_lang.diagnostics import InputError, Source
 from vigil_lang.diagnostics.render import findings_json
 from vigil_lang.engines.interface import Rule
@@ -288,7 +289,14 @@ def _grammar_block(block: Block, folder: Path) -> None:  # noqa: ARG001
     assert " = " in block.text
 
 
+def _decisions_block(block: Block, _: Path) -> None:
+    """`decisions`: what the kernel of the gate makes of what speaks to a call, line by line."""
+    for line in block.text.splitlines():
+        rows.check(line)
+
+
 KINDS: dict[str, Callable[[Block, Path], None]] = {
+    "decisions": _decisions_block,
     "ebnf": _grammar_block,
     "events": _events_block,
     "findings": _findings_block,

@@ -36,6 +36,7 @@ PAGES = sorted(FOLDER.glob("*.md"))
 BLOCKS = [(page, block) for page in PAGES for block in blocks(page)]
 
 ELSEWHERE = {
+    "VGL354": "tests/lint/test_rule_layers.py",
     "VGL612": "tests/draft/test_draft_failures.py",
     "VGL614": "tests/draft/test_draft_run.py",
     "VGL615": "tests/draft/test_draft_run.py",

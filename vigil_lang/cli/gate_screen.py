@@ -134,7 +134,8 @@ def show_status(found: dict[str, Any], console: Console) -> None:
         console.print(Text.assemble(("  hold  ", MODES["hold"]), f"{hold['id']}  until {_moment(hold['expires'])}"))
     for run in found["runs"]:
         _print(
-            console, hanging(console, Text("  run   "), f"{run['run']} of {run['agent']}, seen last {_clock(run['seen'])}")
+            console,
+            hanging(console, Text("  run   "), f"{run['run']} of {run['agent']}, seen last {_clock(run['seen'])}"),
         )
 
 

@@ -232,7 +232,7 @@ def _show(found: Sequence[Hold], holds: Holds, log: Log, format: str) -> None:  
     from vigil_lang.cli.hold_screen import show_hold
 
     for hold in found:
-        show_hold(hold, _action(hold, log), holds.now(), console())
+        show_hold(hold, _action(hold, log), holds.now(), holds.uses, console())
 
 
 def _print_json(found: Sequence[Hold], log: Log) -> None:

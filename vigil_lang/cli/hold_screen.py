@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from vigil_lang.diagnostics.human import STYLES, hanging
+from vigil_lang.diagnostics.visible import shown_path
 from vigil_lang.gate.confirmation import reason_key
 from vigil_lang.gate.log.log import text_of
 from vigil_lang.trace import Event
@@ -52,8 +53,8 @@ def show_list(holds: Sequence[tuple[Hold, object]], at: int, console: Console, *
         console.print(Text("vigil hold show ID has all of it; vigil hold approve ID… confirms.", "dim"))
 
 
-def show_hold(hold: Hold, action: object, at: int, console: Console) -> None:
-    """One hold: who asks for what, the action in full, why it is held, and what a confirmation allows."""
+def show_hold(hold: Hold, action: object, at: int, uses: int, console: Console) -> None:
+    """One hold: who asks for what, the action in full, why it is held, and what a confirmation allows: so many uses."""
     opened = hold.opened
     console.print(Text.assemble((f"{hold.id}  ", "bold"), (hold.state, _STATES[hold.state])))
     user = f" for {opened['user']}" if opened.get("user") else ""
@@ -80,24 +81,26 @@ def show_hold(hold: Hold, action: object, at: int, console: Console) -> None:
 
     _title(console, "Why it is held")
     for reason in _reasons(hold):
-        place = f" ({reason['at']})" if reason.get("at") else ""
+        place = f" ({shown_path(reason['at'])})" if reason.get("at") else ""
         _text(console, f"{reason_key(reason)}{place}", "bold")
         if reason["message"]:
             _text(console, f"  {reason['message']}")
 
     if hold.state == "pending":
         _title(console, "What a confirmation allows")
-        _text(console, "This very action, with these arguments, in this run, under the policies and the authority that "
-              f"are in force now, before {_second(2 * hold.expires - hold.opened_at // 1_000_000)} at the latest. "
-              "Anything else is asked for anew.")  # fmt: skip
+        latest = _second(2 * hold.expires - hold.opened_at // 1_000_000)
+        _text(
+            console,
+            f"This very action, {_times(uses)}, with these arguments, in this run, under the policies and the "
+            f"authority that are in force now, before {latest} at the latest. Anything else is asked for anew.",
+        )
         console.print()
         _text(console, f"vigil hold approve {hold.id}", "bold")
         _text(console, f"vigil hold deny {hold.id}", "bold")
     elif hold.state == "approved" and hold.until is not None:
         _title(console, "What was allowed")
         what = "Calls like this" if hold.covers == opened["likeness"] else "This very action"
-        times = "once" if hold.uses == 1 else f"{hold.uses:,} times"
-        _text(console, f"{what}, {times}, before {_second(hold.until)}; used: {hold.used:,}")
+        _text(console, f"{what}, {_times(hold.uses)}, before {_second(hold.until)}; used: {hold.used:,}")
         if hold.void is not None:
             _text(console, f"It does not count any more: {hold.void}")
 
@@ -122,7 +125,11 @@ def _call(action: object, room: int) -> Text:
     tool, given = str(action.get("tool") or "steps"), action.get("input")
     if isinstance(given, dict):
         try:
-            return call_text(Event.of(tool, given), room)
+            event = Event.of(tool, given)
+            ending = len(f" → {event.status}")  # the call was not made
+            text = call_text(event, room + ending)
+            text.right_crop(ending)
+            return text
         except (TypeError, ValueError):  # arguments that no event can have
             pass
     return Text(middle(f"{tool} {json.dumps(given, ensure_ascii=False)}", room))
@@ -147,6 +154,10 @@ def _time_left(hold: Hold, at: int) -> str:
     hours, minutes = divmod(minutes, 60)
     parts = [(hours, "h"), (minutes, "min"), (seconds, "s")]
     return " ".join([f"{n} {unit}" for n, unit in parts if n][:2]) or "0 s"
+
+
+def _times(uses: int) -> str:
+    return "once" if uses == 1 else f"up to {uses:,} times"
 
 
 def _second(at: int) -> str:

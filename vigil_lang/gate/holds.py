@@ -6,11 +6,12 @@ folder's lock decides; what a hold is now is for the index to say (`store.py`).
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 import time
 from base64 import b32encode, urlsafe_b64decode
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from secrets import token_bytes
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -24,6 +25,7 @@ from vigil_lang.gate.decide import Approval
 from vigil_lang.gate.log.log import now
 from vigil_lang.gate.notify import clipped
 from vigil_lang.gate.settings import HoldSettings, Notify
+from vigil_lang.gate.state import StateError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
     from vigil_lang.gate.notify import Notice
     from vigil_lang.gate.state import StateFolder
     from vigil_lang.gate.store import Hold, Store
+
+_logger = logging.getLogger(__name__)
 
 LONGEST_WAIT = 55.0
 """Seconds that anybody waits for a hold at a time."""
@@ -108,6 +112,11 @@ class Holds:
     def now(self) -> int:
         """The time in POSIX seconds; it does not go back behind what the log has."""
         return max(self._clock(), self._log.at()) // 1_000_000
+
+    @property
+    def uses(self) -> int:
+        """How many calls an approval lets through that is no release."""
+        return self._settings.max_uses
 
     # --- for the gate ---------------------------------------------------------------------------------------------
 
@@ -384,7 +393,8 @@ class Holds:
     def _tell(self, notices: Sequence[Notice]) -> None:
         for notice in notices:
             for failure in notify.send(self._notified, notice):
-                with self.transaction():
+                _logger.warning(failure)
+                with suppress(StateError), self.transaction():  # it was said above; nobody waits for this
                     self._log.append("fault", {"message": failure, "hold": notice["hold"]})
 
 

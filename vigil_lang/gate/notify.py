@@ -12,17 +12,17 @@ import hmac
 import json
 import os
 import signal
-import subprocess
+import threading
 import time
-from contextlib import suppress
+from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
-from urllib.parse import urlsplit
 
 from vigil_lang.base.files import read_bytes
 from vigil_lang.diagnostics.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Sequence
+    from http.client import HTTPConnection
 
     from vigil_lang.gate.settings import Notify
     from vigil_lang.gate.store import Hold
@@ -99,6 +99,8 @@ def send(settings: Notify, told: Notice) -> list[str]:
 
 def _by_command(argv: Sequence[str], body: bytes) -> str | None:
     """A command starts in the root folder, where an agent puts nothing, and is not given the user's key."""
+    import subprocess  # late: decisions start nothing
+
     kept = {name: value for name, value in os.environ.items() if name != "VIGIL_KEY"}
     try:
         process = subprocess.Popen(
@@ -121,32 +123,50 @@ def _by_command(argv: Sequence[str], body: bytes) -> str | None:
 
 
 def _by_webhook(url: str, secret: str | None, name: str, body: bytes) -> str | None:
-    import http.client
-    from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
+    """It goes straight where it is sent, by no proxy and no redirect."""
+    from http.client import HTTPConnection, HTTPException, HTTPSConnection  # late: decisions need no network
+    from urllib.parse import urlsplit, urlunsplit
 
-    class Straight(HTTPRedirectHandler):
-        """Goes where it is sent and nowhere else."""
-
-        def redirect_request(self, *_: object, **__: object) -> None:
-            return None
-
-    parts = urlsplit(url)
-    loopback = parts.hostname in _LOOPBACK
-    if parts.scheme != "https" and not (parts.scheme == "http" and loopback):
-        return "a webhook is an https address, or http on this machine"
-    if secret is None:
-        return "a webhook needs a secret to be signed with (notify.secret in the settings)"
     try:
-        headers = signature_headers(_secret(secret), name, int(time.time()), body)
-        request = Request(url, body, {"Content-Type": "application/json", **headers}, method="POST")
-        opener = build_opener(Straight, *([ProxyHandler({})] if loopback else ()))
-        with opener.open(request, timeout=SECONDS) as answer:
-            return None if 200 <= answer.status < 300 else f"the webhook answered {answer.status}"
-    except (OSError, ValueError, http.client.HTTPException) as error:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+        if parts.scheme != "https" and not (parts.scheme == "http" and host in _LOOPBACK):
+            return "a webhook is an https address, or http on this machine"
+        if secret is None:
+            return "a webhook needs a secret to be signed with (notify.secret in the settings)"
+        headers = {"Content-Type": "application/json"} | signature_headers(
+            _secret(secret), name, int(time.time()), body
+        )
+        connection = (HTTPSConnection if parts.scheme == "https" else HTTPConnection)(host, port, timeout=SECONDS)
+        with closing(connection), _ended_by(connection, time.monotonic() + SECONDS):
+            place = urlunsplit(("", "", parts.path or "/", parts.query, ""))
+            connection.request("POST", place, body, headers)
+            status = connection.getresponse().status
+        return None if 200 <= status < 300 else f"the webhook answered {status}"
+    except (OSError, ValueError, HTTPException) as error:
         return f"the webhook failed: {type(error).__name__}: {error}"
 
 
-def signature_headers(secret: bytes, name: str, at: int, body: bytes) -> Mapping[str, str]:
+@contextmanager
+def _ended_by(connection: HTTPConnection, end: float) -> Iterator[None]:
+    """A connection that ends at a time, also where the other side sends a byte now and then."""
+
+    import socket
+
+    def cut() -> None:
+        with suppress(OSError, AttributeError):  # it has no socket (any more)
+            connection.sock.shutdown(socket.SHUT_RDWR)
+
+    timer = threading.Timer(max(0.0, end - time.monotonic()), cut)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def signature_headers(secret: bytes, name: str, at: int, body: bytes) -> dict[str, str]:
     """The headers of Standard Webhooks: an id, a time in POSIX seconds and an HMAC-SHA256 over both and the body."""
     signed = hmac.new(secret, f"{name}.{at}.".encode() + body, hashlib.sha256).digest()
     return {

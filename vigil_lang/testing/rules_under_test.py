@@ -7,8 +7,8 @@ from functools import cache
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from vigil_lang.gate.decide.conditions import CONTEXT, Facts, allows, asked
-from vigil_lang.gate.decide.table import Table
+from vigil_lang.gate.decide.conditions import CONTEXT, Facts, ask, compiled, every, some
+from vigil_lang.gate.decide.table import Table, covers, shell_told_by_steps
 from vigil_lang.semantics import core
 from vigil_lang.semantics.context_fields import VIOLATES
 from vigil_lang.semantics.lower import Statement
@@ -76,14 +76,13 @@ def asked_of(rule: RuleUnderTest, trace: Trace) -> tuple[list[int], list[int]]:
 
 
 def _holds(condition: core.Condition, event: Event) -> bool | None:
-    try:
-        return asked(condition)(Facts(event.names(), event.args, _context(event)))
-    except Exception:  # as in the kernel: a rule that cannot be evaluated is one that nobody can tell of
-        return None
+    names = event.names()
+    return ask(compiled(condition, some), Facts(names, names, event.args, _context(event)))
 
 
 def _covers(condition: core.Condition, event: Event, events: tuple[Event, ...]) -> bool:
-    return _table().covers(allows(condition), event, events, _context(event))
+    claims = [] if shell_told_by_steps(event, events) else _table().claims(event)
+    return covers(compiled(condition, every), claims, Facts(event.names(), (), event.args, _context(event)))
 
 
 @cache

@@ -445,7 +445,9 @@ def _grant_does_not_read(rng: random.Random, chain: Made, _e: Envelopes, _: Forg
         "a()) after (b()", "policy x", "use std.secrets", "secret_file", "a(url = \u202e\"x\")", "a(b = \"\u200b\")",
         "(" * 100 + "a()" + ")" * 100, "@pass a()", "let x = 1", "a() where b = 1", "x", "true", "not", "a(x in s)",
         "*",
-        "a(has output)", "a(output:json(\"x\") = 1)", "a() since b()", "a(x:nope = 1)", 'a(x ~ /(/)', "always a()",
+        "a(has output)",
+        "violates organisation.R3", "context.teir = 1", "a()) then pass rule y: when (b()", "a() then pass",
+        "a(output:json(\"x\") = 1)", "a() since b()", "a(x:nope = 1)", 'a(x ~ /(/)', "always a()",
     ]  # fmt: skip
     return _anew(chain, _place(rng, chain), lambda p: p.update(grant=rng.choice(wrong)))
 

@@ -18,7 +18,8 @@ from vigil_lang.semantics import core
         "net.request()", 'net.request(url ~ "https://example.com/*")', "file.read() or file.write()",
         "payment.transfer(amount <= 500)", 'action in {file.read, "my tool"}', 'action ~ "net.*"', "not shell.run()",
         'a(x contains "y")', "a(x in {1, 2, y})", "a(has x)", 'a(x:host = "h")', 'a(x with (y = "1"))',
-        "context.tier < 2",        'a(x ~ /^[a-z]+$/i)', "a() // with a remark", "a()\n  and b = 1\n", "action = foo", 'a(")" = "(")',
+        "context.tier < 2",
+        'a(x ~ /^[a-z]+$/i)', "a() // with a remark", "a()\n  and b = 1\n", "action = foo", 'a(")" = "(")',
     ],
 )  # fmt: skip
 def test_a_condition_on_a_call_is_a_grant(text: str) -> None:
@@ -49,16 +50,22 @@ def test_a_grant_means_what_the_language_says() -> None:
         ("not (b() or a(x = y))", "1:19", "a grant has no variables"),
         ("a(x in s)", "1:8", "no set named `s`"),
         ("pattern_of_a_module", "1:1", "no pattern named"),
-        ("a(status = ok)", "1:3", "cannot test a status"),
-        ('a(output ~ "x")', "1:3", "cannot test an output"),
-        ("a(has output)", "1:3", "cannot test an output"),
-        ('a(output:json("x") > 1)', "1:3", "cannot test an output"),
+        ("a(status = ok)", "1:3", "which has no status yet"),
+        ('a(output ~ "x")', "1:3", "which has no output yet"),
+        ("a(has output)", "1:7", "which has no output yet"),
+        ('a(output:json("x") > 1)', "1:3", "which has no output yet"),
         ("a() implies b()", "1:1", "`implies` stands only"),
         ("earlier a()", "1:1", "`earlier` stands only"),
         ("a(x:nope = 1)", "1:5", "there is no view `nope`"),
         ("a(x = \"\u202e\")", "1:8", "can hide or reorder text"),
         ("(" * 100 + "a()" + ")" * 100, "1:", "nested more than"),
         ("a(x ~ /(/)", "1:", ""),
+        ("context.teir < 2", "1:1", "the context has no `context.teir`"),
+        ("context.tier > 3", "1:", "`context.tier` is never > 3"),
+        ("violates organisation.R3", "1:1", "a grant names no statement"),
+        ("a() and not violates R3", "1:22", "no statement named `R3`"),
+        ("a()) then pass relaxes x rule y: when (b()", "1:4", "closes nothing"),
+        ("a()\nrule x: when b() then pass", "1:4", "expected `)`"),
     ],
 )  # fmt: skip
 def test_anything_else_is_refused_at_its_place(text: str, place: str, message: str) -> None:
@@ -92,10 +99,10 @@ def test_authorization_details_are_a_condition() -> None:
 
 def test_a_location_is_a_host_or_one_url() -> None:
     assert granted({"type": "net.request", "locations": ["https://example.com/"]}) == (
-        'net.request((url = "https://example.com" or url ~ "https://example.com/*"))'
+        'net.request(url = "https://example.com" or url ~ "https://example.com/*")'
     )
     assert granted({"type": "net.request", "locations": ["https://example.com/a?b=1", "http://x:8080"]}) == (
-        'net.request((url = "https://example.com/a?b=1" or (url = "http://x:8080" or url ~ "http://x:8080/*")))'
+        'net.request(url = "https://example.com/a?b=1" or url = "http://x:8080" or url ~ "http://x:8080/*")'
     )
 
 

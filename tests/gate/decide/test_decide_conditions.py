@@ -121,6 +121,7 @@ TELLS: list[tuple[core.Condition, tuple[str, ...] | None, Any, Any]] = [
 
 @pytest.mark.parametrize(("condition", "values", "asked", "allowed"), TELLS, ids=lambda given: repr(given)[:40])
 def test_a_condition_tells(condition: core.Condition, values: Any, asked: Any, allowed: Any) -> None:
+    """R12.4-2, R12.4-3"""
     assert answers(condition, **({} if values is None else {"k": values})) == (asked, allowed)
 
 
@@ -210,12 +211,6 @@ def test_conditions_are_as_deep_as_the_language_takes_them_and_no_deeper(layer: 
         compiled(deep(MAX_DEPTH + 1, layer), every)
 
 
-def test_the_deepest_condition_is_evaluated() -> None:
-    assert answers(deep(MAX_DEPTH, core.NotC)) == (True, True)
-    assert answers(deep(MAX_DEPTH, LAYERS[1])) == (True, True)
-    assert answers(deep(MAX_DEPTH, LAYERS[2])) == (True, True)
-
-
 def test_concerns() -> None:
     a, ab = named("a"), named("a", "b")
     assert concerns(a) == {"a"}
@@ -231,7 +226,7 @@ def test_what_allows_is_asked_and_what_is_not_asked_concerns_nothing() -> None:
     """`allows` implies that the condition is known to hold, and only what a rule concerns can fail to be false."""
     random = Random(3)
     allowed = known = 0
-    for _ in range(20_000):
+    for _ in range(6_000):
         what, of = condition(random), event(random, 0)
         names = of.names()
         context = {"context.tier": ("2",), "context.violates": ("R1",)}
@@ -244,15 +239,15 @@ def test_what_allows_is_asked_and_what_is_not_asked_concerns_nothing() -> None:
         assert asked is False or about is None or not about.isdisjoint(names)
         allowed += allows is True
         known += asked is not None
-    assert allowed > 2_000
-    assert known > 5_000
+    assert allowed > 500
+    assert known > 1_500
 
 
 def test_where_everything_is_told_a_condition_means_what_the_language_says() -> None:
     random = Random(5)
     context = dict.fromkeys(("context.tier", "context.agent", "context.hour", "context.violates"), ("1",))
     same = 0
-    for _ in range(20_000):
+    for _ in range(6_000):
         what = condition(random)
         args = {
             name: tuple(random.choice(('{"path": "1"}', "1", "5", "7")) for _ in range(random.randint(1, 2)))
@@ -265,4 +260,4 @@ def test_where_everything_is_told_a_condition_means_what_the_language_says() -> 
             whole = Event("e", of.action, "e", {**of.args, **context}, kinds=of.kinds)
             assert asked == denotation.meets(what, whole, {}), what
             same += 1
-    assert same > 13_000
+    assert same > 3_500

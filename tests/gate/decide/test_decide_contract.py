@@ -9,6 +9,8 @@ from pathlib import Path
 
 import vigil_lang
 from tests.architecture import files_of, imported
+from vigil_lang.gate.decide.conditions import MAX_DEPTH, Facts, ask, compiled, every
+from vigil_lang.semantics import core
 
 KERNEL = Path(vigil_lang.__file__).parent / "gate" / "decide"
 MAY_IMPORT = ("vigil_lang.gate.decide", "vigil_lang.semantics", "vigil_lang.trace", "vigil_lang.base.node")
@@ -66,3 +68,12 @@ def test_the_kernel_does_nothing_but_decide() -> None:
 def test_the_kernel_is_small() -> None:
     lines = [line for path in files_of(KERNEL) for line in path.read_text(encoding="utf-8").splitlines()]
     assert len([line for line in lines if line.strip()]) <= 515
+
+
+def test_the_deepest_condition_is_evaluated_within_the_limits_of_the_interpreter() -> None:
+    facts = Facts(("a",), ("a",), {}, {})
+    for layer in (core.NotC, lambda inner: core.AndC((inner,)), lambda inner: core.OrC((inner,))):
+        condition: core.Condition = core.AndC(())
+        for _ in range(MAX_DEPTH):
+            condition = layer(condition)
+        assert ask(compiled(condition, every), facts) is True

@@ -60,7 +60,7 @@ def test_the_naive_decision_is_the_same_and_everything_comes_up() -> None:
         "statement relaxed": 20,
         "passes by 1 approvals": 300,
         "passes by 2 approvals": 5,
-        "authority allows": 1_000,
+        "authority allows": 300,
         "held for the organisation": 200,
         "records": 1_000,
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from vigil_lang.gate.decide import Action, Approval, Authority, Rule, Table, Tier, decide
 from vigil_lang.gate.log.derivation import Derivation, KernelInputs, inputs_json, reason_json
@@ -16,6 +16,7 @@ from vigil_lang.semantics import core
 from vigil_lang.trace import Event
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from vigil_lang.gate.decide import Decision
@@ -23,6 +24,17 @@ if TYPE_CHECKING:
 BUNDLE = "p1"
 BEGIN = 1_790_000_000_000_000
 TOOLS = ("email.send", "file.write", "payment.transfer", "web.get")
+
+
+class Result(NamedTuple):
+    """What a call of the command came to."""
+
+    status: int
+    out: str
+    err: str
+
+
+Vigil: TypeAlias = "Callable[..., Result]"
 
 
 class Clock:

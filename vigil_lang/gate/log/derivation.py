@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from vigil_lang.gate.canonical import canonical
 from vigil_lang.gate.decide import Action, Approval, Authority, Tier, decide
 
 if TYPE_CHECKING:
@@ -26,6 +25,7 @@ MAX_BUNDLE = 64_000_000
 """Bytes of the largest policy bundle that is read."""
 
 _MEMORY = 4096
+_ENCODE = msgspec.json.Encoder(order="deterministic").encode
 _DIGEST = re.compile(r"[A-Za-z0-9_-]{1,128}")
 
 
@@ -140,7 +140,7 @@ class Derivation:
         """The digest of all that a decision depends on; the time does so only where there are approvals."""
         left_out = {"action", "who"} if recorded["approvals"] else {"action", "who", "at"}
         members = {name: value for name, value in recorded.items() if name not in left_out}
-        return sha256(canonical([policy_digest, members])).digest()
+        return sha256(_ENCODE([policy_digest, members])).digest()
 
     def _table(self, policy_digest: object) -> Table:
         if not isinstance(policy_digest, str) or not _DIGEST.fullmatch(policy_digest):

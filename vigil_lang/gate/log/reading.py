@@ -266,8 +266,7 @@ def _entry(seq: int, line: bytes) -> dict[str, Any]:
 
 
 def _row(row: tuple[object, ...]) -> PlainValue:
-    match row:
-        case (int() as seq, str() as path, bytes() as salt, str() as value):
-            return PlainValue(seq, path, salt, value)
-        case _:
-            raise sqlite3.DataError("a row is not of its types")
+    seq, path, salt, value = row
+    if type(seq) is int and type(path) is str and type(salt) is bytes and type(value) is str:
+        return PlainValue(seq, path, salt, value)
+    raise sqlite3.DataError("a row is not of its types")

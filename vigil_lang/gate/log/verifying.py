@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import sqlite3
+import sys
 from collections import Counter
 from contextlib import ExitStack
 from hashlib import sha256
@@ -153,6 +154,8 @@ class _Verification:
         self._last_at = ""
         self._derived = Counter[str]()
         self._torn = 0
+        self._whole = False
+        """Whether the log was read to its end: else nothing is said of what is missing."""
 
     def audit(self) -> Audit:
         try:
@@ -271,7 +274,8 @@ class _Verification:
                         self._roots[self._frontier.size] = self._frontier.root()
                 before = line
             self._torn = len(before or b"")
-            rows.all_before(self._frontier.size + 1)
+            rows.all_before(sys.maxsize)
+            self._whole = True
         if rows.broken:
             self._problems.append(Problem(0, "side", f"the side store cannot be read: {rows.broken}"))
 
@@ -306,8 +310,8 @@ class _Verification:
         if kind == "run_end":
             self._ended_runs.append(seq + 1)
         inputs = None
-        for row in rows.of(seq):
-            told = _at(entry, row.path)
+        while (row := rows.next_of(seq)) is not None:
+            told = entry.get("inputs") if row.path == INPUTS else _at(entry, row.path)
             if not isinstance(told, str) or len(told) != 64 or not _HEX.issuperset(told):
                 continue  # left by a crash before its entry was written: the log says nothing of it
             if not row.fits(told):
@@ -355,9 +359,9 @@ class _Verification:
         size = self._frontier.size
         fits = [each for each in self._anchors if self._roots.get(each.size) == each.root]
         wrong = [each for each in self._anchors if each.size in self._roots and each not in fits]
-        beyond = [each for each in self._anchors if each.size > size]
+        beyond = [each for each in self._anchors if each.size > size and self._whole]
         vouched = max((each.size for each in fits), default=0)
-        departs = None if index is None else _departure(index, bytes(self._leaves))
+        departs = None if index is None or not self._whole else _departure(index, bytes(self._leaves))
         tree: Problem | None = None
         for each in sorted(wrong, key=lambda one: (not one.kept, one.size)):
             if each.size < vouched and not each.kept:
@@ -422,18 +426,20 @@ class _Rows:
         self.broken: str | None = None
         self._step()
 
-    def of(self, seq: int) -> list[PlainValue]:
-        """The rows of an entry; those of earlier ones are passed over."""
-        found: list[PlainValue] = []
-        while self._next is not None and self._next.seq <= seq:
-            if self._next.seq == seq:
-                found.append(self._next)
+    def next_of(self, seq: int) -> PlainValue | None:
+        """The next row of an entry; those of earlier ones are passed over."""
+        found = self._next
+        while found is not None and found.seq < seq:
             self._step()
+            found = self._next
+        if found is None or found.seq > seq:
+            return None
+        self._step()
         return found
 
     def all_before(self, seq: int) -> None:
-        """Read on, so that a store that is damaged further on is found to be."""
-        self.of(seq)
+        """Read on, so that a store that is damaged further on is found to be so."""
+        self.next_of(seq)
 
     def _step(self) -> None:
         try:

@@ -58,6 +58,9 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
         yield from joins(uses, signature)
         if (finding := vacuous(statement, reachability)) is not None:
             yield finding
+    for rule in policy.rules:
+        conditions.start()
+        yield from Reading(policy.module, known, conditions, True).findings(rule.syntax.when, Scope(policy.module))
     for pattern in policy.module.own.values():
         if isinstance(pattern, tree.Pattern):
             conditions.start()
