@@ -185,6 +185,8 @@ class Gate:
             members = {"run": run, "decision": seq, "status": status, "output": None}
             self.log.append("outcome", members, {} if output is None else {"/output": output})
             self.store.catch_up()
+            if output is not None:
+                self._listen(run, live, (), output, self.now() // 1_000_000)
 
     def end(self, run: str) -> None:
         """A run is over.
@@ -247,7 +249,7 @@ class Gate:
         chain, authority_digest, refused = self._chain(request, at, revoked)
         live = self._entered(request, authority_digest)
         proposal = live.propose(request.action, moment)
-        self._listen(request, live, proposal.events, None, at)
+        self._listen(request.run, live, proposal.events, None, at)
         level, doubts, _ = combine(self.store.signals(request.run, at), self.settings.tier, at)
         binding, likeness = self._digests(request, proposal.events, authority_digest, level)
         own = frozenset(event.id for event in proposal.events)
@@ -336,12 +338,12 @@ class Gate:
         likeness = {"subject": subject, "tool": request.tool, "does": does, "policy_digest": self.policies.digest}
         return short_digest(binding), short_digest(likeness)
 
-    def _listen(self, request: Request, live: LiveRun, events: tuple[Event, ...], output: str | None, at: int) -> None:
+    def _listen(self, run: str, live: LiveRun, events: tuple[Event, ...], output: str | None, at: int) -> None:
         """Ask the sources of signals about what was seen, and note what they say."""
         if not self._sources:
             return
-        seen = Seen(request.run, live.run.trace.events, output, events)
-        said = observe(self._sources, self.settings.tier, seen, self.store.signals(request.run, at), at)
+        seen = Seen(run, live.run.trace.events, output, events)
+        said = observe(self._sources, self.settings.tier, seen, self.store.signals(run, at), at)
         for signal in said:
             self.log.append("signal", signal.members())
         if said:
