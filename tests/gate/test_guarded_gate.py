@@ -96,6 +96,17 @@ def test_a_missing_or_older_list_blocks(world: World) -> None:
         assert asked_for(world.ask("get_invoice", gate, invoice="i1")) == [("fault", "block")]
 
 
+def test_state_restored_from_an_older_list_blocks_although_nothing_beside_the_log_tells(world: World) -> None:
+    kill(world, "agent", "other")
+    shutil.copy2(world.state / "revocations.json", world.folder / "older")
+    kill(world, "agent", "payer")
+    assert world.ask("get_invoice", invoice="i1").decision.mode == "block"
+    shutil.copy2(world.folder / "older", world.state / "revocations.json")
+    (world.state / "revocations.seen").unlink()
+    for gate in (world.gate, world.opened()):
+        assert asked_for(world.ask("get_invoice", gate, invoice="i1")) == [("fault", "block")]
+
+
 # --- detection -----------------------------------------------------------------------------------------------------
 
 

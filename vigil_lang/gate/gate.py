@@ -141,6 +141,7 @@ class Gate:
         )
         self._following = Following(self.policies.monitor, self.store, self.log)
         self._revocations = Revocations(self.folder, self.settings.revocation)
+        self._logged_revocations = False
         self._sources = load_sources(self.settings.tier)
         self._chains: dict[tuple[str, int], tuple[Chain, int]] = {}
 
@@ -245,6 +246,9 @@ class Gate:
         moment = self.now()
         at = moment // 1_000_000
         self._note_policies()
+        if not self._logged_revocations:  # an older list may have been put back since the last process
+            self._revocations.known(self.store.revocations())
+            self._logged_revocations = True
         revoked = self._revocations.current(at)
         chain, authority_digest, refused = self._chain(request, at, revoked)
         live = self._entered(request, authority_digest)
