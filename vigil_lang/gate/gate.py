@@ -141,6 +141,7 @@ class Gate:
         )
         self._following = Following(self.policies.monitor, self.store, self.log)
         self._revocations = Revocations(self.folder, self.settings.revocation)
+        self._logged_revocations = False
         self._sources = load_sources(self.settings.tier)
         self._chains: dict[tuple[str, int], tuple[Chain, int]] = {}
 
@@ -185,6 +186,8 @@ class Gate:
             members = {"run": run, "decision": seq, "status": status, "output": None}
             self.log.append("outcome", members, {} if output is None else {"/output": output})
             self.store.catch_up()
+            if output is not None:
+                self._listen(run, live, (), output, self.now() // 1_000_000)
 
     def end(self, run: str) -> None:
         """A run is over.
@@ -243,11 +246,14 @@ class Gate:
         moment = self.now()
         at = moment // 1_000_000
         self._note_policies()
+        if not self._logged_revocations:  # an older list may have been put back since the last process
+            self._revocations.known(self.store.revocations())
+            self._logged_revocations = True
         revoked = self._revocations.current(at)
         chain, authority_digest, refused = self._chain(request, at, revoked)
         live = self._entered(request, authority_digest)
         proposal = live.propose(request.action, moment)
-        self._listen(request, live, proposal.events, None, at)
+        self._listen(request.run, live, proposal.events, None, at)
         level, doubts, _ = combine(self.store.signals(request.run, at), self.settings.tier, at)
         binding, likeness = self._digests(request, proposal.events, authority_digest, level)
         own = frozenset(event.id for event in proposal.events)
@@ -336,12 +342,12 @@ class Gate:
         likeness = {"subject": subject, "tool": request.tool, "does": does, "policy_digest": self.policies.digest}
         return short_digest(binding), short_digest(likeness)
 
-    def _listen(self, request: Request, live: LiveRun, events: tuple[Event, ...], output: str | None, at: int) -> None:
+    def _listen(self, run: str, live: LiveRun, events: tuple[Event, ...], output: str | None, at: int) -> None:
         """Ask the sources of signals about what was seen, and note what they say."""
         if not self._sources:
             return
-        seen = Seen(request.run, live.run.trace.events, output, events)
-        said = observe(self._sources, self.settings.tier, seen, self.store.signals(request.run, at), at)
+        seen = Seen(run, live.run.trace.events, output, events)
+        said = observe(self._sources, self.settings.tier, seen, self.store.signals(run, at), at)
         for signal in said:
             self.log.append("signal", signal.members())
         if said:

@@ -151,7 +151,7 @@ class KillSwitch:
 
     def _above_logged(self, log: Log, store: Store, revoked: Revoked, key: Key, seconds: int) -> Revoked:
         """The list that was put in force, or one above all that runs have seen: an old one may have been put back."""
-        highest = max((run.acknowledged or 0 for run in store.runs()), default=0)
+        highest = store.revocations()
         last = _last_list(log) if highest >= revoked.seq else None
         if last is None:
             return revoked

@@ -53,7 +53,7 @@ def put(folder: StateFolder, payload: bytes | dict[str, Any], key: Key, kind: st
     """Put a list in its place as somebody else than Vigil would, signed with some key."""
     data = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
     temporary = folder.path / "new"
-    temporary.write_bytes(json.dumps(sealed(kind, data, key)).encode())
+    temporary.write_bytes(json.dumps(sealed(kind, data, key.public, key.sign)).encode())
     temporary.replace(folder.revocations)
 
 
@@ -266,7 +266,7 @@ def test_a_list_ends_after_it_was_issued(key: Key, revocations: Revocations) -> 
 def test_a_forged_list_is_never_accepted(data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Any bytes of a signed list may be changed, cut or doubled: what is accepted is what was signed."""
     folder = _folder(tmp_path_factory)
-    whole = canonical(sealed(PAYLOAD_TYPE, canonical(members(5)), SIGNER))
+    whole = canonical(sealed(PAYLOAD_TYPE, canonical(members(5)), SIGNER.public, SIGNER.sign))
     changed = bytearray(whole)
     for _ in range(data.draw(st.integers(1, 3))):
         at = data.draw(st.integers(0, len(changed) - 1))
@@ -290,7 +290,7 @@ def test_a_payload_with_another_signature_is_never_accepted(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = _folder(tmp_path_factory)
-    envelope: Any = sealed(PAYLOAD_TYPE, canonical(members(5)), SIGNER)
+    envelope: Any = sealed(PAYLOAD_TYPE, canonical(members(5)), SIGNER.public, SIGNER.sign)
     changed = data.draw(
         st.fixed_dictionaries({"seq": st.integers(1, 9), "expires": st.integers(NOW, NOW * 2), "revoked": st.just([])})
     )
