@@ -302,7 +302,8 @@ def test_colours(tmp_path: Path) -> None:
     text = "statement R3: abs(a())\n" + rules.replace("pays(", "b(")
     assert colours(tmp_path, text)[4:] == [
         "rule keyword", "large method declaration", "when keyword", "b class", '"ann" string', "or keyword",
-        "violates keyword", "R3 method", "and keyword", "context.tier property defaultLibrary", ">= operator", "2 number",
+        "violates keyword", "R3 method", "and keyword", "context.tier property defaultLibrary", ">= operator",
+        "2 number",
         "then keyword", "hold keyword", "record keyword", "amount property", '"odd name" property',
         "context.agent property defaultLibrary",
         "rule keyword", "drafts method declaration", "when keyword", "file.write type", "path property", "~ operator",
