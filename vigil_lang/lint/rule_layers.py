@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import islice, product
 from typing import TYPE_CHECKING, Final
 
 from vigil_lang.analysis.condition_implication import Implications
@@ -36,27 +37,29 @@ def default_layer() -> Policy:
 
 
 def across_layers(rules: Sequence[tuple[Layer, GateRule]]) -> list[Diagnostic]:
-    """What is wrong with the rules of all layers of one gate, as findings at the rules, in their order.
+    """What is wrong with the personal rules of a gate beside those of its other layers, as findings at the rules.
 
-    VGL351: a rule asks for nothing that one of another layer, which cannot be lowered, does not ask for already.
-    VGL354: a personal rule lowers a rule of the default layer, for calls that a rule of the organisation stops all the
-    same. Within a file, `vigil lint` finds the first.
+    VGL351: a rule asks for nothing that one of another layer, which nothing lowers, does not ask for already. VGL354: a
+    rule lowers one of the default layer, for calls that a rule of the organisation stops all the same.
     """
     known = Implications()
     found: list[Diagnostic] = []
-    pairs = 0
-    for layer, rule in rules:
-        for other_layer, other in rules:
-            if layer == other_layer or rule is other or pairs >= _MOST:
-                continue
-            pairs += 1
-            if other_layer != "default" and adds_nothing(rule, other, known, across=True):
-                found.append(idle(rule, other, f"the {other_layer} layer's `{other.name}`"))
-                break
-            if layer == "personal" and other_layer == "organisation" and _is_stopped(rule, other, known):
-                found.append(_void(rule, other))
-                break
+    personal = [rule for layer, rule in rules if layer == "personal"]
+    relaxed = {name for rule in personal for name in rule.relaxes}
+    others = [(layer, rule) for layer, rule in rules if layer != "personal" and not _may_go(layer, rule, relaxed)]
+    for rule, (layer, other) in islice(product(personal, others), _MOST):
+        if found and found[-1].source == rule.source and found[-1].span == rule.span:
+            continue  # one reason is enough
+        if adds_nothing(rule, other, known, across=True):
+            found.append(idle(rule, other, f"the {layer} layer's `{other.name}`"))
+        elif layer == "organisation" and _is_stopped(rule, other, known):
+            found.append(_void(rule, other))
     return found
+
+
+def _may_go(layer: Layer, rule: GateRule, relaxed: set[str]) -> bool:
+    """Whether a rule of another layer may itself be lowered."""
+    return layer == "default" and rule.name in relaxed
 
 
 def adds_nothing(rule: GateRule, other: GateRule, known: Implications, *, across: bool = False) -> bool:

@@ -1,4 +1,4 @@
-"""Rules of a gate as tests see them: what each makes of a run, call by call, as the gate would (spec D.5)."""
+"""Rules of a gate as tests see them: what each makes of a run, call by call, as the gate would (spec D.3)."""
 
 from __future__ import annotations
 
