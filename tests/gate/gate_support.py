@@ -6,7 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from vigil_lang.gate.authority.keys import Key, load_key
-from vigil_lang.gate.gate import Answer, Gate
+from vigil_lang.gate.answer import Answer
+from vigil_lang.gate.gate import Gate
 from vigil_lang.gate.request import Request, request_of
 from vigil_lang.gate.setup import make_state
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from vigil_lang.gate.gate import Answer
+    from vigil_lang.gate.answer import Answer
 
 _DAY = 86_400
 _MANY = Limits(calls=1000, until=0, per="day")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Seconds: TypeAlias = Annotated[int, msgspec.Meta(ge=1, le=10 * 365 * 86400)]
-PublicKey: TypeAlias = Annotated[str, msgspec.Meta(pattern=r"^ed25519:[A-Za-z0-9_-]{43}$")]
+PublicKey: TypeAlias = Annotated[str, msgspec.Meta(pattern=r"^ed25519:[A-Za-z0-9_-]{43}\Z")]
 """`ed25519:` and the 32 bytes of the key in base64url without padding."""
 
 
@@ -31,11 +31,16 @@ class Layers(_Table, frozen=True):
 
 
 class AuthoritySettings(_Table, frozen=True):
-    """Whose word counts (`roots`), and the chain that an agent acts under (`chains`: agent → absolute path)."""
+    """Whose word counts (`roots`), and the chain that an agent acts under (`chains`: agent → absolute path).
+
+    With `presented`, an agent for which no chain is named acts under the one that its request names: only where nobody
+    but the program that asks chooses that. Without its last links a chain is one that grants more.
+    """
 
     mode: Literal["chain", "open"] = "chain"
     roots: tuple[PublicKey, ...] = ()
     chains: dict[str, str] = {}
+    presented: bool = False
 
 
 class HoldSettings(_Table, frozen=True):
