@@ -35,6 +35,7 @@ types: $(READY)
 bench: $(READY)
 	"$(BIN)/python" -m compileall -q vigil_lang lsp/vigil_lsp
 	"$(BIN)/python" tests/bench.py
+	"$(BIN)/python" tests/bench_audit.py
 
 fmt: $(READY)
 	"$(BIN)/ruff" check --fix .
@@ -48,6 +49,9 @@ differential: $(READY)
 	"$(BIN)/python" -m tests.differential.long_run --count 100000
 	"$(BIN)/python" -m tests.differential.long_run_monitor --count 200000
 	"$(BIN)/python" -m tests.gate.decide.long_run --count 1000000
+	"$(BIN)/python" -m tests.gate.authority.forgeries --count 100000
+	"$(BIN)/python" -m tests.gate.log.tampering --count 10000
+	"$(BIN)/python" -m tests.gate.crashes --count 1000
 
 $(READY): pyproject.toml
 	"$(PYTHON)" -c 'import sys; sys.exit("vigil needs Python 3.11 or newer; set PYTHON=…" if sys.version_info < (3, 11) else 0)'

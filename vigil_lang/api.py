@@ -247,7 +247,8 @@ def usable_policies(policies: object) -> list[Policy]:
         if policy.errors:
             raise InputError(policy.errors)
     if not any(policy.statements for policy in given):
-        raise ValueError("`policies` has no statement: there is nothing to judge by")
+        has = "rules for a gate alone" if any(policy.rules for policy in given) else "no statement"
+        raise ValueError(f"`policies` has {has}: there is nothing to judge by")
     return cast("list[Policy]", given)
 
 

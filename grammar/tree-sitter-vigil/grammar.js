@@ -228,8 +228,8 @@ module.exports = grammar({
 
     application: ($) => seq(field('name', choice($._name, $.string)), field('arguments', $.arguments)),
     arguments: ($) => round(choice($._expression, $._literal)),
-    reference: ($) => $._name,
-    // What may be called so where a condition begins.
+    reference: ($) => $.identifier,
+    // What is tested or called may be called so, too; a pattern may not.
     _name: ($) => choice($.identifier, alias('violates', $.identifier)),
     parenthesized: ($) => seq('(', $._expression, ')'),
 

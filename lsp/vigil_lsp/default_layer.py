@@ -30,7 +30,7 @@ def default_layer() -> tuple[Module, ...]:
     return tuple([load_module(read_source(str(p))).module for p in paths if not is_test_file(p.name)])
 
 
-def judged(module: Module) -> Iterator[tree.Statement | tree.Rule]:
+def statements_and_rules(module: Module) -> Iterator[tree.Statement | tree.Rule]:
     """The statements and rules of a file."""
     return (item for item in module.file.items if isinstance(item, tree.Statement | tree.Rule))
 
@@ -38,5 +38,7 @@ def judged(module: Module) -> Iterator[tree.Statement | tree.Rule]:
 def of_default_layer(name: str) -> tuple[Module, tree.Statement | tree.Rule] | None:
     """The rule or statement of the default layer that a name means, with its file."""
     bare = name.removeprefix(DEFAULT)
-    found = ((module, item) for module in default_layer() for item in judged(module) if item.name.text == bare)
+    found = (
+        (module, item) for module in default_layer() for item in statements_and_rules(module) if item.name.text == bare
+    )
     return next(found, None)

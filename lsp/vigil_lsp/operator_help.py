@@ -42,8 +42,7 @@ OPERATORS: Final = {
     "least so many values of a field.",
     "distinct": "Counts the different values of a field instead of calls.",
     "with": "Some text of the field is a JSON object whose members pass all the tests together.",
-    "violates": "The call would violate the statement, as far as the run has come: what the statement asks to be "
-    "prevented.",
+    "violates": "With what the run has so far, the call would violate the statement.",
     "|": "The elements of both sets.",
 }
 

@@ -16,6 +16,7 @@ from vigil_lang.base.node import Plain
 from vigil_lang.diagnostics import Diagnostic, Edit, Source, Span
 from vigil_lang.diagnostics.diagnostic import apply_edits
 from vigil_lang.semantics import core
+from vigil_lang.semantics.context_fields import VIOLATES
 from vigil_lang.semantics.forms import FORMS
 from vigil_lang.semantics.metadata import PLACEHOLDER
 from vigil_lang.semantics.modules import MAX_BYTES, is_shipped
@@ -30,6 +31,7 @@ from vigil_lsp.text import Text
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from vigil_lang.semantics.gate_rules import GateRule
     from vigil_lang.semantics.lower import Statement
     from vigil_lang.semantics.modules import Access, Module
     from vigil_lang.semantics.policy import Policy
@@ -37,9 +39,9 @@ if TYPE_CHECKING:
 _Part = TypeVar("_Part")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*")
 RESERVED = frozenset({
-    *FORMS, "policy", "use", "let", "param", "pattern", "statement", "test", "after", "always", "earlier", "later",
-    "not", "and", "or", "implies", "in", "has", "contains", "action", "status", "output", "true", "false", "where",
-    "since", "repeated",
+    *FORMS, "policy", "use", "let", "param", "pattern", "statement", "rule", "test", "after", "always", "earlier",
+    "later", "not", "and", "or", "implies", "in", "has", "contains", "action", "status", "output", "true", "false",
+    "where", "since", "repeated",
 })  # fmt: skip
 """Words that nothing should be called, whether or not the grammar could tell them apart everywhere."""
 
@@ -151,13 +153,13 @@ def _refuse_taken(names: Names, found: Target, new: str) -> None:
                 how = "declared" if new in module.own else "imported"
                 raise Refused(f"`{new}` is {how} already in {Path(module.source.path).name}")
     elif symbol.kind != "module":
+        judged = symbol.kind in ("statement", "rule")  # of one file, no two have the same name
         for module, mention in names.everywhere():
-            home = mention.symbol.home if symbol.kind != "statement" else None
-            near = (
-                home in {one.home for one in same} if symbol.kind != "statement" else mention.symbol.path == symbol.path
-            )
-            if mention.symbol.kind == symbol.kind and mention.symbol.name == new and near:
-                raise Refused(f"there is already {_a(symbol.kind)} `{new}`, in {_place(module.source, mention.span)}")
+            named = mention.symbol
+            near = named.path == symbol.path if judged else named.home in {one.home for one in same}
+            alike = named.kind in ("statement", "rule") if judged else named.kind == symbol.kind
+            if alike and named.name == new and near:
+                raise Refused(f"there is already {_a(named.kind)} `{new}`, in {_place(module.source, mention.span)}")
 
 
 class _Check:
@@ -237,6 +239,11 @@ class _Check:
                 raise Refused(f"statement `{one[0]}` in {Path(before.path).name} would mean something else")
         if len(old) != len(new):
             raise Refused(f"a statement of {Path(before.path).name} would have no meaning")
+        for rule, changed in zip(before.rules, after.rules, strict=False):
+            if self._rule(rule, path_of(before.module)) != _asked(changed):
+                raise Refused(f"rule `{rule.name}` in {Path(before.path).name} would mean something else")
+        if len(before.rules) != len(after.rules):
+            raise Refused(f"a rule of {Path(before.path).name} would have no meaning")
 
     def _statement(self, statement: Statement, path: str) -> tuple[object, ...]:
         """What a statement means, with the names that change changed."""
@@ -249,6 +256,29 @@ class _Check:
         elif symbol.kind == "variable" and any(one.home == home for one in self.same):
             statement = _with_variable(statement, symbol.name, self.new)
         return _meaning(statement)
+
+    def _rule(self, rule: GateRule, path: str) -> tuple[object, ...]:
+        """What a rule means, with the names that change changed."""
+        symbol = self.found.symbol
+        if Symbol("rule", rule.name, path) in self.same:
+            rule = replace(rule, name=self.new)
+        if symbol.kind == "param" and symbol.name in rule.params:
+            rule = replace(rule, params=(rule.params - {symbol.name}) | {self.new})
+        if symbol.kind == "statement":
+            rule = replace(rule, condition=core.mapped_tests(rule.condition, self._violated))
+        return _asked(rule)
+
+    def _violated(self, test: core.Test) -> core.Condition:
+        """`violates` with the name that changes changed, its layer before it or not."""
+        if not isinstance(test, core.In) or test.field.name != VIOLATES:
+            return test
+        old = self.found.symbol.name
+        values = (f"{v.removesuffix(old)}{self.new}" if f".{v}".endswith(f".{old}") else v for v in test.values)
+        return with_fields(test, values=frozenset(values))
+
+
+def _asked(rule: GateRule) -> tuple[object, ...]:
+    return rule.name, rule.then, rule.condition, rule.record, rule.relaxes, rule.metadata, rule.params
 
 
 def _meaning(statement: Statement) -> tuple[object, ...]:

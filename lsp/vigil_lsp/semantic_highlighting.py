@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from lsprotocol.types import SemanticTokenModifiers, SemanticTokenTypes
 
 from vigil_lang.base.node import Node
+from vigil_lang.semantics.context_fields import CONTEXT
 from vigil_lang.semantics.forms import FORMS
 from vigil_lang.semantics.modules import is_shipped
 from vigil_lang.syntax import tree
@@ -206,7 +207,8 @@ def _claims(reading: Reading, mentions: Sequence[Mention], names: Container[str]
         if start not in taken:
             if kind_of == ACTION and ((name := text[start:end].strip('"')) in kinds or name in names):
                 kind_of = KIND
-            yield ClassifiedToken(start, end, kind_of, 0)
+            given = kind_of == ARGUMENT and text.startswith(CONTEXT, start)
+            yield ClassifiedToken(start, end, kind_of, LIBRARY if given else 0)
 
 
 def _of_tree(file: tree.File) -> Iterator[tuple[Span, int]]:

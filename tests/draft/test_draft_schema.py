@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from jsonschema import Draft202012Validator
 
 from vigil_lang.base.resources import resource
 from vigil_lang.draft import clause_result
+from vigil_lang.draft.building import build
 from vigil_lang.draft.schema import for_model, published, published_text
 
 STORED = Path(__file__).parents[2] / "docs" / "policy-document.schema.json"
@@ -92,3 +94,10 @@ def test_the_schemas_differ_in_what_the_api_does_not_take() -> None:
         for member, own in shape["properties"].items():
             for word in ("enum", "type", "$ref"):
                 assert own.get(word) == stored[member].get(word), (name, member)
+
+
+def test_a_model_cannot_answer_with_a_rule_of_the_gate() -> None:
+    """What lowers a decision is written by people: an answer has requirements, and each becomes a statement."""
+    words = set(re.findall(r"\w+", json.dumps(for_model())))
+    assert words.isdisjoint({"relaxes", "violates", "pass"})
+    assert build.statement.__annotations__["return"] == "tree.Statement"

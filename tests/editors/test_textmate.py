@@ -24,7 +24,8 @@ GRAMMAR = json.loads((ROOT / "grammar" / "vigil.tmLanguage.json").read_text(enco
 FENCE = re.compile(r"^```vgl[^\n]*\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 NAMES = [
-    *(f"entity.name.{what}" for what in ("function", "function.decorator", "function.rule", "function.statement", "label", "namespace")),
+    *(f"entity.name.function{what}" for what in ("", ".decorator", ".rule", ".statement")),
+    *(f"entity.name.{what}" for what in ("label", "namespace")),
     *(f"variable.other.{what}" for what in ("constant", "enummember", "property", "readwrite")),
     "entity.other.inherited-class",
     "variable.parameter",

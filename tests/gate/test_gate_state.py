@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import threading
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from vigil_lang.gate import state
 from vigil_lang.gate.settings import Settings, read_settings
 from vigil_lang.gate.state import StateError, StateFolder, state_path
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.fixture

@@ -49,14 +49,14 @@ def test_every_finding_is_where_the_policy_says(said: str) -> None:
     for line in lines:
         if line.startswith("//"):
             codes = [word.rstrip(":,") for word in line.split() if word.startswith("VGL")]
-        elif line.startswith(("statement", "pattern", "let")):
+        elif line.startswith(("statement", "pattern", "let", "rule")):
             wanted |= {(code, line) for code in codes}
     found = set()
     for line in said.splitlines():
         path, number, _, rest = line.split(":", 3)
         if path == "most_violations.vgl":
             at = int(number) - 1
-            while not lines[at].startswith(("statement", "pattern", "let")):
+            while not lines[at].startswith(("statement", "pattern", "let", "rule")):
                 at += 1
             found.add((rest.split()[0], lines[at]))
     missing = {w for w in wanted if w not in found and w[0] not in ("VGL304", "VGL801", "VGL804")}

@@ -17,11 +17,13 @@ from vigil_lsp.completing.candidate import written
 from vigil_lsp.completing.keywords import WORDS
 
 # What the grammar takes and another check refuses, or an editor writes otherwise: literals as arguments, temporal
-# operators outside `always`, conditions as terms of a pattern, `not` of `not in`, tests of an event in `where`.
+# operators outside `always`, conditions as terms of a pattern, `not` of `not in`, tests of an event in `where`,
+# outcomes in the rules of a gate, and `violates` in statements.
 _KEPT_BACK = {
     "variable": set(WORDS) - {"NOT"},
     "condition": {"TRUE", "FALSE"},
     "operator": {"NOT"},
+    "field": {"VIOLATES"},
 }
 _TEMPORAL = {"EARLIER", "LATER", "IMPLIES", "REPEATED", "SINCE", "UNTIL", "WEAK"}
 _DECLARED = "\nlet a = {b.c}\n\npattern ok(text) = number(text = text)\n"
@@ -43,10 +45,11 @@ def test_what_is_offered_can_stand_there(item: tree.Item, data: st.DataObject) -
     offered = {candidate.text for candidate in found.candidates}
     kept_back = _KEPT_BACK.get(found.slot.role, set()) | ({"AFTER"} if found.slot.temporal else _TEMPORAL)
     kept_back |= {"WITH"} if found.slot.without_events else set()
+    kept_back |= {"rule": {"STATUS", "OUTPUT"}, "statement": {"VIOLATES"}, "": set()}[found.slot.within]
     if (
         terminal in WORDS
         and terminal not in kept_back
-        and found.slot.role not in (*("declared", "term", "item", "annotation value", "value"),)
+        and found.slot.role not in (*("declared", "term", "item", "annotation value", "value", "violated"),)
     ):
         assert offered >= {word for word, _, _ in WORDS[terminal]}
     for candidate in found.candidates:

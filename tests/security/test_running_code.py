@@ -159,6 +159,7 @@ def test_z3_takes_its_library_from_its_package(tmp_path: Path) -> None:
 
 STARTS = {
     "vigil_lang/abstraction/probe.py": {"subprocess"},
+    "vigil_lang/gate/tier/child.py": {"subprocess"},
     "vigil_lang/base/processes.py": {"multiprocessing", "ProcessPoolExecutor"},
     "vigil_lang/gate/authority/keys.py": {"subprocess"},
     "lsp/vigil_lsp/recordings/process.py": {"create_subprocess_exec"},

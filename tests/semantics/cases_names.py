@@ -381,7 +381,7 @@ CASES = [
         "VGL211",
         '@«owner»("me")\nstatement S: abs(a())',
         "unknown annotation `@owner`",
-        help="known: source, severity, on_violation, message",
+        help="known: source, severity, on_violation, message, delegable",
     ),
     Case(
         "VGL211",

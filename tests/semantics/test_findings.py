@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from cases_conditions import CASES as CONDITIONS
+from cases_gate_rules import CASES as GATE_RULES
 from cases_names import CASES as NAMES
 from cases_signature import CASES as SIGNATURE
 from cases_signature import QUIET
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from vigil_lang.trace import Signature
 
 
-@pytest.mark.parametrize("case", [*NAMES, *CONDITIONS, *SIGNATURE], ids=str)
+@pytest.mark.parametrize("case", [*NAMES, *CONDITIONS, *GATE_RULES, *SIGNATURE], ids=str)
 def test_finding(case: Case, tmp_path: Path) -> None:
     # spec RA.2-3
     check(case, tmp_path)
@@ -33,7 +34,7 @@ def test_no_finding(signature: Signature, form: str) -> None:
 
 
 def test_every_code_about_meaning_has_a_case() -> None:
-    shown = {case.code for case in [*NAMES, *CONDITIONS, *SIGNATURE]}
+    shown = {case.code for case in [*NAMES, *CONDITIONS, *GATE_RULES, *SIGNATURE]}
     # Limits are tested where they are reached on purpose; what the linter adds has cases of its own.
     added = {code for rule in all_rules() if not rule.basic for code in rule.codes}
     assert {code for code in CODES if code[3] in "234"} - shown - added == {"VGL213"}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.gate.decide import rows
 from vigil_lang.diagnostics import InputError, Source
 from vigil_lang.diagnostics.render import findings_json
 from vigil_lang.engines.interface import Rule
@@ -18,6 +19,7 @@ from vigil_lang.engines.smt.smtlib import export
 from vigil_lang.engines.smt.solve import evaluate
 from vigil_lang.engines.smt.symbolic import export_symbolic
 from vigil_lang.engines.smt.verify import verify
+from vigil_lang.gate.decide.conditions import Facts, asked
 from vigil_lang.lint.run import Plan, lint
 from vigil_lang.project.selection import ALL, Selection
 from vigil_lang.runs import read_trace
@@ -200,6 +202,22 @@ def _renamed(event: Event, n: int) -> Event:
 # --- published formats -------------------------------------------------------------------------------------
 
 
+def _matches_block(block: Block, folder: Path) -> None:
+    """`matches`: the events of the last run of which each rule of the last policy holds, or is not known to."""
+    policy = _policy(block.last("vgl"), folder)
+    assert not policy.errors
+    context = {name: tuple(values) for name, values in json.loads(block.last("json").text).items()}
+    events = _trace(block.last("trace")).events
+    lines = []
+    for rule in policy.rules:
+        answer = asked(rule.condition)
+        answers = {event.id: answer(Facts(event.names(), event.args, context)) for event in events}
+        unknown = ", ".join(name for name, found in answers.items() if found is None)
+        shown = ", ".join(name for name, found in answers.items() if found)
+        lines.append(f"{rule.name}: {shown}{f', unknown of {unknown}' if unknown else ''}\n")
+    assert "".join(lines) == block.text
+
+
 def _json_block(block: Block, folder: Path) -> None:
     """`json`: the output for the last policy and run, member by member."""
     stated = json.loads(block.text)
@@ -213,6 +231,8 @@ def _json_block(block: Block, folder: Path) -> None:
                 finding["file"] = "policy.vgl"
         case ("signature",):
             found = json.loads(signature_to_json(signature_from_json(stated)))
+        case ("context",):
+            found = stated
         case ("observed",):
             found = json.loads(signature_to_json(observe([_trace(block.last("trace"))])))
         case other:
@@ -269,11 +289,19 @@ def _grammar_block(block: Block, folder: Path) -> None:  # noqa: ARG001
     assert " = " in block.text
 
 
+def _decisions_block(block: Block, _: Path) -> None:
+    """`decisions`: what the kernel of the gate makes of what speaks to a call, line by line."""
+    for line in block.text.splitlines():
+        rows.check(line)
+
+
 KINDS: dict[str, Callable[[Block, Path], None]] = {
+    "decisions": _decisions_block,
     "ebnf": _grammar_block,
     "events": _events_block,
     "findings": _findings_block,
     "json": _json_block,
+    "matches": _matches_block,
     "smt2": _smt_block,
     "tests": _tests_block,
     "toml": _toml_block,

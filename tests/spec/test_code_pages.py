@@ -2,8 +2,9 @@
 
 Blocks: `vgl wrong` has its page's code, and those named after `wrong`, and no other; `vgl right` has none. Both
 are held against the page's `json signature`, `jsonl run` and `jsonl benign`. `jsonl wrong` and `jsonl right` are
-runs, `json wrong` and `json right` tool definitions or signatures (of VGL611 policy documents). `vgl as NAME`, or of
-another kind, is a file of that name; a `console` block is called beside those above it and prints just this.
+runs, `yaml wrong` and `yaml right` rules in another notation, `json wrong` and `json right` tool definitions or
+signatures (of VGL611 policy documents). `vgl as NAME`, or of another kind, is a file of that name; a `console` block is
+called beside those above it and prints just this.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from vigil_lang.diagnostics import CODES, InputError, Source
 from vigil_lang.documents.coverage import uncited
 from vigil_lang.documents.library import Library
 from vigil_lang.draft.document import read_document
+from vigil_lang.gate.importing import import_rules_text
 from vigil_lang.lint.run import lint
 from vigil_lang.runs import read_trace
 from vigil_lang.signatures import read_signature
@@ -36,6 +38,7 @@ PAGES = sorted(FOLDER.glob("*.md"))
 BLOCKS = [(page, block) for page in PAGES for block in blocks(page)]
 
 ELSEWHERE = {
+    "VGL354": "tests/lint/test_rule_layers.py",
     "VGL612": "tests/draft/test_draft_failures.py",
     "VGL614": "tests/draft/test_draft_run.py",
     "VGL615": "tests/draft/test_draft_run.py",
@@ -106,7 +109,9 @@ def _codes(kind: str, page: Path, block: Block) -> set[str]:
         return {finding.code for finding in (*linted.findings, *beside)}
     data = block.text.encode()
     try:
-        if kind == "json" and page.stem == "VGL611":
+        if kind == "yaml":
+            import_rules_text(Source("rules.yaml", block.text))
+        elif kind == "json" and page.stem == "VGL611":
             read_document(Source("draft.json", block.text))
         elif kind == "json":
             read_signature(data, "tools.json")

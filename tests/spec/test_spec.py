@@ -53,17 +53,17 @@ def test_every_code_is_listed_with_its_severity() -> None:
 
 
 def test_every_code_that_a_policy_can_have_by_itself_is_shown() -> None:
-    """But those that take a huge policy, or a character that nobody sees, and what the linter adds."""
+    """But those that take a huge policy, several layers, or a character that nobody sees, and what the linter adds."""
     shown = {code for block in BLOCKS if block.kind == "vgl" for code in block.args if code in CODES}
     added = {code for rule in all_rules() if not rule.basic for code in rule.codes}
-    assert {code for code in CODES if code[3] in "123"} - shown - added == {"VGL104", "VGL109", "VGL213"}
+    assert {code for code in CODES if code[3] in "123"} - shown - added == {"VGL104", "VGL109", "VGL213", "VGL354"}
 
 
 def test_every_spelling_and_annotation_is_listed() -> None:
     for ascii_spelling, mark in UNICODE.items():
         assert f"| `{ascii_spelling}` | `{mark}`" in TEXT
     for name in ANNOTATIONS:
-        assert f"| `@{name}(" in TEXT
+        assert re.search(rf"^\| `@{name}[(`]", TEXT, re.MULTILINE)
 
 
 def test_the_limits_are_those_of_the_program() -> None:
@@ -114,7 +114,7 @@ def test_the_contents_list_has_every_section() -> None:
 
 def test_sections_and_annexes_are_numbered_without_gaps() -> None:
     expected: list[str] = []
-    chapters = iter([*map(str, range(1, 10)), *"ABCDE"])
+    chapters = iter([*map(str, range(1, 10)), "12", *"ABCDE"])
     for depth, _, _ in HEADINGS:
         if depth == 2:
             chapter, section = next(chapters), 0

@@ -12,8 +12,9 @@ from vigil_lang.syntax import tree
 WORDS = (
     *("a", "b.c", "afl-fuzz", "_x1", "text", "error", "prec", "ok", "number", "in", "and", "has", "true"),
     *("since", "until", "weak", "where", "with", "distinct", "call", "steps", "repeated"),
+    *("when", "then", "hold", "record", "relaxes", "violates"),
 )
-ITEM_WORDS = ("use", "let", "param", "pattern", "statement", "policy")
+ITEM_WORDS = ("use", "let", "param", "pattern", "statement", "rule", "policy")
 NOT_AN_OPERAND = {"action", "status", "output", "has", "not", "earlier", "later", "repeated", "true", "false"}
 PIECES = ("a", "b", " ", "é", "☃", "*", "//", "/", "'", "{", ")", "@", "=", "not", '\\"', "\\\\", "\\n", "\\u{e9}")
 REGEX_PIECES = ("a", ".", "[0-9]+", "(b|c)", "\\/", "\\\\", '"', " ", "^", "$", "é")
@@ -30,6 +31,8 @@ value_names = st.sampled_from([w for w in (*WORDS, *ITEM_WORDS, "action") if w n
 raws = st.lists(st.sampled_from(PIECES), max_size=4).map("".join)
 strings = st.builds(tree.String, raws)
 numbers = st.sampled_from(NUMBERS).map(tree.Number)
+# After an argument called `violates` these begin its test.
+_violated = st.sampled_from([w for w in WORDS + ITEM_WORDS if w not in ("in", "with")]).map(tree.Name)
 literals = strings | numbers | st.booleans().map(tree.Boolean)
 terms = literals | value_names
 regexes = st.builds(
@@ -69,7 +72,8 @@ atoms = st.one_of(
     st.builds(tree.ActionIs, value_names | strings),
     st.builds(tree.ActionMatches, strings | value_names | regexes | _masks),
     st.builds(tree.StatusIs, st.sampled_from(("ok", "error"))),
-    st.builds(tree.Apply, operand_names, st.none()),
+    st.builds(tree.Apply, operand_names.filter(lambda name: name.text != "violates"), st.none()),
+    st.builds(tree.Violates, _violated),
 )
 
 
@@ -166,7 +170,19 @@ clauses = st.one_of(
 
 _modules = st.sampled_from(("std.files", "shared", ".sibling", "..dir.up", "use", ".let")).map(tree.Name)
 _several_names = st.lists(names, max_size=3).map(tuple)
+_recorded = st.lists(names | strings, max_size=3).map(tuple)
+rules = st.builds(
+    tree.Rule,
+    names,
+    expressions,
+    st.sampled_from(("pass", "hold", "block")),
+    _recorded,
+    _several_names,
+    annotations,
+    docs,
+)
 items = st.one_of(
+    rules,
     st.builds(tree.Use, _modules, _several_names, annotations, docs),
     st.builds(tree.Let, names, sets | literals | regexes, annotations, docs),
     st.builds(

@@ -24,6 +24,7 @@ _TEXTS = (
     *("always", "text", "not", "and", "or", "implies", "earlier", "later", "has", "contains", "action", "status"),
     *("output", "ok", "error", "true", "false", "after", "use", "let", "param", "pattern", "statement", "test"),
     *("set", "run", "calls", "expect", "satisfied", "violated", "vacuous", "with"),
+    *("rule", "when", "then", "hold", "record", "relaxes", "violates"),
 )
 
 
@@ -51,7 +52,12 @@ def _begun(text: str) -> Beginning:
         ("param p:", {"TYPE"}),
         ("@severity(", {"NAME", "NUMBER", "RPAR", "STRING"}),
         ('test "t" { expect A', {"COMMA", "SATISFIED", "VACUOUS", "VIOLATED"}),
-        ("", {"AT", "LET", "PARAM", "PATTERN", "STATEMENT", "TEST", "USE"}),
+        ("", {"AT", "LET", "PARAM", "PATTERN", "RULE", "STATEMENT", "TEST", "USE"}),
+        ("rule r:", {"WHEN"}),
+        ("rule r: when f() then", {"MODE"}),
+        ("rule r: when f() then hold", {"$END", "RECORD", "RELAXES"}),
+        ("rule r: when f() then hold record a", {"$END", "COMMA", "RELAXES"}),
+        ("rule r: when f() then hold relaxes a", {"$END", "COMMA"}),
     ],
 )  # fmt: skip
 def test_what_can_follow(text: str, accepted: set[str]) -> None:
@@ -83,7 +89,7 @@ def test_header_begins_with_policy() -> None:
         ("statement S: prec(, f ~", {"NAME", "REGEX", "STRING", "LBRACE"}),
         ("statement S: abs(f == g and status", {"EQ"}),
         ("statement S abs(status", {"EQ"}),
-        ("foo", {"AT", "LET", "PARAM", "PATTERN", "STATEMENT", "TEST", "USE"}),
+        ("foo", {"AT", "LET", "PARAM", "PATTERN", "RULE", "STATEMENT", "TEST", "USE"}),
     ],
 )
 def test_what_is_wrong_before_does_not_count(text: str, accepted: set[str]) -> None:

@@ -28,7 +28,7 @@ def _compare(path: Path, text: str) -> None:
     assert text == path.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", ["items", "spaces", "long", "comments", "suffixes", "tests"])
+@pytest.mark.parametrize("name", ["items", "spaces", "long", "comments", "suffixes", "rules", "tests"])
 def test_layout(name: str) -> None:
     text = (FIXTURES / f"{name}.vgl").read_text(encoding="utf-8")
     _compare(FIXTURES / f"{name}.formatted", format_text(source(text)))

@@ -68,7 +68,24 @@ CASES = [
     ("@note", "VGL101 1:6-6 expected an item or `(`, found the end of the item"),
     ('let A = "a', "VGL102 1:9-11 this string is not closed before the end of the line"),
     ("pattern p = a ~ /b", "VGL102 1:17-19 this regular expression is not closed before the end of the line"),
-    ("hello", "VGL101 1:1-6 expected `policy`, `use`, `let`, `param`, `pattern`, `statement` or `test`, found `hello`"),
+    (
+        "hello",
+        "VGL101 1:1-6 expected `policy`, `use`, `let`, `param`, `pattern`, `statement`, `rule` or `test`, "
+        "found `hello`",
+    ),
+    ("rule r: f() then hold", "VGL101 1:9-10 expected `when`, found `f`"),
+    ("rule r: when f()", "VGL101 1:17-17 expected `then`, found the end of the item"),
+    ("rule r: when f() then", "VGL101 1:22-22 expected `pass`, `hold` or `block`, found the end of the item"),
+    ("rule r: when f() then warn", "VGL101 1:23-27 expected `pass`, `hold` or `block`, found `warn`"),
+    (
+        "rule r: when f() then hold record",
+        "VGL101 1:34-34 expected a name or a string, found the end of the item",
+    ),
+    (
+        "rule r: when f() then hold a",
+        "VGL101 1:28-29 expected `record`, `relaxes` or the end of the item, found `a`",
+    ),
+    ("statement S: abs(a) then hold", "VGL101 1:21-25 expected `after`, `where` or the end of the item, found `then`"),
     ("let A = {a}\npolicy p", "VGL101 2:1-9 `policy` names the file and stands once, before every item"),
     (f"let A = ({'x' * 60})", "VGL101 1:9-10 expected a value, a name, a regular expression or `{`, found `(`"),
     (f"let {'9' * 60}", f"VGL101 1:5-65 expected a name, found `{'9' * 37}…`"),

@@ -152,7 +152,7 @@ def test_an_endless_run_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def case_of(policy: Policy, trace: Trace) -> Case:
     """A test that names the policy's only statement."""
     expected = Expected(policy.path, policy.statements[0].name, "satisfied", None, (), NOWHERE)
-    return Case("t", "t", NOWHERE, policy.module.source, (policy,), trace, (expected,))
+    return Case("t", "t", NOWHERE, policy.module.source, (policy,), trace, trace, (expected,))
 
 
 @given(text=policies(), lines=runs(max_size=4))

@@ -34,7 +34,7 @@ def key(theta: core.Theta) -> str:
 
 def _renamed(part: Key, names: dict[str, str] | None) -> Key:
     """Variables by the order they come in, or (without a table) all the same."""
-    if part[:1] == ("variable",):
+    if part[:1] == ("variable",) and len(part) == 2:  # an argument may be called so, too
         return ("variable", "") if names is None else ("variable", names.setdefault(str(part[1]), str(len(names))))
     return tuple(p if isinstance(p, str) else _renamed(p, names) for p in part)
 

@@ -58,7 +58,7 @@ def show(
 ) -> int:
     """Print the entries of the log.
 
-    With --format json each is one line as it stands in the log, with its number as `seq`.
+    With --format json each is an object on a line of its own: `seq` is its number, `entry` what stands in the log.
     """
     if since is not None and not _MOMENT.fullmatch(since):
         raise click.UsageError(f"--since takes a time such as 2026-11-23T04:30, not '{since}'.")
@@ -80,7 +80,7 @@ def show(
             from vigil_lang.diagnostics.visible import safe_json
 
             for seq, entry in wanted():
-                print(safe_json({"seq": seq, **entry}))
+                print(safe_json({"seq": seq, "entry": entry}))
         else:
             from vigil_lang.cli.audit_screen import print_entries
 
@@ -290,10 +290,12 @@ def _key(text: str) -> VerifierKey:
 
 
 def _small(path: str) -> bytes:
-    from vigil_lang.gate.log.reading import CannotRead, read_small, reason
+    from vigil_lang.base.files import read_bytes
+    from vigil_lang.gate.log.notes import MAX_NOTE
+    from vigil_lang.gate.log.reading import CannotRead, reason
 
     try:
-        return read_small(Path(path))
+        return read_bytes(path, MAX_NOTE)
     except (OSError, ValueError) as error:
         raise CannotRead(f"{path} cannot be read: {reason(error)}") from None
 

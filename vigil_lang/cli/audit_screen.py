@@ -32,7 +32,7 @@ def print_entries(entries: Iterable[tuple[int, Mapping[str, Any]]], console: Con
         if date != day:
             console.print(Text(date, style="bold"))
             day = date
-        console.print(_line(seq, clock.rstrip("Z")[:12], entry, console.width))
+        console.print(_line(seq, clock[:8], entry, console.width))
 
 
 def _line(seq: int, clock: str, entry: Mapping[str, Any], width: int) -> Text:
@@ -40,7 +40,7 @@ def _line(seq: int, clock: str, entry: Mapping[str, Any], width: int) -> Text:
     mode = entry.get("mode")
     said = visible(sentence(entry))
     line = Text.assemble(
-        (f"{seq:>6}", "dim"), "  ", (clock, "dim"), "  ", f"{visible(run)[:16]:<16}", "  ", f"{entry['kind'][:11]:<11} "
+        (f"{seq:>6}", "dim"), "  ", (clock, "dim"), "  ", f"{visible(run)[:10]:<10}", "  ", f"{entry['kind'][:11]:<11} "
     )  # fmt: skip
     if isinstance(mode, str) and mode in _STYLES:
         line.append(f"{mode:<6}", _STYLES[mode])
@@ -71,8 +71,7 @@ def print_audit(audit: Audit, folder: Path, console: Console) -> None:
         _print(hanging(console, Text(f"    {name:<10}", "dim"), text), console)
     for each in audit.problems[:_ALIKE]:
         console.print()
-        place = "" if each.seq is None else f"entry {each.seq}"
-        console.print(Text.assemble("    ", (each.kind, STYLES["error"]), f"  {place}"))
+        console.print(Text.assemble("    ", (each.kind, STYLES["error"]), f"  entry {each.seq}"))
         _print(hanging(console, Text("        "), each.message), console)
     if len(audit.problems) > _ALIKE:
         console.print(f"\n    and {len(audit.problems) - _ALIKE:,} more: --format json has all")

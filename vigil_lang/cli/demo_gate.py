@@ -114,7 +114,7 @@ class Session:
         told.found = answer.decision.mode
         if told.found != "pass":
             told.why = answer.decision.reasons[0].message
-        if step.get("then") == "expire":
+        if step.get("then") == "wait":
             self._at += self.gate.settings.holds.timeout
             assert answer.hold is not None
             told.found = self.gate.holds.look(answer.hold.id).state

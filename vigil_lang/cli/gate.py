@@ -35,7 +35,9 @@ class StateFault(click.ClickException):
 
     def show(self, file: Any = None) -> None:  # noqa: ARG002 - click's signature
         """One line on standard error."""
-        click.echo(f"error: {self.format_message()}", err=True)
+        from vigil_lang.diagnostics.visible import visible
+
+        click.echo(f"error: {visible(self.format_message())}", err=True)
 
 
 def opened(state: str | None) -> Gate:
@@ -66,7 +68,7 @@ command.add_command(signal)
 @state_option
 @click.option("--explain", is_flag=True, help="Say for people what speaks to the action, and what would lower it.")
 @output_options("json")
-def decide(file: str, state: str | None, explain: bool, format: str) -> None:  # noqa: A002, ARG001
+def decide(file: str, state: str | None, explain: bool, format: str) -> int:  # noqa: A002, ARG001
     """Decide about the action in REQUEST, a JSON object (standard input by default).
 
     Exit status 0: it passes. 1: it is held or blocked. 2: the request is at fault, and nothing is decided. 3: the gate
@@ -93,7 +95,7 @@ def decide(file: str, state: str | None, explain: bool, format: str) -> None:  #
         show_answer(answer, request, console())
     else:
         click.echo(json.dumps(answer.to_json(), ensure_ascii=True))
-    sys.exit(BROKEN_TOOL if answer.is_fault else CLEAN if answer.decision.mode == "pass" else FINDINGS)
+    return BROKEN_TOOL if answer.is_fault else CLEAN if answer.decision.mode == "pass" else FINDINGS
 
 
 def _gate_or_fault(state: str | None) -> tuple[Gate | None, Any]:
@@ -190,7 +192,7 @@ def status(state: str | None, format: str) -> None:  # noqa: A002
 @command.command("check")
 @state_option
 @output_options("human", "concise", "json")
-def check(state: str | None, format: Any) -> None:  # noqa: A002
+def check(state: str | None, format: Any) -> int:  # noqa: A002
     """Find what is wrong with the rules of all layers together."""
     from vigil_lang.analysis.rule_layers import findings_of_layers
     from vigil_lang.cli.output import show_findings
@@ -199,4 +201,4 @@ def check(state: str | None, format: Any) -> None:  # noqa: A002
         [(layer, rule) for layer, policy in opened(state).policies.policies for rule in policy.rules]
     )
     show_findings(found, format)
-    sys.exit(FINDINGS if any(each.severity != "info" for each in found) else CLEAN)
+    return FINDINGS if any(each.severity != "info" for each in found) else CLEAN

@@ -79,6 +79,9 @@ def _lowering(answer: Answer) -> Iterator[str]:
     if final:
         yield f"nothing: the organisation's `{final[0].name}` blocks it, whoever confirms"
         return
+    if any(each.kind == "revocation" for each in standing):
+        yield "a newer revocation list"
+        return
     for reason in standing:
         if reason.kind == "statement" and remedies.get(reason.name):
             yield f"{reason.name}: {remedies[reason.name]}"
@@ -86,8 +89,6 @@ def _lowering(answer: Answer) -> Iterator[str]:
             yield 'a grant that allows it (`vigil grant --allow …`), or `mode = "open"` in the settings\' [authority]'
         if reason.kind in ("rule", "statement") and reason.layer == "default":
             yield f"a personal rule with `relaxes default.{reason.name}`"
-        if reason.kind == "revocation":
-            yield "a new revocation list without what is revoked"
     if answer.hold is not None:
         who = "the organisation's approvers" if answer.decision.who == "organisation" else "an approver"
         yield f"a confirmation by {who}, before {_moment(answer.hold.expires)}: `vigil hold approve {answer.hold.id}`"
@@ -133,7 +134,8 @@ def show_status(found: dict[str, Any], console: Console) -> None:
         console.print(Text.assemble(("  hold  ", MODES["hold"]), f"{hold['id']}  until {_moment(hold['expires'])}"))
     for run in found["runs"]:
         _print(
-            console, hanging(console, Text("  run   "), f"{run['run']} of {run['agent']}, seen {_moment(run['seen'])}")
+            console,
+            hanging(console, Text("  run   "), f"{run['run']} of {run['agent']}, seen last {_clock(run['seen'])}"),
         )
 
 
@@ -153,8 +155,11 @@ def _revocations(found: dict[str, Any]) -> str:
 
 def _moment(at: int) -> str:
     left = at - int(time.time())
-    moment = datetime.fromtimestamp(at, UTC).strftime("%H:%M:%S UTC")
-    return f"{moment} ({left} s left)" if left > 0 else f"{moment} (over)"
+    return f"{_clock(at)} ({left} s left)" if left > 0 else f"{_clock(at)} (over)"
+
+
+def _clock(at: int) -> str:
+    return datetime.fromtimestamp(at, UTC).strftime("%H:%M:%S UTC")
 
 
 def _print(console: Console, lines: Iterable[Text]) -> None:

@@ -90,5 +90,6 @@ def _members(
     from vigil_lang.gate.canonical import canonical
     from vigil_lang.gate.tier.signals import PAYLOAD_TYPE
 
+    signer = load_key(key)
     payload = signed_payload(run, source, score, seconds or registered.window, at)
-    return signed_members(settings, canonical(sealed(PAYLOAD_TYPE, payload, load_key(key).sign)), at)
+    return signed_members(settings, canonical(sealed(PAYLOAD_TYPE, payload, signer.public, signer.sign)), at)

@@ -241,6 +241,8 @@ def _audience(given: str | None) -> str:
         click.UsageError: neither is there.
     """
     if given is not None:
+        if not 1 <= len(given) <= 256 or visible(given) != given:
+            raise click.UsageError("--aud takes the origin of a log: a text of 1 to 256 characters that can be seen.")
         return given
     from vigil_lang.gate.state import state_path
 

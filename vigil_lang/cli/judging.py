@@ -64,7 +64,8 @@ def selected(policies: Sequence[Policy], names: Sequence[str]) -> list[Policy]:
     """
     known = {statement.name for policy in policies for statement in policy.statements}
     if not known:
-        raise click.UsageError("There is no statement to judge by: the policies hold none.")
+        has = "rules for a gate alone" if any(policy.rules for policy in policies) else "none"
+        raise click.UsageError(f"There is no statement to judge by: the policies hold {has}.")
     for name in names:
         if name not in known:
             near = nearest(name, known, 1)

@@ -87,7 +87,7 @@ def _entry(switch: KillSwitch, name: str | None, given: dict[str, str]) -> Entry
 
     from vigil_lang.gate.revocation import EVERYONE, Entry
 
-    if name:
+    if name is not None:
         return switch.meant(name)
     ((kind, value),) = given.items() if given else [("all", EVERYONE)]
     try:

@@ -98,6 +98,10 @@ class Following:
                 live.take_in(seq, entry, value)
         return live
 
+    def names(self) -> tuple[str, ...]:
+        """The runs that are followed."""
+        return tuple(self._live)
+
     def forget(self, name: str | None = None) -> None:
         """Drop what is known of a run, or of all: it is read again when it is needed."""
         if name is None:

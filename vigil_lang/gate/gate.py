@@ -6,6 +6,7 @@ import hashlib
 import os
 import threading
 import time
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,7 +24,7 @@ from vigil_lang.gate.holds import Holds
 from vigil_lang.gate.layers import load_layers
 from vigil_lang.gate.log.derivation import KernelInputs, inputs_json, reason_json
 from vigil_lang.gate.log.log import Log
-from vigil_lang.gate.revocation import Revocations
+from vigil_lang.gate.revocation import Revocations, watch
 from vigil_lang.gate.settings import read_settings
 from vigil_lang.gate.state import StateError, StateFolder, refuse_inside, state_path
 from vigil_lang.gate.store import Store
@@ -33,7 +34,7 @@ from vigil_lang.gate.tier.source import Seen
 from vigil_lang.trace.values import canonical as canonical_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from vigil_lang.enforce.run import Broken, Proposal
     from vigil_lang.gate.following import LiveRun
@@ -140,6 +141,7 @@ class Gate:
         )
         self._following = Following(self.policies.monitor, self.store, self.log)
         self._revocations = Revocations(self.folder, self.settings.revocation)
+        self._logged_revocations = False
         self._sources = load_sources(self.settings.tier)
         self._chains: dict[tuple[str, int], tuple[Chain, int]] = {}
 
@@ -184,6 +186,8 @@ class Gate:
             members = {"run": run, "decision": seq, "status": status, "output": None}
             self.log.append("outcome", members, {} if output is None else {"/output": output})
             self.store.catch_up()
+            if output is not None:
+                self._listen(run, live, (), output, self.now() // 1_000_000)
 
     def end(self, run: str) -> None:
         """A run is over.
@@ -197,6 +201,29 @@ class Gate:
             self.log.checkpoint()
             self.store.catch_up()
             self._following.forget(run)
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Acknowledge new revocation lists meanwhile, for the runs that this process follows, as soon as they appear."""
+        stop = threading.Event()
+        watched = Revocations(self.folder, self.settings.revocation)
+        thread = threading.Thread(target=watch, args=(watched, self._acknowledge, stop), name="vigil-revocations")
+        thread.start()
+        try:
+            yield
+        finally:
+            stop.set()
+            thread.join()
+
+    def _acknowledge(self, revoked: Revoked) -> None:
+        """Note that the runs of this process are decided about under a list. Where that fails, nobody has seen it."""
+        with suppress(StateError, OSError), self._mutex, self.folder.lock():
+            self.refresh()
+            seen = {run.name: run.acknowledged or 0 for run in self.store.runs()}
+            for name in self._following.names():
+                if seen.get(name, revoked.seq) < revoked.seq:
+                    self.log.append("acknowledged", {"run": name, "seq": revoked.seq})
+            self.store.catch_up()
 
     # --- one decision ---
 
@@ -219,11 +246,14 @@ class Gate:
         moment = self.now()
         at = moment // 1_000_000
         self._note_policies()
+        if not self._logged_revocations:  # an older list may have been put back since the last process
+            self._revocations.known(self.store.revocations())
+            self._logged_revocations = True
         revoked = self._revocations.current(at)
         chain, authority_digest, refused = self._chain(request, at, revoked)
         live = self._entered(request, authority_digest)
         proposal = live.propose(request.action, moment)
-        self._listen(request, live, proposal.events, None, at)
+        self._listen(request.run, live, proposal.events, None, at)
         level, doubts, _ = combine(self.store.signals(request.run, at), self.settings.tier, at)
         binding, likeness = self._digests(request, proposal.events, authority_digest, level)
         own = frozenset(event.id for event in proposal.events)
@@ -312,12 +342,12 @@ class Gate:
         likeness = {"subject": subject, "tool": request.tool, "does": does, "policy_digest": self.policies.digest}
         return short_digest(binding), short_digest(likeness)
 
-    def _listen(self, request: Request, live: LiveRun, events: tuple[Event, ...], output: str | None, at: int) -> None:
+    def _listen(self, run: str, live: LiveRun, events: tuple[Event, ...], output: str | None, at: int) -> None:
         """Ask the sources of signals about what was seen, and note what they say."""
         if not self._sources:
             return
-        seen = Seen(request.run, live.run.trace.events, output, events)
-        said = observe(self._sources, self.settings.tier, seen, self.store.signals(request.run, at), at)
+        seen = Seen(run, live.run.trace.events, output, events)
+        said = observe(self._sources, self.settings.tier, seen, self.store.signals(run, at), at)
         for signal in said:
             self.log.append("signal", signal.members())
         if said:

@@ -71,8 +71,15 @@ _CONTEXT = {
 }
 """What is known of the moment, by its names in the notation."""
 
+_HEADS = ("action.", "user.", "context.", "detection.")
+_MEANT = frozenset({
+    "action", "after", "and", "block", "contains", "distinct", "earlier", "error", "false", "has", "hold", "implies",
+    "in", "later", "not", "ok", "or", "output", "pass", "record", "relaxes", "repeated", "rule", "since", "status",
+    "then", "true", "until", "violates", "weak", "when", "where", "with",
+})  # fmt: skip
+"""Words that mean something else where an argument or a param may stand."""
+
 ParamType: TypeAlias = Literal["number", "text", "set"]
-Value: TypeAlias = "str | float | int | bool | list[Any]"
 
 _UNTOLD: dict[tuple[str, bool], str] = {
     (">", True): "0",
@@ -86,7 +93,7 @@ _UNTOLD: dict[tuple[str, bool], str] = {
     ("matches", True): '{"*"}',
     ("matches", False): "{}",
 }
-"""A value of the configuration that is not given, by the comparison and whether the rule is to match as much as it can."""
+"""A value of the configuration that is not given, by the comparison, and whether the rule is to match all it can."""
 
 
 @dataclass
@@ -98,7 +105,7 @@ class _Param:
     told: bool
 
 
-def import_rules_text(source: Source, config: Mapping[str, Value] | None = None) -> str:
+def import_rules_text(source: Source, config: Mapping[str, object] | None = None) -> str:
     """The rules of a file as the formatted text of a policy; `config` has values of `user.config`.
 
     Raises:
@@ -159,6 +166,8 @@ class _Reader:
         """Refuse what a rule has no use for, before anything is built of it."""
         depth = 0
         for event in yaml.parse(self.source.text, Loader=yaml.SafeLoader):
+            assert event.start_mark is not None
+            assert event.end_mark is not None
             span = Span(event.start_mark.index, event.end_mark.index)
             if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
                 self.fail("anchors and aliases are not read", span)
@@ -187,7 +196,7 @@ class _Reader:
 
     def text(self, node: yaml.Node) -> str:
         """A scalar's text."""
-        if not isinstance(node, yaml.ScalarNode) or not node.value:
+        if not isinstance(node, yaml.ScalarNode) or not node.value.strip():
             self.fail("a text is expected here", self.span(node))
         return str(node.value)
 
@@ -220,8 +229,11 @@ class _Rule:
     reader: _Reader
     node: yaml.MappingNode
     params: dict[str, _Param]
-    config: Mapping[str, Value]
+    config: Mapping[str, object]
     types: list[str] = field(default_factory=list)
+    tools: bool = False
+    asks: list[Span] = field(default_factory=list)
+    """Where the rule asks for an argument of the action."""
     grows: bool = True
     """Whether the rule may match more calls than it says: one that holds or blocks, not one that passes."""
 
@@ -232,21 +244,24 @@ class _Rule:
         if then not in _MODES:
             reader.fail("`then` is `pass`, `hold` or `block`", reader.span(members["then"]))
         self.grows = then != "pass"
-        when = self._conditions(members["when"], "and")
-        every = self._conditions(members["and"], "and") if "and" in members else ""
-        if "or" in members:
-            if not every:
-                message = "`or` is another way for `and` to be met, and the rule has no `and`"
-                reader.fail(
-                    message, reader.span(members["or"]), "write the conditions under `and` with `or` in between"
-                )
-            every = f"({every} or {self._conditions(members['or'], 'or')})"
-        condition = f"{when} and {every}" if every else when
+        when = _joined("and", self._conditions(members["when"]))
+        condition = when
+        if "and" in members:
+            alternatives = [_joined("and", self._conditions(members["and"]))]
+            if "or" in members:
+                alternatives += self._conditions(members["or"])
+            condition = _within(when, _joined("or", alternatives))
+        elif "or" in members:
+            message = "`or` is another way for `and` to be met, and the rule has no `and`"
+            reader.fail(message, reader.span(members["or"]), "write `and` with `or` between its conditions")
+        if self.asks and not self.types and not self.tools:
+            message = "this is asked of every call, and most do not tell it: the gate would block them"
+            reader.fail(message, self.asks[0], "say which calls are meant: `action.type == …`")
         record = self._record(members["record"]) if "record" in members else ""
         described = self._described(members.get("description"))
         name = self._name(members.get("name"), names)
         names.add(name)
-        return f"{described}rule {name}: when {condition} then {then}{record}\n"
+        return f"{described}rule {name}: when {condition.text} then {then}{record}\n"
 
     def _name(self, node: yaml.Node | None, names: set[str]) -> str:
         if node is not None:
@@ -255,11 +270,10 @@ class _Rule:
                 why = "is another rule's" if name in names else "is none: letters, digits and `_`"
                 self.reader.fail(f"the name `{name}` {why}", self.reader.span(node))
             return name
-        first = re.sub(r"[^A-Za-z0-9_]", "_", self.types[0]) if self.types else "rule"
-        first = first if _NAME.fullmatch(first) else "rule"
-        return next(
-            name for n in range(1, len(names) + 2) if (name := first if n == 1 else f"{first}_{n}") not in names
-        )
+        first = re.sub(r"[^A-Za-z0-9_]", "_", self.types[0]) if self.types else "unnamed"
+        first = first if _NAME.fullmatch(first) else "unnamed"
+        numbered = (f"{first}_{n}" for n in range(2, len(names) + 2))
+        return next(name for name in (first, *numbered) if name not in names)
 
     def _described(self, node: yaml.Node | None) -> str:
         lines = self.reader.text(node).splitlines() if node is not None else []
@@ -269,9 +283,8 @@ class _Rule:
                 self.reader.fail("a character that is not printed", self.reader.span(node))
         return "".join(f"/// {line.strip()}\n" for line in lines if line.strip())
 
-    def _conditions(self, node: yaml.Node, joined: str) -> str:
-        each = [_Expression(self, one).text() for one in self.reader.texts(node)]
-        return f"({f' {joined} '.join(each)})"
+    def _conditions(self, node: yaml.Node) -> list[_Said]:
+        return [_Expression(self, one).said() for one in self.reader.texts(node)]
 
     def _record(self, node: yaml.Node) -> str:
         fields = []
@@ -280,18 +293,16 @@ class _Rule:
             parameter = re.sub(r"^action\.(params|target)\.", "", name)
             if parameter == name and name in _CONTEXT:
                 fields.append(f"context.{_CONTEXT[name]}")
-            elif _FIELD.fullmatch(parameter) and not parameter.startswith(
-                ("action.", "user.", "context.", "detection.")
-            ):
-                fields.append(ROLES.get(parameter, parameter))
+            elif _FIELD.fullmatch(parameter) and not parameter.startswith(_HEADS):
+                fields.append(_argument(parameter))
             else:
                 self.reader.fail(f"`{name}` is nothing that can be recorded", self.reader.span(one))
         return " record " + ", ".join(dict.fromkeys(fields))
 
     def param(self, name: str, wanted: ParamType, untold: str | None, fail: Any) -> str:
         """A name of `user.config`, declared with its value, or where none is given with the most careful one."""
-        if not _NAME.fullmatch(name):
-            fail(f"`{name}` is no name")
+        if not _NAME.fullmatch(name) or name in _MEANT:
+            fail(f"`{name}` is no name of a param")
         known = self.params.get(name)
         if known is not None and (known.type != wanted or not (known.told or known.default == untold)):
             fail(
@@ -313,7 +324,7 @@ class _Rule:
         return name
 
 
-def _default(value: Value, wanted: ParamType) -> str | None:
+def _default(value: object, wanted: ParamType) -> str | None:
     match value, wanted:
         case (bool(), _):
             return None
@@ -348,7 +359,35 @@ _TOKEN = re.compile(
 )
 _WORDS = {"and": "and", "&&": "and", "or": "or", "||": "or", "not": "not", "!": "not"}
 _OPERATORS = ("==", "!=", "<", "<=", ">", ">=", "matches", "in", "contains")
-_TURNED = {"==": "!=", "!=": "==", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+
+
+_TIGHTEST = 2
+_LEVELS = {"or": 0, "and": 1}
+
+
+@dataclass(frozen=True)
+class _Said:
+    """A condition in the language. `level` is how tightly it binds; `kind` is set where it asks for one kind alone."""
+
+    text: str
+    level: int = _TIGHTEST
+    kind: str = ""
+
+
+def _joined(word: str, items: Sequence[_Said]) -> _Said:
+    if len(items) == 1:
+        return items[0]
+    level = _LEVELS[word]
+    return _Said(f" {word} ".join(_bracketed(item, level + 1) for item in items), level)
+
+
+def _bracketed(said: _Said, level: int) -> str:
+    return said.text if said.level >= level else f"({said.text})"
+
+
+def _within(when: _Said, condition: _Said) -> _Said:
+    """A condition of the calls that another speaks of: `kind(condition)` where that asks for one kind alone."""
+    return _Said(f"{when.kind}({condition.text})") if when.kind else _joined("and", [when, condition])
 
 
 @dataclass(frozen=True)
@@ -370,7 +409,7 @@ class _Expression:
     grows: bool = True
     depth: int = 0
 
-    def text(self) -> str:
+    def said(self) -> _Said:
         """The condition in the language."""
         self.grows = self.rule.grows
         self.tokens = list(self._scanned(self.rule.reader.text(self.node)))
@@ -392,25 +431,25 @@ class _Expression:
             yield _Token(kind, found[kind], found.start(kind), found.end())
             at = found.end()
 
-    def _or(self) -> str:
+    def _or(self) -> _Said:
         items = [self._and()]
         while self._word("or"):
             items.append(self._and())
-        return f"({' or '.join(items)})" if len(items) > 1 else items[0]
+        return _joined("or", items)
 
-    def _and(self) -> str:
+    def _and(self) -> _Said:
         items = [self._unary()]
         while self._word("and"):
             items.append(self._unary())
-        return f"({' and '.join(items)})" if len(items) > 1 else items[0]
+        return _joined("and", items)
 
-    def _unary(self) -> str:
+    def _unary(self) -> _Said:
         self.depth += 1
         if self.depth > _MAX_NESTING:
             self._fail("conditions are nested too deeply")
         if self._word("not"):
             self.grows = not self.grows
-            found = f"not ({self._unary()})"
+            found = _Said(f"not {_bracketed(self._unary(), _TIGHTEST)}")
             self.grows = not self.grows
         elif self._sign("("):
             found = self._or()
@@ -421,7 +460,7 @@ class _Expression:
         self.depth -= 1
         return found
 
-    def _comparison(self) -> str:
+    def _comparison(self) -> _Said:
         left = self._take("name", "a name such as `action.type`")
         operator = self._take("name" if self._next("name") else "sign", "a comparison")
         if operator.text not in _OPERATORS:
@@ -432,16 +471,17 @@ class _Expression:
         right = self.tokens[self.at] if self.at < len(self.tokens) else None
         if right is not None and right.kind == "name" and right.text not in ("true", "false"):
             self.at += 1
-            return self._with_config(name, operator, right)
-        return self._with_value(name, operator)
+            return _Said(self._with_config(name, operator, right))
+        return _Said(self._with_value(name, operator))
 
-    def _type(self, operator: _Token) -> str:
+    def _type(self, operator: _Token) -> _Said:
         if operator.text not in ("==", "!=", "in"):
             self._fail("`action.type` is compared with `==`, `!=` or `in`", operator)
         tokens = self._list() if operator.text == "in" else [self._take("string", "a type in quotes")]
         negated = operator.text == "!="
         kinds = [self._kind(token, more=self.grows != negated) for token in tokens]
-        return f"{'not ' if negated else ''}action in {{{', '.join(dict.fromkeys(kinds))}}}"
+        text = f"{'not ' if negated else ''}action in {{{', '.join(dict.fromkeys(kinds))}}}"
+        return _Said(text, kind=kinds[0] if len(set(kinds)) == 1 and not negated else "")
 
     def _kind(self, token: _Token, *, more: bool) -> str:
         """The kind of a type; one that has further calls only where the rule may match `more`."""
@@ -452,7 +492,7 @@ class _Expression:
             help_text = f"did you mean `{near[0]}`?" if near else "docs/vocabulary.md lists the kinds"
             self._fail(f"`{text}` is no type of action that is known", token, help_text)
         if not same and not more:
-            message = f"`{text}` is not said exactly: `{kind}` has further calls, and these must not pass with it"
+            message = f"`{text}` is not said exactly: `{kind}` has further calls, and the rule would be wrong of them"
             self._fail(message, token)
         self.rule.types.append(text)
         return kind
@@ -463,9 +503,10 @@ class _Expression:
         if text in _CONTEXT:
             return f"context.{_CONTEXT[text]}"
         if head == "action" and rest.startswith(("params.", "target.")):
-            name = rest.partition(".")[2]
-            return ROLES.get(name, name)
+            self.rule.asks.append(self.rule.reader.inside(self.node, token.start, token.end))
+            return _argument(rest.partition(".")[2])
         if text in ("action.tool", "action.name"):
+            self.rule.tools = True
             return "action"
         if head == "user" and rest and not rest.startswith("config") and _FIELD.fullmatch(rest):
             return f"context.user.{rest}"
@@ -505,7 +546,7 @@ class _Expression:
         if operator.text in ("matches", "contains") and not is_text:
             self._fail(f"`{operator.text}` takes a text in quotes", token)
         if operator.text == "matches":
-            return f"{name} ~ {_glob(_unquoted(token))}"
+            return f"{name} ~ {quote(_unquoted(token))}"
         if name == "action":
             if not is_text or operator.text not in ("==", "!="):
                 self._fail("`action.tool` is compared with a text", operator)
@@ -565,13 +606,14 @@ def _unquoted(token: _Token) -> str:
     return re.sub(r"\\(.)", r"\1", inner) if token.text[0] == '"' else inner
 
 
+def _argument(name: str) -> str:
+    """An argument by the name of its role, in quotes where the bare name would mean something else."""
+    role = ROLES.get(name, name)
+    return quote(role) if role in _MEANT else role
+
+
 def _literal(token: _Token) -> str:
     return quote(_unquoted(token)) if token.kind == "string" else token.text
-
-
-def _glob(text: str) -> str:
-    """A glob, whose stars and question marks are meant."""
-    return quote(text).replace("\\\\*", "\\*").replace("\\\\?", "\\?")
 
 
 def _listed(names: Sequence[str]) -> str:

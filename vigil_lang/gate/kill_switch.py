@@ -13,7 +13,7 @@ import msgspec
 
 from vigil_lang.diagnostics.visible import visible
 from vigil_lang.gate.holds import Holds
-from vigil_lang.gate.log.log import Log
+from vigil_lang.gate.log.log import Log, now
 from vigil_lang.gate.revocation import Entry, Revocations
 from vigil_lang.gate.state import StateError
 from vigil_lang.gate.store import Store
@@ -64,10 +64,13 @@ class Killed(NamedTuple):
 
 
 class KillSwitch:
-    """Revokes and restores in a state folder. `wait` is how many seconds live runs have to acknowledge a list."""
+    """Revokes and restores in a state folder. `wait` is how many seconds live runs have to acknowledge a list.
+
+    `clock` gives microseconds since 1970.
+    """
 
     def __init__(
-        self, folder: StateFolder, settings: Settings, *, wait: float = WAIT, clock: Callable[[], float] = time.time
+        self, folder: StateFolder, settings: Settings, *, wait: float = WAIT, clock: Callable[[], int] = now
     ) -> None:
         self._folder = folder
         self._settings = settings
@@ -120,22 +123,22 @@ class KillSwitch:
         return Killed(revoked, runs, tuple(each.id for each in void))
 
     def _opened(self) -> tuple[Log, Store, Holds]:
-        log = Log(self._folder, self._settings.log)
+        log = Log(self._folder, self._settings.log, self._clock)
         store = Store(self._folder, log)
         with self._folder.lock():
             log.refresh()
             store.catch_up()
-        return log, store, Holds(self._folder, log, store, self._settings.holds)
+        return log, store, Holds(self._folder, log, store, self._settings.holds, clock=self._clock)
 
     def _publish(self, entry: Entry, key: Key, seconds: int, *, undo: bool) -> Revoked:
-        now = int(self._clock())
+        at = self._clock() // 1_000_000
         with self._revocations.alone():
-            found = self._revocations.current(now)
+            found = self._revocations.current(at)
             before = set(self._logged(found) if found.fault else found.list.revoked if found.list else ())
             if undo and entry not in before:
                 raise NoSuchName(f"{entry} is not revoked")
             after = before - {entry} if undo else before | {entry}
-            return self._revocations.publish(after, key, now, now + seconds)
+            return self._revocations.publish(after, key, at, at + seconds)
 
     def _logged(self, found: Revoked) -> tuple[Entry, ...]:
         """What is revoked by the newest list in the log: for one that is missing or damaged."""
@@ -148,15 +151,15 @@ class KillSwitch:
 
     def _above_logged(self, log: Log, store: Store, revoked: Revoked, key: Key, seconds: int) -> Revoked:
         """The list that was put in force, or one above all that runs have seen: an old one may have been put back."""
-        highest = max((run.acknowledged or 0 for run in store.runs()), default=0)
+        highest = store.revocations()
         last = _last_list(log) if highest >= revoked.seq else None
         if last is None:
             return revoked
-        now = int(self._clock())
+        at = self._clock() // 1_000_000
         with self._revocations.alone():
             self._revocations.known(max(highest, last[0]))
             assert revoked.list is not None
-            return self._revocations.publish({*last[1], *revoked.list.revoked}, key, now, now + seconds)
+            return self._revocations.publish({*last[1], *revoked.list.revoked}, key, at, at + seconds)
 
     def _seen_by(self, log: Log, store: Store, entry: Entry, seq: int) -> tuple[SeenBy, ...]:
         """The live runs that an entry concerns, as soon as all have acknowledged the list, or the time is over."""
@@ -165,7 +168,8 @@ class KillSwitch:
             with self._folder.lock():
                 log.refresh()
                 store.catch_up()
-            found = tuple(_seen(run, seq) for run in store.runs() if run.ended is None and _concerns(entry, run))
+            live = (run for run in store.runs() if run.ended is None and _concerns(entry, run))
+            found = tuple(sorted(_seen(run, seq) for run in live))
             if time.monotonic() >= end or all(each.acknowledged is not None for each in found):
                 return found
             time.sleep(_LOOK)

@@ -159,7 +159,7 @@ class Revocations:
         """The highest number that was seen, and the digest of its list."""
         self._stamp: tuple[int, int, int] | None = None
         """The file that `_now` was read from."""
-        self._now = Revoked()
+        self._now = self._none = Revoked()
 
     def current(self, at: int) -> Revoked:
         """The list in force at a time in POSIX seconds: one `stat`, and the file is read where it is another one.
@@ -228,7 +228,7 @@ class Revocations:
         new = RevocationList(1, seen[0] + 1, issued, expires, tuple(sorted(set(revoked))))
         try:
             payload = canonical(msgspec.to_builtins(new))
-            data = canonical(sealed(PAYLOAD_TYPE, payload, key.sign))
+            data = canonical(sealed(PAYLOAD_TYPE, payload, key.public, key.sign))
             if len(data) > MAX_BYTES:
                 raise StateError(f"a revocation list has at most {MAX_BYTES:,} bytes")
             replace(self._path, data + b"\n")
@@ -250,12 +250,12 @@ class Revocations:
     def _missing(self) -> Revoked:
         """There is no list: right where there never was one."""
         if not self._known[0] and not os.path.exists(self._seen_path):  # noqa: PTH110 - once a decision
-            return Revoked()
+            return self._none
         try:
             seq, _ = self._seen()
         except StateError as error:
             return self._fault(str(error))
-        return Revoked(fault=f"the revocation list {seq} is missing", seq=seq) if seq else Revoked()
+        return Revoked(fault=f"the revocation list {seq} is missing", seq=seq) if seq else self._none
 
     def _take_in(self) -> None:
         try:

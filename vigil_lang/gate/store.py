@@ -498,6 +498,10 @@ class Store:
         """The runs that have not ended, those seen last first."""
         return [Run(*row) for row in self._rows("SELECT * FROM run WHERE ended IS NULL ORDER BY seen DESC, name")]
 
+    def revocations(self) -> int:
+        """The highest number of a revocation list that any run has acknowledged, 0 where none has."""
+        return int(self._rows("SELECT IFNULL(MAX(acknowledged), 0) FROM run")[0][0])
+
     def signals(self, run: str, at: int) -> list[Signalled]:
         """What was said of a run and still counts at a time (POSIX seconds), in order.
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from vigil_lang.semantics.modules import Module
     from vigil_lang.semantics.policy import Policy
 
-Item: TypeAlias = tree.Pattern | tree.Statement
+Item: TypeAlias = tree.Pattern | tree.Statement | tree.Rule
 Operand: TypeAlias = tree.SetUnion | tree.Term | tree.Regex
 Asked: TypeAlias = tuple[tree.Field, tree.Operator]
 """What a pattern does with a parameter: the field it is compared with, and how."""
@@ -62,7 +62,7 @@ class PolicyParts:
 
 
 def policy_parts(policy: Policy) -> PolicyParts:
-    """The parts of all patterns and statements of one policy."""
+    """The parts of all patterns, statements and rules of one policy."""
     found = PolicyParts()
     handed = ParameterTests()
     for item in policy.module.own.values():
@@ -70,6 +70,8 @@ def policy_parts(policy: Policy) -> PolicyParts:
             _walk(found, item, (item.body,), policy.module, handed)
     for statement in policy.statements:
         _walk(found, statement.syntax, roots(statement.syntax), policy.module, handed)
+    for rule in policy.rules:
+        _walk(found, rule.syntax, roots(rule.syntax), policy.module, handed)
     return found
 
 
@@ -77,6 +79,8 @@ def roots(item: Item) -> tuple[tree.Expr, ...]:
     """The conditions of an item on events; that of `where` is on values."""
     if isinstance(item, tree.Pattern):
         return (item.body,)
+    if isinstance(item, tree.Rule):
+        return (item.when,)
     further = (item.form.since, item.after)
     return (*item.form.args, *[expr for expr in further if expr is not None])
 

@@ -35,6 +35,9 @@ _FURTHER = {
     "VGL315": "rules.two_actions",
     "VGL322": "rules.implied_statement",
     "VGL327": "rules.unpreventable_violation",
+    # rules of a gate
+    "VGL351": "rules.idle_rule",
+    "VGL352 VGL353": "rules.relaxed_names",
     # conditions and the texts in them
     "VGL309": "rules.tautology",
     "VGL310": "rules.redundant",

@@ -81,9 +81,7 @@ class GateRules:
         except Failed:
             return None
         params, relaxes = frozenset(self._conditions.terms.params), self._relaxed(item)
-        return GateRule(
-            item.name.text, item.then, condition, record, relaxes, item, self._module.source, about, params
-        )
+        return GateRule(item.name.text, item.then, condition, record, relaxes, item, self._module.source, about, params)
 
     def _refuse_variables(self, item: tree.Rule, condition: core.Condition) -> None:
         variables = core.variables_of(condition)

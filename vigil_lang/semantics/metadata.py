@@ -73,7 +73,8 @@ def metadata(item: tree.Statement | tree.Rule, source: Source, report: Callable[
                 report(Diagnostic.of("VGL211", text, source, note.span, help=ANNOTATIONS[name]))
     holds = item.then if isinstance(item, tree.Rule) else reaction
     if delegable is not None and holds != "hold":
-        text = f"`@delegable` says who may confirm a hold, and this {'rule' if isinstance(item, tree.Rule) else 'statement'} asks for none"
+        what = "rule" if isinstance(item, tree.Rule) else "statement"
+        text = f"`@delegable` says who may confirm a hold, and this {what} asks for none"
         report(Diagnostic.of("VGL211", text, source, delegable.span))
     return Metadata(item.doc, severity, reaction, message, tuple(cites), delegable is not None and holds == "hold")
 

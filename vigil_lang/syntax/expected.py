@@ -25,7 +25,7 @@ _GROUPS: tuple[tuple[frozenset[str], str], ...] = (
     (frozenset({"SINCE", "UNTIL", "WEAK"}), "`since` or `until`"),
 )
 _GROUP_ALSO = {
-    "a condition": frozenset({"VIOLATES", "STRING", "OUTPUT", "NUMBER", "TRUE", "FALSE", "RPAR", "REPEATED"}),
+    "a condition": frozenset({"STRING", "OUTPUT", "NUMBER", "TRUE", "FALSE", "RPAR", "REPEATED"}),
     "a test (`=`, `in`, `~`, …)": frozenset({"NOT", "NOT_IN", "NOT_MATCH", "LE", "GT", "GE", "WITH"}),
     "an item": frozenset({"AT", "TEST"}),
 }
@@ -92,6 +92,11 @@ _HINTS = {
     ";": "nothing separates items but white space",
 }
 _CLAUSES = ("run", "calls", "set", "expect")
+_MODES = {
+    **dict.fromkeys(("allow", "accept", "permit", "grant"), "pass"),
+    **dict.fromkeys(("ask", "confirm", "wait", "approve"), "hold"),
+    **dict.fromkeys(("deny", "forbid", "refuse", "reject", "stop"), "block"),
+}
 _VERDICTS = ("satisfied", "violated", "vacuous", "holds", "blocks", "passes")
 _FORMS: tuple[str, ...] = get_args(tree.FormName)
 _NEGATED_TESTS = frozenset({"not", "!=", "!~", "∉", "≠", "≁"})
@@ -101,7 +106,7 @@ _NOT_A_FIELD = frozenset({"action", "status", "has", "not", "earlier", "later", 
 
 def explain(source: Source, error: Unexpected, body: Body) -> Diagnostic:
     """The finding for a parse error inside one item."""
-    accepted = error.accepted
+    accepted = error.accepted - {"VIOLATES"}  # a name, or a condition, as well
     if "UNTIL" in accepted and "AND" in accepted and "ALWAYS" not in body.terminals:
         accepted = accepted - {"SINCE", "UNTIL", "WEAK"}
     if "COLON" in accepted and "CONTAINS" in accepted:
@@ -181,8 +186,12 @@ def _advice(
         return "a window follows the brackets of its form: `atmost[3](…) in 10m since …`", None
     if found.text == "after" and "AFTER" not in accepted and "$END" in accepted:
         return "`after` stands before `where`", None
+    if found.text == "record" and before and accepted == {"COMMA", "$END"}:
+        return "`record` stands before `relaxes`", None
     if found.kind == "word" and "FORM1" in accepted and (near := nearest(found.text, _FORMS, 1)):
         return f"did you mean `{near[0]}`?", Fix(f"write `{near[0]}`", (Edit(found.span, near[0]),))
+    if "MODE" in accepted and found.kind == "word" and (mode := _MODES.get(found.text)):
+        return f"to {found.text} is written `{mode}`", Fix(f"write `{mode}`", (Edit(found.span, mode),))
     if "OK" in accepted and found.kind in ("word", "string"):
         return 'a status is `ok` or `error`; an argument called status is written `"status"`', None
     if "EXPECT" in accepted and found.kind == "word" and (near := nearest(found.text, _CLAUSES, 1)):

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from vigil_lang.diagnostics import Source, Span
     from vigil_lang.semantics.policy import Policy
+    from vigil_lang.syntax.tree import Expected as Verdict
     from vigil_lang.trace import Trace
 
-Judged: TypeAlias = Literal["satisfied", "violated", "vacuous"]
+OF_RULES: Final[frozenset[Verdict]] = frozenset({"holds", "blocks", "passes"})
+"""What is expected of rules, and not of statements."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What a test expects of one statement.
+    """What a test expects of one statement, or of one rule.
 
     `policy` is the path of the statement's policy. `events` are exactly the offending ones, None where any will do;
     `bindings` are values of variables under which each of them offends. `span` is the statement's name in the test.
@@ -23,7 +25,7 @@ class Expected:
 
     policy: str
     statement: str
-    verdict: Judged
+    verdict: Verdict
     events: tuple[str, ...] | None
     bindings: tuple[tuple[str, str], ...]
     span: Span
@@ -33,7 +35,8 @@ class Expected:
 class Case:
     """One `test`: policies, already with the values it sets, a run, and what is expected.
 
-    `span` is the test's name in `source`; `path` the test file's; `doc` its documentation.
+    `span` is the test's name in `source`; `path` the test file's; `doc` its documentation. `moments` is the run as a
+    gate's rules see it, with the fields of the context on each event.
     """
 
     path: str
@@ -42,6 +45,7 @@ class Case:
     source: Source = field(repr=False)
     policies: tuple[Policy, ...] = field(repr=False)
     trace: Trace = field(repr=False)
+    moments: Trace = field(repr=False)
     expected: tuple[Expected, ...]
     doc: str | None = None
 
@@ -52,11 +56,13 @@ class Answer:
 
     `offending` has, for each event at fault in run order, its index and every binding under which it offends, the one
     that a verdict reports first; None stands for any value the run does not carry. `exercised`: something put the
-    statement to the test.
+    statement to the test. Of a rule, `offending` are the events that it matches, without bindings, and `unknown` those
+    for which the gate cannot tell.
     """
 
     offending: tuple[tuple[int, tuple[dict[str, str | None], ...]], ...]
     exercised: bool
+    unknown: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from vigil_lang.engines.index import RunIndex
 from vigil_lang.semantics.modules import is_shipped
 from vigil_lang.testing.condition_parts import Place, Reader
 from vigil_lang.testing.coverage_points import PartKind, Point, Seen
+from vigil_lang.testing.expectations import Indices
 from vigil_lang.testing.observation import ObservedStatement
+from vigil_lang.testing.rules_under_test import under_test
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -123,18 +124,17 @@ class _Measurement:
         if self._counts(policy.path):
             self._sources.setdefault(policy.path, policy.module.source)
         reader = Reader(policy)
-        judged = {s.name: ObservedStatement(s, reader, self) for s in policy.statements}
+        judged = {s.name: ObservedStatement(s, reader, self) for s in under_test(policy)}
         self._policies[id(policy)] = policy, judged  # kept: an id is that of one object only while it is
 
     def run(self, case: Case) -> None:
         """See what a test's run makes of the statements that the test names."""
         named = {(e.policy, e.statement) for e in case.expected}
-        index: RunIndex | None = None
+        indices = Indices(case)
         for policy in case.policies:
             for name, judged in self._policies[id(policy)][1].items():
                 if (policy.path, name) in named:
-                    index = index or RunIndex(case.trace)
-                    judged.run(index)
+                    judged.run(indices.of(judged.statement))
 
     def point(self, kind: PartKind, source: Source, span: Span, wanted: set[Seen]) -> Point:
         """The point at a place; one that does not count in the standard library, which has tests of its own."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from vigil_lang.engines.index import RunIndex
 from vigil_lang.engines.indexed import Judgement
 from vigil_lang.testing.case import Answer, Failure, Outcome
+from vigil_lang.testing.rules_under_test import RuleUnderTest, asked_of, under_test
 from vigil_lang.testing.substitution import at_fault
 
 if TYPE_CHECKING:
@@ -29,8 +30,8 @@ def judge(case: Case, policies: Iterable[Policy] | None = None, *, confirmed: bo
         SolverDisagrees: Z3 did not confirm an answer; a fault of this program.
     """
     started = time.perf_counter()
-    statements = {(p.path, s.name): s for p in (case.policies if policies is None else policies) for s in p.statements}
-    index = RunIndex(case.trace)
+    statements = {(p.path, s.name): s for p in (case.policies if policies is None else policies) for s in under_test(p)}
+    indices = Indices(case)
     answers: dict[tuple[str, str], Answer] = {}
     failures = []
     for expected in case.expected:
@@ -38,6 +39,7 @@ def judge(case: Case, policies: Iterable[Policy] | None = None, *, confirmed: bo
         if key not in statements:
             failures.append(Failure(expected, f"there is no statement `{expected.statement}`", expected.span))
             continue
+        index = indices.of(statements[key])
         if key not in answers:
             answers[key] = answer(statements[key], index, confirmed=confirmed)
         message = mismatch(statements[key], expected, answers[key], index)
@@ -46,12 +48,30 @@ def judge(case: Case, policies: Iterable[Policy] | None = None, *, confirmed: bo
     return Outcome(case, tuple(failures), time.perf_counter() - started)
 
 
+class Indices:
+    """A test's run, indexed once for statements and once, with the fields of the context, for rules."""
+
+    def __init__(self, case: Case) -> None:
+        self._case = case
+        self._made: dict[bool, RunIndex] = {}
+
+    def of(self, statement: Statement) -> RunIndex:
+        """The run that a statement, or a rule, is asked about."""
+        is_rule = isinstance(statement, RuleUnderTest)
+        if is_rule not in self._made:
+            self._made[is_rule] = RunIndex(self._case.moments if is_rule else self._case.trace)
+        return self._made[is_rule]
+
+
 def answer(statement: Statement, index: RunIndex, *, confirmed: bool = False) -> Answer:
     """What a run makes of a statement.
 
     Raises:
         SolverDisagrees: with `confirmed`, where Z3 says otherwise.
     """
+    if isinstance(statement, RuleUnderTest):
+        matched, unknown = asked_of(statement, index.trace)
+        return Answer(tuple([(at, ({},)) for at in matched]), True, tuple(unknown))
     judgement, names = Judgement(statement.requirement, index), statement.requirement.variables
     offending = [
         (at, tuple(dict(zip(names, binding, strict=True)) for binding in failing))
@@ -70,6 +90,8 @@ def mismatch(statement: Statement, expected: Expected, found: Answer, index: Run
     """Why a statement's answer is not the expected one, in words; None where it is."""
     ids = [index.trace.events[at].id for at, _ in found.offending]
     name = expected.statement
+    if isinstance(statement, RuleUnderTest):
+        return _of_rule(statement, expected, ids, [index.trace.events[at].id for at in found.unknown])
     if expected.verdict != "violated":
         if ids:
             return f"`{name}` is violated at {_listed(ids)}, not {expected.verdict}"
@@ -81,6 +103,24 @@ def mismatch(statement: Statement, expected: Expected, found: Answer, index: Run
     if expected.events is not None and set(expected.events) != set(ids):
         return f"`{name}` is violated at {_listed(ids)}, not at {_listed(expected.events)}"
     return _unbound(statement, expected, found, index) if expected.bindings else None
+
+
+def _of_rule(rule: RuleUnderTest, expected: Expected, ids: list[str], unknown: list[str]) -> str | None:
+    """Why a rule does not do what is expected of it; a call of which it cannot tell is blocked."""
+    then, verdict, name = rule.rule.then, expected.verdict, expected.statement
+    if unknown and verdict != "blocks":
+        return f"`{name}` cannot be evaluated at {_listed(unknown)}, and the gate blocks what it cannot judge"
+    if verdict == "passes" and then != "pass":
+        return f"`{name}` {then}s {_listed(ids)}, and does not let it pass" if ids else None
+    found = [*unknown, *(ids if then == "block" else [])] if verdict == "blocks" else ids
+    if not found:
+        return f"`{name}` {verdict} no call of the run"
+    named = found if expected.events is None else expected.events
+    if missed := [event for event in named if event not in found]:
+        return f"`{name}` {verdict} {_listed(found)}, not {_listed(missed)}"
+    if more := [event for event in found if event not in named]:
+        return f"`{name}` {verdict} {_listed(more)}, too"
+    return None
 
 
 def _unbound(statement: Statement, expected: Expected, found: Answer, index: RunIndex) -> str | None:

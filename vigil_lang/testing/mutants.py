@@ -12,6 +12,7 @@ from vigil_lang.base.node import Node
 from vigil_lang.diagnostics.diagnostic import Edit, Span, apply_edits
 from vigil_lang.semantics import core
 from vigil_lang.semantics.conditions import Failed
+from vigil_lang.semantics.gate_rules import GateRules
 from vigil_lang.semantics.lower import Lowering
 from vigil_lang.semantics.meanings import Values
 from vigil_lang.semantics.modules import is_shipped
@@ -20,6 +21,7 @@ from vigil_lang.syntax import tree
 from vigil_lang.testing.condition_mutations import Redeclared, condition_mutations
 from vigil_lang.testing.condition_parts import ConditionPart, Place, Reader, substituted
 from vigil_lang.testing.form_mutations import form_mutations
+from vigil_lang.testing.rules_under_test import RuleUnderTest, of_rule, under_test
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -138,8 +140,15 @@ def _with_let(subjects: Sequence[_Subject], new: Redeclared) -> Iterator[Mutated
         if id(policy) not in lowering:
             lowering[id(policy)] = Lowering(policy.module, Values(policy.params), lambda _: None)
             lowering[id(policy)].conditions.terms.redeclared[new.path, new.name] = new.value
-        statement = lowering[id(policy)].statement(subject.statement.syntax)
+        statement = _lowered(lowering[id(policy)], subject.statement)
         yield None if statement is None else subject.with_requirement(statement.requirement)
+
+
+def _lowered(lowering: Lowering, statement: Statement) -> Statement | None:
+    if not isinstance(statement, RuleUnderTest):
+        return lowering.statement(statement.syntax)
+    rule = GateRules(lowering.module, lowering.conditions, lowering.report).rule(statement.rule.syntax)
+    return None if rule is None else of_rule(rule)
 
 
 def _named(subject: _Subject) -> set[tuple[str, str]]:
@@ -183,7 +192,7 @@ class _Making:
     def read(self, policy: Policy) -> None:
         """Note the parts of a policy's statements."""
         reader = Reader(policy)
-        for statement in policy.statements:
+        for statement in under_test(policy):
             conditions = reader.statement(statement)
             size = sum(len(core.tests(written.condition)) for _, written in conditions)
             subject = _Subject(policy, statement, reader, conditions, size)

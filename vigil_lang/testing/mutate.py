@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import chain, count
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from vigil_lang.engines.index import RunIndex
 from vigil_lang.semantics.modules import is_shipped
 from vigil_lang.testing.distinguishing_runs import MAX_EVENTS, Telling, tell
-from vigil_lang.testing.expectations import answer, mismatch
+from vigil_lang.testing.expectations import Indices, answer, mismatch
 from vigil_lang.testing.mutants import mutants
+from vigil_lang.testing.rules_under_test import RuleUnderTest, in_context, taken_apart, under_test
 from vigil_lang.testing.run_notation import event_text
+from vigil_lang.trace.values import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -114,7 +116,7 @@ class _Search:
     def __init__(self, names: Iterable[str], policies: Iterable[Policy]) -> None:
         """`names` are those of tests; of `policies` all that are under test."""
         self._taken = set(names)
-        self._statements = Counter(name for _, name in {(p.path, s.name) for p in policies for s in p.statements})
+        self._statements = Counter(name for _, name in {(p.path, s.name) for p in policies for s in under_test(p)})
         self._proposed: dict[int, list[tuple[Telling, str]]] = {}
         self._in_vain = 0
 
@@ -129,6 +131,8 @@ class _Search:
         for by in mutant.mutated:
             most = MAX_EVENTS if self._in_vain < _IN_VAIN else MAX_EVENTS // 10
             told = tell(by.statement.requirement, by.mutant.requirement, most)
+            if isinstance(told, Telling) and isinstance(by.statement, RuleUnderTest):
+                told = _asked(by, told)
             if isinstance(told, Telling):
                 name = self._name(by, told)
                 self._proposed.setdefault(id(by.statement), []).append((told, name))
@@ -151,11 +155,29 @@ class _Search:
     def _name(self, by: Mutated, telling: Telling) -> str:
         """The event that the policy and the mutant disagree on, and a number if that was told before."""
         at = min({*telling.before} ^ {*telling.after}, default=0)
-        event = event_text(telling.trace.events[at]).replace('"', "")
-        plain = f"{self._called(by)} {'forbids' if at in telling.before else 'allows'} {event}"
+        trace, verb = telling.trace, "forbids" if at in telling.before else "allows"
+        if isinstance(by.statement, RuleUnderTest):
+            apart = taken_apart(trace)
+            trace = trace if apart is None else apart[0]
+            verb = "matches" if at in telling.before else "leaves"
+        event = event_text(trace.events[at]).replace('"', "")
+        plain = f"{self._called(by)} {verb} {event}"
         name = next(n for n in chain((plain,), (f"{plain} ({k})" for k in count(2))) if n not in self._taken)
         self._taken.add(name)
         return name
+
+
+def _asked(by: Mutated, told: Telling) -> Telling | Literal["unknown"]:
+    """The run that tells a rule and its mutant apart, if it does as the gate asks them."""
+    apart = taken_apart(told.trace)
+    if apart is None:
+        return "unknown"
+    context = {name: tuple(map(canonical, v if isinstance(v, list) else [v])) for name, v in apart[1].items()}
+    moments = in_context(apart[0], context)
+    before, after = (answer(rule, RunIndex(moments)) for rule in (by.statement, by.mutant))
+    if (before.offending, before.unknown) == (after.offending, after.unknown):
+        return "unknown"
+    return Telling(moments, *(tuple([at for at, _ in found.offending]) for found in (before, after)))
 
 
 @dataclass(slots=True)
@@ -213,15 +235,16 @@ class _Trial:
 
     def _baseline(self, case: Case) -> None:
         chosen = {policy.path: self._one(policy) for policy in case.policies}
-        index = RunIndex(case.trace)
+        indices = Indices(case)
         by_statement: dict[tuple[str, str], list[Expected]] = {}
         for expected in case.expected:
             by_statement.setdefault((expected.policy, expected.statement), []).append(expected)
         for (path, name), expectations in by_statement.items():
             policy = chosen.get(path)
-            statement = next((s for s in policy.statements if s.name == name), None) if policy else None
+            statement = next((s for s in under_test(policy) if s.name == name), None) if policy else None
             if policy is None or statement is None:
                 continue
+            index = indices.of(statement)
             found = answer(statement, index)
             met = [e for e in expectations if mismatch(statement, e, found, index) is None]
             if met:

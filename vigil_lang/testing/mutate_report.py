@@ -9,6 +9,8 @@ from rich.text import Text
 
 from vigil_lang.diagnostics.human import hanging
 from vigil_lang.diagnostics.visible import shown_path, visible
+from vigil_lang.semantics.context_fields import CONTEXT
+from vigil_lang.testing.rules_under_test import RuleUnderTest, asked_of, taken_apart
 from vigil_lang.testing.run_notation import written_test
 
 if TYPE_CHECKING:
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
     from vigil_lang.testing.mutants import Mutant
     from vigil_lang.testing.mutate import Mutation, Survivor
+    from vigil_lang.trace import Trace
 
 _SHOWN = 50
 _LINES = 12
@@ -85,10 +88,28 @@ def proposed(survivor: Survivor) -> list[str]:
     telling = survivor.telling
     if telling is None:
         return []
-    name, trace = survivor.statement, telling.trace
+    name, trace, statement = survivor.statement, telling.trace, survivor.by.statement
+    if isinstance(statement, RuleUnderTest):
+        return _of_rule(survivor, statement, trace)
     places = ", ".join(trace.events[at].id for at in telling.before)
     expected = f"{name} violated at {places}" if telling.before else f"{name} satisfied"
     return written_test(survivor.name, trace, [expected], survivor.by.policy.params)
+
+
+def _of_rule(survivor: Survivor, rule: RuleUnderTest, trace: Trace) -> list[str]:
+    apart = taken_apart(trace)
+    matched, unknown = asked_of(rule, trace)
+    then = rule.rule.then
+    if apart is None or (then == "pass" and not matched):
+        return []
+    verdict, events = f"{then}{'es' if then == 'pass' else 's'}", matched
+    if unknown:
+        verdict, events = "blocks", sorted([*unknown, *(matched if then == "block" else [])])
+    places = ", ".join(trace.events[at].id for at in events)
+    expected = f"{survivor.statement} {verdict} at {places}" if events else f"{survivor.statement} passes"
+    plain, context = apart
+    settings = {name: value for name, value in context.items() if (name, str(value)) != (f"{CONTEXT}tier", "0")}
+    return written_test(survivor.name, plain, [expected], {**survivor.by.policy.params, **settings})
 
 
 def _survivor(survivor: Survivor, console: Console, shown: set[str]) -> Iterator[Text]:

@@ -10,6 +10,7 @@ from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import meets, texts
 from vigil_lang.testing.expectations import answer
 from vigil_lang.testing.operands import operands
+from vigil_lang.testing.rules_under_test import RuleUnderTest
 from vigil_lang.testing.vacuous_joins import certain
 
 if TYPE_CHECKING:
@@ -43,7 +44,8 @@ class ObservedStatement:
     def __init__(self, statement: Statement, reader: Reader, points: Points) -> None:
         self.statement = statement
         requirement = statement.requirement
-        wanted: set[Seen] = {"satisfied", "violated"}
+        # Of a rule its condition tells all there is to be seen.
+        wanted: set[Seen] = set() if isinstance(statement, RuleUnderTest) else {"satisfied", "violated"}
         if requirement.trigger is not None:
             wanted.add("exercised")
         self._point = points.point("statement", statement.source, statement.span, wanted)
@@ -57,7 +59,9 @@ class ObservedStatement:
         self._operands = operands(statement, points)
         for holds, written in conditions:
             gives = holds.span in giving
-            (self._giving if gives else self._others).append(_Condition(written, points, set() if gives else given))
+            of_rule = isinstance(statement, RuleUnderTest)
+            condition = _Condition(written, points, set() if gives else given, of_rule=of_rule)
+            (self._giving if gives else self._others).append(condition)
 
     def run(self, index: RunIndex) -> None:
         """Note what a run makes of the statement and of its conditions."""
@@ -99,8 +103,9 @@ def _relevant(live: dict[tuple[str, ...], list[Binding]], condition: _Condition)
 class _Condition:
     """One condition of a statement, as a function that notes what it makes of an event's parts."""
 
-    def __init__(self, written: ConditionPart, points: Points, given: set[str]) -> None:
+    def __init__(self, written: ConditionPart, points: Points, given: set[str], *, of_rule: bool = False) -> None:
         """`given` are variables that have their values from other conditions."""
+        self._of_rule = of_rule
         self.variables = core.variables_of(written.condition)
         self.given = given & set(self.variables)
         self._tests = core.tests(written.condition)
@@ -168,6 +173,8 @@ class _Condition:
                 return set()  # whether other actions carry the same arguments need not be shown
             case core.Equals(field, x) if (field, x) in self._certain:
                 return set()  # it holds of every value there is
+            case core.Has() if self._of_rule:
+                return set()  # without it the gate cannot tell, which a run does not show
             case _:
                 return {"decides"}
 

@@ -11,6 +11,7 @@ from vigil_lang.semantics.modules import FROM_DISK, MAX_BYTES, TESTS
 from vigil_lang.semantics.policy import read_policy
 from vigil_lang.syntax import tree
 from vigil_lang.testing.fixtures import leads_out
+from vigil_lang.testing.rules_under_test import under_test
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -34,7 +35,8 @@ class PoliciesUnderTest:
     def sources(self) -> list[Source]:
         """The files with the statements under test: itself, the modules it uses whole, or else its namesake."""
         module = self.own.module
-        found = [module.source] if any(isinstance(item, tree.Statement) for item in module.file.items) else []
+        judges = any(isinstance(item, tree.Statement | tree.Rule) for item in module.file.items)
+        found = [module.source] if judges else []
         found += [used.source for use, used in module.uses if not use.names and used.source not in found]
         namesake = Path(module.source.path.removesuffix(TESTS) + ".vgl")
         if (
@@ -74,9 +76,9 @@ class PoliciesUnderTest:
 
 
 def statements(policies: tuple[Policy, ...]) -> Iterator[tuple[str, Policy, Statement]]:
-    """Every statement by the names a test may call it: its own, and that with its policy's before it."""
+    """Every statement and rule by the names a test may call it: its own, and that with its policy's before it."""
     for policy in policies:
-        for statement in policy.statements:
+        for statement in under_test(policy):
             yield statement.name, policy, statement
             yield f"{policy.name}.{statement.name}", policy, statement
 

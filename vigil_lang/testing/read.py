@@ -8,18 +8,23 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.base.files import read_source
 from vigil_lang.diagnostics import Diagnostic, InputError, Note, Source, Span
+from vigil_lang.engines.index import RunIndex
+from vigil_lang.semantics import core
+from vigil_lang.semantics.context_fields import CONTEXT, VIOLATES, is_known, suggestion
 from vigil_lang.semantics.modules import is_test_file
 from vigil_lang.semantics.policy import read_policy
 from vigil_lang.syntax import tree
-from vigil_lang.testing.case import Case, Expected
+from vigil_lang.testing.case import OF_RULES, Case, Expected
+from vigil_lang.testing.expectations import answer
 from vigil_lang.testing.fixtures import Fixtures, leads_out
 from vigil_lang.testing.inline_runs import written_run
 from vigil_lang.testing.policies_under_test import PoliciesUnderTest, statements
+from vigil_lang.testing.rules_under_test import RuleUnderTest, in_context
 from vigil_lang.testing.test_errors import Faults
 from vigil_lang.trace.values import canonical
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from vigil_lang.semantics.lower import Statement
     from vigil_lang.semantics.policy import Policy
@@ -106,10 +111,12 @@ class _Reader:
                 faults.add(message, test.name.span, "the test can give it one: `set NAME = …`")
             return None
         expected = self._expected(expectations, policies, trace)
+        context = self._context(test)
         if len(faults.found) > before or trace is None:
             return None
         path = faults.source.path
-        return Case(path, name, test.name.span, faults.source, policies, trace, expected, test.doc)
+        moments = in_context(trace, context, _broken(policies, trace)) if _have_rules(policies) else trace
+        return Case(path, name, test.name.span, faults.source, policies, trace, moments, expected, test.doc)
 
     def _run(self, test: tree.TestCase) -> Trace | None:
         given = [c for c in test.clauses if isinstance(c, tree.RunFile | tree.RunEvents | tree.RunCalls)]
@@ -131,7 +138,7 @@ class _Reader:
     # --- values of params ---
 
     def _values(self, test: tree.TestCase) -> dict[str, object]:
-        settings = [c for c in test.clauses if isinstance(c, tree.Setting)]
+        settings = [c for c in test.clauses if isinstance(c, tree.Setting) and not _of_context(c)]
         params = self.subjects.params() if settings else {}
         values: dict[str, object] = {}
         for setting in settings:
@@ -145,6 +152,21 @@ class _Reader:
                 if value is not None and self._fits(params[name.text], value, setting):
                     values[name.text] = value
         return values
+
+    def _context(self, test: tree.TestCase) -> dict[str, tuple[str, ...]]:
+        """The fields of the context that a test sets."""
+        found: dict[str, tuple[str, ...]] = {}
+        for setting in (c for c in test.clauses if isinstance(c, tree.Setting) and _of_context(c)):
+            name = setting.name
+            if not is_known(name.text):
+                help_text, _ = suggestion(name.text)
+                self.faults.add(f"the context has no `{name.text}`", name.span, help_text)
+            elif name.text in found:
+                self.faults.add(f"`{name.text}` is set twice", name.span)
+            elif (value := self._value(setting)) is not None:
+                values = value if isinstance(value, list) else [value]
+                found[name.text] = tuple([canonical(each) for each in values])
+        return found
 
     def _fits(self, params: list[tree.Param], value: object, setting: tree.Setting) -> bool:
         written = {str: "text", bool: "bool", list: "set"}.get(type(value), "number")
@@ -197,6 +219,8 @@ class _Reader:
                     continue
                 policy, statement = target
                 key = (policy.path, statement.name)
+                if not self._can_be(expectation, name, statement):
+                    continue
                 if key in found:
                     note = Note("the other time", self.faults.source, found[key].span)
                     self.faults.add(f"`{name.text}` is expected twice", name.span, notes=(note,))
@@ -206,6 +230,26 @@ class _Reader:
                 bindings = self._bindings(expectation, statement)
                 found[key] = Expected(*key, expectation.verdict, events, bindings, name.span)
         return tuple(found.values())
+
+    def _can_be(self, expectation: tree.Expectation, name: tree.Name, statement: Statement) -> bool:
+        """Whether what is expected can be so of what has this name; else that is reported."""
+        verdict = expectation.verdict
+        if not isinstance(statement, RuleUnderTest):
+            if verdict in OF_RULES:
+                help_text = "a statement is `satisfied`, `vacuous` or `violated`"
+                self.faults.add(f"`{name.text}` is a statement, and no rule", name.span, help_text)
+            return verdict not in OF_RULES
+        then = statement.rule.then
+        if verdict not in OF_RULES:
+            self.faults.add(f"`{name.text}` is a rule, and no statement", name.span, "a rule holds, blocks or passes")
+        elif (verdict, then) in (("holds", "block"), ("holds", "pass"), ("blocks", "pass")):
+            self.faults.add(f"`{name.text}` never {verdict}: it says `then {then}`", name.span)
+        elif verdict == "passes" and then != "pass" and expectation.events:
+            help_text = f"name those that it {then}s"
+            self.faults.add(f"`{name.text}` passes nothing by itself: it says `then {then}`", name.span, help_text)
+        else:
+            return True
+        return False
 
     def _statement(
         self, name: tree.Name, known: Mapping[str, list[tuple[Policy, Statement]]], policies: tuple[Policy, ...]
@@ -258,3 +302,29 @@ class _Reader:
             elif value is not None:
                 found[name.text] = canonical(value)
         return tuple(found.items())
+
+
+def _of_context(setting: tree.Setting) -> bool:
+    return setting.name.text.startswith(CONTEXT)
+
+
+def _have_rules(policies: tuple[Policy, ...]) -> bool:
+    return any(policy.rules for policy in policies)
+
+
+def _broken(policies: tuple[Policy, ...], trace: Trace) -> Iterator[tuple[str, int]]:
+    """The statements that some rule asks about, by name, with each event at which one is violated."""
+    asked = {
+        name
+        for policy in policies
+        for rule in policy.rules
+        for test in core.tests(rule.condition)
+        if isinstance(test, core.In) and test.field.name == VIOLATES
+        for name in test.values
+    }
+    index = RunIndex(trace)
+    for policy in policies:
+        for statement in policy.statements:
+            names = {statement.name, f"{policy.name}.{statement.name}"} & asked
+            offending = answer(statement, index).offending if names else ()
+            yield from ((name, at) for name in names for at, _ in offending)

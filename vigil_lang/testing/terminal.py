@@ -10,6 +10,7 @@ from rich.text import Text
 from vigil_lang.diagnostics.excerpt import excerpt
 from vigil_lang.diagnostics.human import hanging, print_findings
 from vigil_lang.diagnostics.visible import shown_path, visible
+from vigil_lang.testing.case import OF_RULES
 from vigil_lang.verdict.calls import call_text, middle
 
 if TYPE_CHECKING:
@@ -164,7 +165,8 @@ def _story(outcome: Outcome, console: Console) -> Iterator[Text]:
             policies.append(replace(policy, statements=chosen))
     verdict = verify(policies, outcome.case.trace)
     yield from told(verdict, console, in_full=_IN_FULL)
-    if any(s.verdict == "satisfied" for s in verdict.statements):
+    is_of_rules = any(f.expected.verdict in OF_RULES for f in outcome.failures)
+    if is_of_rules or any(s.verdict == "satisfied" for s in verdict.statements):
         yield from _run(outcome.case.trace, console)
 
 

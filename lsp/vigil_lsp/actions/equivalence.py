@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from vigil_lang.diagnostics import Diagnostic, Edit
     from vigil_lang.semantics import core
+    from vigil_lang.semantics.gate_rules import GateRule
     from vigil_lang.semantics.meanings import Meaning
     from vigil_lang.semantics.modules import Access, Module
     from vigil_lang.semantics.policy import Policy
@@ -38,7 +39,7 @@ def keeps_meaning(before: Policy, edits: Iterable[Edit], access: Access, *, remo
     except ValueError:
         return False
     after = read_policy(Source(source.path, text), before.params, access=access)
-    if not unharmed(before, after, safe=True) or not _same_triggers(before, after):
+    if not unharmed(before, after, safe=True) or not (_same_triggers(before, after) and _same_rules(before, after)):
         return False
     left = list(after.module.file.items)
     if any(item not in left for item in _without_meaning(before)) or _broken(before) != _broken(after):
@@ -63,14 +64,27 @@ def _same_triggers(before: Policy, after: Policy) -> bool:
     return all(_key(s.requirement.trigger) == _key(now[s.name]) for s in before.statements)
 
 
+def _same_rules(before: Policy, after: Policy) -> bool:
+    """Whether a gate's rules ask for the same."""
+    old, now = ([_asked(rule) for rule in policy.rules] for policy in (before, after))
+    return old == now
+
+
+def _asked(rule: GateRule) -> tuple[object, ...]:
+    from vigil_lang.semantics import core
+
+    return rule.name, rule.then, canonical.key(core.Holds(rule.condition)), rule.record, rule.relaxes, rule.metadata
+
+
 def _key(theta: core.Theta | None) -> str | None:
     return None if theta is None else canonical.key(theta)
 
 
 def _without_meaning(policy: Policy) -> Iterator[tree.Item]:
-    lowered = [statement.syntax for statement in policy.statements]
+    lowered: list[tree.Item] = [statement.syntax for statement in policy.statements]
+    lowered += [rule.syntax for rule in policy.rules]
     for item in policy.module.file.items:
-        unread = isinstance(item, tree.Statement) and not any(item is one for one in lowered)
+        unread = isinstance(item, tree.Statement | tree.Rule) and not any(item is one for one in lowered)
         if unread or isinstance(item, tree.TestCase):
             yield item
 

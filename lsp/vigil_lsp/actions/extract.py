@@ -24,7 +24,7 @@ _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _LAST = re.compile(r"\.|__")
 _EXPRESSIONS = (
     tree.ActionIn, tree.ActionIs, tree.ActionMatches, tree.StatusIs, tree.Test, tree.Entry, tree.Has,
-    tree.Apply, tree.Not, tree.And, tree.Or,
+    tree.Apply, tree.Violates, tree.Not, tree.And, tree.Or,
 )  # fmt: skip
 _TAKEN = frozenset(
     {"action", "status", "output", "has", "not", "earlier", "later", "always", "and", "or", "implies", "in", "contains"}
@@ -44,6 +44,7 @@ _TAKEN = frozenset(
         "param",
         "pattern",
         "statement",
+        "rule",
     }
 )
 
@@ -51,7 +52,7 @@ _TAKEN = frozenset(
 def proposals(place: Place) -> Iterator[Proposal]:
     """The selected condition, or the one at the cursor, as a pattern: here, or wherever it stands in the file."""
     item, span = place.item, _selected(place)
-    if span is None or not isinstance(item, tree.Statement | tree.Pattern):
+    if span is None or not isinstance(item, tree.Statement | tree.Rule | tree.Pattern):
         return
     written = place.slice(span)
     params = _parameters(place, span)
@@ -169,7 +170,7 @@ def _others(place: Place, span: Span) -> Iterator[Span]:
     if wanted is None:
         return
     for item in place.reading.file.items:
-        if isinstance(item, tree.Statement | tree.Pattern):
+        if isinstance(item, tree.Statement | tree.Rule | tree.Pattern):
             for node in walk(item):
                 if isinstance(node, _EXPRESSIONS) and node == wanted and node.span != span:
                     yield node.span

@@ -73,7 +73,7 @@ def _applied(module: Module, apply: tree.Apply) -> tuple[Module, tree.Pattern] |
 def _everywhere(place: Place, module: Module, pattern: tree.Pattern) -> Iterator[Edit | None]:
     """The edits for every application; None for one that cannot be written out."""
     for item in place.reading.file.items:
-        if isinstance(item, tree.Statement | tree.Pattern):
+        if isinstance(item, tree.Statement | tree.Rule | tree.Pattern):
             for node in walk(item):
                 found = _applied(module, node) if isinstance(node, tree.Apply) else None
                 if found is not None and found[1] is pattern:

@@ -54,8 +54,9 @@ def documentation(
             return None if other is None else of_module(other)
         case ["context", name] if name in CONTEXT_FIELDS:
             return of_context(name)
-        case ["default", name] if (found := of_default_layer(name)) is not None:
-            return of_declaration(found[1], found[0].source.text)
+        case ["default", name]:
+            asked = of_default_layer(name)
+            return None if asked is None else of_declaration(asked[1], asked[0].source.text)
         case ["statement", name, path]:
             return _of_statement(name, path, modules)
         case ["form", name] if name in FORMS:

@@ -144,7 +144,7 @@ _SHORT: dict[str, str] = {**{form.name: form.short for form in PRESETS.values()}
 def keywords(context: CompletionContext) -> Iterator[Candidate]:
     """The keywords and operators that the parser would take, as far as they mean something here."""
     slot, place = context.slot, context.place
-    if slot.role in ("declared", "annotation value"):
+    if slot.role in ("declared", "annotation value", "violated"):
         return
     accepted = set(place.accepted)
     if "AND" not in accepted:  # what follows a form; `until` is one
@@ -156,6 +156,7 @@ def keywords(context: CompletionContext) -> Iterator[Candidate]:
     accepted -= frozenset() if slot.temporal else _TEMPORAL
     accepted -= {"ENTRY"} if slot.without_events else set()
     accepted -= _ELSEWHERE.get(slot.within, frozenset())
+    accepted -= {"VIOLATES"} if slot.role == "field" else set()  # there it is a name
     if slot.role == "operator":
         accepted.discard("NOT")  # it is `not in`
     elif slot.role == "term":
@@ -197,7 +198,7 @@ def _group(context: CompletionContext, terminal: str, *, applied: bool) -> int:
     if terminal in _CLAUSES:
         return 5 if context.place.indented or not context.place.leads else 31
     if terminal == "VIOLATES":
-        return 17 if context.slot.within == "rule" else 60
+        return 17 if context.slot.within == "rule" and not context.slot.subject else 60
     if terminal in ("AFTER", "WHERE"):
         return 31 if context.slot.temporal else 30
     if terminal in _SUFFIXES:

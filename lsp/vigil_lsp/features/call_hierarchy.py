@@ -81,7 +81,12 @@ def _answer(
     """The other ends of calls, with their places; none for an item that this server did not send."""
     data: Any = item.data
     match data:
-        case {"kind": ("pattern" | "statement" | "rule") as kind, "name": str(name), "path": str(path), "from": str(uri)}:
+        case {
+            "kind": ("pattern" | "statement" | "rule") as kind,
+            "name": str(name),
+            "path": str(path),
+            "from": str(uri),
+        }:
             seen, symbol = around(workspace, uri), Symbol(kind, name, path)
             near = Names(()) if seen is None else seen[1]
             names = Names([*near.readings, *users(workspace, near, symbol)])

@@ -29,8 +29,26 @@ if TYPE_CHECKING:
 _ITEM = "text_document.completion.completion_item"
 _LIST = "text_document.completion.completion_list"
 _TRIGGERS = ("(", '"', "@", ".", "{", "[", "~", "=", ",", ":", "/", " ")
-_AFTER_SPACE = frozenset(("use", "has", "in", "contains", "expect", "at", "with", "where", "run", "set", "->",
-                         "when", "then", "record", "relaxes", "violates"))
+_AFTER_SPACE = frozenset(
+    (
+        "use",
+        "has",
+        "in",
+        "contains",
+        "expect",
+        "at",
+        "with",
+        "where",
+        "run",
+        "set",
+        "->",
+        "when",
+        "then",
+        "record",
+        "relaxes",
+        "violates",
+    )
+)
 """Words after which a space says that something has to follow, and marks that say so too."""
 _AFTER_MARK = frozenset(":,=~")
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from vigil_lang.diagnostics import CODES, Span
 from vigil_lang.report.markdown import code
 from vigil_lang.report.pages import rule_of
+from vigil_lang.semantics.context_fields import CONTEXT
 from vigil_lang.semantics.forms import FORMS
 from vigil_lang.semantics.text_patterns import BadEscape, Expression, Glob, glob_text
 from vigil_lang.syntax import tree
@@ -16,7 +17,7 @@ from vigil_lang.trace.vocabulary import vocabulary
 from vigil_lsp.completing.documentation import documentation
 from vigil_lsp.completing.keywords import WORDS
 from vigil_lsp.hovering.run_results import counted, matching
-from vigil_lsp.hovering.symbol_text import statement_text, symbol_text
+from vigil_lsp.hovering.symbol_text import rule_text, statement_text, symbol_text
 from vigil_lsp.hovering.target import HoverTarget, HoverText
 from vigil_lsp.operator_help import CLOSED, GLOB, OPERATORS, REGEX
 
@@ -32,6 +33,7 @@ _LEVELLED = frozenset({"severity", "on_violation"})
 _RELATING = frozenset(
     {"earlier", "later", "implies", "after", "where", "since", "until", "weak", "repeated", "distinct"}
 )
+OF_USER = f"{CONTEXT}user."
 _QUIET = frozenset("()[]{},:.")
 
 
@@ -96,8 +98,14 @@ def _of_token(target: HoverTarget) -> Iterator[str]:
             yield from _documented(target, "level", node.text if isinstance(node, tree.Name) else node.raw)
         case tree.Name() if isinstance(parent, tree.View):
             yield from _documented(target, "view", node.text)
+        case tree.Field(name, "argument") if name.startswith(CONTEXT):
+            yield from _context(target, name)
         case tree.Field(name, "argument"):
             yield from _argument(target, name)
+        case tree.Name(name) if isinstance(parent, tree.Rule) and name.startswith(CONTEXT):
+            yield from _context(target, name)
+        case tree.Name(name) | tree.String(name) if isinstance(parent, tree.Rule) and node in parent.record:
+            yield from _recorded(target, name)
         case tree.Name() | tree.String() if isinstance(parent, tree.Argument) and node is parent.name:
             yield from _argument(target, node.text if isinstance(node, tree.Name) else node.raw)
         case tree.Name() | tree.String() if (action := _action(target.path)) is not None:
@@ -155,6 +163,21 @@ def _argument(target: HoverTarget, name: str) -> Iterator[str]:
         yield from counted(known, expr.span)
 
 
+def _recorded(target: HoverTarget, name: str) -> Iterator[str]:
+    if target.known is None and name not in vocabulary().roles:
+        yield f"{code(name)}: an argument of the call."
+    else:
+        yield from _documented(target, "argument", name)
+
+
+def _context(target: HoverTarget, name: str) -> Iterator[str]:
+    """What a rule asks of the moment."""
+    if name.startswith(OF_USER):
+        yield f"{code(name)}: what is known of the user, by this name. Only the rules of a gate can ask for it."
+    else:
+        yield from _documented(target, "context", name)
+
+
 def _pattern_of(target: HoverTarget) -> tuple[tree.Test | tree.ActionMatches, tree.String | tree.Regex] | None:
     match target.path:
         case [*_, tree.Test(_, "~" | "!~") as test, (tree.String() | tree.Regex()) as operand]:
@@ -195,6 +218,8 @@ def _word(target: HoverTarget, node: object) -> Iterator[str]:
         word = "not in"
     if isinstance(target.item, tree.Statement) and word == "statement" and target.statement is not None:
         yield from statement_text(target, target.statement)
+    elif isinstance(target.item, tree.Rule) and word == "rule":
+        yield from rule_text(target, target.item, target.module)
     elif isinstance(node, tree.Form) and word == "in":
         yield from _documented(target, "keyword", "WINDOW", word)
     elif isinstance(node, tree.Bound):

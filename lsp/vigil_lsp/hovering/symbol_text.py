@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from msgspec.structs import replace
 
@@ -15,10 +15,12 @@ from vigil_lang.semantics.meanings import Pattern, Text, TextSet
 from vigil_lang.syntax import tree
 from vigil_lang.syntax.print import to_text
 from vigil_lsp.cursor import walk
+from vigil_lsp.default_layer import of_default_layer, statements_and_rules
 from vigil_lsp.hovering.expansion import applied, expanded
 from vigil_lsp.hovering.run_results import counted, judged
 from vigil_lsp.markup import prose
 from vigil_lsp.mentions import Mention, Symbol, path_of
+from vigil_lsp.quotations import text_of
 from vigil_lsp.statement_wording import as_theta, wording
 
 if TYPE_CHECKING:
@@ -41,6 +43,13 @@ def symbol_text(target: HoverTarget, mention: Mention) -> list[str]:
             return module_text(module)
         case "statement" if module is not None:
             return list(_statement_of(target, symbol, module))
+        case "rule" if module is not None:
+            return [
+                said
+                for item in statements_and_rules(module)
+                if _is_rule(item, symbol)
+                for said in rule_text(target, item, module)
+            ]
         case "pattern" | "let" | "param" if module is not None and symbol.name in module.own:
             declaration = module.own[symbol.name]
             if isinstance(declaration, tree.Pattern):
@@ -107,6 +116,53 @@ def _enforcement(statement: Statement) -> Iterator[str]:
     said = [in_words(statement, part, code) for part in enforceability(statement.requirement)]
     if said:
         yield f"This {'; it '.join(said)}."
+
+
+# --- rules of a gate ---
+
+
+def _is_rule(item: tree.Statement | tree.Rule, symbol: Symbol) -> TypeGuard[tree.Rule]:
+    return isinstance(item, tree.Rule) and item.name.text == symbol.name
+
+
+_ASKED = {
+    "hold": "It holds a call of which some event meets {}, until somebody confirms it.",
+    "block": "It blocks a call of which some event meets {}, whoever would confirm it.",
+    "pass": "It asks for nothing where some event of a call meets {}.",
+}
+
+
+def rule_text(target: HoverTarget, rule: tree.Rule, module: Module) -> Iterator[str]:
+    """A rule in words: what it asks for and when, what is recorded, what it relaxes."""
+    delegable = " · delegable" if any(note.name.text == "delegable" for note in rule.annotations) else ""
+    yield f"**{code(rule.name.text)}** · {rule.then}{delegable}"
+    if rule.doc:
+        yield prose(rule.doc)
+    yield _ASKED[rule.then].format(code(" ".join(_cut(to_text(rule.when)).split())))
+    yield from _origin(target, module)
+    whole = expanded(rule.when, module)
+    if whole != rule.when:
+        yield "In full:"
+        yield block(_cut(to_text(whole)), "vigil")
+    if rule.relaxes:
+        yield "It lifts, for such events:"
+        yield "\n".join(f"- {_relaxed(name.text)}" for name in rule.relaxes)
+    if rule.record:
+        yield f"In the log stand {', '.join(code(to_text(name)) for name in rule.record)} as they are."
+    if delegable:
+        yield "The user may confirm it herself, where the rule is her organisation's."
+    for note in rule.annotations:
+        if note.name.text == "message" and note.args:
+            yield f"It says: {code(text_of(note.args[0]) or '')}"
+
+
+def _relaxed(name: str) -> str:
+    found = of_default_layer(name)
+    if found is None:
+        return f"{code(name)}: the default layer has nothing of this name"
+    item = found[1]
+    asked = f" ({item.then})" if isinstance(item, tree.Rule) else ""
+    return f"{code(name)}{asked}: {' '.join(prose(item.doc).split())}" if item.doc else f"{code(name)}{asked}"
 
 
 # --- patterns ---

@@ -142,7 +142,7 @@ def case(random: Random) -> Case:
     action = Action(events, context, "B", "L", 100, broken, ("fault",) if rare and random.random() < 0.2 else ())
     authority = Authority(
         tuple(some_condition(random) for _ in range(random.choice((0, 1, 1, 2)))),
-        random.random() < 0.6,
+        random.random() < 0.4,
         *(("x",) if rare and random.random() < 0.2 else () for _ in range(4)),
     )
     tier = Tier(random.choice((0, 0, 0, 1, 2, 3, *((4,) if rare else ()))), ("old",) if random.random() < 0.1 else ())

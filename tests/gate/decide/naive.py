@@ -132,11 +132,13 @@ def truth(
         case core.OrC():
             return disjunction([truth(c, names, spoken_of, args, context, all_values) for c in condition.items])
     try:
-        values = texts(condition.field, args, context)
         if isinstance(condition, core.Has):
-            if condition.field.output:
+            field = condition.field
+            if field.output:
                 return None
-            return bool(values) if condition.field.views else values is not None
+            where = context if field.name.startswith("context.") else args
+            return len(viewed(field.views, where.get(field.name, ()))) > 0 if field.views else field.name in where
+        values = texts(condition.field, args, context)
         if isinstance(condition, core.Entry):
             entries = None if values is None else [members(text) for text in values]
             answers = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import random
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -11,6 +11,9 @@ from hypothesis import strategies as st
 from vigil_lang.gate.settings import Source, TierSettings
 from vigil_lang.gate.tier import combine
 from vigil_lang.gate.tier.signals import Signal
+
+if TYPE_CHECKING:
+    import random
 
 NOW = 1_800_000_000
 NAMES = ("a", "b", "c")

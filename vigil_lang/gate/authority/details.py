@@ -18,7 +18,7 @@ _UNTOLD = frozenset({"datatypes", "identifier", "privileges"})
 """Members of the RFC that say nothing about the arguments of a call."""
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*")
-_WILD = re.compile(r"[*?\\\[\]\s]")
+_WILD = re.compile(r"[*\\\[\]\s]")
 
 
 def grant_of_details(data: bytes, name: str) -> str:
@@ -49,8 +49,8 @@ def _call(detail: object, which: str, name: str) -> str:
         help_text = "leave it out, or say by arguments what it means"
         _refuse(name, f"{which}: `{member}` says nothing about the arguments of a call", help_text)
     names = [f"{kind}.{action}" for action in _texts(detail, "actions", which, name)] or [kind]
-    tests = [_location(text, which, name) for text in _texts(detail, "locations", which, name)]
-    tests = [f"({' or '.join(tests)})"] if tests[1:] else tests
+    locations = [_location(text, which, name) for text in _texts(detail, "locations", which, name)]
+    tests = [" or ".join(locations)] if locations else []
     for member, wanted in detail.items():
         if member not in ("type", "actions", "locations"):
             tests.append(_argument(member, wanted, which, name))
@@ -78,7 +78,7 @@ def _location(text: str, which: str, name: str) -> str:
         _refuse(name, f"{which}: the location `{visible(text[:80])}` is no http or https URL without wildcards")
     if parts.path in ("", "/") and not parts.query and not parts.fragment:
         base = quote(f"{parts.scheme}://{parts.netloc}")
-        return f'(url = {base} or url ~ {base[:-1]}/*")'
+        return f'url = {base} or url ~ {base[:-1]}/*"'
     return f"url = {quote(text)}"
 
 

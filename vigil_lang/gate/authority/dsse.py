@@ -31,36 +31,38 @@ def pae(payload_type: str, payload: bytes) -> bytes:
     return b"DSSEv1 %d %b %d %b" % (len(kind), kind, len(payload), payload)
 
 
-def sealed(payload_type: str, payload: bytes, sign: Callable[[bytes], bytes]) -> dict[str, object]:
-    """An envelope with one signature, as JSON; `sign` makes it of the bytes that are signed."""
+def sealed(payload_type: str, payload: bytes, keyid: str, sign: Callable[[bytes], bytes]) -> dict[str, object]:
+    """An envelope with one signature, as JSON; `sign` makes it of the bytes that are signed, `keyid` is a hint."""
     return {
         "payload": base64.b64encode(payload).decode(),
         "payloadType": payload_type,
-        "signatures": [{"sig": base64.b64encode(sign(pae(payload_type, payload))).decode()}],
+        "signatures": [{"keyid": keyid, "sig": base64.b64encode(sign(pae(payload_type, payload))).decode()}],
     }
 
 
 def opened(value: object) -> Envelope:
-    """The envelope that a JSON value is, its signatures not yet verified. Members beside DSSE's are passed over, as the
-    protocol demands.
+    """The envelope that a JSON value is, its signatures not yet verified.
+
+    DSSE leaves room for members to come; what is signed here has none.
 
     Raises:
-        Malformed: a member is missing or of another type, a text is no base64, or it has more than 16 signatures.
+        Malformed: a member is missing, unknown or of another type, a text is no base64, or it has more than 16
+            signatures.
     """
     match value:
-        case {"payload": str(payload), "payloadType": str(kind), "signatures": list(signatures)}:
+        case {"payload": str(payload), "payloadType": str(kind), "signatures": list(signatures), **rest} if not rest:
             pass
         case _:
-            raise Malformed("it is no DSSE envelope: `payload`, `payloadType` and `signatures`")
+            raise Malformed("it is no DSSE envelope: `payload`, `payloadType`, `signatures` and nothing else")
     if not 1 <= len(signatures) <= MAX_SIGNATURES:
         raise Malformed(f"an envelope has 1 to {MAX_SIGNATURES} signatures")
     found = []
     for each in signatures:
         match each:
-            case {"sig": str(signature)}:
+            case {"sig": str(signature), **rest} if rest.keys() <= {"keyid"}:
                 found.append(decoded(signature))
             case _:
-                raise Malformed("a signature lacks `sig`")
+                raise Malformed("a signature is `sig` and perhaps `keyid`")
     return Envelope(kind, decoded(payload), tuple(found))
 
 

@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING
 from vigil_lang.diagnostics import Diagnostic, InputError, Source, Span
 from vigil_lang.semantics import core
 from vigil_lang.semantics.conditions import Conditions, Failed
+from vigil_lang.semantics.context_fields import VIOLATES
 from vigil_lang.semantics.meanings import Scope, Values
+from vigil_lang.semantics.mentions import mention
 from vigil_lang.semantics.modules import Module
+from vigil_lang.semantics.text_patterns import quote
 from vigil_lang.syntax import parse, tree
 from vigil_lang.syntax.scan import CLOSING, OPENING, tokens
 
@@ -20,19 +23,19 @@ if TYPE_CHECKING:
 NAME = "<grant>"
 """What messages call the text of a grant."""
 
-_BEFORE, _AFTER = "statement grant: abs(\n", "\n)"
+_BEFORE, _AFTER = "rule grant: when (\n", "\n) then hold"
 
 
 @lru_cache(maxsize=256)
 def grant_condition(text: str) -> core.Condition:
-    """The condition that a grant's text is: tests of actions, kinds, arguments and `context.` fields against literals.
+    """The condition that a grant's text is: what a rule of the gate may stand on, but for what is declared elsewhere.
 
     Raises:
-        InputError: it is empty or no condition; it names something declared elsewhere, a variable, a status or an
-            output, none of which a pending call has.
+        InputError: it is empty or no condition; it names something declared elsewhere or a statement, or tests a
+            variable, a status or an output, none of which a pending call has.
     """
     if not text.strip():
-        raise _refused(text, "the grant is empty", help_text="what may be done, as `net.fetch() or file.read()`")
+        raise _refused(text, "the grant is empty", help_text="what may be done, as `net.request() or file.read()`")
     depth = 0
     for token in tokens(text):
         depth += (token.text in OPENING) - (token.text in CLOSING)
@@ -42,64 +45,29 @@ def grant_condition(text: str) -> core.Condition:
     parsed = parse(source)
     _raise_errors(text, parsed.diagnostics)
     match parsed.file:
-        case tree.File(
-            name=None,
-            items=(tree.Statement(form=tree.Form(_, (expr,)), after=None, where=None),),
-            broken=(),
-        ):
+        case tree.File(name=None, items=(tree.Rule(when=expr, record=(), relaxes=()),), broken=()):
             pass
         case _:
             raise _refused(text, "a grant is one condition, and nothing else")
     found: list[Diagnostic] = []
-    conditions = Conditions(Values({}), found.append)
-    conditions.start()
+    conditions, scope = Conditions(Values({}), found.append), Scope(Module(source, parsed.file))
+    conditions.start("rule")
     try:
-        condition = conditions.condition(expr, Scope(Module(source, parsed.file)))
+        condition = conditions.condition(expr, scope)
     except Failed:
         condition = None
     _raise_errors(text, found)
     if condition is None:
         raise _refused(text, "it has no meaning")
-    _refuse_what_no_call_has(text, expr, condition)
+    for variable in core.variables_of(condition):
+        place = mention(expr, variable, scope, conditions)
+        help_text = f"a text is written in quotes: `{quote(variable)}`"
+        message = f"a grant has no variables, and `{variable}` is one"
+        raise _refused(text, message, None if place is None else _shifted(place.span, text), help_text)
+    if any(isinstance(test, core.In) and test.field.name == VIOLATES for test in core.tests(condition)):
+        named = next((token.span for token in tokens(text) if token.text == "violates"), None)
+        raise _refused(text, "a grant names no statement: which there are depends on where it is read", named)
     return condition
-
-
-def _refuse_what_no_call_has(text: str, expr: tree.Expr, condition: core.Condition) -> None:
-    waiting = [expr]
-    while waiting:
-        match waiting.pop():
-            case tree.And(items) | tree.Or(items):
-                waiting += items
-            case tree.Not(body) | tree.Entry(_, body):
-                waiting.append(body)
-            case tree.Apply(_, args):
-                waiting += [arg for arg in args or () if not isinstance(arg, (tree.String, tree.Number, tree.Boolean))]
-            case tree.StatusIs(span=span):
-                raise _refused(text, "a grant cannot test a status: a pending call has none", _shifted(span, text))
-            case tree.Test(field, _, operand, span=span):
-                if field.kind == "output":
-                    raise _refused(text, "a grant cannot test an output: a pending call has none", _shifted(span, text))
-                if isinstance(operand, tree.Name):
-                    help_text = f'a text is written in quotes: `"{operand.text}"`'
-                    message = f"a grant has no variables, and `{operand.text}` is one"
-                    raise _refused(text, message, _shifted(operand.span, text), help_text)
-            case tree.Has(field, span=span) if field.kind == "output":
-                raise _refused(text, "a grant cannot test an output: a pending call has none", _shifted(span, text))
-            case _:
-                pass
-    # Nothing is left; but a grant that means something else than it says must not pass.
-    if core.variables_of(condition) or any(map(_of_outcome, core.tests(condition))):
-        raise _refused(text, "a grant has no variables, and tests neither a status nor an output")
-
-
-def _of_outcome(test: core.Test) -> bool:
-    match test:
-        case core.ActionIn() | core.ActionMatches():
-            return False
-        case core.StatusIs():
-            return True
-        case _:
-            return test.field.output
 
 
 def _raise_errors(text: str, found: Iterable[Diagnostic]) -> None:

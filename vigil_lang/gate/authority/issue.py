@@ -48,5 +48,5 @@ def issue(
         parent=link_of(opened(before[-1])).id if before else None,
         nonce=base64url(secrets.token_bytes(16)),
     )
-    envelope = sealed(PAYLOAD_TYPE, canonical(msgspec.to_builtins(payload)), key.sign)
+    envelope = sealed(PAYLOAD_TYPE, canonical(msgspec.to_builtins(payload)), key.public, key.sign)
     return (json.dumps([*before, envelope], indent=1) + "\n").encode()

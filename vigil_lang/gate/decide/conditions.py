@@ -85,10 +85,10 @@ def compiled(condition: core.Condition, over: Over, depth: int = 0) -> Asked:
         case core.StatusIs():
             return lambda _: None
         case core.Has(field):
-            values = _values(field)
+            carried, views = _carried(field.name), field.views
             if field.output:
                 return lambda _: None
-            return lambda f: bool(values(f)) if field.views else values(f) is not None
+            return lambda f: bool(viewed(views, carried(f) or ())) if views else carried(f) is not None
         case core.Entry(field, body):
             values, inner = _values(field), compiled(body, over, depth + 1)
             return lambda f: over(values(f), lambda text: _of_entry(text, inner, f))
@@ -124,19 +124,24 @@ def concerns(condition: core.Condition) -> frozenset[str] | None:
             return None
 
 
+def _carried(name: str) -> _Values:
+    """What an event, or the context, has under a name; None where it has nothing."""
+    if name.startswith(CONTEXT):
+        return lambda f: f.context.get(name)
+    return lambda f: f.args.get(name)
+
+
 def _values(field: core.Reads) -> _Values:
-    """A field's texts; None where the event does not carry it, or where `json` finds nothing in it."""
-    name, views = field.name, field.views
+    """A field's texts; None where there is no such field, or where `json` finds nothing in it."""
+    carried, views = _carried(field.name), field.views
     if field.output:
         return lambda _: None
-    if name.startswith(CONTEXT):
-        return lambda f: None if (found := f.context.get(name)) is None else viewed(views, found)
     if not views:
-        return lambda f: f.args.get(name)
+        return carried
     looks = max((at for at, view in enumerate(views, 1) if view.name in ("json", "member")), default=0)
 
     def of(f: Facts) -> tuple[str, ...] | None:
-        found = f.args.get(name)
+        found = carried(f)
         seen = None if found is None else viewed(views[:looks], found)
         return None if seen is None or (looks and not seen) else viewed(views[looks:], seen)
 

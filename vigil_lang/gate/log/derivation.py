@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from vigil_lang.gate.canonical import canonical
+from vigil_lang.base.files import read_bytes
 from vigil_lang.gate.decide import Action, Approval, Authority, Tier, decide
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ MAX_BUNDLE = 64_000_000
 """Bytes of the largest policy bundle that is read."""
 
 _MEMORY = 4096
+_ENCODE = msgspec.json.Encoder(order="deterministic").encode
 _DIGEST = re.compile(r"[A-Za-z0-9_-]{1,128}")
 
 
@@ -95,9 +96,9 @@ def difference(entry: Mapping[str, Any], derived: Decision) -> str | None:
         right = isinstance(told, dict) and {"kind", "asks", "name"} <= told.keys()
         if not right or any(found.get(name, value) != value for name, value in told.items() if name != "is"):
             return f"reason {at} is not the one that its inputs give, {found['kind']} {found['name']}"
-    if list(entry.get("approvals") or ()) != list(derived.approvals):
+    if (entry.get("approvals") or []) != list(derived.approvals):
         return "it does not rest on the approvals that its inputs give"
-    if dict(entry.get("record") or {}) != {name: list(values) for name, values in derived.record}:
+    if (entry.get("record") or {}) != {name: list(values) for name, values in derived.record}:
         return "it does not record what its inputs give"
     return None
 
@@ -140,7 +141,7 @@ class Derivation:
         """The digest of all that a decision depends on; the time does so only where there are approvals."""
         left_out = {"action", "who"} if recorded["approvals"] else {"action", "who", "at"}
         members = {name: value for name, value in recorded.items() if name not in left_out}
-        return sha256(canonical([policy_digest, members])).digest()
+        return sha256(_ENCODE([policy_digest, members])).digest()
 
     def _table(self, policy_digest: object) -> Table:
         if not isinstance(policy_digest, str) or not _DIGEST.fullmatch(policy_digest):
@@ -148,8 +149,7 @@ class Derivation:
         found = self._tables.get(policy_digest)
         if found is None:
             try:
-                with (self._policies / f"{policy_digest}.json").open("rb") as stream:
-                    found = self._rules_of_bundle(stream.read(MAX_BUNDLE))
+                found = self._rules_of_bundle(read_bytes(self._policies / f"{policy_digest}.json", MAX_BUNDLE))
             except Exception as error:  # the policies are data of the folder, which is not trusted
                 found = CannotDerive(f"its policies, {policy_digest}, cannot be used: {error}")
             self._tables[policy_digest] = found

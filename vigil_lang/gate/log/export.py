@@ -83,7 +83,7 @@ def ocsf(entries: Iterable[tuple[int, Mapping[str, Any]]], origin: str) -> Itera
 def _authorizations(entry: Mapping[str, Any]) -> list[dict[str, Any]]:
     policy = {"uid": str(entry.get("policy_digest", "")), "name": "policies in force"}
     found = [{"decision": str(entry.get("mode")), "policy": policy}]
-    for each in entry.get("reasons") or ():
+    for each in _reasons(entry):
         told = {"name": reason_name(each), "uid": str(each.get("at") or reason_name(each))}
         if each.get("message"):
             told["desc"] = str(each["message"])
@@ -144,6 +144,12 @@ def _any_value(value: object) -> dict[str, Any]:
             return {}
 
 
+def _reasons(entry: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The reasons of a decision, whoever wrote them."""
+    told = entry.get("reasons")
+    return [each for each in told if isinstance(each, dict)] if isinstance(told, list) else []
+
+
 def reason_name(reason: Mapping[str, Any]) -> str:
     """What a reason is called: the rule with its layer, or what it is."""
     return f"{reason.get('layer') or reason.get('kind')}.{reason.get('name')}"
@@ -154,8 +160,7 @@ def sentence(entry: Mapping[str, Any]) -> str:
     kind = entry.get("kind")
     match kind:
         case "decision":
-            names = [reason_name(each) for each in entry.get("reasons") or () if isinstance(each, dict)]
-            said = ", ".join(names)
+            said = ", ".join(map(reason_name, _reasons(entry)))
             return f"{entry.get('mode')}{f': {said}' if said else ''}"
         case "outcome":
             return f"call of decision {entry.get('decision')} ended {entry.get('status')}"
@@ -167,7 +172,8 @@ def sentence(entry: Mapping[str, Any]) -> str:
         case "tier":
             return f"tier {entry.get('level')}: {entry.get('why')}"
         case "revocation":
-            return f"list {entry.get('seq')} revokes {len(entry.get('revoked') or ())}"
+            revoked = entry.get("revoked")
+            return f"list {entry.get('seq')} revokes {len(revoked) if isinstance(revoked, list) else 'nothing'}"
         case "policy":
             return f"policies {entry.get('policy_digest')}"
         case "run_start":

@@ -99,6 +99,7 @@ class Log:
         self._torn = False
         try:
             self._file = os.open(folder.log, os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC)
+            self._identity = _identity(os.fstat(self._file))
         except OSError as error:
             raise StateError(f"the log {folder.log} cannot be opened: {error.strerror}") from error
 
@@ -178,8 +179,10 @@ class Log:
             StateError: the log is cut or damaged, or cannot be read.
         """
         try:
-            end = os.fstat(self._file).st_size
-            if self._begun and end == self._offset and not self._torn:
+            found = os.stat(self._folder.log, follow_symlinks=False)  # noqa: PTH116 - one call, before each entry
+            if _identity(found) != self._identity:
+                raise StateError(f"the log {self._folder.log} was replaced by another file")
+            if self._begun and found.st_size == self._offset and not self._torn:
                 return
             with self._folder.lock():
                 self._take_in()
@@ -230,6 +233,7 @@ class Log:
 
     def _drop(self, count: int) -> None:
         """A last line is not whole: its write was never answered."""
+        self._moment()
         self._cut_back()
         self.append("recovered", {"bytes": count})
 
@@ -459,6 +463,10 @@ def replace(path: Path, data: bytes, *, sync: bool = True) -> None:
         raise
     if sync:
         _sync_folder(path.parent)
+
+
+def _identity(found: os.stat_result) -> tuple[int, int]:
+    return found.st_dev, found.st_ino
 
 
 def _sync_folder(path: Path) -> None:

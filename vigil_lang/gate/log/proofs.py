@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import base64
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from vigil_lang.base.files import read_bytes
 from vigil_lang.gate.log.log import publish, replace
-from vigil_lang.gate.log.notes import Note, NoteError, VerifierKey
+from vigil_lang.gate.log.notes import MAX_NOTE, Note, NoteError, VerifierKey
 from vigil_lang.gate.log.reading import CannotRead, LogCopy, Signed, read_small, reason, signed
 from vigil_lang.gate.log.tree import consistency_proof, consistent, inclusion_proof, leaf_hash, root_of
 from vigil_lang.gate.state import StateError, StateFolder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from vigil_lang.gate.log.notes import Signer
 
@@ -176,7 +177,7 @@ def any_key(text: str) -> VerifierKey:
         return VerifierKey.parse(text)
     except NoteError as error:
         try:
-            return VerifierKey.parse(read_small(Path(text)).decode())
+            return VerifierKey.parse(read_bytes(text, MAX_NOTE).decode())
         except OSError:
             raise CannotRead(f"{error}; and there is no file of this name") from None
         except (NoteError, ValueError) as inner:

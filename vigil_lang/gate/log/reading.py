@@ -10,7 +10,9 @@ import os
 import re
 import shutil
 import sqlite3
+import stat
 import tempfile
+import time
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,6 +22,7 @@ import msgspec
 from vigil_lang.gate.log.log import MAX_LINE, moment
 from vigil_lang.gate.log.notes import MAX_NOTE, Checkpoint, Note, NoteError, VerifierKey
 from vigil_lang.gate.log.side_store import PlainValue
+from vigil_lang.gate.state import LOCK_WAIT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -116,7 +119,10 @@ class LogCopy:
         except OSError as error:
             raise CannotRead(f"the log, log.jsonl, cannot be read: {reason(error)}") from None
         try:
-            end, start, rest = os.fstat(handle).st_size, 0, b""
+            found = os.fstat(handle)
+            if not stat.S_ISREG(found.st_mode):
+                raise CannotRead("the log, log.jsonl, is no file")
+            end, start, rest = found.st_size, 0, b""
             while start < end:
                 data = os.pread(handle, min(_CHUNK, end - start), start)
                 if not data:
@@ -219,7 +225,15 @@ def _writers_wait(folder: Path) -> Iterator[None]:
         yield
         return
     try:
-        fcntl.flock(handle, fcntl.LOCK_SH)
+        end = time.monotonic() + LOCK_WAIT
+        while True:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > end:
+                    raise
+                time.sleep(0.01)
         yield
     finally:
         os.close(handle)
@@ -266,8 +280,7 @@ def _entry(seq: int, line: bytes) -> dict[str, Any]:
 
 
 def _row(row: tuple[object, ...]) -> PlainValue:
-    match row:
-        case (int() as seq, str() as path, bytes() as salt, str() as value):
-            return PlainValue(seq, path, salt, value)
-        case _:
-            raise sqlite3.DataError("a row is not of its types")
+    seq, path, salt, value = row
+    if type(seq) is int and type(path) is str and type(salt) is bytes and type(value) is str:
+        return PlainValue(seq, path, salt, value)
+    raise sqlite3.DataError("a row is not of its types")

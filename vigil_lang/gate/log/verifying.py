@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import sqlite3
+import sys
 from collections import Counter
 from contextlib import ExitStack
 from hashlib import sha256
@@ -46,9 +47,9 @@ _LEAF = 32
 
 class Problem(NamedTuple):
     """Something that is wrong with a log. `seq` is the first entry that nothing vouches for, or the one that it is
-    about; `entry` is the place where the log departs from its index, where that is known."""
+    about, else 0; `entry` is the place where the log departs from its index, where there is one."""
 
-    seq: int | None
+    seq: int
     kind: ProblemKind
     message: str
     entry: int | None = None
@@ -153,13 +154,15 @@ class _Verification:
         self._last_at = ""
         self._derived = Counter[str]()
         self._torn = 0
+        self._whole = False
+        """Whether the log was read to its end: else nothing is said of what is missing."""
 
     def audit(self) -> Audit:
         try:
             self._read_checkpoints()
             self._read_kept()
         except CannotRead as error:
-            self._problems.append(Problem(None, "unreadable", str(error)))
+            self._problems.append(Problem(0, "unreadable", str(error)))
         try:
             self._read_lines()
         except CannotRead as error:
@@ -185,7 +188,7 @@ class _Verification:
         sizes, others = self._log.sizes()
         self._sizes = set(sizes)
         for name in others:
-            self._problems.append(Problem(None, "checkpoint", f"checkpoints/{name!r} is no checkpoint"))
+            self._problems.append(Problem(0, "checkpoint", f"checkpoints/{name!r} is no checkpoint"))
         newest = b""
         for size in sizes:
             name = f"checkpoints/{size}"
@@ -216,7 +219,7 @@ class _Verification:
         try:
             copy = self._log.note()
         except OSError as error:
-            self._problems.append(Problem(size, "checkpoint", f"`checkpoint` cannot be read: {reason(error)}"))
+            self._problems.append(Problem(size or 0, "checkpoint", f"`checkpoint` cannot be read: {reason(error)}"))
             return
         if size is None and copy is not None:
             self._problems.append(Problem(0, "checkpoint", "`checkpoint` is there, and no checkpoints/SIZE is"))
@@ -230,7 +233,7 @@ class _Verification:
             try:
                 self._take(signed(data), name, kept=True)
             except NoteError as error:
-                self._problems.append(Problem(None, "checkpoint", f"{name} is none: {error}"))
+                self._problems.append(Problem(0, "checkpoint", f"{name} is none: {error}"))
 
     def _take(self, found: Signed, name: str, *, kept: bool) -> None:
         """Take a checkpoint for true, where the log or a witness signed it; else that it is not is a problem."""
@@ -271,9 +274,10 @@ class _Verification:
                         self._roots[self._frontier.size] = self._frontier.root()
                 before = line
             self._torn = len(before or b"")
-            rows.all_before(self._frontier.size + 1)
+            rows.all_before(sys.maxsize)
+            self._whole = True
         if rows.broken:
-            self._problems.append(Problem(None, "side", f"the side store cannot be read: {rows.broken}"))
+            self._problems.append(Problem(0, "side", f"the side store cannot be read: {rows.broken}"))
 
     def _side_rows(self, stack: ExitStack) -> Iterator[PlainValue]:
         try:
@@ -306,8 +310,8 @@ class _Verification:
         if kind == "run_end":
             self._ended_runs.append(seq + 1)
         inputs = None
-        for row in rows.of(seq):
-            told = _at(entry, row.path)
+        while (row := rows.next_of(seq)) is not None:
+            told = entry.get("inputs") if row.path == INPUTS else _at(entry, row.path)
             if not isinstance(told, str) or len(told) != 64 or not _HEX.issuperset(told):
                 continue  # left by a crash before its entry was written: the log says nothing of it
             if not row.fits(told):
@@ -355,16 +359,17 @@ class _Verification:
         size = self._frontier.size
         fits = [each for each in self._anchors if self._roots.get(each.size) == each.root]
         wrong = [each for each in self._anchors if each.size in self._roots and each not in fits]
-        beyond = [each for each in self._anchors if each.size > size]
+        beyond = [each for each in self._anchors if each.size > size and self._whole]
         vouched = max((each.size for each in fits), default=0)
-        departs = None if index is None else _departure(index, bytes(self._leaves))
+        departs = None if index is None or not self._whole else _departure(index, bytes(self._leaves))
         tree: Problem | None = None
         for each in sorted(wrong, key=lambda one: (not one.kept, one.size)):
             if each.size < vouched and not each.kept:
                 told = f"{each.name} has another root than the log, which a later checkpoint vouches for"
                 self._problems.append(Problem(each.size, "checkpoint", told))
             elif tree is None:
-                start = max((one.size for one in fits if one.size < each.size), default=0)
+                before = [one.size for one in fits if one.size < each.size and (one.kept or not each.kept)]
+                start = max(before, default=0)
                 tree = self._guess(start, each, bool(beyond), departs)
         if tree is None and beyond:
             most = max(each.size for each in beyond)
@@ -380,14 +385,14 @@ class _Verification:
         if missing and tree is None:
             told = f"checkpoints/{missing[0]}, which was made at the end of a run, is missing"
             self._problems.append(Problem(missing[0], "checkpoint", told))
-        return [each for each in fits if tree is None or tree.seq is None or each.size <= tree.seq]
+        return [each for each in fits if tree is None or each.size <= tree.seq]
 
     def _guess(self, start: int, anchor: _Anchor, shorter: bool, departs: _Departure | None) -> Problem:
         """What was done between the last checkpoint that fits and one that does not."""
         told = f"from entry {start} on, the log is not what {anchor.name} covers"
         if departs is not None:
             return Problem(start, departs.kind, f"{told}: {departs.message}", departs.entry)
-        kinds = {each.kind for each in self._of_entries if each.seq is not None and start <= each.seq}
+        kinds = {each.kind for each in self._of_entries if start <= each.seq}
         between = bytes(self._leaves[start * _LEAF :])
         leaves = {between[at : at + _LEAF] for at in range(0, len(between), _LEAF)}
         if len(leaves) * _LEAF < len(between):
@@ -404,11 +409,11 @@ class _Verification:
         if tree is not None:
             self._problems.append(tree)
             if tree.kind != "cut":
-                told = [each for each in told if each.seq is not None and each.seq < (tree.seq or 0)]
+                told = [each for each in told if each.seq < tree.seq]
                 self._untold.clear()
         self._problems += told
         self._problems += [
-            Problem(None, kind, f"{count:,} more entries have such a problem") for kind, count in self._untold.items()
+            Problem(0, kind, f"{count:,} more entries have such a problem") for kind, count in self._untold.items()
         ]
 
 
@@ -421,18 +426,20 @@ class _Rows:
         self.broken: str | None = None
         self._step()
 
-    def of(self, seq: int) -> list[PlainValue]:
-        """The rows of an entry; those of earlier ones are passed over."""
-        found: list[PlainValue] = []
-        while self._next is not None and self._next.seq <= seq:
-            if self._next.seq == seq:
-                found.append(self._next)
+    def next_of(self, seq: int) -> PlainValue | None:
+        """The next row of an entry; those of earlier ones are passed over."""
+        found = self._next
+        while found is not None and found.seq < seq:
             self._step()
+            found = self._next
+        if found is None or found.seq > seq:
+            return None
+        self._step()
         return found
 
     def all_before(self, seq: int) -> None:
-        """Read on, so that a store that is damaged further on is found to be."""
-        self.of(seq)
+        """Read on, so that a store that is damaged further on is found to be so."""
+        self.next_of(seq)
 
     def _step(self) -> None:
         try:

@@ -6,7 +6,7 @@ from math import fsum
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from vigil_lang.gate.settings import Source, TierSettings
 
@@ -46,15 +46,19 @@ def combine(signals: Iterable[Said], settings: TierSettings, at: int) -> Combine
 
     With `stale = "ignore"` only the first is doubted.
     """
-    of: dict[str, list[Said]] = {name: [] for name in sorted(settings.sources)}
+    of: dict[str, list[Said]] = {}
     for signal in signals:
-        if signal.source in of:
-            of[signal.source].append(signal)
-    greatest = {name: _greatest(settings.sources[name], found, at) for name, found in of.items()}
-    scores = {name: score for name, score in greatest.items() if score is not None}
-    doubts = [
-        doubt for name, found in of.items() for doubt in _doubts(name, settings, found, greatest[name] is not None, at)
-    ]
+        of.setdefault(signal.source, []).append(signal)
+    scores: dict[str, float] = {}
+    doubts: list[str] = []
+    for name in sorted(settings.sources):
+        source = settings.sources[name]
+        heard = _heard(of[name], source, at) if name in of else None
+        doubt = _doubt(name, heard, source, at, ignored=settings.stale == "ignore")
+        if doubt is not None:
+            doubts.append(doubt)
+        if heard is not None and heard.score is not None:
+            scores[name] = heard.score
     if settings.combine == "sum":
         level = _level(fsum(settings.sources[name].weight * score for name, score in scores.items()), settings)
         why = [f"`{name}`: {score:g} × {settings.sources[name].weight:g}" for name, score in scores.items() if score]
@@ -65,32 +69,43 @@ def combine(signals: Iterable[Said], settings: TierSettings, at: int) -> Combine
     return Combined(level, tuple(doubts), tuple(why))
 
 
-def _greatest(source: Source, signals: Sequence[Said], at: int) -> float | None:
-    counting = (each.score for each in signals if at < min(each.until, _end(each, source)))
-    return max((score for score in counting if score is not None), default=None)
+class _Heard(NamedTuple):
+    """Of one source: the greatest score that counts, when the window after its last signal ends (POSIX seconds), and
+    whether it failed and has not answered since."""
+
+    score: float | None
+    end: int
+    failed: bool
 
 
-def _end(signal: Said, source: Source) -> int:
-    """When the window of the source is over for a signal, in POSIX seconds."""
-    return signal.at // 1_000_000 + source.window
+def _heard(signals: Iterable[Said], source: Source, at: int) -> _Heard:
+    score: float | None = None
+    end = answered = failed = -1
+    for signal in signals:
+        window_end = signal.at // 1_000_000 + source.window
+        end = max(end, window_end)
+        counts = at < signal.until and at < window_end
+        if signal.score is None:
+            failed = max(failed, signal.at) if counts else failed
+        else:
+            answered = max(answered, signal.at)
+            score = signal.score if counts and (score is None or signal.score > score) else score
+    return _Heard(score, end, failed >= answered and failed >= 0)
 
 
 def _level(score: float, settings: Source | TierSettings) -> int:
     """How many thresholds are reached; one that is no number always is."""
-    return sum(not score < threshold for threshold in settings.thresholds)
+    one, two, three = settings.thresholds
+    return (not score < one) + (not score < two) + (not score < three)
 
 
-def _doubts(name: str, settings: TierSettings, signals: Sequence[Said], counts: bool, at: int) -> list[str]:
-    source = settings.sources[name]
-    window_end = max((_end(each, source) for each in signals), default=None)
-    answered = max((each.at for each in signals if each.score is not None), default=None)
-    failed = max((each.at for each in signals if each.score is None and at < each.until), default=None)
-    if failed is not None and (answered is None or answered <= failed):
-        return [f"the source `{name}` failed"]
-    if settings.stale == "ignore":
-        return []
-    if window_end is None:
-        return [f"the source `{name}` has said nothing of this run"] if source.required else []
-    if window_end <= at:
-        return [f"the last signal of `{name}` is older than its window of {source.window} s"]
-    return [f"no signal of `{name}` counts any more"] if source.required and not counts else []
+def _doubt(name: str, heard: _Heard | None, source: Source, at: int, *, ignored: bool) -> str | None:
+    if heard is not None and heard.failed:
+        return f"the source `{name}` failed"
+    if ignored:
+        return None
+    if heard is None:
+        return f"the source `{name}` has said nothing of this run" if source.required else None
+    if heard.end <= at:
+        return f"the last signal of `{name}` is older than its window of {source.window} s"
+    return f"no signal of `{name}` counts any more" if source.required and heard.score is None else None

@@ -51,7 +51,7 @@ class Signal(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def members(self) -> dict[str, Any]:
         """What the log's `signal` entry says, beside the time that it is stamped with."""
-        return {"run": self.run, "source": self.source, "score": self.score, "until": self.until}
+        return {name: value for name, value in msgspec.to_builtins(self).items() if name != "at"}
 
 
 class Signed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -116,8 +116,7 @@ def signed_members(settings: TierSettings, envelope: bytes, at: int) -> dict[str
     signal = _signal(
         settings.sources[given.source], given.run, given.source, given.score, given.until - given.issued, given.issued
     )
-    evidence = {"v": given.v, "issued": given.issued, "until": given.until}
-    return {**signal.members(), "by": key, "signed": evidence, "signature": base64url(found)}
+    return {**signal.members(), "by": key, "signed": msgspec.to_builtins(given), "signature": base64url(found)}
 
 
 def failed(settings: TierSettings, run: str, source: str, at: int) -> Signal:

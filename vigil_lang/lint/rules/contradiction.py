@@ -58,7 +58,7 @@ class Conjunct:
 
 
 def find(subject: Subject) -> Iterator[Diagnostic]:
-    """Every condition of the policy's patterns and statements, and every alternative in one, that can never hold."""
+    """Every condition of the policy's patterns, statements and rules, and each alternative in one, that never holds."""
     policy, conditions = subject.policy, subject.conditions
     search = _Search(conditions, policy.module, _lists(subject.signature))
     for declaration in policy.module.own.values():
@@ -72,6 +72,10 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
         if statement.syntax.where is not None:
             conditions.start()
             yield from search.condition(statement.syntax.where, Scope(policy.module), of_values=True)
+    for rule in policy.rules:
+        if not _is_possible(rule.condition):
+            conditions.start()
+            yield from search.condition(rule.syntax.when, Scope(policy.module))
 
 
 def _is_possible(condition: core.Condition) -> bool:

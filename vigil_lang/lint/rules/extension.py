@@ -38,6 +38,7 @@ def uses(policy: Policy) -> list[Diagnostic]:
             found += _in_condition(declaration.body, module)
     for statement in policy.statements:
         found += _in_statement(statement, policy)
+    found += [("a rule of the gate", rule.span) for rule in policy.rules]
     return [
         Diagnostic.of("VGL501", f"{what} is an extension of the paper's language", module.source, span)
         for what, span in sorted(found, key=lambda use: (use[1].start, use[1].end))

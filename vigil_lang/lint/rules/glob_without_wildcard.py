@@ -138,7 +138,7 @@ def _is_unknown(use: Use, text: str, subject: Subject) -> bool:
     signature, item = subject.signature, use.item
     if signature is None or not signature.actions:
         return False
-    if signature.origin != "declared" and (isinstance(item, tree.Pattern) or _may_forbid(item)):
+    if signature.origin != "declared" and (not isinstance(item, tree.Statement) or _may_forbid(item)):
         return False  # what runs do not show is no mistake where it is forbidden
     if use.field is None:
         return not matches_any(Glob(text), signature.names())

@@ -18,20 +18,21 @@ _CONVENTIONS = {
     tree.Pattern: ("a pattern", re.compile(_SNAKE), "snake_case"),
     tree.Param: ("a param", re.compile(_SNAKE), "snake_case"),
     tree.Let: ("a `let`", re.compile(f"[A-Z][A-Z0-9]*(_[A-Z0-9]+)*|{_SNAKE}"), "UPPER_CASE or snake_case"),
+    tree.Rule: ("a rule", re.compile(f"[A-Z]+[0-9]+[a-z]?|{_SNAKE}"), "snake_case, or a number as in `R3`"),
     tree.Statement: ("a statement", re.compile(f"[A-Z]+[0-9]+[a-z]?|{_SNAKE}"), "snake_case, or a number as in `R3`"),
 }
-_RANKS = {tree.Use: 0, tree.Let: 1, tree.Param: 1, tree.Pattern: 2, tree.Statement: 3}
+_RANKS = {tree.Use: 0, tree.Let: 1, tree.Param: 1, tree.Pattern: 2, tree.Statement: 3, tree.Rule: 3}
 _PLURALS = ("`use`", "values", "patterns", "statements")
 _POLICY = re.compile(r"[a-z][a-z0-9]*([_.-][a-z0-9]+)*")
 
 
 def misnamed(subject: Subject) -> Iterator[Diagnostic]:
-    """VGL801: names of declarations, statements and the policy; variables and actions are not the author's to name."""
+    """VGL801: names of what the file declares, and its own; variables and actions are not the author's to name."""
     file = subject.policy.module.file
     if file.name is not None and not _POLICY.fullmatch(file.name.text):
         yield _finding(file.name, "a policy", "lower case", subject)
     for item in file.items:
-        if isinstance(item, tree.Pattern | tree.Param | tree.Let | tree.Statement):
+        if isinstance(item, tree.Pattern | tree.Param | tree.Let | tree.Statement | tree.Rule):
             what, pattern, convention = _CONVENTIONS[type(item)]
             if not pattern.fullmatch(item.name.text):
                 yield _finding(item.name, what, convention, subject)
@@ -43,10 +44,10 @@ def _finding(name: tree.Name, what: str, convention: str, subject: Subject) -> D
 
 
 def undocumented(subject: Subject) -> Iterator[Diagnostic]:
-    """VGL802: statements and patterns without a documentation comment."""
+    """VGL802: statements, rules and patterns without a documentation comment."""
     for item in subject.policy.module.file.items:
-        if isinstance(item, tree.Pattern | tree.Statement) and not item.doc:
-            kind = "pattern" if isinstance(item, tree.Pattern) else "statement"
+        if isinstance(item, tree.Pattern | tree.Statement | tree.Rule) and not item.doc:
+            kind = type(item).__name__.lower()
             message = f"{kind} `{item.name.text}` has no documentation"
             help_text = "write `/// what it says` on the line above"
             yield Diagnostic.of("VGL802", message, subject.policy.module.source, item.name.span, help=help_text)

@@ -87,6 +87,8 @@ def _idle(connective: Connective, parts: Sequence[Part], reader: Reader, *, toge
         others = [other for other in kept if other is not one]
         if one.part.parent is None or not others or _matches_all(one.condition):
             continue
+        if isinstance(one.condition, core.Has) and reader.subject.policy.rules:
+            continue  # a gate blocks where a rule tests what a call does not tell
         if together:
             asked = [*(o.condition for o in others), core.NotC(one.condition)]
         else:

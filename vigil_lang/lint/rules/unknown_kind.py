@@ -23,8 +23,9 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
     """The names in a policy's own text that have a family of the vocabulary before their dot, and are no kind of it."""
     policy = subject.policy
     names: list[tree.Name] = []
-    for item in (*policy.module.own.values(), *(s.syntax for s in policy.statements if _has_dotted_name(s))):
-        if isinstance(item, tree.Pattern | tree.Statement):
+    statements = (s.syntax for s in policy.statements if _has_dotted_name(s))
+    for item in (*policy.module.own.values(), *statements, *(rule.syntax for rule in policy.rules)):
+        if isinstance(item, tree.Pattern | tree.Statement | tree.Rule):
             names += _named(item)
     if not any("." in name.text for name in names):
         return
@@ -87,6 +88,8 @@ def _named(item: Node) -> list[tree.Name]:
                 waiting += reversed(args or ())
             case tree.Pattern() as pattern:
                 waiting.append(pattern.body)
+            case tree.Rule() as rule:
+                waiting.append(rule.when)
             case tree.Statement() as statement:
                 waiting += [statement.after, statement.form.since, *reversed(statement.form.args)]
             case tree.And(items) | tree.Or(items):

@@ -26,7 +26,7 @@ _SIGNS: tuple[tuple[float, tuple[str, ...]], ...] = (
             rf"\b(?:ignore|disregard|forget)\s+(?:all\s+|everything\s+)(?:of\s+)?(?:(?:your|the)\s+)?(?:{_TOLD}|"
             r"(?:that\s+)?(?:above|before|you\s+(?:were|have\s+been)\s+told))\b",
             r"\bignor\w*\s+(?:\w+\s+){0,3}(?:anweisung|instrucci[oó]n|instruç|istruzion|consigne|instructions pr[eé]c)",
-            r"忽略.{0,12}(?:指令|指示|提示)|игнорир\w+\s.{0,30}(?:инструкци|указани)|(?:以前|上記)の指示を無視",
+            r"忽略.{0,12}(?:指令|指示|提示)|игнорир\S+\s.{0,30}(?:инструкци|указани)|(?:以前|上記)の指示を無視",
         ),
     ),
     (
@@ -41,7 +41,7 @@ _SIGNS: tuple[tuple[float, tuple[str, ...]], ...] = (
     (
         0.6,
         (
-            rf"\b(?:to|for|hey|hello|hi|dear|attention|listen)[,:]?\s+(?:you|the)[,:]?\s+{_MODEL}\b",
+            rf"\b(?:(?:to|for)\s+you,?|dear|attention[,:]?|listen[,:]?)\s+(?:the\s+)?{_MODEL}\b",
             r"\b(?:message|note|notice|instructions?|order|request)\s+(?:to|for)\s+(?:all\s+|any\s+|the\s+)?"
             r"(?:ai|llm|gpt|claude|chatgpt|language\s+model)\w*",
             rf"\bif\s+you\s+are\s+an?\s+(?:\w+\s+)?{_MODEL}\b",
