@@ -1,4 +1,4 @@
-"""Whether every mutant that survived `mutmut run` is one that docs/gate-kernel.md explains: the end of `make mutants`."""
+"""Whether every mutant that survived is one that docs/gate-kernel.md explains: the end of `make mutants`."""
 
 from __future__ import annotations
 

@@ -150,6 +150,7 @@ def test_a_rule_is_asked_of_the_events_that_it_concerns() -> None:
         rule("twice", when=core.AndC((named("file.write"), named("file.write")))),
         rule("two", when=core.AndC((named("file.write"), named("tool")))),
         rule("other", when=core.AndC((named("file.write"), named("net.send")))),
+        rule("third", "block", when=core.AndC((named("file.write"), is_in("path", "a"), is_in("path", "b")))),
         rule("tool", when=named("tool", "file.write")),
         rule("elsewhere", "block", when=core.AndC((named("net.send"), UNKNOWN))),
         rule("not", when=core.NotC(named("net.send"))),
@@ -161,7 +162,7 @@ def test_a_rule_is_asked_of_the_events_that_it_concerns() -> None:
 
 def test_two_rules_of_a_layer_have_two_names() -> None:
     Table([rule("R", layer="personal"), rule("R", layer="default")])
-    with pytest.raises(ValueError, match="two rules of a layer have one name"):
+    with pytest.raises(ValueError, match="^two rules of a layer have one name$"):
         Table([rule("R", "hold"), rule("R", "block")])
 
 
@@ -211,6 +212,11 @@ def test_a_grant_allows_every_value() -> None:
     assert not granted(event("file.write", path=["mine/a", "b"]), mine)
     assert not granted(event("file.write", path=[]), mine)
     assert not granted(event("file.write"), mine)
+
+
+def test_a_grant_may_ask_for_the_context() -> None:
+    assert granted(WRITE, is_in("context.tier", "0"))
+    assert not granted(WRITE, is_in("context.tier", "1"))
 
 
 def test_what_was_not_wholly_seen_is_not_granted() -> None:
