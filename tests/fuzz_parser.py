@@ -47,6 +47,13 @@ statement S2: prec(a ~ "x" or b !~ /y/, c < 3 and d <= 4 and e > 5 and f >= limi
 statement S3: bresp[30s](a, b)
 statement S4: until(a, b, not (c or output = x))
 statement S5: atmost[3](a(x contains y))
+rule large: when a(amount > limit) and not context.hour in {9, 10} or violates S1 then hold record amount, "to whom"
+rule own:
+    when q
+    // why
+    then pass
+    record path, context.agent
+    relaxes default.writes, S2
 statement S6: always (a implies b) implies not earlier[5] (later b and status = error) or earlier c
 """,
     "statement U: □ a ⇒ ¬◇⁻[3] (b ∧ ◇+ c ∨ d ∈ {e}) ∧ f ∉ {g} ∧ h ≠ i ∧ status = ⊤ ∨ status = ⊥\n",

@@ -174,3 +174,33 @@ def test_rules_change_no_statement(text: str, conditions: list[str]) -> None:
     rules = "\n\n".join(f"rule r{n}: when {condition} then hold" for n, condition in enumerate(conditions))
     after = policy(policies.with_declarations(f"{text}\n\n{rules}"))
     assert [s.requirement for s in after.statements] == [s.requirement for s in before.statements]
+
+
+@pytest.mark.parametrize(
+    ("condition", "args", "matches", "allowed"),
+    [
+        ('path ~ "~/drafts/*"', {"path": ("~/drafts/a",)}, True, True),
+        ('path ~ "~/drafts/*"', {"path": ("~/drafts/a", "/etc/hosts")}, True, False),
+        ('path ~ "~/drafts/*"', {}, None, False),
+        ('not path ~ "/etc/*"', {"path": ("~/drafts/a",)}, True, True),
+        ('not path ~ "/etc/*"', {"path": ("~/drafts/a", "/etc/hosts")}, False, False),
+        ('not path ~ "/etc/*"', {}, None, False),
+        ("size < 3", {"size": ("2", "many")}, True, False),
+        ("size < 3", {"size": ("many",)}, None, False),
+        ("size < 3", {"size": ()}, None, False),
+        ("size in {2}", {"size": ()}, False, False),
+        ("has path", {}, False, False),
+        ("context.tier >= 2", {}, None, False),
+        ("write() or size < 3", {}, True, True),
+        ("read() and size < 3", {}, False, False),
+        ('to with (role = "guest")', {"to": ('{"role": "guest"}',)}, True, True),
+        ('to with (role = "guest")', {"to": ('{"name": "ann"}',)}, None, False),
+    ],
+)
+def test_what_matches_and_what_allows(
+    condition: str, args: dict[str, tuple[str, ...]], matches: bool | None, allowed: bool
+) -> None:
+    """R12.3-2, R12.3-3"""
+    found, facts = rule(f"rule r: when {condition} then hold").condition, Facts(("write",), args, {})
+    assert asked(found)(facts) is matches
+    assert allows(found)(facts) is allowed

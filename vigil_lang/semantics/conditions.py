@@ -225,13 +225,16 @@ class Conditions:
 
     def _violated(self, name: tree.Name, scope: Scope) -> None:
         """Refuse a name that no statement of the file has; those of other layers are known to the gate alone."""
-        items = scope.module.file.items
-        statements = [item.name.text for item in items if isinstance(item, tree.Statement)]
-        if name.text in statements or name.text.startswith(LAYERS):
-            return
-        if any(isinstance(item, tree.Rule) and item.name.text == name.text for item in items):
-            self.terms.fail("VGL209", f"`{name.text}` is a rule; a call violates statements", scope.place(name.span))
-        near = nearest(name.text, statements, 1)
+        judged = scope.module.judged
+        match judged.get(name.text):
+            case tree.Statement():
+                return
+            case None if name.text.startswith(LAYERS):
+                return
+            case tree.Rule():
+                message = f"`{name.text}` is a rule; a call violates statements"
+                self.terms.fail("VGL209", message, scope.place(name.span))
+        near = nearest(name.text, [other for other, item in judged.items() if isinstance(item, tree.Statement)], 1)
         fix = Fix(f"write `{near[0]}`", (Edit(name.span, near[0]),)) if near else None
         help_text = f"did you mean `{near[0]}`?" if near else "one of another layer is written `organisation.NAME`"
         self.terms.fail(

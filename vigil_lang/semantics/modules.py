@@ -49,6 +49,8 @@ class Module:
     source: Source
     file: tree.File
     own: dict[str, Declaration] = field(default_factory=dict)
+    judged: dict[str, tree.Statement | tree.Rule] = field(default_factory=dict)
+    """Its statements, and its rules of a gate, by their names."""
     imported: dict[str, tuple[Module, Declaration, tree.Use]] = field(default_factory=dict)
     uses: list[tuple[tree.Use, Module]] = field(default_factory=list)
 
@@ -155,12 +157,11 @@ class Loader:
         return module
 
     def _declare(self, module: Module) -> None:
-        judged: dict[str, tree.Statement | tree.Rule] = {}
         for item in module.file.items:
             if isinstance(item, tree.Use | tree.TestCase):
                 continue
             table: dict[str, tree.Statement | tree.Rule] | dict[str, Declaration]
-            table = judged if isinstance(item, tree.Statement | tree.Rule) else module.own
+            table = module.judged if isinstance(item, tree.Statement | tree.Rule) else module.own
             name = item.name
             if name.text in table:
                 note = Note("first declared here", module.source, table[name.text].name.span)

@@ -143,7 +143,7 @@ def _declares(texts: list[str]) -> bool:
     if not (name[:1].isalpha() or name[:1] == "_"):
         return word == "use" and name.startswith(".")
     goes_on = name in _JOINS or name in ITEM_WORDS or name in _CLAUSES or (name == TEST and after[:1] == '"')
-    goes_on = goes_on or _weakens(name, after)
+    goes_on = goes_on or name in _JOINS_OF_RULES or _weakens(name, after)
     return after == _AFTER_NAME.get(word) or not goes_on
 
 

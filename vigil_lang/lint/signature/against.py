@@ -14,6 +14,7 @@ from vigil_lang.lint.signature.joins import Use, joins
 from vigil_lang.lint.signature.members import Member, element_of, member, members
 from vigil_lang.lint.signature.vacuity import vacuous
 from vigil_lang.semantics import core
+from vigil_lang.semantics.context_fields import CONTEXT
 from vigil_lang.semantics.lower import parts
 from vigil_lang.semantics.meanings import Argument as Given
 from vigil_lang.semantics.meanings import Hole, Scope, Variable
@@ -286,8 +287,8 @@ class Reading:
         return Argument(frozenset(t for a in found for t in a.types) if typed else frozenset(), values=together)
 
     def _argument(self, name: tree.Field, scope: Scope, actions: Actions) -> Iterator[Diagnostic]:
-        """VGL402, for a field that none of at least one action carries."""
-        if name.kind == "output" or not actions:
+        """VGL402, for a field that none of at least one action carries; those of the context no action does."""
+        if name.kind == "output" or not actions or name.name.startswith(CONTEXT):
             return
         text = self.conditions.reads(name, scope).name
         known = [self.known.actions[a] for a in actions]
