@@ -33,10 +33,17 @@ def binding(request: Request, policy_digest: str, authority_digest: str, tier: i
     )
 
 
-def likeness(request: Request, events: Sequence[Event], policy_digest: str) -> str:
+def likeness(request: Request, events: Sequence[Event], policy_digest: str, authority_digest: str) -> str:
     """The digest of the kind of call that an action is: who asks, for which tool, and what that does."""
-    does = sorted({name for event in events for name in event.names()})
-    return short_digest({"subject": _subject(request), "tool": request.tool, "does": does, "policy": policy_digest})
+    return short_digest(
+        {
+            "subject": _subject(request),
+            "tool": request.tool,
+            "does": sorted({name for event in events for name in event.names()}),
+            "policy_digest": policy_digest,
+            "authority_digest": authority_digest,
+        }
+    )
 
 
 def _subject(request: Request) -> dict[str, object]:

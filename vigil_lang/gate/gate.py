@@ -10,6 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import msgspec
+
 from vigil_lang.gate.answer import Answer, decision_json, faulty
 from vigil_lang.gate.authority.standing import Authorities
 from vigil_lang.gate.binding import binding, likeness
@@ -194,7 +196,7 @@ class Gate:
         level, doubts, why = combine(self.store.signals(request.run, at), self.settings.tier, at)
         self._note_changes(request, live, standing, level, why)
         bound = binding(request, self.policies.digest, standing.digest, level)
-        alike = likeness(request, proposal.events, self.policies.digest)
+        alike = likeness(request, proposal.events, self.policies.digest, standing.digest)
         own = frozenset(event.id for event in proposal.events)
         faults = [] if revoked.fault is None else [revoked.fault]
         faults += [f"`{each.statement.name}` cannot be judged: {each.why}" for each in proposal.unjudged]
@@ -212,7 +214,18 @@ class Gate:
         approvals = self.holds.approvals_for(bound, alike, at)
         inputs = KernelInputs(action, authority, Tier(level, doubts), approvals)
         decision = decide(action, authority, inputs.tier, self.policies.table, approvals)
+        if decision.mode == "hold" and self._asks_too_much(request.agent, bound, at):
+            action = msgspec.structs.replace(action, faults=(*faults, "too many actions of the agent wait already"))
+            inputs = inputs._replace(action=action)
+            decision = decide(action, authority, inputs.tier, self.policies.table, approvals)
         return self._written(request, _Found(inputs, decision, standing, revoked, proposal), live, notices)
+
+    def _asks_too_much(self, agent: str, bound: str, at: int) -> bool:
+        """Whether one more hold of an agent would be more than people are asked to look at."""
+        if self.store.pending_for(bound, at) is not None:
+            return False
+        waiting = self.store.holds("pending")
+        return sum(hold.opened["agent"] == agent for hold in waiting) >= self.settings.holds.most_pending
 
     def _written(self, request: Request, found: _Found, live: LiveRun, notices: list[Notice]) -> Answer:
         """Put a decision into the log, and what it opens, joins and uses up with it."""

@@ -47,7 +47,8 @@ class HoldSettings(_Table, frozen=True):
     """Who may confirm, how many of them, and how long is waited.
 
     `escalate` names further approvers who are told after `escalate_after`. `asker_may_confirm` false keeps the key that
-    the agent acts under from confirming.
+    the agent acts under from confirming. Where `most_pending` actions of an agent wait, its next one is
+    blocked rather than held.
     """
 
     timeout: Seconds = 300
@@ -59,6 +60,7 @@ class HoldSettings(_Table, frozen=True):
     asker_may_confirm: bool = False
     max_uses: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 1
     longest_release: Seconds = 3600
+    most_pending: Annotated[int, msgspec.Meta(ge=1)] = 100
 
 
 class Source(_Table, frozen=True):
