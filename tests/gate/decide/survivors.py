@@ -11,9 +11,10 @@ PAGE = Path(__file__).parents[3] / "docs" / "gate-kernel.md"
 
 
 def diff(name: str) -> str:
-    """What a mutant changes: the line that it puts in place of another."""
+    """What a mutant changes: the line that it puts in place of another, or takes away."""
     shown = subprocess.run([MUTMUT, "show", name], capture_output=True, text=True, check=True).stdout
-    return next((line[1:].strip() for line in shown.splitlines() if re.match(r"\+(?!\+\+)", line)), "")
+    changed = sorted(line for line in shown.splitlines() if re.match(r"\+(?!\+\+)|-(?!--)", line))
+    return next((line[1:].strip() for line in changed), name)
 
 
 MUTMUT = str(Path(sys.executable).parent / "mutmut")

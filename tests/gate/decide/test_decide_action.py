@@ -162,7 +162,7 @@ def test_a_rule_is_asked_of_the_events_that_it_concerns() -> None:
 
 def test_two_rules_of_a_layer_have_two_names() -> None:
     Table([rule("R", layer="personal"), rule("R", layer="default")])
-    with pytest.raises(ValueError, match="^two rules of a layer have one name$"):
+    with pytest.raises(ValueError, match=r"^two rules of a layer have one name$"):
         Table([rule("R", "hold"), rule("R", "block")])
 
 
