@@ -129,6 +129,15 @@ def test_decisions_without_their_policies_cannot_be_judged(folder: StateFolder) 
     assert "its policies, p1, cannot be used" in audit.problems[0].message
 
 
+def test_without_an_index_plain_values_tell_a_removed_entry_from_a_cut_tail(folder: StateFolder) -> None:
+    (folder.path / "index.sqlite").unlink()
+    lines = folder.log.read_bytes().splitlines(keepends=True)
+    folder.log.write_bytes(b"".join(lines[:9] + lines[10:13]))
+    assert [(each.seq, each.kind) for each in verify(LogCopy(folder.path)).problems] == [(8, "removed")]
+    folder.log.write_bytes(b"".join(lines[:12]))
+    assert [(each.seq, each.kind, each.entry) for each in verify(LogCopy(folder.path)).problems] == [(8, "cut", 12)]
+
+
 def test_decisions_under_grants_are_derived_from_their_texts(folder: StateFolder) -> None:
     log = opened(folder, clock=(clock := Clock()))
     clock.now = log.at()

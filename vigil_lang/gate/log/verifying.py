@@ -377,8 +377,12 @@ class _Verification:
             tree = Problem(
                 vouched, "cut", f"the log has {size:,} entries, {_named(beyond, most)} covers {most:,}", size
             )
+            shifted = [each.seq for each in self._of_entries if each.kind == "side" and each.seq >= vouched]
             if departs is not None and departs.kind != "cut":
                 tree = Problem(vouched, departs.kind, departs.message, departs.entry)
+            elif departs is None and shifted:
+                told = f"{tree.message}, and plain values from entry {shifted[0]} on are those of other entries"
+                tree = Problem(vouched, "removed", told)
         if tree is None and departs is not None:
             tree = Problem(min(vouched, departs.entry), departs.kind, departs.message, departs.entry)
         self._tell_of_entries(tree)
