@@ -133,7 +133,7 @@ It is a name where something before it wants one, or where it is compared."
     (,(concat ":\\s-*\\(" (regexp-opt vigil--forms) "\\)\\_>") 1 'font-lock-builtin-face)
     ("\\(?:^\\s-*\\|[{}] *\\)\\(run\\|calls\\|expect\\)\\_>" 1 'font-lock-keyword-face)
     (,(concat "\\(?:^\\s-*\\|[{}] *\\)\\(set\\)\\s-+" vigil--name "\\s-*=") 1 'font-lock-keyword-face)
-    ("\\_<\\(satisfied\\|violated\\|vacuous\\)\\_>" 1 'font-lock-constant-face)
+    ("\\_<\\(satisfied\\|violated\\|vacuous\\|holds\\|blocks\\|passes\\)\\_>" 1 'font-lock-constant-face)
     ("\\_<violated\\s-+\\(at\\)\\_>" 1 'font-lock-keyword-face)
     (,(concat "\\_<\\(with\\)\\s-+" vigil--name "\\s-*=") 1 'font-lock-keyword-face)
     ("\\(?:->\\|\\_<status\\_>\\s-*=\\)\\s-*\\(ok\\|error\\)\\_>" 1 'font-lock-constant-face)
