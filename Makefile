@@ -48,7 +48,7 @@ fuzz: $(READY)
 differential: $(READY)
 	"$(BIN)/python" -m tests.differential.long_run --count 100000
 	"$(BIN)/python" -m tests.differential.long_run_monitor --count 200000
-	"$(BIN)/python" -m tests.gate.decide.long_run --count 1000000
+	"$(BIN)/python" -m tests.gate.decide.long_run_decide --count 1000000
 	"$(BIN)/python" -m tests.gate.authority.forgeries --count 100000
 	"$(BIN)/python" -m tests.gate.log.tampering --count 10000
 	"$(BIN)/python" -m tests.gate.crashes --count 1000

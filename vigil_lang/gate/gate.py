@@ -148,7 +148,7 @@ class Gate:
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        """Acknowledge new revocation lists meanwhile, as soon as they appear, for the runs that this process follows."""
+        """Meanwhile acknowledge new revocation lists as soon as they appear, for the runs that this process follows."""
         stop = threading.Event()
         watched = Revocations(self.folder, self.settings.revocation)
         thread = threading.Thread(target=watch, args=(watched, self._acknowledge, stop), name="vigil-revocations")
@@ -224,8 +224,8 @@ class Gate:
         """Whether one more hold of an agent would be more than people are asked to look at."""
         if self.store.pending_for(bound, at) is not None:
             return False
-        waiting = self.store.holds("pending")
-        return sum(hold.opened["agent"] == agent for hold in waiting) >= self.settings.holds.most_pending
+        waiting = sum(hold.opened["agent"] == agent for hold in self.store.holds("pending"))
+        return waiting >= self.settings.holds.most_pending
 
     def _written(self, request: Request, found: _Found, live: LiveRun, notices: list[Notice]) -> Answer:
         """Put a decision into the log, and what it opens, joins and uses up with it."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.gate.decide.cases import condition, event
+from tests.gate.decide.decisions import condition, event
 from tests.gate.decide.decide_support import is_in, named
 from vigil_lang.gate.decide.conditions import MAX_DEPTH, Facts, ask, compiled, concerns, every, some
 from vigil_lang.semantics import core, denotation

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from msgspec.structs import replace
 
-from tests.gate.decide.cases import IMPLIED, LAYERS, NAMES, Case, case, rule, some_condition, table
-from tests.gate.decide.long_run import run
+from tests.gate.decide.decisions import IMPLIED, LAYERS, NAMES, Case, case, rule, some_condition, table
+from tests.gate.decide.long_run_decide import run
 from vigil_lang.gate.decide import Decision, Table, decide
 from vigil_lang.gate.decide.decision import WEIGHT
 from vigil_lang.semantics import core
@@ -75,7 +75,7 @@ def test_the_same_arguments_give_the_same_bytes() -> None:
 PRINTED = """
 import hashlib
 from random import Random
-from tests.gate.decide.cases import case, table
+from tests.gate.decide.decisions import case, table
 from vigil_lang.gate.decide import decide
 random, seen = Random(2), hashlib.sha256()
 for _ in range(400):

@@ -28,8 +28,8 @@ MAX_CHAINS = 100
 
 
 class Standing(NamedTuple):
-    """The chain that an agent acts under, None where there is none; what stands for it in decisions; and why it counts for
-    nothing, or what was named in its place."""
+    """The chain that an agent acts under, None where there is none; what stands for it in decisions; and why it counts
+    for nothing, or what was named in its place."""
 
     chain: Chain | None
     digest: str

@@ -1,6 +1,6 @@
 """Holds the kernel of the gate to the naive decision on as many generated cases as there is time for.
 
-Run by hand: `make differential`, or `python -m tests.gate.decide.long_run --count 1000000 --seed 7`. It prints how
+Run by hand: `make differential`, or `python -m tests.gate.decide.long_run_decide --count 1000000 --seed 7`. It prints how
 often each thing came up that the cases are there to try.
 """
 
@@ -13,7 +13,7 @@ from itertools import product
 from random import Random
 
 from tests.gate.decide import naive
-from tests.gate.decide.cases import IMPLIED, Case, case, table
+from tests.gate.decide.decisions import IMPLIED, Case, case, table
 from vigil_lang.gate.decide import Table, decide
 
 SQUARE = 10
