@@ -1,20 +1,34 @@
-"""Timings of the gate's kernel, each beside its target: part of `make bench`.
+"""Timings of the gate, each beside its target: part of `make bench`.
 
-`python tests/bench_gate.py` prints these rows alone. A decision is timed by itself, with a rule that holds, an approval
-that lifts it and what it records. The peer is Cedar (`pip install --group peers`), with those of the same rules that it
-can say: it has no holds, layers or approvals, so that it answers whether some `forbid` speaks to the first event.
+`python tests/bench_gate.py` prints these rows alone. Whole decisions go by two small policies, each about another
+invoice; where they wait for the disk they take turns with a bare `fdatasync` of as many bytes.
+
+The kernel is timed with a rule that holds, an approval that lifts it and what it records. The peer is Cedar
+(`pip install --group peers`), with those of the same rules that it can say: it has no holds, layers or approvals, so
+that it answers whether some `forbid` speaks to the first event.
 """
 
 from __future__ import annotations
 
+import os
+import sys
+import tempfile
 import time
 from decimal import Decimal
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from tests.gate.gate_support import World
 from vigil_lang.gate.decide import Action, Approval, Authority, Rule, Table, Tier, decide
+from vigil_lang.gate.revocation import Entry, Revocations
 from vigil_lang.semantics import core
 from vigil_lang.semantics.text_patterns import Glob
 from vigil_lang.trace import Event
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 RULES, EVENTS = 1_000, 6
 LAYERS: tuple[Any, ...] = ("organisation", "default", "personal")
@@ -115,5 +129,92 @@ def cedar(ours: tuple[float, float]) -> None:
     show("cedarpy, the same rules as forbids, the events in a batch", times, None, f"{times[0] / ours[0]:.1f} × ours")
 
 
-if __name__ == "__main__":
+def spent(work: Callable[[int], None], count: int, clock: Callable[[], int] = time.perf_counter_ns) -> list[int]:
+    """The nanoseconds of each call."""
+    found = []
+    for at in range(count):
+        begun = clock()
+        work(at)
+        found.append(clock() - begun)
+    return found
+
+
+def passing(world: World, at: int) -> None:
+    world.at += 1000
+    answer = world.ask("get_invoice", invoice=f"i{at}", path="/home/ann/invoices/2026", note="for the treasury")
+    assert answer.decision.mode == "pass", answer
+
+
+def holding(world: World, at: int) -> None:
+    world.at += 1000
+    assert world.ask("pay", amount=1_000 + at, to="acme").decision.mode == "hold"
+
+
+def opened(place: Path, durability: str) -> World:
+    place.mkdir()
+    world = World(place)
+    settings = world.state / "gate.toml"
+    with settings.open("a", encoding="utf-8") as file:
+        file.write(f'\n[log]\ndurability = "{durability}"\n')
+    world.gate = world.opened()
+    passing(world, 0)
+    return world
+
+
+def gate() -> None:
+    """All rows."""
     kernel()
+    with tempfile.TemporaryDirectory() as name:
+        end_to_end(Path(name))
+
+
+def end_to_end(place: Path) -> None:
+    """Whole decisions, in process."""
+    print("the gate: a decision end to end, in its log before the answer")
+    world = opened(place / "process", "process")
+    show("a pass", percentiles(spent(lambda at: passing(world, at), 2_000)), 200)
+    processor = percentiles(spent(lambda at: passing(world, at), 1_000, time.thread_time_ns))
+    show("a pass, processor time", processor)
+    held = percentiles(spent(lambda at: holding(world, at), 100))
+    mark = "ok" if held[1] <= 10_000 else "MISS"
+    show("a hold that is opened", held, None, f"target p99 10,000 µs  {mark}")
+    in_force(world)
+    on_disk(place)
+
+
+def on_disk(place: Path) -> None:
+    """With the disk: as a ratio, for disks differ."""
+    world = opened(place / "power", "power")
+    handle = os.open(place / "bare", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+
+    def bare(_: int) -> None:
+        os.write(handle, b"x" * 1_000)
+        os.fdatasync(handle)
+
+    found: list[int] = []
+    beside: list[int] = []
+    for at in range(200):
+        beside += spent(bare, 1)
+        found += spent(lambda _, at=at: passing(world, at), 1)  # type: ignore[misc]
+    os.close(handle)
+    whole, alone = percentiles(found), percentiles(beside)
+    ratio = whole[0] / alone[0]
+    show("a bare write and fdatasync", alone)
+    show("a pass, on disk", whole, None, f"{ratio:.2f} × the bare one, target 1.5  {'ok' if ratio <= 1.5 else 'MISS'}")
+
+
+def in_force(world: World) -> None:
+    """From the wish to revoke an agent to the first decision that knows it."""
+    lists, key = Revocations(world.gate.folder, world.gate.settings.revocation), world.key("revoker")
+    now = world.at // 1_000_000
+
+    def revoke(at: int) -> None:
+        lists.publish([Entry("agent", "payer")] if at % 2 == 0 else [], key, now, now + 3600)
+        mode = world.ask("get_invoice", invoice="i").decision.mode
+        assert mode == ("block" if at % 2 == 0 else "pass")
+
+    show("a revocation that is put in force, and the next decision", percentiles(spent(revoke, 50)))
+
+
+if __name__ == "__main__":
+    gate()

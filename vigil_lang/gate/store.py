@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 SCHEMA = 1
 """The version of the tables: an index of another one is made anew."""
 
-MOST_WAITING = 64
-"""So many entries of no consequence for decisions wait to be applied, at most."""
+MOST_WAITING = 16
+"""Up to so many decisions that no other rests on are applied together. What the index does not know can be cut from
+the log unnoticed until a checkpoint covers it, so that it is few."""
 
 HoldState: TypeAlias = Literal["pending", "approved", "denied", "expired", "cancelled"]
 STATES: tuple[HoldState, ...] = get_args(HoldState)
@@ -489,6 +490,11 @@ class Store:
         """The hold of the very same action that still waits at a time, in POSIX seconds."""
         found = self._holds("binding = ? AND state = 'pending'", binding) if self._is_any("pending") else []
         return next((each for each in found if at < each.expires), None)
+
+    def waiting_for(self, agent: str) -> int:
+        """How many holds of an agent wait."""
+        query = "SELECT count(*) FROM hold WHERE state = 'pending' AND json_extract(opened, '$.agent') = ?"
+        return int(self._rows(query, agent)[0][0])
 
     def approved_for(self, binding: str, likeness: str, at: int) -> list[Hold]:
         """The approved holds that allow an action at a time, in POSIX seconds, oldest first.
