@@ -28,8 +28,8 @@ def canonical(value: object) -> bytes:
         NotCanonical: a number beyond ±(2^53−1), not finite, or that no double keeps; half of a character, a key that
             is no text, or nesting beyond 200.
     """
-    if _is_simple(value):
-        with suppress(UnicodeEncodeError):  # half of a character
+    with suppress(TypeError, UnicodeEncodeError):  # a key is no text; half of a character
+        if _is_simple(value):
             return _ENCODE(value)
     import rfc8785
 
@@ -55,6 +55,9 @@ def _is_simple(value: object) -> bool:
     """Whether any deterministic encoder writes the value as RFC 8785 does: it has no doubles, and all keys are ASCII.
 
     False as well for whatever `_plain` may refuse, but for texts.
+
+    Raises:
+        TypeError: a key is no text.
     """
     level = [value]
     for _ in range(_MAX_DEPTH + 1):
@@ -64,7 +67,7 @@ def _is_simple(value: object) -> bool:
             if kind is str or kind in _CONSTANTS:
                 continue
             if kind is dict:
-                if not all(type(key) is str and key.isascii() for key in each):  # type: ignore[attr-defined]
+                if not "".join(each).isascii():  # type: ignore[arg-type]
                     return False
                 below += each.values()  # type: ignore[attr-defined]
             elif kind is list or kind is tuple:

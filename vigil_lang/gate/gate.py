@@ -79,6 +79,7 @@ class Gate:
         self._clock = clock
         self._mutex = threading.RLock()
         self._moments = Moments(self.settings)
+        self._policies_kept = False
         with self.folder.lock():
             self.log = Log(self.folder, self.settings.log, clock)
             self.store = Store(self.folder, self.log)
@@ -331,10 +332,13 @@ class Gate:
 
     def _note_policies(self) -> None:
         """Keep the policies in force beside the log, and note where they are others than before."""
-        kept, noted = self.folder.policies / f"{self.policies.digest}.json", self.store.policy_digest()
-        if noted == self.policies.digest and kept.exists():
+        noted = self.store.policy_digest()
+        if noted == self.policies.digest and self._policies_kept:
             return
-        _keep(kept, self.policies.bundle)
+        kept = self.folder.policies / f"{self.policies.digest}.json"
+        if noted != self.policies.digest or not kept.exists():
+            _keep(kept, self.policies.bundle)
+        self._policies_kept = True
         if noted != self.policies.digest:
             self.log.append("policy", {"policy_digest": self.policies.digest})
             self.store.catch_up()

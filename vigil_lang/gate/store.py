@@ -281,36 +281,40 @@ class Store:
             raise StateError(f"the log was cut: it has {self._log.size:,} entries, the index knows of {entries:,}")
 
     def _follow(self) -> None:
-        entries, last, end = self._base.execute("SELECT entries, last, bytes FROM applied").fetchone()
+        query = "SELECT entries, last, bytes, batch FROM applied"
+        entries, last, end, batch = self._base.execute(query).fetchone()
         self._check_size(entries)
+        waiting: list[tuple[int, Entry]] = msgspec.json.decode(batch)
         with os.fdopen(os.open(self._log_path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as stream:
             if entries:
                 stream.seek(last)
                 self._check_leaf(entries - 1, stream.readline())
             for seq in range(entries, self._log.size):
                 line = stream.readline()
-                self._apply(seq, line, end)
+                waiting = self._apply(seq, line, end, waiting)
                 last, end = end, end + len(line)
-        self._base.execute("UPDATE applied SET entries = ?, last = ?, bytes = ?", (self._log.size, last, end))
+        values = (self._log.size, last, end, msgspec.json.encode(waiting).decode())
+        self._base.execute("UPDATE applied SET entries = ?, last = ?, bytes = ?, batch = ?", values)
 
     def _check_leaf(self, seq: int, line: bytes) -> None:
         (known,) = self._base.execute("SELECT leaf FROM entries WHERE seq = ?", (seq,)).fetchone()
         if _leaf(line) != known:
             raise StateError(f"the log was changed: entry {seq} is not the one that the index knows")
 
-    def _apply(self, seq: int, line: bytes, start: int) -> None:
+    def _apply(self, seq: int, line: bytes, start: int, waiting: list[tuple[int, Entry]]) -> list[tuple[int, Entry]]:
         try:
             entry = _DECODE(line)
             run = entry["run"] if entry["kind"] in OF_RUNS else None
             self._base.execute("INSERT INTO entries VALUES (?, ?, ?, ?)", (seq, _leaf(line), start, run))
-            self._in_batch(seq, entry)
+            return self._in_batch(seq, entry, waiting)
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
             raise StateError(f"entry {seq} of the log is damaged: {type(error).__name__}: {error}") from error
 
-    def _in_batch(self, seq: int, entry: Entry) -> None:
-        """Confirmations of a batch count when the last of them is in the log, right after the others, or none does."""
-        (text,) = self._base.execute("SELECT batch FROM applied").fetchone()
-        waiting: list[tuple[int, Entry]] = msgspec.json.decode(text) if text != "[]" else []
+    def _in_batch(self, seq: int, entry: Entry, waiting: list[tuple[int, Entry]]) -> list[tuple[int, Entry]]:
+        """Confirmations of a batch count when the last of them is in the log, right after the others, or none does.
+
+        Gives those that wait for the last, as `waiting` has those before.
+        """
         batch = entry.get("batch") if entry["kind"] in ("approval", "denial") else None
         if batch is None:
             due, waiting = [(seq, entry)], []
@@ -322,9 +326,7 @@ class Store:
         if all(self._in_time(each) for _, each in due):
             for number, each in due:
                 self._apply_one(number, each)
-        new = msgspec.json.encode(waiting).decode()
-        if new != text:
-            self._base.execute("UPDATE applied SET batch = ?", (new,))
+        return waiting
 
     def _in_time(self, entry: Entry) -> bool:
         """False for a confirmation or denial that reached the log after the end of its hold: it counts for nothing."""
