@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -47,10 +46,9 @@ class KnownFiles:
 
     def copy(self) -> KnownFiles:
         """The same, and what becomes of one is not seen in the other."""
-        other = copy(self)
+        other = KnownFiles.__new__(KnownFiles)
         for name, kept in vars(self).items():
-            if isinstance(kept, dict | set):
-                setattr(other, name, kept.copy())
+            setattr(other, name, kept.copy() if isinstance(kept, dict | set) else kept)
         return other
 
     def get(self, path: str) -> str | None:

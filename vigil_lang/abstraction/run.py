@@ -449,12 +449,12 @@ def _said(call: Call) -> str:
 def _statuses(found: _Issued, status: Status) -> list[Status]:
     """How each step ended: by what the call's end says of it, then by what the call showed."""
     taken, result = found.taken, found.result
+    if result is None:
+        return ["unknown"] * len(taken.steps)
     of: dict[Status, Any] = {"ok": lambda s: s.if_ok, "error": lambda s: s.if_error, "unknown": lambda _: "unknown"}
-    if result is None or _tells_little(result, taken):
+    if _tells_little(result, taken):
         status = "unknown"
     statuses: list[Status] = [of[status](step) for step in taken.steps]
-    if result is None:
-        return statuses
     cut = _is_cut_short(result)
     shown = [_shows_some(step, cut) for step in taken.steps]
     statuses = ["unknown" if some and end == "error" else end for some, end in zip(shown, statuses, strict=True)]

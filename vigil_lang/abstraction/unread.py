@@ -32,6 +32,8 @@ _JAVASCRIPT = re.compile(
     r"(?m)^\s*(?:const|let|var) [\w{\[][^=\n]*=|\bfunction\s*\w*\([^)]*\)\s*\{|=>\s*[{(]|\brequire\(['\"]"
     r"|\b(?:process|child_process|fs|console)\.\w+\("
 )
+_INERT = re.compile(r"[^\s.@#=(]*")
+"""What looks like something to run has one of these characters."""
 _SQL = re.compile(
     r"\s*(?i:select\s[^;]*?\sfrom\s|insert\s+into\s|replace\s+into\s|update\s+\S+\s+set\s|delete\s+from\s"
     r"|with\s+\w+\s+as\s*\("
@@ -55,6 +57,8 @@ def carries_what_runs(given: Mapping[str, object], flat: Mapping[str, tuple[str,
 def looks_run(text: str) -> bool:
     """Whether a text looks like a command line, code or SQL rather than words."""
     text = text[:_LOOKED_AT]
+    if _INERT.fullmatch(text):
+        return False
     if text.startswith("#!") or _PYTHON.search(text) or _JAVASCRIPT.search(text):
         return True
     if _SQL.match(text):
@@ -70,6 +74,6 @@ def _looks_like_a_command(line: str) -> bool:
     if entry is None or found is None:
         return False
     words = line[found.end() :].split()
-    if not _ENGLISH.isdisjoint(words):
+    if not words or not _ENGLISH.isdisjoint(words):
         return False
     return words[0] in (entry.commands or ()) or _OF_A_COMMAND.search(line, found.end()) is not None
