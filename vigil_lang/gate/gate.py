@@ -224,8 +224,8 @@ class Gate:
         """Whether one more hold of an agent would be more than people are asked to look at."""
         if self.store.pending_for(bound, at) is not None:
             return False
-        waiting = sum(hold.opened["agent"] == agent for hold in self.store.holds("pending"))
-        return waiting >= self.settings.holds.most_pending
+        waiting = [hold for hold in self.store.holds("pending") if hold.opened["agent"] == agent]
+        return len(waiting) >= self.settings.holds.most_pending
 
     def _written(self, request: Request, found: _Found, live: LiveRun, notices: list[Notice]) -> Answer:
         """Put a decision into the log, and what it opens, joins and uses up with it."""
