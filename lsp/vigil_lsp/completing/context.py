@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from vigil_lang.syntax import tree
 from vigil_lang.syntax.print import UNICODE
 from vigil_lang.trace.vocabulary import vocabulary
+from vigil_lsp.default_layer import statements_and_rules
 from vigil_lsp.mentions import tested as under_test
 
 if TYPE_CHECKING:
@@ -104,10 +105,10 @@ class CompletionContext:
                     found |= {value: 0 for value in sorted(stated) if value not in found}
         return list(found.items())
 
-    def tested_statements(self) -> list[tuple[Module, tree.Statement]]:
-        """The statements that tests in this file speak of."""
+    def tested_statements(self) -> list[tuple[Module, tree.Statement | tree.Rule]]:
+        """The statements and rules that tests in this file speak of."""
         modules = under_test(self.module, self.namesake)
-        return [(m, item) for m in modules for item in m.file.items if isinstance(item, tree.Statement)]
+        return [(m, item) for m in modules for item in statements_and_rules(m)]
 
     def settable(self) -> list[tree.Param]:
         """The params that a test may set."""
