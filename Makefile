@@ -10,7 +10,7 @@ READY := $(VENV)/.ready
 # rewrites the assertions of all tests.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test quick lint types bench fmt fuzz differential rule vscode clean
+.PHONY: demo test quick lint types bench fmt fuzz differential mutants rule vscode clean
 
 demo: $(READY)
 	@"$(BIN)/vigil" demo
@@ -53,6 +53,14 @@ differential: $(READY)
 	"$(BIN)/python" -m tests.gate.log.tampering --count 10000
 	"$(BIN)/python" -m tests.gate.crashes --count 1000
 
+# Every branch of the gate's kernel is tried by its own tests, and each small change of it is noticed by one: the
+# survivors are those that docs/gate-kernel.md explains.
+mutants: $(READY)
+	"$(BIN)/pytest" -q -n 2 tests/gate/decide --cov=vigil_lang.gate.decide --cov-branch --cov-fail-under=100 -m "not slow"
+	"$(BIN)/python" -m pip install --quiet --disable-pip-version-check --group mutants
+	timeout 3600 "$(BIN)/mutmut" run --max-children 2
+	"$(BIN)/python" tests/gate/decide/survivors.py
+
 $(READY): pyproject.toml
 	"$(PYTHON)" -c 'import sys; sys.exit("vigil needs Python 3.11 or newer; set PYTHON=…" if sys.version_info < (3, 11) else 0)'
 	"$(PYTHON)" -m venv "$(VENV)"
@@ -76,4 +84,4 @@ $(VSCODE)/node_modules/.package-lock.json: $(VSCODE)/package-lock.json
 	@touch "$@"
 
 clean:
-	rm -rf "$(VENV)" .mypy_cache .pytest_cache .ruff_cache .hypothesis htmlcov dist build "$(VSCODE)/node_modules" "$(VSCODE)/dist" "$(VSCODE)"/*.vsix
+	rm -rf "$(VENV)" mutants .mypy_cache .pytest_cache .ruff_cache .hypothesis htmlcov dist build "$(VSCODE)/node_modules" "$(VSCODE)/dist" "$(VSCODE)"/*.vsix

@@ -179,9 +179,11 @@ def main() -> None:
         total, encode = min(times)
         row(f"{events:,} events", total, target, f"encoding {encode * 1000:.0f} ms, the rest Z3 and its text")
     _counting()
+    from bench_gate import kernel
     from bench_lsp import language_server  # late: both take names from here
     from bench_monitor import monitors
 
+    kernel()
     monitors()
     language_server()
 

@@ -9,12 +9,10 @@ from vigil_lang.base.files import read_source
 from vigil_lang.base.resources import resource
 from vigil_lang.semantics.modules import is_test_file
 from vigil_lang.semantics.policy import load_module
-from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from vigil_lang.semantics.modules import Module
+    from vigil_lang.syntax import tree
 
 DEFAULT = "default."
 """What may stand before the names of its rules and statements."""
@@ -30,15 +28,7 @@ def default_layer() -> tuple[Module, ...]:
     return tuple([load_module(read_source(str(p))).module for p in paths if not is_test_file(p.name)])
 
 
-def statements_and_rules(module: Module) -> Iterator[tree.Statement | tree.Rule]:
-    """The statements and rules of a file."""
-    return (item for item in module.file.items if isinstance(item, tree.Statement | tree.Rule))
-
-
 def of_default_layer(name: str) -> tuple[Module, tree.Statement | tree.Rule] | None:
     """The rule or statement of the default layer that a name means, with its file."""
     bare = name.removeprefix(DEFAULT)
-    found = (
-        (module, item) for module in default_layer() for item in statements_and_rules(module) if item.name.text == bare
-    )
-    return next(found, None)
+    return next(((module, module.judged[bare]) for module in default_layer() if bare in module.judged), None)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from vigil_lang.diagnostics import Span
 from vigil_lang.syntax import tree
 from vigil_lsp.cursor import walk
-from vigil_lsp.default_layer import LAYERS, default_layer, of_default_layer, statements_and_rules
+from vigil_lsp.default_layer import LAYERS, default_layer, of_default_layer
 from vigil_lsp.symbols import Kind, Mention, Role, Symbol, kind_of, module_symbol, path_of, tested
 from vigil_lsp.test_mentions import mentions_in
 from vigil_lsp.unparsed_names import declared_words
@@ -179,9 +179,9 @@ class _Collector:
         names = (name, bare) if layer in LAYERS else (name,)
         seen = [] if layer == "default" else [self.module, *(used for _, used in self.module.uses)]
         for module in (*seen, *default_layer()):
-            for item in statements_and_rules(module):
-                if isinstance(item, tree.Statement) and item.name.text in names:
-                    return module, item
+            item = next((module.judged[one] for one in names if one in module.judged), None)
+            if isinstance(item, tree.Statement):
+                return module, item
         return None
 
     # --- conditions ---

@@ -6,12 +6,14 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from vigil_lang.gate.authority.keys import Key, load_key
-from vigil_lang.gate.gate import Answer, Gate
+from vigil_lang.gate.gate import Gate
 from vigil_lang.gate.request import Request, request_of
 from vigil_lang.gate.setup import make_state
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from vigil_lang.gate.answer import Answer
 
 START = 1_790_000_000
 """The POSIX time at which a test begins: a Monday in 2026, 13:33 UTC."""

@@ -104,6 +104,30 @@ def test_a_failed_guard_is_no_guard(world: World) -> None:
         gate.outcome("ok", 0, "ok")
 
 
+def test_so_many_wait_and_no_more(tmp_path: Path) -> None:
+    world = World(tmp_path, **{"timeout = 300": "timeout = 300\nmost_pending = 3"})
+    held = [world.ask("pay", amount=700 + number, to="acme") for number in range(3)]
+    assert [answer.decision.mode for answer in held] == ["hold"] * 3
+    assert world.ask("pay", amount=700, to="acme").decision.mode == "hold"  # it waits already
+    beyond = world.ask("pay", amount=800, to="acme")
+    assert (beyond.decision.mode, names(beyond)[0]) == ("block", "block state")
+    assert world.ask("pay", amount=800, to="acme", agent="other").decision.mode == "hold"
+    world.deny(held[0])
+    assert world.ask("pay", amount=800, to="acme").decision.mode == "hold"
+
+
+def test_a_chain_in_a_request_counts_only_where_that_is_set(world: World) -> None:
+    world.set('mode = "open"', 'mode = "chain"')
+    given = {"run": "r", "agent": "a", "authority": "/dev/zero", "action": {"tool": "t", "input": {}}}
+    answer = world.opened().decide(request_of(given))
+    assert names(answer)[0] == "block refused"
+    assert "take none from requests" in answer.decision.reasons[0].message
+    world.set('mode = "chain"', 'mode = "chain"\npresented = true')
+    answer = world.opened().decide(request_of(given))
+    assert names(answer)[0] == "block refused"
+    assert "is a device, not a file" in answer.decision.reasons[0].message
+
+
 # --- what others got wrong -----------------------------------------------------------------------------------------
 
 

@@ -274,6 +274,10 @@ ALSO_KEPT = {
     "let X = {a}}": "X",
     "let X = {a};": "X",
     "statement S: abs(a) after": "S",
+    "statement S: abs(a()) then hold": "S",
+    "rule r: when a() then hold\nrecord": "r",
+    "rule r: when a() then hold\nrecord b,": "r",
+    "rule r: when a() then hold\nrelaxes b\nrecord c": "r",
 }
 """Items that are whole before what cannot follow."""
 LOST = {"policy again": ["B", "C"], 'tests "t" { }': ["B", "C"]}

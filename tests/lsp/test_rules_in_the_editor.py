@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from lsp_completing import complete
+from lsprotocol import types
 from lsprotocol.types import SymbolKind
 from test_code_action import place, results
 from test_semantic_tokens import colours
@@ -32,6 +33,8 @@ from vigil_lsp.renaming import Refused, rename
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from lsp_session import Session
 
 LAYER = """policy default
 /// Files outside the workspace are changed only where somebody confirms it.
@@ -350,3 +353,35 @@ def test_the_proof_looks_at_rules(tmp_path: Path) -> None:
 
 def _edit(start: int, old: str, new: str) -> Edit:
     return Edit(Span(start, start + len(old)), new)
+
+
+# --- over the wire ---
+
+
+async def test_a_client_writes_a_rule(session: Session) -> None:
+    page = await session.open("/// Paid once.\nstatement R3: abs(pay(twice = true))\n\nrule r: when violates «»\n")
+    space = types.CompletionContext(types.CompletionTriggerKind.TriggerCharacter, " ")
+    answer = await page.ask(types.TEXT_DOCUMENT_COMPLETION, context=space)
+    item = next(item for item in answer.items if item.label == "R3")
+    resolved = await session.ask(types.COMPLETION_ITEM_RESOLVE, item)
+    assert "Paid once." in str(resolved.documentation)
+    for written, expected in (("R3 ", {"then", "and", "or"}), ("then ", {"hold", "block", "pass"})):
+        at = page.text.index("rule r")
+        end = page.text.index("\n", at)
+        page.change(end, end, written)
+        answer = await page.ask(types.TEXT_DOCUMENT_COMPLETION, page.position(end + len(written)))
+        assert {item.label for item in answer.items} == expected
+
+
+async def test_a_client_follows_and_renames_a_statement(session: Session) -> None:
+    session.write("base.vgl", "statement R3: abs(pay())\n")
+    page = await session.open("use .base\n\nrule r: when violates R«»3 then hold\n")
+    links = await page.ask(types.TEXT_DOCUMENT_DEFINITION)
+    found = links[0]
+    assert session.name(found.target_uri if isinstance(found, types.LocationLink) else found.uri) == "base.vgl"
+    edit = await page.ask(types.TEXT_DOCUMENT_RENAME, new_name="unpaid")
+    after = session.after(edit)
+    assert after["base.vgl"] == "statement unpaid: abs(pay())\n"
+    assert after["p.vgl"].endswith("rule r: when violates unpaid then hold\n")
+    hover = await page.ask(types.TEXT_DOCUMENT_HOVER, page.find("rule").start)
+    assert "It holds a call" in str(hover.contents)

@@ -162,6 +162,8 @@ STARTS = {
     "vigil_lang/gate/tier/child.py": {"subprocess"},
     "vigil_lang/base/processes.py": {"multiprocessing", "ProcessPoolExecutor"},
     "vigil_lang/gate/authority/keys.py": {"subprocess"},
+    # A command of the operator's own settings, told of holds.
+    "vigil_lang/gate/notify.py": {"subprocess"},
     "lsp/vigil_lsp/recordings/process.py": {"create_subprocess_exec"},
     # Between the server and the process that it started.
     "lsp/vigil_lsp/recordings/messages.py": {"pickle"},

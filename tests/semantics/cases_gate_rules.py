@@ -98,6 +98,18 @@ CASES = [
         fixed='pattern from(x) = copy(from = x)\n\nrule r: when from("ann") then hold',
     ),
     Case(
+        "VGL342",
+        "rule r: when pay(amount > «limit») then hold",
+        "`limit` is declared nowhere, and a rule has no variables",
+        help="declare the number with `let limit = …` or `param limit: number`",
+    ),
+    Case(
+        "VGL342",
+        "rule r: when copy(from = «x», to = x) then hold",
+        "`x` is declared nowhere, and a rule has no variables",
+        help='a text is written `"x"`',
+    ),
+    Case(
         "VGL343",
         "rule r: when «context.teir» >= 2 then hold",
         "the context has no `context.teir`",

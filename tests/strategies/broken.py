@@ -77,6 +77,7 @@ NOT_ITEMS = [
     "rule then: when\nuse() or\nviolates()\nthen block",
     "pattern p = then contains x and when = 3",
     "pattern p = a(\n    rule = 3,\n    rule\n)",
+    "pattern p = violates rule and not violates let",
     "use rule",
     "let rule = rule",
 ]

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from vigil_lang.gate.gate import Answer
+    from vigil_lang.gate.answer import Answer
 
 _DAY = 86_400
 _MANY = Limits(calls=1000, until=0, per="day")
@@ -85,11 +85,11 @@ class Session:
 
     def audit(self) -> str:
         """What the log says when it is checked, in a line."""
-        found = verify(
-            LogCopy(self._folder), derivation=Derivation(self._folder / "policies", table_of, grant_condition)
-        )
+        derivation = Derivation(self._folder / "policies", table_of, grant_condition)
+        found = verify(LogCopy(self._folder), derivation=derivation)
         wrong = f"{len(found.problems)} problems" if found.problems else "nothing is wrong with it"
-        return f"The log has {found.entries} entries: {wrong}, and {found.derived['derived']} decisions were derived again."
+        again = found.derived["derived"]
+        return f"The log has {found.entries} entries: {wrong}, and {again} decisions were derived again."
 
     def _step(self, step: dict[str, Any]) -> Told:
         if "tool" in step:

@@ -100,7 +100,8 @@ def decide(file: str, state: str | None, explain: bool, format: str) -> int:  # 
 
 def _gate_or_fault(state: str | None) -> tuple[Gate | None, Any]:
     """The gate, or the answer that blocks because there is none."""
-    from vigil_lang.gate.gate import Gate, faulty
+    from vigil_lang.gate.answer import faulty
+    from vigil_lang.gate.gate import Gate
     from vigil_lang.gate.state import state_path
 
     try:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from vigil_lang.gate.answer import Answer
     from vigil_lang.gate.decide import Reason
-    from vigil_lang.gate.gate import Answer
     from vigil_lang.gate.request import Request
     from vigil_lang.gate.setup import Made
     from vigil_lang.trace import Event

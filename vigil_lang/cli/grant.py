@@ -134,7 +134,9 @@ def show(chain_file: str, format: str) -> int:  # noqa: A002 - the option's name
     """
     from vigil_lang.gate.authority.chain import verify_chain
 
-    chain = verify_chain(_read(chain_file), (), "", 0)
+    data = _read(chain_file)
+    links = verify_chain(data, (), "", 0).links
+    chain = verify_chain(data, {link.payload.iss for link in links[:1]}, "", 0)
     problems = [each for each in chain.problems if each.kind in _STANDS]
     if format == "json":
         _print_json(chain, problems, [link.payload.grant for link in chain.links], ())

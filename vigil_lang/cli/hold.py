@@ -169,8 +169,10 @@ def _approve(
     format: str,  # noqa: A002 - the option's name
 ) -> int:
     from vigil_lang.gate.authority.keys import load_key
+    from vigil_lang.gate.state import state_path
 
-    key = load_key(key_file, command=key_command)
+    kept = state_path(state) / "keys" / "approver.pem"
+    key = load_key(key_file, command=key_command, kept=kept)
     with _state(state) as (holds, log):
         _tell(holds.approve(holds.signed(names, key, release=seconds)), log, format)
     return CLEAN
@@ -193,8 +195,10 @@ def deny(
     Exit status: 0 done; 2 a hold waits no more, or the key may not deny it.
     """
     from vigil_lang.gate.authority.keys import load_key
+    from vigil_lang.gate.state import state_path
 
-    key = load_key(key_file, command=key_command)
+    kept = state_path(state) / "keys" / "approver.pem"
+    key = load_key(key_file, command=key_command, kept=kept)
     with _state(state) as (holds, log):
         _tell(holds.deny(holds.signed_denials(names, key)), log, format)
     return CLEAN

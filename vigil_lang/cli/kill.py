@@ -102,14 +102,11 @@ def _key(folder: StateFolder, settings: Settings, source: str | None) -> Key:
     Raises:
         InputError: there is none.
     """
-    import os
+    from vigil_lang.gate.authority.keys import load_key
 
-    from vigil_lang.gate.authority.keys import VARIABLE, load_key
-
-    own = folder.keys / "revoker.pem"
     if not settings.revocation.keys:
         raise click.ClickException(f"{folder.settings} names no key that may revoke: `keys` under [revocation]")
-    return load_key(str(own) if source is None and not os.environ.get(VARIABLE) and own.exists() else source)
+    return load_key(source, kept=folder.keys / "revoker.pem")
 
 
 def _as_json(entry: Entry, killed: Killed) -> dict[str, object]:

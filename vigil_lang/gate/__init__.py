@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from vigil_lang.gate.decide import decide
 
 if TYPE_CHECKING:
-    from vigil_lang.gate.gate import Answer, Gate
+    from vigil_lang.gate.answer import Answer
+    from vigil_lang.gate.gate import Gate
 
 __all__ = ["Answer", "Gate", "decide"]
 

@@ -25,7 +25,9 @@ class LiveRun:
 
     run: MonitoredRun
     reported: bool
+    authority_digest: str
     upto: int = -1
+    tier: int = 0
     calls: int = 0
     open: dict[str, tuple[Event, ...] | None] = field(default_factory=dict)
     """By their keys, with their events where they were asked for as events."""
@@ -55,9 +57,14 @@ class LiveRun:
                     self.passed(None, None, seq)
                 elif entry["mode"] == "pass":
                     self.passed(value["action"], time_of(value), seq)
+                self.noted(seq, entry)
             case "outcome":
                 self._end(key_of(entry["decision"]), entry["status"], value)
         self.upto = seq
+
+    def noted(self, seq: int, entry: Mapping[str, Any]) -> None:
+        """A decision about the run is in the log."""
+        self.authority_digest, self.tier, self.upto = entry["authority_digest"], entry["tier"], seq
 
     def _assume_ended(self) -> None:
         for key in () if self.reported else tuple(self.open):
@@ -98,6 +105,10 @@ class Following:
                 live.take_in(seq, entry, value)
         return live
 
+    def unknown(self, name: str, cwd: str | None) -> LiveRun:
+        """A run that has not begun, as it would be: nothing remembers it."""
+        return LiveRun(self._monitor.run(Run(name, cwd=cwd)), False, "")
+
     def names(self) -> tuple[str, ...]:
         """The runs that are followed."""
         return tuple(self._live)
@@ -117,7 +128,8 @@ def key_of(seq: int) -> str:
 
 def begun(monitor: PolicyMonitor, seq: int, entry: Mapping[str, Any]) -> LiveRun:
     """A run that begins by an entry of the log."""
-    return LiveRun(monitor.run(Run(entry["run"], cwd=entry["cwd"])), entry["outcomes"] == "reported", seq)
+    run = monitor.run(Run(entry["run"], cwd=entry["cwd"]))
+    return LiveRun(run, entry["outcomes"] == "reported", entry["authority_digest"], seq)
 
 
 def time_of(inputs: Mapping[str, Any]) -> int | None:

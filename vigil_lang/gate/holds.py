@@ -280,7 +280,7 @@ class Holds:
             for name in names:
                 self._check_pending(self.get(name))
             for name in dict.fromkeys(names):
-                self._log.append("cancellation", {"hold": name, "why": why})
+                self._log.append("cancellation", {"hold": name, "why": clipped(why)})
         self.tell(told)
         return [self.get(name) for name in names]
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Seconds: TypeAlias = Annotated[int, msgspec.Meta(ge=1, le=10 * 365 * 86400)]
-PublicKey: TypeAlias = Annotated[str, msgspec.Meta(pattern=r"^ed25519:[A-Za-z0-9_-]{43}$")]
+PublicKey: TypeAlias = Annotated[str, msgspec.Meta(pattern=r"^ed25519:[A-Za-z0-9_-]{43}\Z")]
 """`ed25519:` and the 32 bytes of the key in base64url without padding."""
 
 
@@ -31,18 +31,24 @@ class Layers(_Table, frozen=True):
 
 
 class AuthoritySettings(_Table, frozen=True):
-    """Whose word counts (`roots`), and the chain that an agent acts under (`chains`: agent → absolute path)."""
+    """Whose word counts (`roots`), and the chain that an agent acts under (`chains`: agent → absolute path).
+
+    With `presented`, an agent for which no chain is named acts under the one that its request names: only where nobody
+    but the program that asks chooses that. Without its last links a chain is one that grants more.
+    """
 
     mode: Literal["chain", "open"] = "chain"
     roots: tuple[PublicKey, ...] = ()
     chains: dict[str, str] = {}
+    presented: bool = False
 
 
 class HoldSettings(_Table, frozen=True):
     """Who may confirm, how many of them, and how long is waited.
 
     `escalate` names further approvers who are told after `escalate_after`. `asker_may_confirm` false keeps the key that
-    the agent acts under from confirming.
+    the agent acts under from confirming. Where `most_pending` actions of an agent wait, its next one is
+    blocked rather than held.
     """
 
     timeout: Seconds = 300
@@ -54,6 +60,7 @@ class HoldSettings(_Table, frozen=True):
     asker_may_confirm: bool = False
     max_uses: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 1
     longest_release: Seconds = 3600
+    most_pending: Annotated[int, msgspec.Meta(ge=1)] = 100
 
 
 class Source(_Table, frozen=True):

@@ -39,14 +39,21 @@ _LITERALS = (tree.String, tree.Number, tree.Boolean)
 Of: TypeAlias = Literal["anything", "statement", "rule"]
 """Whose conditions are read: a statement's speak of a call that was made, a rule's of one that is pending."""
 
+_UNKNOWN_TO = {"anything": None, "statement": "moment", "rule": "outcome"}
+"""What nobody knows when these are asked."""
+
 
 class _Expanded(NamedTuple):
-    """The body of a pattern without parameters, how much of the limits it takes, and the params it rests on."""
+    """The body of a pattern without parameters, how much of the limits it takes, and the params it rests on.
+
+    `asks` says whether it asks for the outcome of the call, or for the moment at which the gate decides.
+    """
 
     condition: core.Condition
     size: int
     height: int
     params: frozenset[str]
+    asks: frozenset[str]
 
 
 class Conditions:
@@ -59,7 +66,8 @@ class Conditions:
         self._depth = 0
         self._deepest = 0
         self._of: Of = "anything"
-        self._plain: dict[tuple[Module, str, Of], _Expanded] = {}
+        self._asks: set[str] = set()
+        self._plain: dict[tuple[Module, str], _Expanded] = {}
         self._sizes: dict[tuple[Module, str], int] = {}
         self._cycles: set[frozenset[tuple[Module, str]]] = set()
 
@@ -137,10 +145,10 @@ class Conditions:
             case tree.ActionMatches(text):
                 return core.ActionMatches(self.terms.matcher(text, scope))
             case tree.StatusIs(status):
-                self._refuse_outcome("status", expr.span, scope)
+                self._ask("outcome", "status", expr.span, scope)
                 return core.StatusIs(status)
             case tree.Violates(name):
-                self._of_moment("violates", expr.span, scope)
+                self._ask("moment", "violates", expr.span, scope)
                 self._violated(name, scope)
                 return core.In(core.Reads(VIOLATES), frozenset({name.text}))
             case tree.Has(name):
@@ -195,7 +203,7 @@ class Conditions:
         """
         views = tuple([self._view(view, scope) for view in name.views])
         if name.kind == "output":
-            self._refuse_outcome("output", name.span, scope)
+            self._ask("outcome", "output", name.span, scope)
             return core.Reads("output", True, views)
         called = self.terms.unescaped(name.name, scope, name.name_span)
         if called.startswith(CONTEXT):
@@ -208,20 +216,20 @@ class Conditions:
         Raises:
             Failed: there is no such field, or this is no rule's condition.
         """
-        self._of_moment(field, span, scope)
+        self._ask("moment", field, span, scope)
         if not context_fields.is_known(field):
             help_text, meant = context_fields.suggestion(field)
             fix = Fix(f"write `{meant}`", (Edit(span, meant),)) if meant else None
             self.terms.fail("VGL343", f"the context has no `{field}`", scope.place(span), help_text, fix)
 
-    def _of_moment(self, what: str, span: Span, scope: Scope) -> None:
-        if self._of == "statement":
+    def _ask(self, about: Literal["outcome", "moment"], what: str, span: Span, scope: Scope) -> None:
+        self._asks.add(about)
+        if about != _UNKNOWN_TO[self._of]:
+            return
+        if about == "moment":
             self.terms.fail("VGL344", f"`{what}` stands only in the rules of a gate", scope.place(span))
-
-    def _refuse_outcome(self, what: str, span: Span, scope: Scope) -> None:
-        if self._of == "rule":
-            message = f"a rule is asked before the call, which has no {what} yet"
-            self.terms.fail("VGL341", message, scope.place(span))
+        message = f"a rule is asked before the call, which has no {what} yet"
+        self.terms.fail("VGL341", message, scope.place(span))
 
     def _violated(self, name: tree.Name, scope: Scope) -> None:
         """Refuse a name that no statement of the file has; those of other layers are known to the gate alone."""
@@ -401,16 +409,17 @@ class Conditions:
     def _expand(self, apply: tree.Apply, pattern: tree.Pattern, module: Module, scope: Scope) -> core.Condition:
         """A pattern's body with its arguments in place; without any it is the same condition every time."""
         self._refuse_cycle(apply, pattern, module, scope)
-        inner, key = self.inside(apply, pattern, module, scope), (module, pattern.name.text, self._of)
+        inner, key = self.inside(apply, pattern, module, scope), (module, pattern.name.text)
         if pattern.params:
-            return self._expanded(apply, pattern, key[:2], scope, inner)
+            return self._expanded(apply, pattern, key, scope, inner)
         known = self._plain.get(key)
-        if known is None:
+        if known is None or _UNKNOWN_TO[self._of] in known.asks:
             known = self._plain[key] = self._measured(pattern.body, inner)
         else:
             self.count(apply, scope, known.size, known.height)
             self._deepest = max(self._deepest, self._depth + known.height)
         self.terms.params |= known.params
+        self._asks |= known.asks
         return known.condition
 
     def _expanded(
@@ -426,13 +435,14 @@ class Conditions:
             self._sizes[key] = before - self._budget  # or, where it failed, at least so much
 
     def _measured(self, body: tree.Expr, scope: Scope) -> _Expanded:
-        left, deepest, params = self._budget, self._deepest, self.terms.params
-        self._deepest, self.terms.params = self._depth, set()
+        left, deepest, params, asks = self._budget, self._deepest, self.terms.params, self._asks
+        self._deepest, self.terms.params, self._asks = self._depth, set(), set()
         try:
             condition = self.condition(body, scope)
-            return _Expanded(condition, left - self._budget, self._deepest - self._depth, frozenset(self.terms.params))
+            size, height = left - self._budget, self._deepest - self._depth
+            return _Expanded(condition, size, height, frozenset(self.terms.params), frozenset(self._asks))
         finally:
-            self._deepest, self.terms.params = max(deepest, self._deepest), params
+            self._deepest, self.terms.params, self._asks = max(deepest, self._deepest), params, asks
 
     def called(self, apply: tree.Apply, scope: Scope) -> str:
         """The action a call names.

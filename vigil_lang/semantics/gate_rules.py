@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from vigil_lang.diagnostics import Source, Span
     from vigil_lang.semantics.conditions import Conditions
+    from vigil_lang.semantics.meanings import Place
     from vigil_lang.semantics.modules import Module
 
 _DEFAULT = "default."
@@ -87,15 +89,26 @@ class GateRules:
         variables = core.variables_of(condition)
         for variable in variables[:_MOST]:
             place = mention(item.when, variable, self._scope, self._conditions) or self._scope.place(item.name.span)
+            tests = [test for test in core.tests(condition) if isinstance(test, core.OF_VARIABLES)]
+            ordered = any(isinstance(test, core.ComparesWith) and test.variable == variable for test in tests)
             near = nearest(variable, self._module.names(), 1)
-            meant = near[0] if near else quote(variable)
+            meant = near[0] if near else None if ordered else quote(variable)
             help_text = f"did you mean `{meant}`?" if near else f"a text is written `{meant}`"
-            here = place.source.text[place.span.start : place.span.end] == variable
-            fix = Fix(f"write `{meant}`", (Edit(place.span, meant),)) if here else None
+            if meant is None:
+                help_text = f"declare the number with `let {variable} = …` or `param {variable}: number`"
+            fix = Fix(f"write `{meant}`", (Edit(place.span, meant),)) if meant and self._once_in(item, place) else None
             message = f"`{variable}` is declared nowhere, and a rule has no variables"
             self._say("VGL342", message, place.span, help_text, fix, place.source)
         if variables:
             raise Failed
+
+    def _once_in(self, item: tree.Rule, place: Place) -> bool:
+        """Whether what stands at a place of the rule's condition stands there alone."""
+        text, whole = place.source.text, item.when.span
+        if place.source is not self._module.source or not whole.start <= place.span.start < whole.end:
+            return False
+        name = re.escape(text[place.span.start : place.span.end])
+        return len(re.findall(rf"(?<![\w.-]){name}(?![\w.-])", text[whole.start : whole.end])) == 1
 
     def _once(self, names: tuple[tree.Name | tree.String, ...]) -> tuple[str, ...]:
         """What is to be recorded, each once."""

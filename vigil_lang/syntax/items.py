@@ -19,7 +19,7 @@ Head: TypeAlias = "tuple[int, int]"
 
 # Words that join what stands before them to what follows: no name is declared by them, no item starts there.
 _JOINS = frozenset({"in", "not", "contains", "and", "or", "implies", "after", "where", "since", "until", "with"})
-_PREFIXES = frozenset({"has", "always", "earlier", "later", "not"})
+_PREFIXES = frozenset({"has", "violates", "always", "earlier", "later", "not"})
 # The same in a rule: what joins, and what a name follows.
 _JOINS_OF_RULES = frozenset({"then", "record", "relaxes"})
 _NAME_FOLLOWS = frozenset({"in", "contains", *_JOINS_OF_RULES})
@@ -118,7 +118,7 @@ def item_heads(text: str, found: list[Token], after: int | None = None) -> Itera
             complete, named, negates = False, True, False
         elif named and word != "always" and not (in_rule and word == "when"):
             complete, named, negates = True, False, False
-        elif word in _PREFIXES or (in_rule and word in ("when", "violates")):
+        elif word in _PREFIXES or (in_rule and word == "when"):
             complete, named, negates = False, word == "violates", complete and word == "not"
         elif (complete or negates) and (word in _JOINS or (in_rule and word in _JOINS_OF_RULES)):
             complete, named, negates = False, word in _NAME_FOLLOWS, False

@@ -35,7 +35,8 @@ enum { ITEM_WORD_COUNT = 8 };
 // An item's name cannot be one of these unless `=` or `:` follows: they join what stands before them to what follows,
 // or begin a clause of a test.
 static const char *const GOES_ON[] = {"in",  "not",   "contains", "and", "or",    "implies",
-                                      "after", "where", "since", "until", "with", "run", "calls", "set", "expect"};
+                                      "after", "where", "since", "until", "with", "then", "record", "relaxes",
+                                      "run",   "calls", "set",   "expect"};
 
 enum { LONGEST_WORD = 48 };
 

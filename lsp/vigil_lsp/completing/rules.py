@@ -12,7 +12,7 @@ from vigil_lsp.completing import events
 from vigil_lsp.completing.candidate import Candidate
 from vigil_lsp.completing.constraints import allowed
 from vigil_lsp.completing.declarations import first_line
-from vigil_lsp.default_layer import DEFAULT, default_layer, statements_and_rules
+from vigil_lsp.default_layer import DEFAULT, default_layer
 from vigil_lsp.operator_help import CONTEXT_FIELDS
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def context_values(context: CompletionContext) -> Iterator[Candidate]:
 def statements(context: CompletionContext) -> Iterator[Candidate]:
     """The statements that a call can violate: those of the file and of what it uses, then the default layer's."""
     for module in (context.module, *(used for _, used in context.module.uses)):
-        for item in statements_and_rules(module):
+        for item in module.judged.values():
             if isinstance(item, tree.Statement):
                 name, about = item.name.text, ("statement", item.name.text, module.source.path)
                 yield Candidate(name, Kind.Event, name, 10, first_line(item.doc), about=about)
@@ -75,7 +75,7 @@ def relaxed(context: CompletionContext) -> Iterator[Candidate]:
 
 
 def _default() -> Iterator[tuple[Module, tree.Statement | tree.Rule]]:
-    return ((module, item) for module in default_layer() for item in statements_and_rules(module))
+    return ((module, item) for module in default_layer() for item in module.judged.values())
 
 
 def _of_default(item: tree.Statement | tree.Rule, group: int) -> Candidate:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -15,7 +15,7 @@ from vigil_lang.semantics.meanings import Pattern, Text, TextSet
 from vigil_lang.syntax import tree
 from vigil_lang.syntax.print import to_text
 from vigil_lsp.cursor import walk
-from vigil_lsp.default_layer import of_default_layer, statements_and_rules
+from vigil_lsp.default_layer import of_default_layer
 from vigil_lsp.hovering.expansion import applied, expanded
 from vigil_lsp.hovering.run_results import counted, judged
 from vigil_lsp.markup import prose
@@ -44,12 +44,8 @@ def symbol_text(target: HoverTarget, mention: Mention) -> list[str]:
         case "statement" if module is not None:
             return list(_statement_of(target, symbol, module))
         case "rule" if module is not None:
-            return [
-                said
-                for item in statements_and_rules(module)
-                if _is_rule(item, symbol)
-                for said in rule_text(target, item, module)
-            ]
+            rule = module.judged.get(symbol.name)
+            return list(rule_text(target, rule, module)) if isinstance(rule, tree.Rule) else []
         case "pattern" | "let" | "param" if module is not None and symbol.name in module.own:
             declaration = module.own[symbol.name]
             if isinstance(declaration, tree.Pattern):
@@ -119,10 +115,6 @@ def _enforcement(statement: Statement) -> Iterator[str]:
 
 
 # --- rules of a gate ---
-
-
-def _is_rule(item: tree.Statement | tree.Rule, symbol: Symbol) -> TypeGuard[tree.Rule]:
-    return isinstance(item, tree.Rule) and item.name.text == symbol.name
 
 
 _ASKED = {

@@ -152,6 +152,13 @@ def test_a_grant_that_does_not_read_says_where() -> None:
     assert problem.message == "its grant does not read: a grant has no variables, and `y` is one (line 2, column 11)"
 
 
+def test_the_grants_of_a_chain_that_anybody_could_have_made_are_not_read() -> None:
+    chain = changed(2, 1, grant="a(x = y)")
+    assert kinds(verify_chain(chain.file(), {OTHER.public}, AUDIENCE, NOW)) == {(0, "root")}
+    chain.signers[1] = ATTACKER
+    assert kinds(read(chain.file())) == {(1, "signature")}
+
+
 def test_what_is_revoked_takes_all_that_rests_on_it() -> None:
     chain = made(3)
 

@@ -198,6 +198,33 @@ def test_a_chain_that_may_not_be_passed_on_is_not() -> None:
     assert "this chain lets no link follow" in result.err
 
 
+def test_a_chain_grows_no_longer_and_no_larger_than_chains_may_be(folder: Path) -> None:
+    now = int(time.time())
+
+    def stored(links: int, grant: str) -> None:
+        chain = made(links)
+        for payload in chain.payloads:
+            payload.update(nbf=0, exp=now + 1000, depth=payload["depth"] + 1, grant=grant)
+        chain.again(0)
+        (folder / "c.json").write_bytes(chain.file())
+        write_key(chain.holders[-1], "last.pem", force=True)
+
+    args = ("--to", "1.pem", "--for", "1h", "--from", "c.json", "--key", "last.pem")
+    stored(8, "a()")
+    assert "a chain has at most 8 links" in grant(*args, "--allow", "a()").err
+    stored(1, "a() // " + "x" * 20_000)
+    assert grant(*args, "--allow", "a()").status == 0
+    assert "would have more than 65,536 bytes" in grant(*args, "--allow", "a() // " + "x" * 30_000).err
+
+
+def test_a_chain_may_count_for_ever(folder: Path) -> None:
+    chain = made(1)
+    chain.payloads[0]["exp"] = chain.payloads[0]["limits"]["until"] = 2**53 - 1
+    chain.again(0)
+    (folder / "c.json").write_bytes(chain.file())
+    assert "to 9007199254740991" in grant("show", "c.json").out
+
+
 def test_a_chain_that_does_not_count_is_not_narrowed(folder: Path) -> None:
     chain = made(1)
     chain.payloads[0]["exp"] = 5

@@ -19,7 +19,7 @@ from tests.gate.decide.decide_support import (
     rule,
     speaks,
 )
-from vigil_lang.gate.decide import Approval, Authority, Decision, Reason, Rule, Table, Tier, decide
+from vigil_lang.gate.decide import Action, Approval, Authority, Decision, Reason, Rule, Table, Tier, decide
 from vigil_lang.semantics import core
 from vigil_lang.semantics.text_patterns import Expression, Glob
 
@@ -101,23 +101,18 @@ def test_doubts_of_the_tier_hold() -> None:
 
 
 @pytest.mark.parametrize(
-    ("decision", "reason"),
+    ("action", "level", "reason"),
     [
-        (decided(act(WRITE, faults=("no clock",))), Reason("fault", "block", "state", "no clock")),
-        (decided(act()), Reason("fault", "block", "action", "nothing is known of what the action does")),
-        (
-            decided(act(WRITE), tier=Tier(4)),
-            Reason("fault", "block", "tier", "the detection tier is none of 0 to 3"),
-        ),
-        (decided(act(WRITE), tier=Tier(-1)), Reason("fault", "block", "tier", "the detection tier is none of 0 to 3")),
-        (
-            decided(act(WRITE), tier=Tier(10**10_000)),
-            Reason("fault", "block", "tier", "the detection tier is none of 0 to 3"),
-        ),
+        (act(WRITE, faults=("no clock",)), 0, Reason("fault", "block", "state", "no clock")),
+        (act(), 0, Reason("fault", "block", "action", "nothing is known of what the action does")),
+        (act(WRITE), 4, Reason("fault", "block", "tier", "the detection tier is none of 0 to 3")),
+        (act(WRITE), -1, Reason("fault", "block", "tier", "the detection tier is none of 0 to 3")),
+        (act(WRITE), 10**10_000, Reason("fault", "block", "tier", "the detection tier is none of 0 to 3")),
     ],
     ids=["state", "no events", "4", "-1", "huge"],
 )
-def test_what_is_not_known_blocks(decision: Decision, reason: Reason) -> None:
+def test_what_is_not_known_blocks(action: Action, level: int, reason: Reason) -> None:
+    decision = decided(action, tier=Tier(level))
     assert decision.mode == "block"
     assert decision.reasons[0] == reason
     assert len(decision.reasons) == 2
@@ -155,6 +150,7 @@ def test_a_rule_is_asked_of_the_events_that_it_concerns() -> None:
         rule("twice", when=core.AndC((named("file.write"), named("file.write")))),
         rule("two", when=core.AndC((named("file.write"), named("tool")))),
         rule("other", when=core.AndC((named("file.write"), named("net.send")))),
+        rule("third", "block", when=core.AndC((named("file.write"), is_in("path", "a"), is_in("path", "b")))),
         rule("tool", when=named("tool", "file.write")),
         rule("elsewhere", "block", when=core.AndC((named("net.send"), UNKNOWN))),
         rule("not", when=core.NotC(named("net.send"))),
@@ -166,7 +162,7 @@ def test_a_rule_is_asked_of_the_events_that_it_concerns() -> None:
 
 def test_two_rules_of_a_layer_have_two_names() -> None:
     Table([rule("R", layer="personal"), rule("R", layer="default")])
-    with pytest.raises(ValueError, match="two rules of a layer have one name"):
+    with pytest.raises(ValueError, match=r"^two rules of a layer have one name$"):
         Table([rule("R", "hold"), rule("R", "block")])
 
 
@@ -216,6 +212,11 @@ def test_a_grant_allows_every_value() -> None:
     assert not granted(event("file.write", path=["mine/a", "b"]), mine)
     assert not granted(event("file.write", path=[]), mine)
     assert not granted(event("file.write"), mine)
+
+
+def test_a_grant_may_ask_for_the_context() -> None:
+    assert granted(WRITE, is_in("context.tier", "0"))
+    assert not granted(WRITE, is_in("context.tier", "1"))
 
 
 def test_what_was_not_wholly_seen_is_not_granted() -> None:
@@ -275,12 +276,14 @@ def test_a_shell_line_is_granted_where_its_steps_are() -> None:
     assert not granted((event("net.send"), step), read)
 
 
-@pytest.mark.parametrize("grant", [core.Equals(core.Reads("k"), "x"), core.ActionMatches(Expression("("))])
+@pytest.mark.parametrize(
+    "grant", [core.Equals(core.Reads("k"), "x"), core.NotC(core.ComparesWith(core.Reads("k"), "<", "x"))]
+)
 def test_a_grant_that_is_none_blocks(grant: core.Condition) -> None:
     found = decided(act(WRITE), authority=Authority((ANY, grant)))
     assert found.mode == "block"
     assert found.reasons[0].name == "authority"
-    assert found.reasons[0].message.startswith("a grant cannot be evaluated: ")
+    assert found.reasons[0].message == "a grant cannot be evaluated: ValueError"
     assert found.reasons[0].kind == "fault"
 
 

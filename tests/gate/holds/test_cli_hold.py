@@ -203,6 +203,22 @@ def test_a_quorum_says_what_is_missing(
     assert "approved" in hold("approve", name, "--key", hold.keys["org"]).out
 
 
+def test_what_ended_says_how(hold: Screen) -> None:
+    names = [hold.world.ask(Call(amount=amount)).hold or "" for amount in (1, 2)]
+    assert hold("cancel", names[0], "--why", "I found it").out == f"{names[0]}  cancelled I found it\n"
+    hold("deny", names[1], "--key", hold.keys["alice"])
+    assert f"denied: {hold.alice.public}" in hold("show", names[1]).out
+    assert hold("list", "--all").out.startswith("Nothing waits to be confirmed\n\n")
+    assert hold.json("show", names[0])["why"] == "I found it"
+
+
+@pytest.mark.parametrize(("action", "shown"), [({"tool": "x", "input": [1]}, "x [1]"), (None, "not known any more")])
+def test_a_call_that_is_no_event_is_shown_as_it_is(action: object, shown: str) -> None:
+    from vigil_lang.cli.hold_screen import _call
+
+    assert shown in _call(action, 60).plain
+
+
 def test_a_void_approval_says_why(hold: Screen) -> None:
     name = hold.world.ask(Call()).hold or ""
     hold.world.approve(hold.alice, name)

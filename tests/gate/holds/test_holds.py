@@ -393,6 +393,14 @@ def test_an_approval_may_allow_more_uses_than_one(world: World) -> None:
     assert [world.ask(Call()).mode for _ in range(4)] == ["pass", "pass", "pass", "hold"]
 
 
+@pytest.mark.parametrize("uses", [0, -1, 3])
+def test_an_approval_allows_no_more_uses_than_the_settings(world: World, uses: int) -> None:
+    world = set_to(world, max_uses=2)
+    (word,) = world.holds.signed([world.ask(Call()).hold or ""], ALICE)
+    with pytest.raises(HoldError, match="from 1 to 2 uses"):
+        world.holds.approve([Signed(word.hold, word.by, word.signature, uses)])
+
+
 def test_an_approval_has_an_end(world: World) -> None:
     world.approve(ALICE, world.ask(Call()).hold)
     world.clock.at += SETTINGS.timeout

@@ -103,9 +103,9 @@ def decided(number: int, grants: tuple[str, ...] = ()) -> tuple[dict[str, Any], 
     return inputs_json(given, grants, {"tool": tool, "input": {}}, {"os": "test"}), decision
 
 
-def append_decision(log: Log, number: int, run: str = "r1", **other: object) -> int:
-    """Log a decision, with its inputs in the side store."""
-    inputs, decision = decided(number)
+def append_decision(log: Log, number: int, run: str = "r1", grants: tuple[str, ...] = (), **other: object) -> int:
+    """Log a decision, with its inputs in the side store; without grants authority is open."""
+    inputs, decision = decided(number, grants)
     members = {
         "run": run,
         "agent": "mailer",

@@ -11,14 +11,15 @@ import pytest
 import signed_notes
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-from log_support import Clock, append_decision, derivation, filled, new_folder, opened
+from log_support import TOOLS, Clock, append_decision, derivation, filled, new_folder, opened, write_index
 from tampering import hashed
 
-from vigil_lang.gate.log import verifying
+from vigil_lang.gate.log import reading, verifying
 from vigil_lang.gate.log.reading import LogCopy
 from vigil_lang.gate.log.verifying import verify
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from log_support import Vigil
@@ -126,6 +127,67 @@ def test_decisions_without_their_policies_cannot_be_judged(folder: StateFolder) 
     assert audit.cannot_judge
     assert audit.derived["not_derived"] == 15
     assert "its policies, p1, cannot be used" in audit.problems[0].message
+
+
+def test_without_an_index_plain_values_tell_a_removed_entry_from_a_cut_tail(folder: StateFolder) -> None:
+    (folder.path / "index.sqlite").unlink()
+    lines = folder.log.read_bytes().splitlines(keepends=True)
+    folder.log.write_bytes(b"".join(lines[:9] + lines[10:13]))
+    assert [(each.seq, each.kind) for each in verify(LogCopy(folder.path)).problems] == [(8, "removed")]
+    folder.log.write_bytes(b"".join(lines[:12]))
+    assert [(each.seq, each.kind, each.entry) for each in verify(LogCopy(folder.path)).problems] == [(8, "cut", 12)]
+
+
+def test_decisions_under_grants_are_derived_from_their_texts(folder: StateFolder) -> None:
+    log = opened(folder, clock=(clock := Clock()))
+    clock.now = log.at()
+    with folder.lock():
+        for number in (0, 1, 3):
+            append_decision(log, number, grants=("email.send", TOOLS[number]))
+    modes = [entry["mode"] for _, entry in log.entries(17)]
+    assert modes == ["pass", "block", "hold"]
+    audit = verify(LogCopy(folder.path), derivation=derivation(folder.path))
+    assert (audit.problems, audit.derived["derived"]) == ((), 18)
+
+
+def test_a_gate_that_goes_on_meanwhile_disturbs_nothing(folder: StateFolder) -> None:
+    """Whatever is written between two things that an audit reads."""
+    log = opened(folder, every=3, clock=(clock := Clock()))
+    clock.now = log.at()
+
+    class Busy(LogCopy):
+        def lines(self) -> Iterator[bytes]:
+            grow()
+            yield from super().lines()
+            grow()
+
+        def index(self) -> bytes | None:
+            grow()
+            found = super().index()
+            grow()
+            return found
+
+    def grow() -> None:
+        with folder.lock():
+            log.refresh()
+            for number in range(5):
+                append_decision(log, number)
+        (folder.path / "index.sqlite").unlink()
+        write_index(folder.path, log)
+
+    audit = verify(Busy(folder.path), derivation=derivation(folder.path))
+    assert audit.problems == ()
+    assert audit.entries > 17
+
+
+def test_a_folder_that_somebody_keeps_locked_cannot_be_judged(
+    folder: StateFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "LOCK_WAIT", 0.05)
+    with folder.lock():
+        audit = verify(LogCopy(folder.path))
+    assert audit.cannot_judge
+    assert "locked" in audit.problems[0].message
 
 
 def test_many_problems_are_told_up_to_a_number(folder: StateFolder, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,6 +33,10 @@ ProblemKind: TypeAlias = Literal[
 """What keeps a chain from counting (docs/authority.md); `until` is for who is told that a limit is over."""
 
 
+_FORGED = frozenset({"format", "payload", "signature", "root", "issuer", "parent"})
+"""Kinds of problems that anybody can make."""
+
+
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How many calls a link lets pass in a run, an hour or a day, and until when (POSIX seconds)."""
 
@@ -146,6 +150,8 @@ def verify_chain(data: bytes, roots: Collection[str], audience: str, at: int, re
                 wrong += _as_root(link, roots)
             elif before is not None:
                 wrong += _after(link, before)
+            if _FORGED.isdisjoint([kind for kind, _ in wrong] + [each.kind for each in problems]):
+                wrong += _of_grant(link.payload.grant)  # which takes the longest, and is for those who may sign
             problems += [Problem(place, kind, message) for kind, message in wrong]
             links.append(link)
     leaf = links[-1]
@@ -199,12 +205,6 @@ def _alone(link: Link, envelope: Envelope, audience: str, at: int, revoked: Revo
     signed = pae(envelope.payload_type, envelope.payload)
     if not any(verify(payload.iss, signature, signed) for signature in envelope.signatures):
         yield "signature", "no signature is its issuer's"
-    try:
-        grant_condition(payload.grant)
-    except InputError as error:
-        first = error.diagnostics[0]
-        line, column = first.source.position(first.span.start)
-        yield "grant", f"its grant does not read: {first.message} (line {line}, column {column})"
     if payload.aud != audience:
         yield "audience", "it is for another audience"
     if at < payload.nbf:
@@ -216,6 +216,15 @@ def _alone(link: Link, envelope: Envelope, audience: str, at: int, revoked: Revo
     for name, key in (("issuer", payload.iss), ("holder", payload.sub)):
         if revoked.key(key):
             yield "revoked", f"the key of its {name} is revoked"
+
+
+def _of_grant(text: str) -> Iterator[_Wrong]:
+    try:
+        grant_condition(text)
+    except InputError as error:
+        first = error.diagnostics[0]
+        line, column = first.source.position(first.span.start)
+        yield "grant", f"its grant does not read: {first.message} (line {line}, column {column})"
 
 
 def _as_root(link: Link, roots: Collection[str]) -> Iterator[_Wrong]:

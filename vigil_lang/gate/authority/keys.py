@@ -122,11 +122,16 @@ def default_path() -> Path:
 
 
 def load_key(
-    source: str | Path | None = None, *, command: str | None = None, environ: Mapping[str, str] = os.environ
+    source: str | Path | None = None,
+    *,
+    command: str | None = None,
+    kept: Path | None = None,
+    environ: Mapping[str, str] = os.environ,
 ) -> Key:
     """A private key: from a file, else from a command, else from `VIGIL_KEY`, else the user's own.
 
-    A command is split as a shell would, but runs without one.
+    Where the user has none, it is the one that is `kept` in a state folder, if there is one. A command is split as a
+    shell would, but runs without one.
 
     Raises:
         InputError: VGL001, VGL640: it cannot be read, others may read the file, or it is no Ed25519 key as PKCS#8 PEM.
@@ -138,6 +143,8 @@ def load_key(
     if environ.get(VARIABLE):
         return _private(environ[VARIABLE].encode("utf-8", "replace"), VARIABLE)
     own = default_path()
+    if not own.exists() and kept is not None and kept.exists():
+        own = kept
     if not own.exists():
         _refuse("a key", "there is no key to sign with", f"name one by `--key`, `--key-command` or {VARIABLE}, or make "
                 "your own: `vigil key new`")  # fmt: skip

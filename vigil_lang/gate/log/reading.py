@@ -48,6 +48,32 @@ class LogCopy:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
+    @contextmanager
+    def still(self) -> Iterator[None]:
+        """Nobody writes meanwhile, where the folder is in use: its lock is shared, and never made.
+
+        Raises:
+            CannotRead: somebody keeps it locked.
+        """
+        try:
+            handle = os.open(self.folder / "lock", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        except OSError:
+            yield
+            return
+        try:
+            end = time.monotonic() + LOCK_WAIT
+            while True:
+                try:
+                    fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    if time.monotonic() > end:
+                        raise CannotRead(f"others kept the state folder locked for {LOCK_WAIT:g} s") from None
+                    time.sleep(0.01)
+            yield
+        finally:
+            os.close(handle)
+
     def key(self) -> VerifierKey:
         """The key that the folder says is the log's.
 
@@ -161,19 +187,6 @@ class LogCopy:
             rows = () if found is None else found.execute("SELECT seq, path, salt, value FROM plain ORDER BY seq, path")
             yield map(_row, rows)
 
-    def plain_at(self, seq: int, path: str) -> PlainValue | None:
-        """A row of the side store, None where it was deleted.
-
-        Raises:
-            sqlite3.Error, OSError: it cannot be read.
-        """
-        with self._database("args.sqlite") as found:
-            if found is None:
-                return None
-            query = "SELECT seq, path, salt, value FROM plain WHERE seq = ? AND path = ?"
-            row = found.execute(query, (seq, path)).fetchone()
-            return None if row is None else _row(row)
-
     def index(self) -> bytes | None:
         """The hashes of the leaves that the index took in, one after the other; None where there is no index.
 
@@ -202,8 +215,8 @@ class LogCopy:
         beside = self.folder / f"{name}-wal"
         with tempfile.TemporaryDirectory(prefix="vigil-audit-") as place:
             immutable = "&immutable=1"
-            with _writers_wait(self.folder):
-                if beside.is_file() and beside.stat().st_size:
+            with self.still():
+                if beside.is_file():
                     path, immutable = Path(place, name), ""
                     shutil.copyfile(self.folder / name, path)
                     shutil.copyfile(beside, Path(place, beside.name))
@@ -214,29 +227,6 @@ class LogCopy:
                 if found.execute(tables).fetchone():
                     raise sqlite3.DataError("it has more than tables")
                 yield found
-
-
-@contextmanager
-def _writers_wait(folder: Path) -> Iterator[None]:
-    """Nobody writes meanwhile, where the folder is in use: its lock is shared, and never made."""
-    try:
-        handle = os.open(folder / "lock", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        yield
-        return
-    try:
-        end = time.monotonic() + LOCK_WAIT
-        while True:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() > end:
-                    raise
-                time.sleep(0.01)
-        yield
-    finally:
-        os.close(handle)
 
 
 def signed(data: bytes) -> Signed:

@@ -159,15 +159,16 @@ class _Verification:
 
     def audit(self) -> Audit:
         try:
-            self._read_checkpoints()
+            with self._log.still():
+                self._read_checkpoints()
             self._read_kept()
         except CannotRead as error:
             self._problems.append(Problem(0, "unreadable", str(error)))
+        index, state = self._read_index()  # before the lines: where the log is in use, it is never ahead of them
         try:
             self._read_lines()
         except CannotRead as error:
             self._problems.append(Problem(self._frontier.size, "unreadable", str(error)))
-        index, state = self._read_index()
         fits = self._judge_tree(index)
         return Audit(
             self._frontier.size,
@@ -350,7 +351,7 @@ class _Verification:
     def _read_index(self) -> tuple[bytes | None, Literal["read", "absent", "unreadable"]]:
         try:
             found = self._log.index()
-        except (OSError, sqlite3.Error):
+        except (OSError, sqlite3.Error, CannotRead):
             return None, "unreadable"
         return found, "absent" if found is None else "read"
 
@@ -376,8 +377,12 @@ class _Verification:
             tree = Problem(
                 vouched, "cut", f"the log has {size:,} entries, {_named(beyond, most)} covers {most:,}", size
             )
+            shifted = [each.seq for each in self._of_entries if each.kind == "side" and each.seq >= vouched]
             if departs is not None and departs.kind != "cut":
                 tree = Problem(vouched, departs.kind, departs.message, departs.entry)
+            elif departs is None and shifted:
+                told = f"{tree.message}, and plain values from entry {shifted[0]} on are those of other entries"
+                tree = Problem(vouched, "removed", told)
         if tree is None and departs is not None:
             tree = Problem(min(vouched, departs.entry), departs.kind, departs.message, departs.entry)
         self._tell_of_entries(tree)
