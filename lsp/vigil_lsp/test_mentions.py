@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from vigil_lang.diagnostics import Span
 from vigil_lang.semantics.text_patterns import BadEscape, unescape
 from vigil_lang.syntax import tree
-from vigil_lsp.default_layer import statements_and_rules
 from vigil_lsp.symbols import Mention, Role, Symbol, module_symbol, path_of, tested
 
 if TYPE_CHECKING:
@@ -110,8 +109,11 @@ class _Reader:
     def _statements(self, called: str) -> Iterator[tuple[Module, tree.Statement | tree.Rule]]:
         for policy in self._tested():
             name = policy.file.name.text if policy.file.name else Path(policy.source.path).stem
-            for item in statements_and_rules(policy):
-                if called in (item.name.text, f"{name}.{item.name.text}"):
+            for item in policy.file.items:
+                if isinstance(item, tree.Statement | tree.Rule) and called in (
+                    item.name.text,
+                    f"{name}.{item.name.text}",
+                ):
                     yield policy, item
 
 

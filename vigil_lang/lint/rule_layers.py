@@ -36,7 +36,7 @@ def default_layer() -> Policy:
     return load_policy(resource("stdlib", "gate", "default.vgl"))
 
 
-def across_layers(rules: Sequence[tuple[Layer, GateRule]]) -> list[Diagnostic]:
+def findings_of_layers(rules: Sequence[tuple[Layer, GateRule]]) -> list[Diagnostic]:
     """What is wrong with the personal rules of a gate beside those of its other layers, as findings at the rules.
 
     VGL351: a rule asks for nothing that one of another layer, which nothing lowers, does not ask for already. VGL354: a

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from vigil_lang.syntax import tree
 from vigil_lang.syntax.print import UNICODE
 from vigil_lang.trace.vocabulary import vocabulary
-from vigil_lsp.default_layer import statements_and_rules
 from vigil_lsp.mentions import tested as under_test
 
 if TYPE_CHECKING:
@@ -108,7 +107,7 @@ class CompletionContext:
     def tested_statements(self) -> list[tuple[Module, tree.Statement | tree.Rule]]:
         """The statements and rules that tests in this file speak of."""
         modules = under_test(self.module, self.namesake)
-        return [(m, item) for m in modules for item in statements_and_rules(m)]
+        return [(m, item) for m in modules for item in m.file.items if isinstance(item, tree.Statement | tree.Rule)]
 
     def settable(self) -> list[tree.Param]:
         """The params that a test may set."""
