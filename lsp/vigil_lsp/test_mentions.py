@@ -106,11 +106,14 @@ class _Reader:
                     variable = Symbol("variable", binding.name.text, symbol.path, ("statement", symbol.name))
                     self._add(variable, binding.name.span)
 
-    def _statements(self, called: str) -> Iterator[tuple[Module, tree.Statement]]:
+    def _statements(self, called: str) -> Iterator[tuple[Module, tree.Statement | tree.Rule]]:
         for policy in self._tested():
             name = policy.file.name.text if policy.file.name else Path(policy.source.path).stem
             for item in policy.file.items:
-                if isinstance(item, tree.Statement) and called in (item.name.text, f"{name}.{item.name.text}"):
+                if isinstance(item, tree.Statement | tree.Rule) and called in (
+                    item.name.text,
+                    f"{name}.{item.name.text}",
+                ):
                     yield policy, item
 
 

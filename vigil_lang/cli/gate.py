@@ -195,9 +195,10 @@ def status(state: str | None, format: str) -> None:  # noqa: A002
 @output_options("human", "concise", "json")
 def check(state: str | None, format: Any) -> int:  # noqa: A002
     """Find what is wrong with the rules of all layers together."""
-    from vigil_lang.lint.rule_layers import across_layers
     from vigil_lang.cli.output import show_findings
+    from vigil_lang.lint.rule_layers import findings_of_layers
 
-    found = across_layers([(layer, rule) for layer, policy in opened(state).policies.policies for rule in policy.rules])
+    policies = opened(state).policies.policies
+    found = findings_of_layers([(layer, rule) for layer, policy in policies for rule in policy.rules])
     show_findings(found, format)
     return FINDINGS if any(each.severity != "info" for each in found) else CLEAN

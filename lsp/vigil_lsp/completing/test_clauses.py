@@ -116,7 +116,7 @@ def bindings(context: CompletionContext) -> Iterator[Candidate]:
             yield Candidate(name, Kind.Variable, name, 10, "variable", f"{name} = $1")
 
 
-def variables_of(statement: tree.Statement, module: Module) -> Iterator[str]:
+def variables_of(statement: tree.Statement | tree.Rule, module: Module) -> Iterator[str]:
     """The variables of a statement, those that its patterns leave free too."""
     pending: list[tuple[Node, Module]] = [(statement, module)]
     seen: set[int] = set()
