@@ -119,6 +119,16 @@ def test_what_record_offers_are_the_fields_of_the_kinds_in_the_condition() -> No
     assert {"path", "context.tier"}.isdisjoint(more.labels)
 
 
+def test_what_is_expected_of_a_rule_is_no_verdict_on_a_statement() -> None:
+    policy = {"namesake": POLICY}
+    path = "/nowhere/p_test.vgl"
+    assert complete('test "t" { expect «»', path=path, beside=policy).labels == ["R3", "large", "drafts", "never"]
+    told = complete('test "t" { expect R3 «»', path=path, beside=policy).labels
+    assert told == ["satisfied", "violated", "vacuous"]
+    asked = complete('test "t" { expect large, never «»', path=path, beside=policy).labels
+    assert {"satisfied", "violated", "vacuous"}.isdisjoint(asked)
+
+
 def test_what_may_not_be_asked_in_a_rule_is_not_offered() -> None:
     asked, stated = (complete(f"{head}«»", with_runs=False).labels for head in ("rule r: when ", "statement S: abs("))
     assert {"status", "output", "earlier", "always"}.isdisjoint(asked)
