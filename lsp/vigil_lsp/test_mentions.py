@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from vigil_lang.diagnostics import Span
 from vigil_lang.semantics.text_patterns import BadEscape, unescape
 from vigil_lang.syntax import tree
-from vigil_lsp.symbols import Mention, Role, Symbol, module_symbol, path_of, tested
+from vigil_lsp.symbols import Kind, Mention, Role, Symbol, module_symbol, path_of, tested
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -97,7 +97,8 @@ class _Reader:
     def _expectation(self, expectation: tree.Expectation) -> None:
         for name in expectation.statements:
             for policy, statement in self._statements(name.text):
-                symbol = Symbol("statement", statement.name.text, path_of(policy))
+                kind: Kind = "statement" if isinstance(statement, tree.Statement) else "rule"
+                symbol = Symbol(kind, statement.name.text, path_of(policy))
                 start = name.span.end - len(symbol.name)
                 self._add(symbol, Span(start, name.span.end))
                 if start > name.span.start:

@@ -109,6 +109,11 @@ class CompletionContext:
         modules = under_test(self.module, self.namesake)
         return [(m, item) for m in modules for item in m.file.items if isinstance(item, tree.Statement | tree.Rule)]
 
+    def tested_rules(self) -> list[tuple[Module, tree.Rule]]:
+        """The rules that tests in this file speak of."""
+        modules = under_test(self.module, self.namesake)
+        return [(m, item) for m in modules for item in m.file.items if isinstance(item, tree.Rule)]
+
     def settable(self) -> list[tree.Param]:
         """The params that a test may set."""
         found: dict[str, tree.Param] = {}

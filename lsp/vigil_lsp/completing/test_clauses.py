@@ -27,8 +27,8 @@ _MOST_VALUES = 60
 
 
 def statements(context: CompletionContext) -> Iterator[Candidate]:
-    """The statements under test; those of two policies that share a name with their policy's before it."""
-    found = context.tested_statements()
+    """The statements and rules under test; those of two policies that share a name with their policy's before it."""
+    found: list[tuple[Module, tree.Statement | tree.Rule]] = [*context.tested_statements(), *context.tested_rules()]
     names = [item.name.text for _, item in found]
     policies = {id(module) for module, _ in found}
     for module, item in found:
@@ -38,7 +38,27 @@ def statements(context: CompletionContext) -> Iterator[Candidate]:
             name = f"{policy}.{name}"
         if name not in context.slot.used:
             about = ("statement", item.name.text, module.source.path)
-            yield Candidate(name, Kind.Event, name, 10, first_line(item.doc), about=about, ends=(",",), origin=policy)
+            kind = Kind.Event if isinstance(item, tree.Statement) else Kind.Operator
+            yield Candidate(name, kind, name, 10, first_line(item.doc), about=about, ends=(",",), origin=policy)
+
+
+def other_verdicts(context: CompletionContext) -> frozenset[str]:
+    """The verdicts, as terminals, that cannot be meant: of rules those of statements, and the other way round."""
+    named = statements_of(context.place.beginning.parts)
+    found: tuple[list[tuple[Module, tree.Statement]], list[tuple[Module, tree.Rule]]]
+    found = context.tested_statements(), context.tested_rules()
+    statements, rules = (
+        {name for module, item in some for name in (item.name.text, f"{_policy(module)}.{item.name.text}")}
+        for some in found
+    )
+    if not named or named - statements - rules:
+        return frozenset()
+    excluded = frozenset({"ASKS"}) if named & statements else frozenset()
+    return excluded | ({"SATISFIED", "VIOLATED", "VACUOUS"} if not named & statements else frozenset())
+
+
+def _policy(module: Module) -> str:
+    return module.file.name.text if module.file.name else ""
 
 
 def params(context: CompletionContext) -> Iterator[Candidate]:
