@@ -57,7 +57,8 @@ def test_the_python_runs(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "verb", ["abstract", "verify", "replay", "gate decide", "check", "draft", "run", "test", "fmt", "signature", "compile", "explain"]
+    "verb",
+    ["abstract", "verify", "replay", "gate", "check", "draft", "run", "test", "fmt", "signature", "compile", "explain"],
 )
 def test_every_verb_it_names_exists(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert f"$ vigil {verb}" in README

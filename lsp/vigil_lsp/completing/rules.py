@@ -14,7 +14,7 @@ from vigil_lsp.completing.constraints import allowed, elements
 from vigil_lsp.completing.declarations import first_line
 from vigil_lsp.cursor import walk
 from vigil_lsp.default_layer import DEFAULT, default_layer
-from vigil_lsp.hovering.expansion import expanded
+from vigil_lsp.expansion import expanded
 from vigil_lsp.operator_help import CONTEXT_FIELDS
 
 if TYPE_CHECKING:

@@ -45,16 +45,16 @@ def statements(context: CompletionContext) -> Iterator[Candidate]:
 def other_verdicts(context: CompletionContext) -> frozenset[str]:
     """The verdicts, as terminals, that cannot be meant: of rules those of statements, and the other way round."""
     named = statements_of(context.place.beginning.parts)
-    found: tuple[list[tuple[Module, tree.Statement]], list[tuple[Module, tree.Rule]]]
-    found = context.tested_statements(), context.tested_rules()
-    statements, rules = (
-        {name for module, item in some for name in (item.name.text, f"{_policy(module)}.{item.name.text}")}
-        for some in found
-    )
+    statements = {name for module, item in context.tested_statements() for name in _names(module, item)}
+    rules = {name for module, item in context.tested_rules() for name in _names(module, item)}
     if not named or named - statements - rules:
         return frozenset()
     excluded = frozenset({"ASKS"}) if named & statements else frozenset()
     return excluded | ({"SATISFIED", "VIOLATED", "VACUOUS"} if not named & statements else frozenset())
+
+
+def _names(module: Module, item: tree.Statement | tree.Rule) -> tuple[str, str]:
+    return item.name.text, f"{_policy(module)}.{item.name.text}"
 
 
 def _policy(module: Module) -> str:
