@@ -94,7 +94,7 @@ def decide(file: str, state: str | None, explain: bool, format: str) -> int:  # 
     if explain:
         from vigil_lang.cli.gate_screen import show_answer
 
-        show_answer(answer, request, console())
+        show_answer(answer, request, console(), gate)
     else:
         click.echo(json.dumps(answer.to_json(), ensure_ascii=True))
     return BROKEN_TOOL if answer.is_fault else CLEAN if answer.decision.mode == "pass" else FINDINGS
