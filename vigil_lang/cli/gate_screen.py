@@ -125,7 +125,7 @@ def _record(answer: Answer, console: Console) -> Iterator[Text]:
         yield from hanging(console, Text(""), "not in the log: the gate could not judge, and blocks", STYLES["error"])
         return
     facts = [f"entry {answer.seq}", f"tier {answer.tier}", f"{answer.microseconds / 1000:.1f} ms"]
-    facts += [f"{name} {', '.join(map(visible, values))}" for name, values in answer.decision.record]
+    facts += [f"{name} {', '.join(map(visible, values))}" for name, values in answer.decision.record if values]
     yield from hanging(console, Text(""), " · ".join(facts), "dim")
 
 
