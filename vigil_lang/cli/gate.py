@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from vigil_lang.cli.exit_codes import BAD_INPUT, BROKEN_TOOL, CLEAN, FINDINGS
+from vigil_lang.cli.gate_import import import_rules
 from vigil_lang.cli.gate_signal import signal
 from vigil_lang.cli.output import console, output_options
 
@@ -61,6 +61,7 @@ def command() -> None:
 
 
 command.add_command(signal)
+command.add_command(import_rules)
 
 
 @command.command("decide")
@@ -74,10 +75,11 @@ def decide(file: str, state: str | None, explain: bool, format: str) -> int:  # 
     Exit status 0: it passes. 1: it is held or blocked. 2: the request is at fault, and nothing is decided. 3: the gate
     cannot judge, and blocks.
     """
+    from vigil_lang.base.files import read_bytes
     from vigil_lang.gate.request import MAX_BYTES, BadRequest, read_request
 
     try:
-        data = sys.stdin.buffer.read(MAX_BYTES + 1) if file == "-" else Path(file).read_bytes()
+        data = read_bytes(file, MAX_BYTES)
     except OSError as error:
         raise StateFault(f"the request cannot be read: {error.strerror}") from error
     gate, fault = _gate_or_fault(state)
@@ -92,7 +94,7 @@ def decide(file: str, state: str | None, explain: bool, format: str) -> int:  # 
     if explain:
         from vigil_lang.cli.gate_screen import show_answer
 
-        show_answer(answer, request, console())
+        show_answer(answer, request, console(), gate)
     else:
         click.echo(json.dumps(answer.to_json(), ensure_ascii=True))
     return BROKEN_TOOL if answer.is_fault else CLEAN if answer.decision.mode == "pass" else FINDINGS
@@ -137,7 +139,11 @@ def outcome(run: str, seq: int, status: Any, output: str | None, state: str | No
 
 
 def _text(path: str) -> str:
-    data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+    from vigil_lang.base.files import MAX_BYTES, read_bytes
+
+    data = read_bytes(path)
+    if len(data) > MAX_BYTES:
+        raise ValueError(f"the output has more than {MAX_BYTES:,} bytes")
     return data.decode("utf-8", "replace")
 
 
@@ -195,11 +201,10 @@ def status(state: str | None, format: str) -> None:  # noqa: A002
 @output_options("human", "concise", "json")
 def check(state: str | None, format: Any) -> int:  # noqa: A002
     """Find what is wrong with the rules of all layers together."""
-    from vigil_lang.analysis.rule_layers import findings_of_layers
     from vigil_lang.cli.output import show_findings
+    from vigil_lang.lint.rule_layers import findings_of_layers
 
-    found = findings_of_layers(
-        [(layer, rule) for layer, policy in opened(state).policies.policies for rule in policy.rules]
-    )
+    policies = opened(state).policies.policies
+    found = findings_of_layers([(layer, rule) for layer, policy in policies for rule in policy.rules])
     show_findings(found, format)
     return FINDINGS if any(each.severity != "info" for each in found) else CLEAN

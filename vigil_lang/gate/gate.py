@@ -30,7 +30,7 @@ from vigil_lang.gate.store import Store
 from vigil_lang.gate.tier import combine
 from vigil_lang.gate.tier.asking import load_sources, observe
 from vigil_lang.gate.tier.source import Seen
-from vigil_lang.trace import Status
+from vigil_lang.trace import Status, Trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -161,6 +161,16 @@ class Gate:
             stop.set()
             thread.join()
 
+    def trace(self, run: str) -> Trace:
+        """What passed in a run so far.
+
+        Raises:
+            StateError: the log cannot be read.
+        """
+        with self._writing():
+            live = self._following.run(run)
+            return Trace(()) if live is None else live.run.trace
+
     def now(self) -> int:
         """The time in microseconds since 1970; it does not go back behind what the log has."""
         return max(self._clock(), self.log.at())
@@ -226,8 +236,8 @@ class Gate:
         """Whether one more hold of an agent would be more than people are asked to look at."""
         if self.store.pending_for(bound, at) is not None:
             return False
-        waiting = sum(hold.opened["agent"] == agent for hold in self.store.holds("pending"))
-        return waiting >= self.settings.holds.most_pending
+        waiting = [hold for hold in self.store.holds("pending") if hold.opened["agent"] == agent]
+        return len(waiting) >= self.settings.holds.most_pending
 
     def _written(self, request: Request, found: _Found, live: LiveRun, notices: list[Notice]) -> Answer:
         """Put a decision into the log, and what it opens, joins and uses up with it."""
