@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from vigil_lang.cli.exit_codes import BAD_INPUT, BROKEN_TOOL, CLEAN, FINDINGS
+from vigil_lang.cli.gate_import import import_rules
 from vigil_lang.cli.gate_signal import signal
 from vigil_lang.cli.output import console, output_options
 
@@ -60,6 +61,7 @@ def command() -> None:
     """Decide about actions before they take effect: pass, hold or block, each in the log."""
 
 
+command.add_command(import_rules)
 command.add_command(signal)
 
 
