@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.strategies import policies, runs
 from vigil_lang.diagnostics import Source
-from vigil_lang.gate.decide.conditions import Facts, allows, asked
+from vigil_lang.gate.decide.conditions import Facts, compiled, every, some
 from vigil_lang.semantics import core, denotation
 from vigil_lang.semantics.context_fields import VIOLATES
 from vigil_lang.semantics.policy import Policy, read_policy
@@ -158,12 +158,12 @@ def test_what_is_known_is_what_the_language_says(condition: str, event: Event) -
     text = policies.with_declarations(f"rule r: when {condition} then hold")
     read = policy(text)
     assume(read.rules)
-    facts = Facts(event.names(), event.args, {})
-    answer = asked(read.rules[0].condition)(facts)
+    facts = Facts(event.names(), event.names(), event.args, {})
+    answer = compiled(read.rules[0].condition, some)(facts)
     if answer is not None:
         assert answer == denotation.meets(read.rules[0].condition, event, {})
     if answer is not True:
-        assert not allows(read.rules[0].condition)(facts)
+        assert not compiled(read.rules[0].condition, every)(facts)
 
 
 @several
@@ -201,6 +201,6 @@ def test_what_matches_and_what_allows(
     condition: str, args: dict[str, tuple[str, ...]], matches: bool | None, allowed: bool
 ) -> None:
     """R10.3-2, R10.3-3"""
-    found, facts = rule(f"rule r: when {condition} then hold").condition, Facts(("write",), args, {})
-    assert asked(found)(facts) is matches
-    assert allows(found)(facts) is allowed
+    found, facts = rule(f"rule r: when {condition} then hold").condition, Facts(("write",), ("write",), args, {})
+    assert compiled(found, some)(facts) is matches
+    assert (compiled(found, every)(facts) is True) is allowed

@@ -61,8 +61,8 @@ def command() -> None:
     """Decide about actions before they take effect: pass, hold or block, each in the log."""
 
 
-command.add_command(import_rules)
 command.add_command(signal)
+command.add_command(import_rules)
 
 
 @command.command("decide")
@@ -94,7 +94,7 @@ def decide(file: str, state: str | None, explain: bool, format: str) -> int:  # 
     if explain:
         from vigil_lang.cli.gate_screen import show_answer
 
-        show_answer(answer, request, console())
+        show_answer(answer, request, console(), gate)
     else:
         click.echo(json.dumps(answer.to_json(), ensure_ascii=True))
     return BROKEN_TOOL if answer.is_fault else CLEAN if answer.decision.mode == "pass" else FINDINGS
@@ -209,10 +209,10 @@ def check(state: str | None, format: Any) -> int:  # noqa: A002
     Exit status 0: no findings. 1: findings. 2: the state folder cannot be read.
     """
     from vigil_lang.cli.output import show_findings
-    from vigil_lang.lint.rule_layers import across_layers
+    from vigil_lang.lint.rule_layers import findings_of_layers
 
     rules = [(layer, rule) for layer, policy in opened(state).policies.policies for rule in policy.rules]
-    found = across_layers(rules)
+    found = findings_of_layers(rules)
     show_findings(found, format)
     if not found and format == "human":
         click.echo(f"{len(rules)} rules checked, no findings")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,9 @@ from rich.text import Text
 from vigil_lang.cli.hold_screen import seconds_text
 from vigil_lang.diagnostics.human import STYLES, hanging
 from vigil_lang.diagnostics.visible import as_argument, shown_path, visible
+from vigil_lang.trace import Trace
 from vigil_lang.verdict.calls import call_text
+from vigil_lang.verdict.human import violation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
 
     from vigil_lang.gate.answer import Answer
     from vigil_lang.gate.decide import Reason
+    from vigil_lang.gate.gate import Gate
     from vigil_lang.gate.request import Request
     from vigil_lang.gate.setup import Made
     from vigil_lang.trace import Event
@@ -29,7 +33,7 @@ WORDS = {"pass": "passes", "hold": "is held", "block": "is blocked"}
 _SHOWN_EVENTS = 8
 
 
-def show_answer(answer: Answer, request: Request, console: Console) -> None:
+def show_answer(answer: Answer, request: Request, console: Console, gate: Gate | None = None) -> None:
     """The decision, what speaks to it by layer, the earlier calls that matter, and what would lower it."""
     mode = answer.decision.mode
     head = Text.assemble((f"{mode:<5}", MODES[mode]), "  ")
@@ -42,6 +46,10 @@ def show_answer(answer: Answer, request: Request, console: Console) -> None:
     console.print()
     for reason in answer.decision.reasons:
         _print(console, _reason(reason, console))
+    if gate is not None and answer.broken and mode != "pass":
+        console.print()
+        console.print(Text("The calls that led here", "bold"))
+        _print(console, _witnesses(answer, request, gate, console))
     lowering = list(_lowering(answer))
     if lowering:
         console.print()
@@ -71,6 +79,23 @@ def _reason(reason: Reason, console: Console) -> Iterator[Text]:
     yield from hanging(console, head, said)
     if reason.at:
         yield Text(" " * head.cell_len + shown_path(reason.at), "dim")
+
+
+def _witnesses(answer: Answer, request: Request, gate: Gate, console: Console) -> Iterator[Text]:
+    """For each statement that the action would violate, the run with the action, as `vigil verify` shows it."""
+    from vigil_lang.cli.judging import judge
+
+    made = tuple(replace(event, status="ok") for event in answer.events)
+    own = {event.id for event in made}
+    before = gate.trace(request.run)
+    whole = Trace((*before.events, *made), before.run)
+    names, paths = {each.statement.name for each in answer.broken}, {each.policy for each in answer.broken}
+    policies = [policy for _, policy in gate.policies.policies if policy.path in paths]
+    for found in judge(policies, whole).statements:
+        offending = tuple(offence for offence in found.offending if offence.event in own)
+        if found.name in names and offending:
+            yield Text()
+            yield from violation(replace(found, offending=offending), whole, console, 1)
 
 
 def _lowering(answer: Answer) -> Iterator[str]:

@@ -30,6 +30,7 @@ from vigil_lang.gate.store import Store
 from vigil_lang.gate.tier import combine
 from vigil_lang.gate.tier.asking import load_sources, observe
 from vigil_lang.gate.tier.source import Seen
+from vigil_lang.trace import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -158,6 +159,16 @@ class Gate:
         finally:
             stop.set()
             thread.join()
+
+    def trace(self, run: str) -> Trace:
+        """What passed in a run so far.
+
+        Raises:
+            StateError: the log cannot be read.
+        """
+        with self._writing():
+            live = self._following.run(run)
+            return Trace(()) if live is None else live.run.trace
 
     def now(self) -> int:
         """The time in microseconds since 1970; it does not go back behind what the log has."""

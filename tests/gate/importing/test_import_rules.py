@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from cli_support import called
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vigil_lang.cli.gate_import import import_rules
 from vigil_lang.diagnostics import InputError, Source
 from vigil_lang.gate.importing import KINDS, ROLES, import_rules_text
 from vigil_lang.lint.check import check_policy
@@ -205,8 +206,9 @@ def assert_refused(error: InputError) -> None:
 def test_the_verb_writes_what_it_reads(tmp_path: Path) -> None:
     given, out = tmp_path / "rules.yaml", tmp_path / "rules.vgl"
     given.write_text(EXAMPLES, encoding="utf-8")
-    assert called("gate", "import", given, "--set", "protected_paths=*/budget/*", "-o", out).status == 0
+    call = [str(given), "--set", "protected_paths=*/budget/*", "-o", str(out)]
+    assert CliRunner().invoke(import_rules, call, standalone_mode=False).return_value == 0
     assert out.read_text(encoding="utf-8") == POLICY
-    misspelt = called("gate", "import", given, "--set", "protected_path=x")
-    assert misspelt.status == 2
-    assert "protected_paths" in misspelt.err
+    misspelt = CliRunner().invoke(import_rules, [str(given), "--set", "protected_path=x"])
+    assert misspelt.exit_code == 2
+    assert "protected_paths" in misspelt.output
