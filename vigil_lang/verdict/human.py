@@ -36,7 +36,7 @@ def print_verdict(verdict: Verdict, console: Console, *, alone: bool = True, in_
     violated = [s for s in verdict.statements if s.verdict == "violated"]
     for statement in violated:
         console.print()
-        for line in violated(statement, verdict.trace, console, in_full):
+        for line in violation(statement, verdict.trace, console, in_full):
             console.print(line)
     if violated and not alone:
         console.print()
