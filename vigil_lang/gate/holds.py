@@ -154,13 +154,15 @@ class Holds:
         """
         at, told = self.now(), []
         after = self._settings.escalate_after
-        for hold in self._store.due(at, None if after is None else at - after)[:limit]:
+        due = self._store.due(at, None if after is None else at - after)[:limit]
+        for hold in due:
             if at >= hold.expires:
                 self._log.append("expiry", {"hold": hold.id})
             else:
                 self._log.append("escalation", {"hold": hold.id, "to": list(self._settings.escalate)})
                 told.append(self.notice("escalated", hold, self._settings.escalate))
-        self._store.catch_up()
+        if due:
+            self._store.catch_up()
         return told
 
     def void(self, why: str, concerns: Callable[[Hold], bool]) -> list[Hold]:
