@@ -11,7 +11,6 @@ from gate_support import PERSONAL, World, request
 from vigil_lang.gate.holds import HoldError
 from vigil_lang.gate.request import request_of
 from vigil_lang.gate.state import StateError
-from vigil_lang.gate.store import MOST_WAITING
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,31 +77,6 @@ def test_another_process_knows_the_run(world: World) -> None:
     other = world.opened()
     assert world.ask("pay_invoice", other, invoice="i7", amount=100).decision.mode == "pass"
     assert world.ask("pay_invoice", other, invoice="i7", amount=100, run="r2").decision.mode == "block"
-
-
-def test_decisions_of_no_consequence_wait_to_be_indexed(world: World) -> None:
-    world.ask("get_invoice", invoice="i0")
-    for number in range(1, MOST_WAITING + 10):
-        assert world.ask("get_invoice", invoice=f"i{number}").decision.mode == "pass"
-    waiting = MOST_WAITING + 10 - len(world.gate.store.decisions("r1"))
-    assert 0 < waiting < MOST_WAITING
-    world.gate._following.forget()  # as after a fault: the run is read again
-    assert world.ask("pay_invoice", invoice=f"i{number}", amount=100).decision.mode == "pass"
-    assert len(world.gate.store.decisions("r1")) == len(world.opened().store.decisions("r1")) == number + 2
-
-
-def test_what_others_rest_on_is_indexed_at_once(world: World) -> None:
-    other = world.opened()
-    world.ask("get_invoice", invoice="i0")
-    world.ask("get_invoice", invoice="i1")
-    held = world.ask("pay", amount=700, to="acme")
-    assert [hold.state for hold in world.gate.store.holds()] == ["pending"]
-    world.confirm(held)
-    world.ask("get_invoice", other, invoice="i2")
-    world.ask("get_invoice", other, invoice="i3")
-    assert world.ask("pay", amount=700, to="acme").decision.approvals == (held.hold.id,)  # type: ignore[union-attr]
-    assert world.ask("pay", other, amount=700, to="acme").decision.mode == "hold"
-    assert world.ask("pay_invoice", invoice="i3", amount=1).decision.mode == "pass"
 
 
 def test_a_blocked_call_is_no_part_of_the_run(world: World) -> None:

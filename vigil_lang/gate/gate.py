@@ -100,7 +100,7 @@ class Gate:
         notices: list[Notice] = []
         try:
             said = self._heard(request)
-            with self._writing(lazily=True):
+            with self._writing():
                 answer = self._decided(request, said, notices)
         except Exception as error:  # whatever went wrong, the action does not pass
             answer = self._fault(error)
@@ -185,13 +185,12 @@ class Gate:
         self.store.catch_up()
 
     @contextmanager
-    def _writing(self, *, lazily: bool = False) -> Iterator[None]:
+    def _writing(self) -> Iterator[None]:
         """Nobody else writes meanwhile; what others wrote is taken in before, and what is written here after."""
         with self._mutex, self.folder.lock():
-            self.log.refresh()
-            self.store.catch_up(lazily=lazily)
+            self.refresh()
             yield
-            self.store.catch_up(lazily=lazily)
+            self.store.catch_up()
 
     # --- one decision -------------------------------------------------------------------------------------------
 
@@ -206,8 +205,7 @@ class Gate:
         standing = self._authorities.standing(request, at, revoked)
         live = self._entered(request, standing)
         proposal = live.propose(request.action, moment)
-        signals = self.store.signals(request.run, at) if self.settings.tier.sources else ()
-        level, doubts, why = combine(signals, self.settings.tier, at)
+        level, doubts, why = combine(self.store.signals(request.run, at), self.settings.tier, at)
         self._note_changes(request, live, standing, level, why)
         bound = binding(request, self.policies.digest, standing.digest, level)
         alike = likeness(request, proposal.events, self.policies.digest, standing.digest)
@@ -215,7 +213,7 @@ class Gate:
         faults = [] if revoked.fault is None else [revoked.fault]
         faults += [f"`{each.statement.name}` cannot be judged: {each.why}" for each in proposal.unjudged]
         action = Action(
-            tuple(replace(event, extra={}) if event.extra else event for event in proposal.events),
+            tuple(replace(event, extra={}) for event in proposal.events),
             self._moments.context(request, moment, live.calls),
             bound,
             alike,
@@ -274,9 +272,6 @@ class Gate:
             self.store.catch_up()
             hold = self.holds.get(members["hold"]["id"])
             notices.append(self.holds.notice("opened", hold))
-        elif not (joined or decision.approvals or members["links"]) and live.revocations == found.revoked.seq:
-            self.store.put_off()
-        live.revocations = found.revoked.seq
         return Answer(
             decision,
             seq,
@@ -321,7 +316,7 @@ class Gate:
         """What the sources of signals say of an action, asked while nobody waits for the folder."""
         if not self._sources:
             return ()
-        with self._writing(lazily=True):
+        with self._writing():
             live = self._following.run(request.run)
             followed = live or self._following.unknown(request.run, request.cwd)
             proposal = followed.propose(request.action, self.now())

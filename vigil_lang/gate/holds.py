@@ -154,15 +154,13 @@ class Holds:
         """
         at, told = self.now(), []
         after = self._settings.escalate_after
-        due = self._store.due(at, None if after is None else at - after)[:limit]
-        for hold in due:
+        for hold in self._store.due(at, None if after is None else at - after)[:limit]:
             if at >= hold.expires:
                 self._log.append("expiry", {"hold": hold.id})
             else:
                 self._log.append("escalation", {"hold": hold.id, "to": list(self._settings.escalate)})
                 told.append(self.notice("escalated", hold, self._settings.escalate))
-        if due:
-            self._store.catch_up()
+        self._store.catch_up()
         return told
 
     def void(self, why: str, concerns: Callable[[Hold], bool]) -> list[Hold]:

@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 SCHEMA = 1
 """The version of the tables: an index of another one is made anew."""
 
-MOST_WAITING = 64
-"""So many entries of no consequence for decisions wait to be applied, at most."""
-
 HoldState: TypeAlias = Literal["pending", "approved", "denied", "expired", "cancelled"]
 STATES: tuple[HoldState, ...] = get_args(HoldState)
 """A hold leaves `pending` once, and none of the others."""
@@ -198,10 +195,6 @@ class Store:
         self._log = log
         self._seen: tuple[int, ...] = ()
         """Which file it was, and how many entries and bytes of it were applied, when the index last caught up."""
-        self._waiting_to = -1
-        """The size of the log up to which entries may wait."""
-        self._answers: dict[str, list[Any]] = {}
-        """What was asked since, by query."""
         try:
             with folder.lock():  # who opens it first makes it
                 self._make()
@@ -229,21 +222,13 @@ class Store:
 
     # --- applying the log -----------------------------------------------------------------------------------------
 
-    def put_off(self) -> None:
-        """Let the entry wait that was appended last: nothing that this process decides will ask the index for it."""
-        applied, size = self._seen[2], self._log.size
-        if size - 1 in (applied, self._waiting_to) and size - applied < MOST_WAITING:
-            self._waiting_to = size
-
-    def catch_up(self, *, lazily: bool = False) -> None:
-        """Apply what the log has and the index has not, all or nothing; `lazily` not if all of it may wait.
+    def catch_up(self) -> None:
+        """Apply what the log has and the index has not, all or nothing.
 
         Raises:
             StateError: the log has fewer entries than the index, or others; an entry is not what may follow on those
                 before it; the index cannot be read or written.
         """
-        if lazily and self._log.size == self._waiting_to:
-            return
         try:
             found = os.stat(self._log_path, follow_symlinks=False)  # noqa: PTH116 - one call, twice a decision
             now = (found.st_dev, found.st_ino, self._log.size, found.st_size)
@@ -257,8 +242,7 @@ class Store:
             finally:
                 if self._base.in_transaction:
                     self._base.execute("ROLLBACK")
-            self._seen, self._waiting_to = now, -1
-            self._answers.clear()
+            self._seen = now
         except (OSError, sqlite3.Error) as error:
             raise self._broken(error) from error
 
@@ -479,15 +463,13 @@ class Store:
     def due(self, at: int, escalated: int | None) -> list[Hold]:
         """The pending holds that end by a time, and those that were opened by another and did not escalate yet, oldest
         first. Both times are in POSIX seconds."""
-        if not self._is_any("pending"):
-            return []
         by = -1 if escalated is None else escalated * 1_000_000 + 999_999
         which = "state = 'pending' AND (expires <= ? OR (escalated IS NULL AND opened_at <= ?))"
         return self._holds(which, at, by)
 
     def pending_for(self, binding: str, at: int) -> Hold | None:
         """The hold of the very same action that still waits at a time, in POSIX seconds."""
-        found = self._holds("binding = ? AND state = 'pending'", binding) if self._is_any("pending") else []
+        found = self._holds("binding = ? AND state = 'pending'", binding)
         return next((each for each in found if at < each.expires), None)
 
     def approved_for(self, binding: str, likeness: str, at: int) -> list[Hold]:
@@ -495,8 +477,7 @@ class Store:
 
         Whether those who confirmed still may is for `Holds.approvals_for` to say.
         """
-        which = "covers IN (?, ?) AND state = 'approved'"
-        found = self._holds(which, binding, likeness) if self._is_any("approved") else []
+        found = self._holds("covers IN (?, ?) AND state = 'approved'", binding, likeness)
         return [each for each in found if each.usable(at)]
 
     def counters(self, links: Sequence[str], run: str, at: int) -> dict[str, dict[Per, int]]:
@@ -553,7 +534,7 @@ class Store:
 
     def policy_digest(self) -> str | None:
         """What stands for the policies that were noted last; None where none were."""
-        found = self._asked("SELECT digest FROM policy ORDER BY seq DESC LIMIT 1")
+        found = self._rows("SELECT digest FROM policy ORDER BY seq DESC LIMIT 1")
         return found[0][0] if found else None
 
     def _holds(self, which: str, *values: object) -> list[Hold]:
@@ -567,16 +548,6 @@ class Store:
             values_of["opened"] = _DECODE(values_of["opened"])
             values_of["uses"] = values_of["uses"] or 0
             found.append(Hold(**values_of, confirmations=tuple(_DECODE(text) for (text,) in entries)))
-        return found
-
-    def _is_any(self, state: HoldState) -> bool:
-        return bool(self._asked(f"SELECT EXISTS (SELECT 1 FROM hold WHERE state = '{state}')")[0][0])
-
-    def _asked(self, query: str) -> list[Any]:
-        """The rows of a query, remembered until the index catches up."""
-        found = self._answers.get(query)
-        if found is None:
-            found = self._answers[query] = self._rows(query)
         return found
 
     def _rows(self, query: str, *values: object) -> list[Any]:
