@@ -67,7 +67,7 @@ command.add_command(import_rules)
 @command.command("decide")
 @click.argument("file", default="-", metavar="[REQUEST]", type=click.Path(dir_okay=False))
 @state_option
-@click.option("--explain", is_flag=True, help="Say for people what speaks to the action, and what would lower it.")
+@click.option("--explain", is_flag=True, help="Say for people why, and what would lower the answer.")
 @output_options("json")
 def decide(file: str, state: str | None, explain: bool, format: str) -> int:  # noqa: A002, ARG001
     """Decide about the action in REQUEST, a JSON object (standard input by default).
@@ -128,7 +128,10 @@ def _note(gate: Gate, message: str) -> None:
 @click.option("--output", metavar="FILE", help="What it printed; `-` is standard input.")
 @state_option
 def outcome(run: str, seq: int, status: Any, output: str | None, state: str | None) -> None:
-    """Note how the call ended that passed in RUN by the decision SEQ of the log."""
+    """Record how a call of RUN ended: the one that passed by entry SEQ of the log.
+
+    SEQ is `log.seq` of the answer, and the number after "entry" where --explain shows it.
+    """
     from vigil_lang.gate.state import StateError
 
     try:
@@ -151,7 +154,7 @@ def _text(path: str) -> str:
 @click.argument("run")
 @state_option
 def end(run: str, state: str | None) -> None:
-    """Note that RUN is over."""
+    """Record in the log that RUN is over."""
     from vigil_lang.gate.state import StateError
 
     try:
@@ -163,13 +166,18 @@ def end(run: str, state: str | None) -> None:
 @command.command("init")
 @state_option
 @click.option("--workspace", metavar="DIR", default=".", show_default=True, help="Where the agent works.")
-@click.option("--open", "is_open", is_flag=True, help="Grant every agent everything that no rule stands against.")
+@click.option(
+    "--open",
+    "is_open",
+    is_flag=True,
+    help="Grant every agent everything; rules still hold and block.",
+)
 @click.option("--organisation", multiple=True, metavar="POLICY", help="A policy of the organisation (repeatable).")
 @click.option("--personal", multiple=True, metavar="POLICY", help="A policy of the user's own (repeatable).")
 def init(
     state: str | None, workspace: str, is_open: bool, organisation: tuple[str, ...], personal: tuple[str, ...]
 ) -> None:
-    """Make a state folder with settings and keys, outside the workspace."""
+    """Make a state folder with settings, keys and an empty log, outside the workspace."""
     from vigil_lang.cli.gate_screen import show_made
     from vigil_lang.gate.setup import make_state
     from vigil_lang.gate.state import StateError, state_path
@@ -185,7 +193,7 @@ def init(
 @state_option
 @output_options("human", "json")
 def status(state: str | None, format: str) -> None:  # noqa: A002
-    """Say what the gate goes by, what waits, and which runs are live."""
+    """Show the layers and the authority in force, the holds that wait, and the live runs."""
     from vigil_lang.cli.gate_screen import show_status
     from vigil_lang.gate.status import status_of
 
@@ -200,11 +208,16 @@ def status(state: str | None, format: str) -> None:  # noqa: A002
 @state_option
 @output_options("human", "concise", "json")
 def check(state: str | None, format: Any) -> int:  # noqa: A002
-    """Find what is wrong with the rules of all layers together."""
+    """Find rules without an effect beside those of the other layers.
+
+    Exit status 0: no findings. 1: findings. 2: the state folder cannot be read.
+    """
     from vigil_lang.cli.output import show_findings
     from vigil_lang.lint.rule_layers import findings_of_layers
 
-    policies = opened(state).policies.policies
-    found = findings_of_layers([(layer, rule) for layer, policy in policies for rule in policy.rules])
+    rules = [(layer, rule) for layer, policy in opened(state).policies.policies for rule in policy.rules]
+    found = findings_of_layers(rules)
     show_findings(found, format)
+    if not found and format == "human":
+        click.echo(f"{len(rules)} rules checked, no findings")
     return FINDINGS if any(each.severity != "info" for each in found) else CLEAN

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
+from vigil_lang.cli.hold_screen import seconds_text
 from vigil_lang.diagnostics.human import STYLES, hanging
 from vigil_lang.diagnostics.visible import as_argument, shown_path, visible
 from vigil_lang.trace import Trace
@@ -104,6 +105,10 @@ def _lowering(answer: Answer) -> Iterator[str]:
     if final:
         yield f"nothing: the organisation's `{final[0].name}` blocks it, whoever confirms"
         return
+    unknown = [each.name for each in standing if (each.kind, each.layer) == ("fault", "organisation")]
+    if unknown:
+        yield f"the same action with the fields that the organisation's `{unknown[0]}` tests; no confirmation helps"
+        return
     if any(each.kind == "revocation" for each in standing):
         yield "a newer revocation list"
         return
@@ -125,7 +130,7 @@ def _record(answer: Answer, console: Console) -> Iterator[Text]:
         yield from hanging(console, Text(""), "not in the log: the gate could not judge, and blocks", STYLES["error"])
         return
     facts = [f"entry {answer.seq}", f"tier {answer.tier}", f"{answer.microseconds / 1000:.1f} ms"]
-    facts += [f"{name} {', '.join(map(visible, values))}" for name, values in answer.decision.record]
+    facts += [f"{name} {', '.join(map(visible, values))}" for name, values in answer.decision.record if values]
     yield from hanging(console, Text(""), " · ".join(facts), "dim")
 
 
@@ -136,8 +141,7 @@ def show_made(made: Made, console: Console) -> None:
         _print(console, hanging(console, Text(f"  {path:<22}"), what))
     console.print()
     console.print(Text("Next", "bold"))
-    state = as_argument(str(made.folder))
-    for words, meaning in made.next_steps(state):
+    for words, meaning in made.next_steps(as_argument(str(made.folder))):
         console.print(f"  {meaning}:")
         console.print(Text(f"    {words}", "bold"))
 
@@ -168,8 +172,13 @@ def _policies(of: list[dict[str, Any]]) -> str:
     if not of:
         return "no policy"
     return ", ".join(
-        f"{shown_path(each['path'])} ({each['rules']} rules, {each['statements']} statements)" for each in of
+        f"{shown_path(each['path'])} ({_some(each['rules'], 'rule')}, {_some(each['statements'], 'statement')})"
+        for each in of
     )
+
+
+def _some(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"
 
 
 def _revocations(found: dict[str, Any]) -> str:
@@ -180,7 +189,7 @@ def _revocations(found: dict[str, Any]) -> str:
 
 def _moment(at: int) -> str:
     left = at - int(time.time())
-    return f"{_clock(at)} ({left} s left)" if left > 0 else f"{_clock(at)} (over)"
+    return f"{_clock(at)} ({seconds_text(left)} left)" if left > 0 else f"{_clock(at)} (over)"
 
 
 def _clock(at: int) -> str:

@@ -150,8 +150,12 @@ def _outcome(hold: Hold) -> str:
 
 
 def _time_left(hold: Hold, at: int) -> str:
-    left = max(0, hold.expires - at)
-    minutes, seconds = divmod(left, 60)
+    return seconds_text(max(0, hold.expires - at))
+
+
+def seconds_text(seconds: int) -> str:
+    """A number of seconds in words, in its two largest units: `4 min 57 s`."""
+    minutes, seconds = divmod(seconds, 60)
     hours, minutes = divmod(minutes, 60)
     parts = [(hours, "h"), (minutes, "min"), (seconds, "s")]
     return " ".join([f"{n} {unit}" for n, unit in parts if n][:2]) or "0 s"
