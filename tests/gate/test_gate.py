@@ -102,6 +102,8 @@ def test_a_failed_guard_is_no_guard(world: World) -> None:
         assert world.ask("deploy", world.opened(), run=status).decision.mode == mode
     with pytest.raises(ValueError, match="waits for its outcome"):
         gate.outcome("ok", 0, "ok")
+    with pytest.raises(ValueError, match="`done` is no status"):
+        gate.outcome("ok", 0, "done")  # type: ignore[arg-type]
 
 
 def test_so_many_wait_and_no_more(tmp_path: Path) -> None:
@@ -157,6 +159,15 @@ def test_an_approval_is_for_its_arguments_only(world: World) -> None:
     assert world.ask("pay", amount=700, to="acme", run="r2").decision.mode == "hold"
     assert world.ask("pay", amount=700, to="acme", agent="other").decision.mode == "hold"
     assert world.ask("pay", amount=700, to="acme").decision.mode == "pass"
+
+
+def test_an_approval_of_a_call_is_for_no_events_that_look_like_it(world: World) -> None:
+    events = [{"action": "pay", "kinds": ["payment.transfer"], "args": {"amount": ["700"]}}]
+    called = world.ask("pay", amount=700, events=events).hold
+    told = world.gate.decide(request_of({"run": "r1", "agent": "payer", "events": events})).hold
+    assert called is not None
+    assert told is not None
+    assert called.opened["binding"] != told.opened["binding"]
 
 
 def test_an_approval_does_not_survive_a_change_of_policy(world: World) -> None:
@@ -231,6 +242,15 @@ def test_the_clock_that_goes_back_blocks(world: World) -> None:
     answer = world.ask("get_weather")
     assert (answer.decision.mode, answer.is_fault) == ("block", True)
     assert "the clock went back" in answer.decision.reasons[0].message
+
+
+def test_a_clock_that_no_entry_can_tell_leaves_the_log_readable(world: World) -> None:
+    world.ask("get_weather")
+    now, world.at = world.at, 300_000_000_000 * 1_000_000
+    answer = world.ask("get_weather")
+    assert (answer.decision.mode, answer.seq) == ("block", None)
+    world.at = now
+    assert world.ask("get_weather", world.opened()).decision.mode == "pass"
 
 
 def test_a_damaged_log_blocks(world: World) -> None:

@@ -53,6 +53,8 @@ def test_events() -> None:
         (json.dumps(CALL | {"outcomes": "maybe"}), "`outcomes` is"),
         ('{"run":"r","agent":"a","action":{"tool":"t","input":{"x":NaN}}}', "NaN is no number"),
         ('{"run":"r","agent":"a","action":{"tool":"t","input":{"x":1e400}}}', "not finite"),
+        ('{"run":"r","agent":"a","action":{"tool":"t","input":{"x":1e' + "9" * 20 + "}}}", "beyond"),
+        ('{"run":"r","agent":"a","action":{"tool":"t","input":{"x":0e-' + "9" * 20 + "}}}", "more digits"),
         ('{"run":"r","agent":"a","action":{"tool":"t","input":{"x":9007199254740992}}}', "beyond"),
         ('{"run":"r","agent":"a","action":{"tool":"t","input":{"x":' + "9" * 5000 + "}}}", "beyond"),
         ('{"run":"r","agent":"a","action":{"tool":"t","input":{"x":"\\ud800"}}}', "half of a character"),

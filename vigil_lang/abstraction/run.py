@@ -114,15 +114,16 @@ class _Issued:
     result: Result | None = None
     results: int = 0
     """How many results it has had."""
+    told: tuple[dict[str, tuple[str, ...]], tuple[str, ...]] | None = None
+    """The arguments and kinds of its event, which no result changes: once they were asked for."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Proposed:
     """A call that was proposed, and nothing has happened since."""
 
-    call: Call
     text: str
-    """What it said then: a caller may change its arguments."""
+    """What it said then, all but its key: a caller may change its arguments."""
     issued: _Issued
     files: KnownFiles
     """The files as it would leave them."""
@@ -212,7 +213,7 @@ class Abstraction:
     def propose(self, call: Call) -> tuple[Event, ...]:
         """The events that a call would have if it were issued now: pending, and nothing remembers it.
 
-        Where the same call is the next record it is not read again.
+        Where the same call is the next record, under whatever key, it is not read again.
 
         Raises:
             Unnameable: its arguments are nested too deeply.
@@ -220,7 +221,7 @@ class Abstraction:
         with home_is(self._home if self._calls else self._home_at(call)):
             files = self._files.copy()
             issued = self._read(call, self._shell(call), files, self._calls + 1)
-        self._proposed = _Proposed(call, repr(call), issued, files)
+        self._proposed = _Proposed(_said(call), issued, files)
         return tuple(self._events(issued))
 
     def follow(self, record: Record) -> tuple[Event, ...]:
@@ -261,9 +262,10 @@ class Abstraction:
         from vigil_lang.abstraction.shell.outcome import join_states
 
         shell = self._shells[call.session] = self._shell(call)
-        if proposed is not None and proposed.call is call and proposed.text == repr(call):
+        if proposed is not None and proposed.text == _said(call):
             # Nothing happened since it was proposed: what it would do is what it does.
             issued, self._files = proposed.issued, proposed.files
+            issued.call = call
         else:
             issued = self._read(call, shell, self._files, self._calls + 1)
         self._calls += 1
@@ -419,10 +421,12 @@ class Abstraction:
             extra["not_understood"] = list(taken.trouble)
         if taken.unseen:
             extra["unseen"] = list(taken.unseen)[:MOST_UNSEEN]
-        open_steps = taken.trouble or any(leaves_open(step.unresolved) for step in taken.steps)
-        unresolved = (*understood.unresolved, *((STEPS,) if open_steps else ()))
-        args = with_marks(understood.args, unresolved)
-        kinds = meant(understood.kinds, args, understood.reads)
+        if found.told is None:
+            open_steps = taken.trouble or any(leaves_open(step.unresolved) for step in taken.steps)
+            unresolved = (*understood.unresolved, *((STEPS,) if open_steps else ()))
+            args = with_marks(understood.args, unresolved)
+            found.told = args, meant(understood.kinds, args, understood.reads)
+        args, kinds = found.told
         yield Event(found.event, call.name, call.key, args, status, output, kinds, call.time, extra)
         yield from self._steps(found, status, result.output if result else None)
 
@@ -436,6 +440,10 @@ class Abstraction:
             event = f"{found.event}.{place + 1}"
             text, extra = observed(shown.get(place), self.options.kept)
             yield step_event(step, event, call.key, statuses[place], text, call.time, extra)
+
+
+def _said(call: Call) -> str:
+    return repr((call.name, call.args, call.time, call.cwd, call.session, call.parent))
 
 
 def _statuses(found: _Issued, status: Status) -> list[Status]:

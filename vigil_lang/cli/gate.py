@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -76,10 +75,11 @@ def decide(file: str, state: str | None, explain: bool, format: str) -> int:  # 
     Exit status 0: it passes. 1: it is held or blocked. 2: the request is at fault, and nothing is decided. 3: the gate
     cannot judge, and blocks.
     """
+    from vigil_lang.base.files import read_bytes
     from vigil_lang.gate.request import MAX_BYTES, BadRequest, read_request
 
     try:
-        data = sys.stdin.buffer.read(MAX_BYTES + 1) if file == "-" else Path(file).read_bytes()
+        data = read_bytes(file, MAX_BYTES)
     except OSError as error:
         raise StateFault(f"the request cannot be read: {error.strerror}") from error
     gate, fault = _gate_or_fault(state)
@@ -142,7 +142,11 @@ def outcome(run: str, seq: int, status: Any, output: str | None, state: str | No
 
 
 def _text(path: str) -> str:
-    data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+    from vigil_lang.base.files import MAX_BYTES, read_bytes
+
+    data = read_bytes(path)
+    if len(data) > MAX_BYTES:
+        raise ValueError(f"the output has more than {MAX_BYTES:,} bytes")
     return data.decode("utf-8", "replace")
 
 

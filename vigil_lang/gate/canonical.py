@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
+from contextlib import suppress
 from decimal import Decimal
+
+import msgspec
 
 MAX_INTEGER = 2**53 - 1
 """The largest number up to which every reader of JSON keeps all integers."""
 
 _MAX_DEPTH = 200
+_ENCODE = msgspec.json.Encoder(order="deterministic").encode
+_CONSTANTS = frozenset({bool, type(None)})
 
 
 class NotCanonical(ValueError):
@@ -24,12 +28,12 @@ def canonical(value: object) -> bytes:
         NotCanonical: a number beyond ±(2^53−1), not finite, or that no double keeps; half of a character, a key that
             is no text, or nesting beyond 200.
     """
-    plain, simple = _plain(value, 0)
-    if simple:  # the standard library gives the same bytes, six times as fast
-        return json.dumps(plain, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+    if _is_simple(value):
+        with suppress(UnicodeEncodeError):  # half of a character
+            return _ENCODE(value)
     import rfc8785
 
-    return rfc8785.dumps(plain)  # type: ignore[arg-type]
+    return rfc8785.dumps(_plain(value, 0))  # type: ignore[arg-type]
 
 
 def digest(value: object) -> str:
@@ -47,41 +51,66 @@ def base64url(data: bytes) -> str:
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
-def _plain(value: object, depth: int) -> tuple[object, bool]:
-    """The value with doubles for decimals, and whether it has neither doubles nor keys beyond ASCII."""
+def _is_simple(value: object) -> bool:
+    """Whether any deterministic encoder writes the value as RFC 8785 does: it has no doubles, and all keys are ASCII.
+
+    False as well for whatever `_plain` may refuse, but for texts.
+    """
+    level = [value]
+    for _ in range(_MAX_DEPTH + 1):
+        below: list[object] = []
+        for each in level:
+            kind = type(each)
+            if kind is str or kind in _CONSTANTS:
+                continue
+            if kind is dict:
+                if not all(type(key) is str and key.isascii() for key in each):  # type: ignore[attr-defined]
+                    return False
+                below += each.values()  # type: ignore[attr-defined]
+            elif kind is list or kind is tuple:
+                below += each  # type: ignore[arg-type]
+            elif kind is not int or not -MAX_INTEGER <= each <= MAX_INTEGER:  # type: ignore[operator]
+                return False
+        if not below:
+            return True
+        level = below
+    return False
+
+
+def _plain(value: object, depth: int) -> object:
+    """The value with doubles for decimals."""
     if depth > _MAX_DEPTH:
         raise NotCanonical(f"it is nested more than {_MAX_DEPTH} deep")
     match value:
         case None | bool():
-            return value, True
+            return value
         case str():
-            return _text(value), True
+            return _text(value)
         case int():
             if abs(value) > MAX_INTEGER:
                 raise NotCanonical("a number is beyond ±(2^53−1)")
-            return value, True
+            return value
         case float() | Decimal():
-            double = float(value)
-            if double in (float("inf"), float("-inf")) or double != double:
-                raise NotCanonical("a number is not finite")
-            if abs(double) > MAX_INTEGER:  # it would be written as an integer that no reader keeps
-                raise NotCanonical("a number is beyond ±(2^53−1)")
-            if isinstance(value, Decimal) and Decimal(repr(double)) != value:
-                raise NotCanonical("a number has more digits than a double keeps")
-            return double, False
+            return _double(value)
         case list() | tuple():
-            items = [_plain(item, depth + 1) for item in value]
-            return [item for item, _ in items], all(simple for _, simple in items)
+            return [_plain(item, depth + 1) for item in value]
         case dict():
-            members, all_simple = {}, True
-            for key, member in value.items():
-                if not isinstance(key, str):
-                    raise NotCanonical("a key is no text")
-                members[_text(key)], simple = _plain(member, depth + 1)
-                all_simple = all_simple and simple and key.isascii()
-            return members, all_simple
+            if not all(isinstance(key, str) for key in value):
+                raise NotCanonical("a key is no text")
+            return {_text(key): _plain(member, depth + 1) for key, member in value.items()}
         case _:
             raise NotCanonical(f"{type(value).__name__} is no JSON value")
+
+
+def _double(value: float | Decimal) -> float:
+    double = float(value)
+    if double in (float("inf"), float("-inf")) or double != double:
+        raise NotCanonical("a number is not finite")
+    if abs(double) > MAX_INTEGER:  # it would be written as an integer that no reader keeps
+        raise NotCanonical("a number is beyond ±(2^53−1)")
+    if isinstance(value, Decimal) and Decimal(repr(double)) != value:
+        raise NotCanonical("a number has more digits than a double keeps")
+    return double
 
 
 def _text(text: str) -> str:

@@ -8,7 +8,7 @@ import time
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import msgspec
 
@@ -30,7 +30,7 @@ from vigil_lang.gate.store import Store
 from vigil_lang.gate.tier import combine
 from vigil_lang.gate.tier.asking import load_sources, observe
 from vigil_lang.gate.tier.source import Seen
-from vigil_lang.trace import Trace
+from vigil_lang.trace import Status, Trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from vigil_lang.gate.request import Request
     from vigil_lang.gate.revocation import Revoked
     from vigil_lang.gate.tier.signals import Signal
-    from vigil_lang.trace import Status
 
 SETTLED = 20
 """So many holds are expired or escalated beside a decision; the others wait for the next."""
@@ -123,8 +122,10 @@ class Gate:
 
         Raises:
             StateError: it cannot be written.
-            ValueError: no such call passed in the run, or its outcome is known.
+            ValueError: no such call passed in the run, its outcome is known, or `status` is none.
         """
+        if status not in get_args(Status):
+            raise ValueError(f"`{status}` is no status of a call")
         with self._writing():
             live = self._following.run(run)
             if live is None or key_of(seq) not in live.open:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any, Literal
 
 from vigil_lang.gate.canonical import NotCanonical, canonical
@@ -131,7 +131,10 @@ def _members(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _number(text: str) -> Decimal:
-    return Decimal(text)
+    try:
+        return Decimal(text)
+    except InvalidOperation:  # an exponent beyond what decimals have
+        raise BadRequest("a number is beyond ±(2^53−1), or has more digits than a double keeps") from None
 
 
 def _integer(text: str) -> int:
