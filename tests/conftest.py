@@ -4,8 +4,8 @@ Slow are tests that start many processes, build or install something, drive edit
 large as can be: those of `SLOW`, those that Hypothesis runs, and those marked `slow`. `make quick` leaves them out.
 
 Each line must be reached by a test that says what it does; what only a generated case reaches does not count. Tests of
-the language server, of editors and of the installed copy look from outside, and those that compare engines look at runs
-made at random: they are not measured either.
+the language server, of editors, of actions and of the installed copy look from outside, those that compare engines look
+at runs made at random, and those of limits at inputs as large as can be: they are not measured either.
 """
 
 from __future__ import annotations
@@ -40,6 +40,12 @@ SLOW = {
     "editors",
     "examples/test_examples_skills.py",
     "examples/test_transparency.py",
+    "gate/authority/test_chains.py",
+    "gate/decide/test_decide_properties.py",
+    "gate/holds/test_hold_model.py",
+    "gate/holds/test_hold_processes.py",
+    "gate/log/test_tampering.py",
+    "gate/test_gate_crashes.py",
     "grammar/test_tree_sitter.py",
     "grammar/test_tree_sitter_cli.py",
     "ingest/test_ingest_properties.py",
@@ -50,12 +56,33 @@ SLOW = {
     "report/test_report_verbs.py",
     "security",
     "semantics/test_automaton.py",
+    "semantics/test_expansion_limits.py",
     "semantics/test_fixes.py",
     "syntax/test_limits.py",
     "syntax/test_memory.py",
+    "testing/test_mutate_mutants.py",
+    "testing/test_mutate_score.py",
 }
 """Folders and modules whose tests are slow."""
-UNMEASURED = {"differential", "editors", "examples/test_transparency.py", "lsp", "packaging"}
+UNMEASURED = {
+    "ci",
+    "differential",
+    "editors",
+    "examples/test_transparency.py",
+    "gate/decide/test_decide_properties.py",
+    "gate/holds/test_hold_model.py",
+    "gate/holds/test_hold_processes.py",
+    "gate/log/test_tampering.py",
+    "gate/test_gate_crashes.py",
+    "lint/test_new_rule.py",
+    "lsp",
+    "packaging",
+    "semantics/test_expansion_limits.py",
+    "semantics/test_fixes.py",
+    "syntax/test_limits.py",
+    "syntax/test_memory.py",
+    "testing/test_mutate_score.py",
+}
 QUICK = "not slow"
 """The expression of `pytest -m` under which what is in `SLOW` is not even imported."""
 MEASURED = "COVERAGE_PROCESS_CONFIG"

@@ -70,7 +70,7 @@ def module_symbol(module: Module) -> Symbol:
 
 def tested(module: Module, namesake: Module | None) -> list[Module]:
     """The files whose statements the tests of a file speak of: its own, those it uses whole, or else its namesake."""
-    found = [module] if any(isinstance(item, tree.Statement) for item in module.file.items) else []
+    found = [module] if any(isinstance(item, tree.Statement | tree.Rule) for item in module.file.items) else []
     found += [used for use, used in module.uses if not use.names and used not in found]
     if not found and namesake is not None and is_test_file(module.source.path):
         found.append(namesake)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from vigil_lang.diagnostics import Span
 from vigil_lang.semantics.text_patterns import BadEscape, unescape
 from vigil_lang.syntax import tree
-from vigil_lsp.symbols import Mention, Role, Symbol, module_symbol, path_of, tested
+from vigil_lsp.symbols import Kind, Mention, Role, Symbol, module_symbol, path_of, tested
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -97,7 +97,8 @@ class _Reader:
     def _expectation(self, expectation: tree.Expectation) -> None:
         for name in expectation.statements:
             for policy, statement in self._statements(name.text):
-                symbol = Symbol("statement", statement.name.text, path_of(policy))
+                kind: Kind = "statement" if isinstance(statement, tree.Statement) else "rule"
+                symbol = Symbol(kind, statement.name.text, path_of(policy))
                 start = name.span.end - len(symbol.name)
                 self._add(symbol, Span(start, name.span.end))
                 if start > name.span.start:
@@ -106,11 +107,14 @@ class _Reader:
                     variable = Symbol("variable", binding.name.text, symbol.path, ("statement", symbol.name))
                     self._add(variable, binding.name.span)
 
-    def _statements(self, called: str) -> Iterator[tuple[Module, tree.Statement]]:
+    def _statements(self, called: str) -> Iterator[tuple[Module, tree.Statement | tree.Rule]]:
         for policy in self._tested():
             name = policy.file.name.text if policy.file.name else Path(policy.source.path).stem
             for item in policy.file.items:
-                if isinstance(item, tree.Statement) and called in (item.name.text, f"{name}.{item.name.text}"):
+                if isinstance(item, tree.Statement | tree.Rule) and called in (
+                    item.name.text,
+                    f"{name}.{item.name.text}",
+                ):
                     yield policy, item
 
 

@@ -19,7 +19,8 @@ RUN = [
     "UPDATE users SET admin = true", "SELECT name, pay FROM staff", "with x as (select 1) delete from y",
 ]  # fmt: skip
 WORDS = [
-    "", " ", "ls", "ls ", "git\t", "Paris (France)", "make a reservation for two", "find flights to Rome", "update my address", "kill",
+    "", " ", "ls", "ls ", "git\t",
+    "Paris (France)", "make a reservation for two", "find flights to Rome", "update my address", "kill",
     "Please delete the file report.txt", "select a hotel from the list", "import duties apply to goods from abroad",
     "test results look fine", "hello@example.com", "https://example.com/a?b=c", "2024-05-01", "/home/ann/x.txt", "yes",
     "cat pictures", "The quick - brown - fox", "git", "drop in any time", "sort by price and date",

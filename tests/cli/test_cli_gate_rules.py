@@ -25,7 +25,7 @@ RUN = '{"action":"pay","args":{"amount":700}}\n{"action":"pay","args":{"amount":
 
 @pytest.mark.parametrize("verb", ["check", "lint"])
 def test_rules_alone_are_a_policy(verb: str, vigil: Vigil, write: Write) -> None:
-    # spec R12.1-1
+    # spec R10.1-1
     result = vigil(verb, write("p.vgl", RULES))
     assert (result.status, result.err) == (0, "")
     assert "no findings" in result.out
@@ -56,7 +56,7 @@ def test_rules_alone_are_nothing_to_monitor() -> None:
     ids=" ".join,
 )
 def test_rules_change_no_answer_about_statements(args: tuple[str, ...], vigil: Vigil, write: Write) -> None:
-    # spec R12.1-1
+    # spec R10.1-1
     run = write("run.jsonl", RUN)
     answers = []
     for text in (STATEMENT.lstrip(), STATEMENT.lstrip() + "\n" + RULES):

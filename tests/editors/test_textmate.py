@@ -229,7 +229,7 @@ def wanted(terminals: Sequence[str], at: int) -> list[str]:
             return ["keyword.operator.wordlike"]
         case "VIOLATES" if after != "NAME":
             return NAMES
-        case "NAME" if before == "COLON" and {"PATTERN", "STATEMENT"} & set(terminals[:at]):
+        case "NAME" if before == "COLON" and {"PATTERN", "STATEMENT", "RULE"} & set(terminals[:at]):
             return ["support.function.view"]
         case terminal:
             return SCOPES[terminal]

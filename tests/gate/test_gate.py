@@ -11,7 +11,6 @@ from gate_support import PERSONAL, World, request
 from vigil_lang.gate.holds import HoldError
 from vigil_lang.gate.request import request_of
 from vigil_lang.gate.state import StateError
-from vigil_lang.gate.store import MOST_WAITING
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,31 +79,6 @@ def test_another_process_knows_the_run(world: World) -> None:
     assert world.ask("pay_invoice", other, invoice="i7", amount=100, run="r2").decision.mode == "block"
 
 
-def test_decisions_of_no_consequence_wait_to_be_indexed(world: World) -> None:
-    world.ask("get_invoice", invoice="i0")
-    for number in range(1, MOST_WAITING + 10):
-        assert world.ask("get_invoice", invoice=f"i{number}").decision.mode == "pass"
-    waiting = MOST_WAITING + 10 - len(world.gate.store.decisions("r1"))
-    assert 0 < waiting < MOST_WAITING
-    world.gate._following.forget()  # as after a fault: the run is read again
-    assert world.ask("pay_invoice", invoice=f"i{number}", amount=100).decision.mode == "pass"
-    assert len(world.gate.store.decisions("r1")) == len(world.opened().store.decisions("r1")) == number + 2
-
-
-def test_what_others_rest_on_is_indexed_at_once(world: World) -> None:
-    other = world.opened()
-    world.ask("get_invoice", invoice="i0")
-    world.ask("get_invoice", invoice="i1")
-    held = world.ask("pay", amount=700, to="acme")
-    assert [hold.state for hold in world.gate.store.holds()] == ["pending"]
-    world.confirm(held)
-    world.ask("get_invoice", other, invoice="i2")
-    world.ask("get_invoice", other, invoice="i3")
-    assert world.ask("pay", amount=700, to="acme").decision.approvals == (held.hold.id,)  # type: ignore[union-attr]
-    assert world.ask("pay", other, amount=700, to="acme").decision.mode == "hold"
-    assert world.ask("pay_invoice", invoice="i3", amount=1).decision.mode == "pass"
-
-
 def test_a_blocked_call_is_no_part_of_the_run(world: World) -> None:
     (world.folder / "organisation.vgl").write_text(
         "policy org\nstatement never: abs(b())\nstatement s: prec(a(), b())\n"
@@ -128,6 +102,8 @@ def test_a_failed_guard_is_no_guard(world: World) -> None:
         assert world.ask("deploy", world.opened(), run=status).decision.mode == mode
     with pytest.raises(ValueError, match="waits for its outcome"):
         gate.outcome("ok", 0, "ok")
+    with pytest.raises(ValueError, match="`done` is no status"):
+        gate.outcome("ok", 0, "done")  # type: ignore[arg-type]
 
 
 def test_so_many_wait_and_no_more(tmp_path: Path) -> None:
@@ -183,6 +159,15 @@ def test_an_approval_is_for_its_arguments_only(world: World) -> None:
     assert world.ask("pay", amount=700, to="acme", run="r2").decision.mode == "hold"
     assert world.ask("pay", amount=700, to="acme", agent="other").decision.mode == "hold"
     assert world.ask("pay", amount=700, to="acme").decision.mode == "pass"
+
+
+def test_an_approval_of_a_call_is_for_no_events_that_look_like_it(world: World) -> None:
+    events = [{"action": "pay", "kinds": ["payment.transfer"], "args": {"amount": ["700"]}}]
+    called = world.ask("pay", amount=700, events=events).hold
+    told = world.gate.decide(request_of({"run": "r1", "agent": "payer", "events": events})).hold
+    assert called is not None
+    assert told is not None
+    assert called.opened["binding"] != told.opened["binding"]
 
 
 def test_an_approval_does_not_survive_a_change_of_policy(world: World) -> None:
@@ -257,6 +242,15 @@ def test_the_clock_that_goes_back_blocks(world: World) -> None:
     answer = world.ask("get_weather")
     assert (answer.decision.mode, answer.is_fault) == ("block", True)
     assert "the clock went back" in answer.decision.reasons[0].message
+
+
+def test_a_clock_that_no_entry_can_tell_leaves_the_log_readable(world: World) -> None:
+    world.ask("get_weather")
+    now, world.at = world.at, 300_000_000_000 * 1_000_000
+    answer = world.ask("get_weather")
+    assert (answer.decision.mode, answer.seq) == ("block", None)
+    world.at = now
+    assert world.ask("get_weather", world.opened()).decision.mode == "pass"
 
 
 def test_a_damaged_log_blocks(world: World) -> None:

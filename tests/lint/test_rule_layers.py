@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from vigil_lang.diagnostics import Source
-from vigil_lang.lint.rule_layers import across_layers, default_layer
+from vigil_lang.lint.rule_layers import default_layer, findings_of_layers
 from vigil_lang.semantics.policy import read_policy
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def rules(layer: Layer, text: str) -> list[tuple[Layer, GateRule]]:
 
 def found(personal: str) -> list[tuple[str, str]]:
     layers = [*rules("organisation", ORGANISATION), *rules("personal", personal)]
-    return [(d.code, d.source.text[d.span.start : d.span.end]) for d in across_layers(layers)]
+    return [(d.code, d.source.text[d.span.start : d.span.end]) for d in findings_of_layers(layers)]
 
 
 @pytest.mark.parametrize(
@@ -57,9 +57,9 @@ def test_the_organisation_may_say_what_the_default_layer_says() -> None:
     """Who relaxes the default rule does not relax hers."""
     default = [("default", rule) for rule in default_layer().rules]
     again = rules("organisation", "rule pushes: when action in {net.connect} then hold")
-    assert across_layers([*default, *again]) == []  # type: ignore[list-item]
+    assert findings_of_layers([*default, *again]) == []  # type: ignore[list-item]
 
 
 def test_without_rules_there_is_nothing_to_say() -> None:
-    assert across_layers([]) == []
-    assert across_layers([("default", rule) for rule in default_layer().rules]) == []
+    assert findings_of_layers([]) == []
+    assert findings_of_layers([("default", rule) for rule in default_layer().rules]) == []

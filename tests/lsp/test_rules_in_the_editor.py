@@ -40,7 +40,7 @@ LAYER = """policy default
 /// Files outside the workspace are changed only where somebody confirms it.
 rule outside: when file.write(path !~ "/w/*") then hold record path
 /// Money moves only where somebody confirms it.
-rule payments: when pay() then hold record amount
+rule payments: when action in {pay} or action ~ "pay_*" then hold record amount
 /// Keys stay as they are.
 rule keys: when file.write(path ~ "/etc/*") then block
 /// What is secret stays here.
@@ -101,6 +101,7 @@ def test_what_relaxes_offers_first_what_is_about_the_same_calls() -> None:
     offered = complete('rule r: when file.write(path ~ "/d/*") then pass relaxes «»')
     assert offered.labels == ["default.outside", "default.keys", "default.payments", "default.secrets_stay"]
     assert offered["default.keys"].detail == "block: Keys stay as they are."
+    assert complete("rule r: when pay() then pass relaxes «»").labels[0] == "default.payments"
     more = complete("rule r: when pay() then pass relaxes payments, default.keys, «»")
     assert more.labels == ["default.outside", "default.secrets_stay"]
     told = documentation(offered["default.outside"].about, (), None, ())
@@ -117,6 +118,16 @@ def test_what_record_offers_are_the_fields_of_the_kinds_in_the_condition() -> No
     more = complete("pattern w = file.write()\nrule r: when w then hold record path, context.tier, «»", with_runs=False)
     assert more.labels[0] == "text"
     assert {"path", "context.tier"}.isdisjoint(more.labels)
+
+
+def test_what_is_expected_of_a_rule_is_no_verdict_on_a_statement() -> None:
+    policy = {"namesake": POLICY}
+    path = "/nowhere/p_test.vgl"
+    assert complete('test "t" { expect «»', path=path, beside=policy).labels == ["R3", "large", "drafts", "never"]
+    told = complete('test "t" { expect R3 «»', path=path, beside=policy).labels
+    assert told == ["satisfied", "violated", "vacuous"]
+    asked = complete('test "t" { expect large, never «»', path=path, beside=policy).labels
+    assert {"satisfied", "violated", "vacuous"}.isdisjoint(asked)
 
 
 def test_what_may_not_be_asked_in_a_rule_is_not_offered() -> None:

@@ -19,7 +19,7 @@ from vigil_lang.engines.smt.smtlib import export
 from vigil_lang.engines.smt.solve import evaluate
 from vigil_lang.engines.smt.symbolic import export_symbolic
 from vigil_lang.engines.smt.verify import verify
-from vigil_lang.gate.decide.conditions import Facts, asked
+from vigil_lang.gate.decide.conditions import Facts, ask, compiled, some
 from vigil_lang.lint.run import Plan, lint
 from vigil_lang.project.selection import ALL, Selection
 from vigil_lang.runs import read_trace
@@ -210,8 +210,8 @@ def _matches_block(block: Block, folder: Path) -> None:
     events = _trace(block.last("trace")).events
     lines = []
     for rule in policy.rules:
-        answer = asked(rule.condition)
-        answers = {event.id: answer(Facts(event.names(), event.args, context)) for event in events}
+        answer = compiled(rule.condition, some)
+        answers = {event.id: ask(answer, Facts(event.names(), event.names(), event.args, context)) for event in events}
         unknown = ", ".join(name for name, found in answers.items() if found is None)
         shown = ", ".join(name for name, found in answers.items() if found)
         lines.append(f"{rule.name}: {shown}{f', unknown of {unknown}' if unknown else ''}\n")

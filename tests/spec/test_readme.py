@@ -27,10 +27,11 @@ def _in_the_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_policy_is_right_and_formatted() -> None:
-    text, tests = blocks("vgl")
-    source = Source("readme.vgl", text)
-    assert not read_policy(source).diagnostics
-    assert format_text(source) == text
+    text, rules, tests = blocks("vgl")
+    for each in (text, rules):
+        source = Source("readme.vgl", each)
+        assert not read_policy(source).diagnostics
+        assert format_text(source) == each
     assert tests in (ROOT / "examples" / "dashcam" / "dashcam_test.vgl").read_text(encoding="utf-8")
 
 
@@ -56,7 +57,8 @@ def test_the_python_runs(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "verb", ["abstract", "verify", "replay", "check", "draft", "run", "test", "fmt", "signature", "compile", "explain"]
+    "verb",
+    ["abstract", "verify", "replay", "gate", "check", "draft", "run", "test", "fmt", "signature", "compile", "explain"],
 )
 def test_every_verb_it_names_exists(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert f"$ vigil {verb}" in README

@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING, Any, Literal
 
 import click
 
+from vigil_lang.base.files import real_path
 from vigil_lang.cli.exit_codes import BAD_INPUT, CLEAN, FINDINGS
 from vigil_lang.cli.output import console, output_options, written
 
@@ -206,7 +207,7 @@ def witness(
 
     log = _log(state)
     place = Path(memory).absolute()
-    if place.resolve().is_relative_to(log.folder.resolve()):
+    if Path(real_path(place)).is_relative_to(real_path(log.folder)):
         raise click.UsageError("--memory lies in the state folder: whoever changes the log could change it too.")
     with _readable():
         signer = _signer(key, name)

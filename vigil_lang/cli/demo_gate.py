@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
+from vigil_lang.base.files import real_path
 from vigil_lang.base.resources import resource
 from vigil_lang.cli.gate_screen import MODES
 from vigil_lang.gate.authority.chain import Limits
@@ -53,7 +54,7 @@ class Told:
 def show_session(console: Console) -> None:
     """The shipped session, a line a step, and what the audit of its log says."""
     with tempfile.TemporaryDirectory(prefix="vigil-demo-") as folder:
-        session = Session(Path(folder).resolve() / "state")
+        session = Session(Path(real_path(folder)) / "state")
         for told in session.play():
             head = Text.assemble("  ", (f"{told.found:<9}", _STYLES[told.found]), f"{told.agent:<8}{told.tool:<13}")
             line = Text.assemble(head, told.says, (f": {told.why}" if told.why else "", "dim"))
@@ -155,5 +156,7 @@ class Session:
             lines.append(f'{agent} = "{self._folder / agent}.json"')
         params = [f"{name} = {value!r}".replace("'", '"') for name, value in self._plan["params"].items()]
         settings = self._folder / "gate.toml"
-        text = settings.read_text("utf-8").replace("[authority.chains]", "\n".join(["[authority.chains]", *lines]))
-        settings.write_text("\n".join([text, "[params]", *params, ""]), "utf-8")
+        text = settings.read_text("utf-8")
+        for table, added in (("[authority.chains]", lines), ("[params]", params)):
+            text = text.replace(table, "\n".join([table, *added]))
+        settings.write_text(text, "utf-8")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from vigil_lang.cli.exit_codes import BAD_INPUT, BROKEN_TOOL, CLEAN, FINDINGS
+from vigil_lang.cli.gate_import import import_rules
 from vigil_lang.cli.gate_signal import signal
 from vigil_lang.cli.output import console, output_options
 
@@ -61,12 +61,13 @@ def command() -> None:
 
 
 command.add_command(signal)
+command.add_command(import_rules)
 
 
 @command.command("decide")
 @click.argument("file", default="-", metavar="[REQUEST]", type=click.Path(dir_okay=False))
 @state_option
-@click.option("--explain", is_flag=True, help="Say for people what speaks to the action, and what would lower it.")
+@click.option("--explain", is_flag=True, help="Say for people why, and what would lower the answer.")
 @output_options("json")
 def decide(file: str, state: str | None, explain: bool, format: str) -> int:  # noqa: A002, ARG001
     """Decide about the action in REQUEST, a JSON object (standard input by default).
@@ -74,10 +75,11 @@ def decide(file: str, state: str | None, explain: bool, format: str) -> int:  # 
     Exit status 0: it passes. 1: it is held or blocked. 2: the request is at fault, and nothing is decided. 3: the gate
     cannot judge, and blocks.
     """
+    from vigil_lang.base.files import read_bytes
     from vigil_lang.gate.request import MAX_BYTES, BadRequest, read_request
 
     try:
-        data = sys.stdin.buffer.read(MAX_BYTES + 1) if file == "-" else Path(file).read_bytes()
+        data = read_bytes(file, MAX_BYTES)
     except OSError as error:
         raise StateFault(f"the request cannot be read: {error.strerror}") from error
     gate, fault = _gate_or_fault(state)
@@ -92,7 +94,7 @@ def decide(file: str, state: str | None, explain: bool, format: str) -> int:  # 
     if explain:
         from vigil_lang.cli.gate_screen import show_answer
 
-        show_answer(answer, request, console())
+        show_answer(answer, request, console(), gate)
     else:
         click.echo(json.dumps(answer.to_json(), ensure_ascii=True))
     return BROKEN_TOOL if answer.is_fault else CLEAN if answer.decision.mode == "pass" else FINDINGS
@@ -126,7 +128,10 @@ def _note(gate: Gate, message: str) -> None:
 @click.option("--output", metavar="FILE", help="What it printed; `-` is standard input.")
 @state_option
 def outcome(run: str, seq: int, status: Any, output: str | None, state: str | None) -> None:
-    """Note how the call ended that passed in RUN by the decision SEQ of the log."""
+    """Record how a call of RUN ended: the one that passed by entry SEQ of the log.
+
+    SEQ is `log.seq` of the answer, and the number after "entry" where --explain shows it.
+    """
     from vigil_lang.gate.state import StateError
 
     try:
@@ -137,7 +142,11 @@ def outcome(run: str, seq: int, status: Any, output: str | None, state: str | No
 
 
 def _text(path: str) -> str:
-    data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+    from vigil_lang.base.files import MAX_BYTES, read_bytes
+
+    data = read_bytes(path)
+    if len(data) > MAX_BYTES:
+        raise ValueError(f"the output has more than {MAX_BYTES:,} bytes")
     return data.decode("utf-8", "replace")
 
 
@@ -145,7 +154,7 @@ def _text(path: str) -> str:
 @click.argument("run")
 @state_option
 def end(run: str, state: str | None) -> None:
-    """Note that RUN is over."""
+    """Record in the log that RUN is over."""
     from vigil_lang.gate.state import StateError
 
     try:
@@ -157,13 +166,18 @@ def end(run: str, state: str | None) -> None:
 @command.command("init")
 @state_option
 @click.option("--workspace", metavar="DIR", default=".", show_default=True, help="Where the agent works.")
-@click.option("--open", "is_open", is_flag=True, help="Grant every agent everything that no rule stands against.")
+@click.option(
+    "--open",
+    "is_open",
+    is_flag=True,
+    help="Grant every agent everything; rules still hold and block.",
+)
 @click.option("--organisation", multiple=True, metavar="POLICY", help="A policy of the organisation (repeatable).")
 @click.option("--personal", multiple=True, metavar="POLICY", help="A policy of the user's own (repeatable).")
 def init(
     state: str | None, workspace: str, is_open: bool, organisation: tuple[str, ...], personal: tuple[str, ...]
 ) -> None:
-    """Make a state folder with settings and keys, outside the workspace."""
+    """Make a state folder with settings, keys and an empty log, outside the workspace."""
     from vigil_lang.cli.gate_screen import show_made
     from vigil_lang.gate.setup import make_state
     from vigil_lang.gate.state import StateError, state_path
@@ -179,7 +193,7 @@ def init(
 @state_option
 @output_options("human", "json")
 def status(state: str | None, format: str) -> None:  # noqa: A002
-    """Say what the gate goes by, what waits, and which runs are live."""
+    """Show the layers and the authority in force, the holds that wait, and the live runs."""
     from vigil_lang.cli.gate_screen import show_status
     from vigil_lang.gate.status import status_of
 
@@ -194,12 +208,16 @@ def status(state: str | None, format: str) -> None:  # noqa: A002
 @state_option
 @output_options("human", "concise", "json")
 def check(state: str | None, format: Any) -> int:  # noqa: A002
-    """Find what is wrong with the rules of all layers together."""
-    from vigil_lang.analysis.rule_layers import findings_of_layers
-    from vigil_lang.cli.output import show_findings
+    """Find rules without an effect beside those of the other layers.
 
-    found = findings_of_layers(
-        [(layer, rule) for layer, policy in opened(state).policies.policies for rule in policy.rules]
-    )
+    Exit status 0: no findings. 1: findings. 2: the state folder cannot be read.
+    """
+    from vigil_lang.cli.output import show_findings
+    from vigil_lang.lint.rule_layers import findings_of_layers
+
+    rules = [(layer, rule) for layer, policy in opened(state).policies.policies for rule in policy.rules]
+    found = findings_of_layers(rules)
     show_findings(found, format)
+    if not found and format == "human":
+        click.echo(f"{len(rules)} rules checked, no findings")
     return FINDINGS if any(each.severity != "info" for each in found) else CLEAN

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
+from vigil_lang.cli.hold_screen import seconds_text
 from vigil_lang.diagnostics.human import STYLES, hanging
 from vigil_lang.diagnostics.visible import as_argument, shown_path, visible
+from vigil_lang.trace import Trace
 from vigil_lang.verdict.calls import call_text
+from vigil_lang.verdict.human import violation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -19,6 +23,7 @@ if TYPE_CHECKING:
 
     from vigil_lang.gate.answer import Answer
     from vigil_lang.gate.decide import Reason
+    from vigil_lang.gate.gate import Gate
     from vigil_lang.gate.request import Request
     from vigil_lang.gate.setup import Made
     from vigil_lang.trace import Event
@@ -28,7 +33,7 @@ WORDS = {"pass": "passes", "hold": "is held", "block": "is blocked"}
 _SHOWN_EVENTS = 8
 
 
-def show_answer(answer: Answer, request: Request, console: Console) -> None:
+def show_answer(answer: Answer, request: Request, console: Console, gate: Gate | None = None) -> None:
     """The decision, what speaks to it by layer, the earlier calls that matter, and what would lower it."""
     mode = answer.decision.mode
     head = Text.assemble((f"{mode:<5}", MODES[mode]), "  ")
@@ -41,6 +46,10 @@ def show_answer(answer: Answer, request: Request, console: Console) -> None:
     console.print()
     for reason in answer.decision.reasons:
         _print(console, _reason(reason, console))
+    if gate is not None and answer.broken and mode != "pass":
+        console.print()
+        console.print(Text("The calls that led here", "bold"))
+        _print(console, _witnesses(answer, request, gate, console))
     lowering = list(_lowering(answer))
     if lowering:
         console.print()
@@ -72,12 +81,33 @@ def _reason(reason: Reason, console: Console) -> Iterator[Text]:
         yield Text(" " * head.cell_len + shown_path(reason.at), "dim")
 
 
+def _witnesses(answer: Answer, request: Request, gate: Gate, console: Console) -> Iterator[Text]:
+    """For each statement that the action would violate, the run with the action, as `vigil verify` shows it."""
+    from vigil_lang.cli.judging import judge
+
+    made = tuple(replace(event, status="ok") for event in answer.events)
+    own = {event.id for event in made}
+    before = gate.trace(request.run)
+    whole = Trace((*before.events, *made), before.run)
+    names, paths = {each.statement.name for each in answer.broken}, {each.policy for each in answer.broken}
+    policies = [policy for _, policy in gate.policies.policies if policy.path in paths]
+    for found in judge(policies, whole).statements:
+        offending = tuple(offence for offence in found.offending if offence.event in own)
+        if found.name in names and offending:
+            yield Text()
+            yield from violation(replace(found, offending=offending), whole, console, 1)
+
+
 def _lowering(answer: Answer) -> Iterator[str]:
     remedies = {broken.statement.name: broken.remedy for broken in answer.broken}
     standing = [each for each in answer.decision.reasons if each.asks in ("hold", "block") and each.lifted is None]
     final = [each for each in standing if (each.kind, each.layer, each.asks) == ("rule", "organisation", "block")]
     if final:
         yield f"nothing: the organisation's `{final[0].name}` blocks it, whoever confirms"
+        return
+    unknown = [each.name for each in standing if (each.kind, each.layer) == ("fault", "organisation")]
+    if unknown:
+        yield f"the same action with the fields that the organisation's `{unknown[0]}` tests; no confirmation helps"
         return
     if any(each.kind == "revocation" for each in standing):
         yield "a newer revocation list"
@@ -100,7 +130,7 @@ def _record(answer: Answer, console: Console) -> Iterator[Text]:
         yield from hanging(console, Text(""), "not in the log: the gate could not judge, and blocks", STYLES["error"])
         return
     facts = [f"entry {answer.seq}", f"tier {answer.tier}", f"{answer.microseconds / 1000:.1f} ms"]
-    facts += [f"{name} {', '.join(map(visible, values))}" for name, values in answer.decision.record]
+    facts += [f"{name} {', '.join(map(visible, values))}" for name, values in answer.decision.record if values]
     yield from hanging(console, Text(""), " · ".join(facts), "dim")
 
 
@@ -111,8 +141,7 @@ def show_made(made: Made, console: Console) -> None:
         _print(console, hanging(console, Text(f"  {path:<22}"), what))
     console.print()
     console.print(Text("Next", "bold"))
-    state = as_argument(str(made.folder))
-    for words, meaning in made.next_steps(state):
+    for words, meaning in made.next_steps(as_argument(str(made.folder))):
         console.print(f"  {meaning}:")
         console.print(Text(f"    {words}", "bold"))
 
@@ -143,8 +172,13 @@ def _policies(of: list[dict[str, Any]]) -> str:
     if not of:
         return "no policy"
     return ", ".join(
-        f"{shown_path(each['path'])} ({each['rules']} rules, {each['statements']} statements)" for each in of
+        f"{shown_path(each['path'])} ({_some(each['rules'], 'rule')}, {_some(each['statements'], 'statement')})"
+        for each in of
     )
+
+
+def _some(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"
 
 
 def _revocations(found: dict[str, Any]) -> str:
@@ -155,7 +189,7 @@ def _revocations(found: dict[str, Any]) -> str:
 
 def _moment(at: int) -> str:
     left = at - int(time.time())
-    return f"{_clock(at)} ({left} s left)" if left > 0 else f"{_clock(at)} (over)"
+    return f"{_clock(at)} ({seconds_text(left)} left)" if left > 0 else f"{_clock(at)} (over)"
 
 
 def _clock(at: int) -> str:

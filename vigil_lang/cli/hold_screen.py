@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from rich.cells import chop_cells
 from rich.text import Text
 
 from vigil_lang.diagnostics.human import STYLES, hanging
-from vigil_lang.diagnostics.visible import shown_path
+from vigil_lang.diagnostics.visible import shown_path, visible
 from vigil_lang.gate.confirmation import reason_key
 from vigil_lang.gate.log.log import text_of
 from vigil_lang.trace import Event
@@ -76,8 +77,8 @@ def show_hold(hold: Hold, action: object, at: int, uses: int, console: Console) 
         given = action if isinstance(action, dict) else {}
         _text(console, str(given.get("tool") or "steps"), "bold")
         shown = given.get("input") if "input" in given else given.get("events", action)
-        for line in json.dumps(shown, indent=2, ensure_ascii=False).splitlines():
-            _text(console, line)
+        for line in json.dumps(shown, indent=2, ensure_ascii=False).split("\n"):
+            _exactly(console, line)
 
     _title(console, "Why it is held")
     for reason in _reasons(hold):
@@ -149,8 +150,12 @@ def _outcome(hold: Hold) -> str:
 
 
 def _time_left(hold: Hold, at: int) -> str:
-    left = max(0, hold.expires - at)
-    minutes, seconds = divmod(left, 60)
+    return seconds_text(max(0, hold.expires - at))
+
+
+def seconds_text(seconds: int) -> str:
+    """A number of seconds in words, in its two largest units: `4 min 57 s`."""
+    minutes, seconds = divmod(seconds, 60)
     hours, minutes = divmod(minutes, 60)
     parts = [(hours, "h"), (minutes, "min"), (seconds, "s")]
     return " ".join([f"{n} {unit}" for n, unit in parts if n][:2]) or "0 s"
@@ -173,6 +178,14 @@ def _text(console: Console, text: str, style: str = "") -> None:
     indent = 2 + len(text) - len(text.lstrip(" "))
     for line in hanging(console, Text(" " * indent), text.lstrip(" "), style):
         console.print(line)
+
+
+def _exactly(console: Console, text: str) -> None:
+    """A line with each of its characters: wrapped at words, `rm a /` and `rm a/` could look the same."""
+    told = text.lstrip(" ")
+    indent = " " * (2 + len(text) - len(told))
+    for part in chop_cells(visible(told), max(console.width - len(indent), 20)):
+        console.print(Text(indent + part), soft_wrap=True)
 
 
 def _line(console: Console, text: str, style: str = "") -> None:

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 def binding(request: Request, policy_digest: str, authority_digest: str, tier: int) -> str:
     """The digest of an action under what is in force: an approval of it is good for nothing else."""
-    given = request.input if request.input is not None else {"events": request.action["events"]}
+    called = request.input is not None
+    given = request.input if called else {"events": request.action["events"]}
     context = {
         "run": request.run,
         "agent": request.agent,
@@ -26,7 +27,7 @@ def binding(request: Request, policy_digest: str, authority_digest: str, tier: i
     return short_digest(
         {
             "subject": _subject(request),
-            "resource": {"type": "tool", "id": request.tool},
+            "resource": {"type": "tool" if called else "events", "id": request.tool},
             "action": {"name": request.tool, "properties": given},
             "context": context,
         }

@@ -28,8 +28,6 @@ class LiveRun:
     authority_digest: str
     upto: int = -1
     tier: int = 0
-    revocations: int | None = None
-    """The number of the list that this process decided under last."""
     calls: int = 0
     open: dict[str, tuple[Event, ...] | None] = field(default_factory=dict)
     """By their keys, with their events where they were asked for as events."""
@@ -95,9 +93,7 @@ class Following:
     def run(self, name: str) -> LiveRun | None:
         """A run, with all that the log has of it taken in; None where it has not begun."""
         live = self._live.get(name)
-        if live is None:
-            self._store.catch_up()
-        elif live.upto == self._log.size - 1:
+        if live is not None and live.upto == self._log.size - 1:
             return live
         for seq, entry in self._store.of_run(name, -1 if live is None else live.upto):
             if entry["kind"] == "run_start":

@@ -8,7 +8,7 @@ import time
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import msgspec
 
@@ -30,6 +30,7 @@ from vigil_lang.gate.store import Store
 from vigil_lang.gate.tier import combine
 from vigil_lang.gate.tier.asking import load_sources, observe
 from vigil_lang.gate.tier.source import Seen
+from vigil_lang.trace import Status, Trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from vigil_lang.gate.request import Request
     from vigil_lang.gate.revocation import Revoked
     from vigil_lang.gate.tier.signals import Signal
-    from vigil_lang.trace import Status
 
 SETTLED = 20
 """So many holds are expired or escalated beside a decision; the others wait for the next."""
@@ -101,7 +101,7 @@ class Gate:
         notices: list[Notice] = []
         try:
             said = self._heard(request)
-            with self._writing(lazily=True):
+            with self._writing():
                 answer = self._decided(request, said, notices)
         except Exception as error:  # whatever went wrong, the action does not pass
             answer = self._fault(error)
@@ -123,8 +123,10 @@ class Gate:
 
         Raises:
             StateError: it cannot be written.
-            ValueError: no such call passed in the run, or its outcome is known.
+            ValueError: no such call passed in the run, its outcome is known, or `status` is none.
         """
+        if status not in get_args(Status):
+            raise ValueError(f"`{status}` is no status of a call")
         with self._writing():
             live = self._following.run(run)
             if live is None or key_of(seq) not in live.open:
@@ -160,6 +162,16 @@ class Gate:
             stop.set()
             thread.join()
 
+    def trace(self, run: str) -> Trace:
+        """What passed in a run so far.
+
+        Raises:
+            StateError: the log cannot be read.
+        """
+        with self._writing():
+            live = self._following.run(run)
+            return Trace(()) if live is None else live.run.trace
+
     def now(self) -> int:
         """The time in microseconds since 1970; it does not go back behind what the log has."""
         return max(self._clock(), self.log.at())
@@ -174,13 +186,12 @@ class Gate:
         self.store.catch_up()
 
     @contextmanager
-    def _writing(self, *, lazily: bool = False) -> Iterator[None]:
+    def _writing(self) -> Iterator[None]:
         """Nobody else writes meanwhile; what others wrote is taken in before, and what is written here after."""
         with self._mutex, self.folder.lock():
-            self.log.refresh()
-            self.store.catch_up(lazily=lazily)
+            self.refresh()
             yield
-            self.store.catch_up(lazily=lazily)
+            self.store.catch_up()
 
     # --- one decision -------------------------------------------------------------------------------------------
 
@@ -262,9 +273,6 @@ class Gate:
             self.store.catch_up()
             hold = self.holds.get(members["hold"]["id"])
             notices.append(self.holds.notice("opened", hold))
-        elif not (joined or decision.approvals or members["links"]) and live.revocations == found.revoked.seq:
-            self.store.put_off()
-        live.revocations = found.revoked.seq
         return Answer(
             decision,
             seq,
@@ -309,7 +317,7 @@ class Gate:
         """What the sources of signals say of an action, asked while nobody waits for the folder."""
         if not self._sources:
             return ()
-        with self._writing(lazily=True):
+        with self._writing():
             live = self._following.run(request.run)
             followed = live or self._following.unknown(request.run, request.cwd)
             proposal = followed.propose(request.action, self.now())

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import msgspec
 
+from vigil_lang.base.files import read_bytes
 from vigil_lang.gate.state import StateError
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ def read_settings(path: Path) -> Settings:
         StateError: it cannot be read, is no TOML, or has a member that is unknown or of the wrong type.
     """
     try:
-        return msgspec.convert(tomllib.loads(path.read_text("utf-8")), Settings)
+        return msgspec.convert(tomllib.loads(read_bytes(path).decode()), Settings)
     except OSError as error:
         raise StateError(f"the settings {path} cannot be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:

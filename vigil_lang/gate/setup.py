@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from vigil_lang.diagnostics.visible import as_argument
 from vigil_lang.gate.authority.keys import Key
 from vigil_lang.gate.layers import load_layers
 from vigil_lang.gate.log.log import create_log
@@ -25,22 +26,26 @@ _ROLES = {
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A new state folder: where it is, its files with what each is for, and whether authority is open."""
+    """A new state folder: where it is, its files with what each is for, whether authority is open, its log's origin."""
 
     folder: Path
     files: tuple[tuple[str, str], ...]
     is_open: bool
+    audience: str
 
     def next_steps(self, state: str) -> Iterator[tuple[str, str]]:
         """Commands with what they do, for a first session; `state` is the folder as an argument."""
         where = f" --state {state}"
         if not self.is_open:
-            root = Path(state.strip("'")) / "keys" / "root.pem"
-            yield f"vigil grant --to KEY --allow 'file.read()' --for 8h --key {root}", "let an agent read files today"
+            root = as_argument(str(self.folder / "keys" / "root.pem"))
+            yield "vigil key new agent.pem", "make a key for an agent"
+            grant = f"--allow 'file.read()' --for 8h --aud {self.audience} --key {root}"
+            yield f"vigil grant --to agent.pem {grant} -o chain.json", "let it read files today"
+            yield f'AGENT = "{Path("chain.json").absolute()}"', "name the chain in gate.toml, under [authority.chains]"
         yield f"vigil gate decide{where} < request.json", "decide about an action"
         yield f"vigil hold list{where}", "what waits for you"
         yield f"vigil audit show{where}", "what was decided"
-        yield f"vigil gate status{where}", "what the gate goes by"
+        yield f"vigil gate status{where}", "what is in force"
 
 
 def make_state(
@@ -75,7 +80,7 @@ def make_state(
     _write(folder.settings, _settings(workspace.absolute(), layers, public, is_open=is_open).encode())
     files = [("gate.toml", "the settings: layers, authority, holds"), ("log.jsonl", "the log; keys/log.pem signs it")]
     files += [(f"keys/{role}.pem", what) for role, what in _ROLES.items()]
-    return Made(path, tuple(files), is_open)
+    return Made(path, tuple(files), is_open, folder.log_vkey.read_text("utf-8").split("+")[0])
 
 
 def _named(policy: str) -> str:
@@ -85,7 +90,7 @@ def _named(policy: str) -> str:
 def _settings(workspace: Path, layers: Layers, public: dict[str, str], *, is_open: bool) -> str:
     mode = "open" if is_open else "chain"
     return f"""\
-# What the gate goes by. Only a person changes this file.
+# The settings of the gate. Only a person changes this file.
 
 # Where the agents work: this folder never lies inside it.
 workspace = {_text(str(workspace))}
@@ -96,6 +101,11 @@ organisation = {_texts(layers.organisation)}
 personal = {_texts(layers.personal)}
 # The conservative rules that ship with Vigil.
 default = true
+
+[params]
+# Values of the policies' params; those of the rules that ship with Vigil are described in stdlib/gate/default.vgl.
+# internal_hosts = ["example.com"]
+# payment_confirmation_threshold = 500
 
 [authority]
 # "chain": an agent may do what its chain grants, and asks for the rest. "open": everything is granted.

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 from platformdirs import user_state_path
 
+from vigil_lang.base.files import real_path
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -35,7 +37,7 @@ def refuse_inside(state: Path, workspace: Path) -> None:
     Raises:
         StateError: it lies in the workspace.
     """
-    if state.resolve().is_relative_to(workspace.resolve()):
+    if Path(real_path(state)).is_relative_to(real_path(workspace)):
         message = f"the state folder {state} lies in the workspace {workspace}, where the agent could write to it"
         raise StateError(message)
 

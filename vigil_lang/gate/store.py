@@ -28,10 +28,6 @@ if TYPE_CHECKING:
 SCHEMA = 1
 """The version of the tables: an index of another one is made anew."""
 
-MOST_WAITING = 16
-"""Up to so many decisions that no other rests on are applied together. What the index does not know can be cut from
-the log unnoticed until a checkpoint covers it, so that it is few."""
-
 HoldState: TypeAlias = Literal["pending", "approved", "denied", "expired", "cancelled"]
 STATES: tuple[HoldState, ...] = get_args(HoldState)
 """A hold leaves `pending` once, and none of the others."""
@@ -199,10 +195,8 @@ class Store:
         self._log = log
         self._seen: tuple[int, ...] = ()
         """Which file it was, and how many entries and bytes of it were applied, when the index last caught up."""
-        self._waiting_to = -1
-        """The size of the log up to which entries may wait."""
         self._answers: dict[str, list[Any]] = {}
-        """What was asked since, by query."""
+        """What was asked of holds and policies since an entry changed them, by query."""
         try:
             with folder.lock():  # who opens it first makes it
                 self._make()
@@ -230,21 +224,13 @@ class Store:
 
     # --- applying the log -----------------------------------------------------------------------------------------
 
-    def put_off(self) -> None:
-        """Let the entry wait that was appended last: nothing that this process decides will ask the index for it."""
-        applied, size = self._seen[2], self._log.size
-        if size - 1 in (applied, self._waiting_to) and size - applied < MOST_WAITING:
-            self._waiting_to = size
-
-    def catch_up(self, *, lazily: bool = False) -> None:
-        """Apply what the log has and the index has not, all or nothing; `lazily` not if all of it may wait.
+    def catch_up(self) -> None:
+        """Apply what the log has and the index has not, all or nothing.
 
         Raises:
             StateError: the log has fewer entries than the index, or others; an entry is not what may follow on those
                 before it; the index cannot be read or written.
         """
-        if lazily and self._log.size == self._waiting_to:
-            return
         try:
             found = os.stat(self._log_path, follow_symlinks=False)  # noqa: PTH116 - one call, twice a decision
             now = (found.st_dev, found.st_ino, self._log.size, found.st_size)
@@ -258,8 +244,7 @@ class Store:
             finally:
                 if self._base.in_transaction:
                     self._base.execute("ROLLBACK")
-            self._seen, self._waiting_to = now, -1
-            self._answers.clear()
+            self._seen = now
         except (OSError, sqlite3.Error) as error:
             raise self._broken(error) from error
 
@@ -284,6 +269,8 @@ class Store:
         query = "SELECT entries, last, bytes, batch FROM applied"
         entries, last, end, batch = self._base.execute(query).fetchone()
         self._check_size(entries)
+        if not self._seen or entries != self._seen[2]:  # others applied some
+            self._answers.clear()
         waiting: list[tuple[int, Entry]] = msgspec.json.decode(batch)
         with os.fdopen(os.open(self._log_path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as stream:
             if entries:
@@ -336,6 +323,8 @@ class Store:
 
     def _apply_one(self, seq: int, entry: Entry) -> None:
         at = moment(entry["at"])
+        if entry["kind"] not in OF_RUNS or "hold" in entry:
+            self._answers.clear()
         match entry["kind"]:
             case "run_start":
                 self._saw(seq, at, entry)
@@ -581,7 +570,7 @@ class Store:
         return bool(self._asked(f"SELECT EXISTS (SELECT 1 FROM hold WHERE state = '{state}')")[0][0])
 
     def _asked(self, query: str) -> list[Any]:
-        """The rows of a query, remembered until the index catches up."""
+        """The rows of a query about holds or policies, remembered until an entry changes them."""
         found = self._answers.get(query)
         if found is None:
             found = self._answers[query] = self._rows(query)

@@ -36,7 +36,7 @@ def default_layer() -> Policy:
     return load_policy(resource("stdlib", "gate", "default.vgl"))
 
 
-def across_layers(rules: Sequence[tuple[Layer, GateRule]]) -> list[Diagnostic]:
+def findings_of_layers(rules: Sequence[tuple[Layer, GateRule]]) -> list[Diagnostic]:
     """What is wrong with the personal rules of a gate beside those of its other layers, as findings at the rules.
 
     VGL351: a rule asks for nothing that one of another layer, which nothing lowers, does not ask for already. VGL354: a
@@ -98,8 +98,8 @@ def never_meets(rule: GateRule, relaxed: GateRule, known: Implications) -> bool:
     mine, theirs = concerns(rule.condition), concerns(relaxed.condition)
     words = vocabulary().kinds
     if mine is not None and theirs is not None and theirs <= words.keys():
-        closed = {name: {name, *words[name].implies} if name in words else theirs for name in mine}
-        if all(theirs.isdisjoint(names) for names in closed.values()):
+        closed = [{name, *kind.implies} for name, kind in words.items()]
+        if mine <= words.keys() and not any(mine & names and theirs & names for names in closed):
             return True
     return not relaxed.params and not rule.params and known.impossible((rule.condition, relaxed.condition)) is True
 

@@ -1,4 +1,4 @@
-"""The fields of `context.`: what a rule of the gate may ask of the moment (spec 12.2)."""
+"""The fields of `context.`: what a rule of the gate may ask of the moment (spec 10.2)."""
 
 from __future__ import annotations
 

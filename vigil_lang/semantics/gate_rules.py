@@ -1,4 +1,4 @@
-"""The rules of the Execution Gate: what a policy asks to be done with a pending call (spec 12)."""
+"""The rules of the Execution Gate: what a policy asks to be done with a pending call (spec 10)."""
 
 from __future__ import annotations
 

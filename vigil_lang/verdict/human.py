@@ -36,7 +36,7 @@ def print_verdict(verdict: Verdict, console: Console, *, alone: bool = True, in_
     violated = [s for s in verdict.statements if s.verdict == "violated"]
     for statement in violated:
         console.print()
-        for line in _violated(statement, verdict.trace, console, in_full):
+        for line in violation(statement, verdict.trace, console, in_full):
             console.print(line)
     if violated and not alone:
         console.print()
@@ -55,7 +55,7 @@ def told(verdict: Verdict, console: Console, *, in_full: int = 1) -> Iterator[Te
         if statement.verdict == "violated":
             if at:
                 yield Text()
-            yield from _violated(statement, verdict.trace, console, in_full)
+            yield from violation(statement, verdict.trace, console, in_full)
         else:
             yield _held(statement, column, console.width)
 
@@ -117,7 +117,8 @@ def _many(number: int, noun: str) -> str:
 # --- a statement that is violated --------------------------------------------------------------------------
 
 
-def _violated(found: StatementVerdict, trace: Trace, console: Console, in_full: int) -> Iterator[Text]:
+def violation(found: StatementVerdict, trace: Trace, console: Console, in_full: int) -> Iterator[Text]:
+    """A statement that is violated, with so many offences and the calls around them."""
     level = found.statement.metadata.severity
     head = Text.assemble(("✗ ", STYLES[level]), (visible(found.name), "bold"))
     head.append("" if level == "error" else f" ({level})", STYLES[level])

@@ -148,11 +148,11 @@ def _of_argument(name: str, actions: Sequence[str], known: RunResults | None) ->
 
 
 def _of_statement(name: str, path: str, modules: Sequence[Module]) -> str | None:
-    """A statement under test."""
+    """A statement or rule under test."""
     for module in modules:
         if module.source.path == path:
             for item in module.file.items:
-                if isinstance(item, tree.Statement) and item.name.text == name:
+                if isinstance(item, tree.Statement | tree.Rule) and item.name.text == name:
                     return of_declaration(item, module.source.text)
     return None
 

@@ -11,6 +11,7 @@ from vigil_lang.semantics.modules import is_test_file
 from vigil_lang.semantics.views import VIEWS
 from vigil_lang.syntax import tree
 from vigil_lsp.completing.candidate import Candidate
+from vigil_lsp.completing.test_clauses import other_verdicts
 from vigil_lsp.operator_help import VIEW_SUMMARIES
 
 if TYPE_CHECKING:
@@ -155,6 +156,7 @@ def keywords(context: CompletionContext) -> Iterator[Candidate]:
         accepted = accepted - {"WITH"} | {"ENTRY"}
     accepted -= frozenset() if slot.temporal else _TEMPORAL
     accepted -= {"ENTRY"} if slot.without_events else set()
+    accepted -= other_verdicts(context) if slot.role == "verdict" else set()
     accepted -= _ELSEWHERE.get(slot.within, frozenset())
     accepted -= {"VIOLATES"} if slot.role == "field" else set()  # there it is a name
     if slot.role == "operator":

@@ -10,9 +10,11 @@ from lsprotocol.types import CompletionItemKind as Kind
 from vigil_lang.syntax import tree
 from vigil_lsp.completing import events
 from vigil_lsp.completing.candidate import Candidate
-from vigil_lsp.completing.constraints import allowed
+from vigil_lsp.completing.constraints import allowed, elements
 from vigil_lsp.completing.declarations import first_line
+from vigil_lsp.cursor import walk
 from vigil_lsp.default_layer import DEFAULT, default_layer
+from vigil_lsp.expansion import expanded
 from vigil_lsp.operator_help import CONTEXT_FIELDS
 
 if TYPE_CHECKING:
@@ -68,10 +70,18 @@ def relaxed(context: CompletionContext) -> Iterator[Candidate]:
     """The rules and statements of the default layer; first those that are about the same kinds of calls."""
     mine = context.slot.actions
     for module, item in _default():
-        theirs = allowed(item.when, module) if isinstance(item, tree.Rule) else None
-        near = mine is not None and theirs is not None and not mine.isdisjoint(theirs)
+        near = mine is not None and isinstance(item, tree.Rule) and not mine.isdisjoint(_kinds(item, module))
         if not {item.name.text, DEFAULT + item.name.text} & context.slot.used:
             yield _of_default(item, 10 if near else 12)
+
+
+def _kinds(rule: tree.Rule, module: Module) -> frozenset[str]:
+    """The names that its events can have; where it leaves that open, those it speaks of."""
+    known = allowed(rule.when, module)
+    if known is not None:
+        return known
+    sets = (node.names for node in walk(expanded(rule.when, module)) if isinstance(node, tree.ActionIn))
+    return frozenset().union(*(elements(names, module) or () for names in sets))
 
 
 def _default() -> Iterator[tuple[Module, tree.Statement | tree.Rule]]:

@@ -27,8 +27,8 @@ _MOST_VALUES = 60
 
 
 def statements(context: CompletionContext) -> Iterator[Candidate]:
-    """The statements under test; those of two policies that share a name with their policy's before it."""
-    found = context.tested_statements()
+    """The statements and rules under test; those of two policies that share a name with their policy's before it."""
+    found: list[tuple[Module, tree.Statement | tree.Rule]] = [*context.tested_statements(), *context.tested_rules()]
     names = [item.name.text for _, item in found]
     policies = {id(module) for module, _ in found}
     for module, item in found:
@@ -38,7 +38,27 @@ def statements(context: CompletionContext) -> Iterator[Candidate]:
             name = f"{policy}.{name}"
         if name not in context.slot.used:
             about = ("statement", item.name.text, module.source.path)
-            yield Candidate(name, Kind.Event, name, 10, first_line(item.doc), about=about, ends=(",",), origin=policy)
+            kind = Kind.Event if isinstance(item, tree.Statement) else Kind.Operator
+            yield Candidate(name, kind, name, 10, first_line(item.doc), about=about, ends=(",",), origin=policy)
+
+
+def other_verdicts(context: CompletionContext) -> frozenset[str]:
+    """The verdicts, as terminals, that cannot be meant: of rules those of statements, and the other way round."""
+    named = statements_of(context.place.beginning.parts)
+    statements = {name for module, item in context.tested_statements() for name in _names(module, item)}
+    rules = {name for module, item in context.tested_rules() for name in _names(module, item)}
+    if not named or named - statements - rules:
+        return frozenset()
+    excluded = frozenset({"ASKS"}) if named & statements else frozenset()
+    return excluded | ({"SATISFIED", "VIOLATED", "VACUOUS"} if not named & statements else frozenset())
+
+
+def _names(module: Module, item: tree.Statement | tree.Rule) -> tuple[str, str]:
+    return item.name.text, f"{_policy(module)}.{item.name.text}"
+
+
+def _policy(module: Module) -> str:
+    return module.file.name.text if module.file.name else ""
 
 
 def params(context: CompletionContext) -> Iterator[Candidate]:
@@ -116,7 +136,7 @@ def bindings(context: CompletionContext) -> Iterator[Candidate]:
             yield Candidate(name, Kind.Variable, name, 10, "variable", f"{name} = $1")
 
 
-def variables_of(statement: tree.Statement, module: Module) -> Iterator[str]:
+def variables_of(statement: tree.Statement | tree.Rule, module: Module) -> Iterator[str]:
     """The variables of a statement, those that its patterns leave free too."""
     pending: list[tuple[Node, Module]] = [(statement, module)]
     seen: set[int] = set()

@@ -16,7 +16,7 @@ from vigil_lang.syntax import tree
 from vigil_lang.syntax.print import to_text
 from vigil_lsp.cursor import walk
 from vigil_lsp.default_layer import of_default_layer
-from vigil_lsp.hovering.expansion import applied, expanded
+from vigil_lsp.expansion import applied, expanded
 from vigil_lsp.hovering.run_results import counted, judged
 from vigil_lsp.markup import prose
 from vigil_lsp.mentions import Mention, Symbol, path_of

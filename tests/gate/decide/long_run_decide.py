@@ -1,7 +1,7 @@
 """Holds the kernel of the gate to the naive decision on as many generated cases as there is time for.
 
-Run by hand: `make differential`, or `python -m tests.gate.decide.long_run_decide --count 1000000 --seed 7`. It prints how
-often each thing came up that the cases are there to try.
+Run by hand: `make differential`, or `python -m tests.gate.decide.long_run_decide --count 1000000 --seed 7`. It prints
+how often each thing came up that the cases are there to try.
 """
 
 from __future__ import annotations

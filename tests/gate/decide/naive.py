@@ -1,4 +1,4 @@
-"""The decision a second time: written from spec.md 12.4 alone, slow and without a table, to hold the kernel to.
+"""The decision a second time: written from spec.md 10.4 alone, slow and without a table, to hold the kernel to.
 
 Rules are asked of every event, one after the other; conditions are worked out by one recursive function. What decides
 is written as the section says it: quantifiers over events, rules and approvals.

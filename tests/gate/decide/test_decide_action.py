@@ -524,7 +524,7 @@ def test_a_rule_may_ask_whether_a_statement_is_violated() -> None:
 
 
 def test_what_matching_rules_record() -> None:
-    """R12.4-6"""
+    """R10.4-6"""
     writes = event("file.write", path=["b", "a", "b"], size=[])
     more = event("file.write", id="e2", path=["c", "a"])
     found = decided(

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.gate.decide.decisions import condition, event
 from tests.gate.decide.decide_support import is_in, named
+from tests.gate.decide.decisions import condition, event
 from vigil_lang.gate.decide.conditions import MAX_DEPTH, Facts, ask, compiled, concerns, every, some
 from vigil_lang.semantics import core, denotation
 from vigil_lang.semantics.text_patterns import Expression, Glob
@@ -121,7 +121,7 @@ TELLS: list[tuple[core.Condition, tuple[str, ...] | None, Any, Any]] = [
 
 @pytest.mark.parametrize(("condition", "values", "asked", "allowed"), TELLS, ids=lambda given: repr(given)[:40])
 def test_a_condition_tells(condition: core.Condition, values: Any, asked: Any, allowed: Any) -> None:
-    """R12.4-2, R12.4-3"""
+    """R10.4-2, R10.4-3"""
     assert answers(condition, **({} if values is None else {"k": values})) == (asked, allowed)
 
 

@@ -13,8 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 from holds_support import Call, Clock, World, create, key_file
+from rich.cells import cell_len
+from rich.console import Console
 
+from vigil_lang.cli.hold_screen import _exactly
 from vigil_lang.cli.main import run
+from vigil_lang.diagnostics.visible import visible
 from vigil_lang.gate.authority.keys import Key, verify
 from vigil_lang.gate.canonical import canonical
 from vigil_lang.gate.settings import read_settings
@@ -104,6 +108,18 @@ def test_a_hold_is_shown_with_its_action_in_full(hold: Screen) -> None:
         path.unlink()
     assert "not known any more" in hold("show", name).out
     assert "not known any more" in hold("list").out
+
+
+@pytest.mark.parametrize("columns", [40, 80, 120])
+def test_the_action_is_shown_with_each_of_its_characters(columns: int, capsys: pytest.CaptureFixture[str]) -> None:
+    """Wrapped at words, a space at the edge would be gone: `rm DIR /` would look like `rm DIR/`."""
+    console = Console(width=columns, file=sys.stdout)
+    for length in range(columns):
+        text = f"rm {'d' * length} /   x\u2028   y日本"
+        _exactly(console, f'    "command": "{text}"')
+        lines = capsys.readouterr().out.split("\n")
+        assert "".join(line[6:] for line in lines) == f'"command": "{visible(text)}"'
+        assert all(cell_len(line) <= columns for line in lines)
 
 
 def test_an_approval_can_be_checked_by_who_reads_the_published_form(hold: Screen) -> None:

@@ -1,6 +1,6 @@
 """The kernel of the gate: a total, deterministic function from what is known of an action to pass, hold or block.
 
-It reads no clock, file or network, draws nothing at random and raises nothing (spec.md, section 12.4).
+It reads no clock, file or network, draws nothing at random and raises nothing (spec.md, section 10.4).
 """
 
 from vigil_lang.gate.decide.decision import decide

@@ -1,4 +1,4 @@
-"""The decision (spec.md, section 12.4): everything that speaks to an action, and the greatest of what it asks for."""
+"""The decision (spec.md, section 10.4): everything that speaks to an action, and the greatest of what it asks for."""
 
 from __future__ import annotations
 

@@ -43,6 +43,8 @@ WHOLE_BYTES = 16_000_000
 _ORIGIN = "vigil.local/"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+_END = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
+"""The first moment that an entry cannot be read with."""
 _CHUNK = 1 << 20
 _ENCODE = msgspec.json.Encoder(decimal_format="number").encode
 
@@ -289,6 +291,8 @@ class Log:
 
     def _moment(self) -> int:
         at = self._clock()
+        if at >= _END:
+            raise StateError("the clock is beyond the year 9999")
         if at >= self._at:
             return at
         if self._at - at > CLOCK_SLACK:

@@ -48,5 +48,5 @@ def _unknown(rule: GateRule, name: tree.Name, called: str, names: list[str]) -> 
 def _unmet(rule: GateRule, name: tree.Name, relaxed: GateRule, default: Policy) -> Diagnostic:
     message = f"`{rule.name}` relaxes nothing of `{relaxed.name}`: no call that it covers is one that this stops"
     note = Note("this is relaxed", default.module.source, relaxed.span)
-    help_text = "it has to name the very kinds that the other rule names, such as `file.write` and `file.edit`"
+    help_text = "it has to name kinds that the other rule names, such as `file.write`, not the program that does it"
     return Diagnostic.of("VGL353", message, rule.source, name.span, help=help_text, notes=(note,))
