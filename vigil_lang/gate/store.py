@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import sqlite3
 from contextlib import contextmanager, suppress
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import msgspec
@@ -16,6 +15,7 @@ import msgspec
 from vigil_lang.gate.confirmation import check_approval, check_denial, held_for
 from vigil_lang.gate.decide.model import Who
 from vigil_lang.gate.log.log import moment
+from vigil_lang.gate.log.tree import leaf_hash
 from vigil_lang.gate.state import StateError
 
 if TYPE_CHECKING:
@@ -272,27 +272,26 @@ class Store:
         if not self._seen or entries != self._seen[2]:  # others applied some
             self._answers.clear()
         waiting: list[tuple[int, Entry]] = msgspec.json.decode(batch)
-        with os.fdopen(os.open(self._log_path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as stream:
-            if entries:
-                stream.seek(last)
-                self._check_leaf(entries - 1, stream.readline())
-            for seq in range(entries, self._log.size):
-                line = stream.readline()
-                waiting = self._apply(seq, line, end, waiting)
-                last, end = end, end + len(line)
+        lines = self._log.lines(last)
+        if entries:
+            self._check_leaf(entries - 1, next(lines, b""))
+        for seq in range(entries, self._log.size):
+            line = next(lines, b"")
+            waiting = self._apply(seq, line, end, waiting)
+            last, end = end, end + len(line) + 1
         values = (self._log.size, last, end, msgspec.json.encode(waiting).decode())
         self._base.execute("UPDATE applied SET entries = ?, last = ?, bytes = ?, batch = ?", values)
 
     def _check_leaf(self, seq: int, line: bytes) -> None:
         (known,) = self._base.execute("SELECT leaf FROM entries WHERE seq = ?", (seq,)).fetchone()
-        if _leaf(line) != known:
+        if leaf_hash(line) != known:
             raise StateError(f"the log was changed: entry {seq} is not the one that the index knows")
 
     def _apply(self, seq: int, line: bytes, start: int, waiting: list[tuple[int, Entry]]) -> list[tuple[int, Entry]]:
         try:
             entry = _DECODE(line)
             run = entry["run"] if entry["kind"] in OF_RUNS else None
-            self._base.execute("INSERT INTO entries VALUES (?, ?, ?, ?)", (seq, _leaf(line), start, run))
+            self._base.execute("INSERT INTO entries VALUES (?, ?, ?, ?)", (seq, leaf_hash(line), start, run))
             return self._in_batch(seq, entry, waiting)
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
             raise StateError(f"entry {seq} of the log is damaged: {type(error).__name__}: {error}") from error
@@ -545,7 +544,7 @@ class Store:
             for seq, start in rows:
                 stream.seek(start)
                 line = stream.readline()
-                self._check_leaf(seq, line)
+                self._check_leaf(seq, line.rstrip(b"\n"))
                 yield seq, _DECODE(line)
 
     def policy_digest(self) -> str | None:
@@ -591,7 +590,3 @@ class Store:
 def _essence(entry: Entry) -> Entry:
     """What of a decision's entry a hold needs: all but what the gate had for its own."""
     return {name: value for name, value in entry.items() if name not in ("inputs", "links", "approvals")}
-
-
-def _leaf(line: bytes) -> bytes:
-    return sha256(b"\0" + line[:-1]).digest()

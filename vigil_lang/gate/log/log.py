@@ -160,6 +160,10 @@ class Log:
         found = self._side.get(seq, path)
         return None if found is None else msgspec.json.decode(found.value)
 
+    def lines(self, place: int) -> Iterator[bytes]:
+        """The lines from a place in the file on, without their line feeds, up to what was taken in."""
+        return lines_of(self._file, place, self._offset)
+
     def _lines(self, start: int) -> Iterator[tuple[int, bytes]]:
         first = self.size - len(self._starts)
         if start >= self.size:
