@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from vigil_lang.diagnostics.visible import visible
+from vigil_lang.gate.authority.keys import public_bytes
 from vigil_lang.gate.holds import Holds
 from vigil_lang.gate.log.log import Log, now
 from vigil_lang.gate.revocation import Entry, Revocations
@@ -105,8 +106,10 @@ class KillSwitch:
 
         Raises:
             NoSuchName: with `undo`, the entry is not revoked.
-            StateError: the list cannot be put in force; nothing was changed.
+            StateError: no key or link is written like this, or the list cannot be put in force; nothing was changed.
         """
+        if not undo:
+            _refuse_misspelt(entry)
         revoked = self._publish(entry, key, seconds, undo=undo)
         void: Sequence[Hold] = ()
         runs: tuple[SeenBy, ...] = ()
@@ -189,6 +192,14 @@ def _concerns(entry: Entry, run: Run) -> bool:
             return run.name == entry.name
         case _:
             return True
+
+
+def _refuse_misspelt(entry: Entry) -> None:
+    """A key or link that nothing can have would be told as revoked, and the one that was meant goes on."""
+    if entry.kind == "key" and public_bytes(entry.name) is None:
+        raise StateError(f"`{entry.name}` is no public key: that is `ed25519:` and 43 characters")
+    if entry.kind == "link" and _LINK.fullmatch(entry.name) is None:
+        raise StateError(f"`{entry.name}` is no id of a link: that is 64 hexadecimal digits, in lower case")
 
 
 def _hangs_on(entry: Entry) -> Callable[[Hold], bool]:

@@ -154,6 +154,14 @@ def test_an_unknown_or_ambiguous_name_revokes_nothing(kill: Any, state: State) -
     assert kill("--run", "same")[1]["kind"] == "run"
 
 
+def test_a_key_or_link_that_nothing_can_have_is_not_told_as_revoked(kill: Any, state: State) -> None:
+    key = Key.new().public
+    for args in ((key[:-1],), ("--public-key", key[:-1]), ("--public-key", key[8:]), ("--link", "0" * 63)):
+        assert kill(*args) == (2, {})
+    assert state.revoked().seq == 0
+    assert kill("--public-key", key)[1]["kind"] == "key"
+
+
 @pytest.mark.parametrize("args", [(), ("mailer", "--all"), ("--agent", "a", "--run", "b"), ("--agent", ""), ("",)])
 def test_one_thing_is_revoked_at_a_time(args: tuple[str, ...], kill: Any, state: State) -> None:
     assert kill(*args) == (2, {})
