@@ -164,3 +164,27 @@ def test_check_finds_what_has_no_effect_beside_other_layers(world: World) -> Non
     found = called("gate", "check", "--state", world.state, "--format", "json")
     codes = [finding["code"] for finding in json.loads(found.out)["findings"]]
     assert (found.status, "VGL354" in codes) == (1, True)
+
+
+def test_what_no_checkpoint_covers_is_known_to_the_index(world: World) -> None:
+    """Each process leaves an index that knows the last entry."""
+    for _ in range(3):
+        assert decided(world, REQUEST)[0] == 0
+    log = world.state / "log.jsonl"
+    lines = log.read_bytes().splitlines(keepends=True)
+    for damaged, kind in [
+        (lines[:-1], "cut"),
+        (lines[:-3], "cut"),
+        ([*lines[:-1], lines[-1].replace(b'"payer"', b'"other"', 1)], "changed"),
+        ([*lines[:-2], lines[-1], lines[-2]], "reordered"),
+        ([*lines[:-2], lines[-1]], "removed"),
+    ]:
+        log.write_bytes(b"".join(damaged))
+        found = called("audit", "verify", "--state", world.state, "--format", "json")
+        problems = json.loads(found.out)["problems"]
+        assert (found.status, kind in {problem["kind"] for problem in problems}) == (1, True), problems
+        status, answer = decided(world, REQUEST)
+        assert (status, answer["mode"]) == (3, "block")
+    log.write_bytes(b"".join(lines))
+    assert called("audit", "verify", "--state", world.state).status == 0
+    assert decided(world, REQUEST)[0] == 0

@@ -73,3 +73,23 @@ def test_policies_of_another_version_are_not_followed(session: Session) -> None:
 
     with pytest.raises(ValueError, match="reads something else in its texts"):
         policies_of(bundle.read_bytes())
+
+
+def test_a_confirmation_that_nobody_signed_is_found(session: Session, tmp_path: Path) -> None:
+    """Whoever has the log's key may write an approval, and not the approver's signature."""
+    list(session.play())
+    state = tmp_path / "copy"
+    shutil.copytree(session.gate.folder.path, state)
+    for made in ("checkpoint", "checkpoints", "index.sqlite", "index.sqlite-wal", "index.sqlite-shm", "frontier"):
+        place = state / made
+        shutil.rmtree(place) if place.is_dir() else place.unlink(missing_ok=True)
+    (state / "checkpoints").mkdir()
+    log = state / "log.jsonl"
+    lines = log.read_text(encoding="utf-8").splitlines(keepends=True)
+    at = next(place for place, line in enumerate(lines) if '"kind":"approval"' in line)
+    entry = json.loads(lines[at])
+    forged = lines[at].replace(entry["signature"], entry["signature"][::-1])
+    log.write_text("".join([*lines[:at], forged, *lines[at + 1 :]]), encoding="utf-8")
+    found = json.loads(called("audit", "verify", "--state", state, "--format", "json").out)
+    assert [(problem["seq"], problem["kind"]) for problem in found["problems"]] == [(at, "decision")]
+    assert "signature" in found["problems"][0]["message"]

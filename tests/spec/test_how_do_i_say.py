@@ -1,4 +1,8 @@
-"""Every statement of docs/how-do-i-say.md is without findings, is broken by its first run and kept by its second."""
+"""Every answer of docs/how-do-i-say.md is without findings and does what it says.
+
+A statement is broken by its first run and kept by its second. A rule holds or blocks its first run and lets the second
+pass; one that relaxes covers the first and not the second.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +26,14 @@ _ANSWER = re.compile(
     re.MULTILINE,
 )
 
+_SIDE = r"(?:`(?P<{0}_set>context[^`]+)`, )?`(?P<{0}>.+)`"
+_RULE = re.compile(
+    r"^### … that (?P<question>.+)\?\n\n```vgl\n(?P<policy>(?:statement .+\n\n)?rule (?P<name>\w+):[^`]+)```\n\n"
+    rf"- (?P<does>holds|blocks|passes): {_SIDE.format('first')}\n"
+    rf"- (?:passes|relaxes nothing): {_SIDE.format('second')}\n",
+    re.MULTILINE,
+)
+
 
 class Answer(NamedTuple):
     """One question with its statement, named, and its two runs."""
@@ -34,11 +46,19 @@ class Answer(NamedTuple):
 
 
 ANSWERS = [Answer(*found) for found in _ANSWER.findall(PAGE.read_text(encoding="utf-8"))]
+RULES = [found.groupdict(default="") for found in _RULE.finditer(PAGE.read_text(encoding="utf-8"))]
 
 
 def test_no_question_is_passed_over() -> None:
-    assert len(ANSWERS) == PAGE.read_text(encoding="utf-8").count("\n### ") >= 60
-    assert len({answer.name for answer in ANSWERS}) == len({answer.question for answer in ANSWERS}) == len(ANSWERS)
+    assert len(ANSWERS) >= 60
+    questions = PAGE.read_text(encoding="utf-8").count("\n### ")
+    assert len(ANSWERS) + len(RULES) == questions
+    named = [(answer.name, answer.question) for answer in ANSWERS] + [
+        (rule["name"], rule["question"]) for rule in RULES
+    ]
+    assert len({name for name, _ in named}) == len({question for _, question in named}) == questions
+    readme = (PAGE.parents[1] / "README.md").read_text(encoding="utf-8")
+    assert f"answers {questions} questions" in " ".join(readme.split())
 
 
 @pytest.mark.parametrize("answer", ANSWERS, ids=lambda answer: answer.name)
@@ -62,3 +82,26 @@ def test_the_first_run_breaks_a_statement_and_the_second_keeps_it(answer: Answer
     assert [f"{d.code} {d.message}" for d in read.findings] == []
     outcomes = {case.name: [failure.message for failure in judge(case, confirmed=True).failures] for case in read.cases}
     assert outcomes == {"breaks": [], "keeps": []}
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule["name"])
+def test_a_rule_does_what_it_says(rule: dict[str, str], tmp_path: Path) -> None:
+    source = Source("policy.vgl", rule["policy"])
+    assert [d.message for d in lint(source, Plan(Selection((ALL,)), basic=True)).findings if d.severity != "info"] == []
+    name, does = rule["name"], rule["does"]
+    first, second = (f"{_set(rule[f'{side}_set'])} run {{ {rule[side]} }}" for side in ("first", "second"))
+    if does == "passes":
+        tests = f'test "covers" {{ run {{ {rule["first"]} {rule["second"]} }} expect {name} passes at e1 }}\n'
+    else:
+        tests = f'test "first" {{ {first} expect {name} {does} }}\ntest "second" {{ {second} expect {name} passes }}\n'
+    path = tmp_path / "policy_test.vgl"
+    path.write_text(f"{rule['policy']}\n{tests}", encoding="utf-8")
+    read = read_tests(str(path))
+    assert [f"{d.code} {d.message}" for d in read.findings] == []
+    assert read.cases
+    told = [failure.message for case in read.cases for failure in judge(case, confirmed=True).failures]
+    assert told == []
+
+
+def _set(field: str) -> str:
+    return f"set {field}" if field else ""

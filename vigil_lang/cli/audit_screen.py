@@ -40,7 +40,7 @@ def _line(seq: int, clock: str, entry: Mapping[str, Any], width: int) -> Text:
     mode = entry.get("mode")
     said = visible(sentence(entry))
     line = Text.assemble(
-        (f"{seq:>6}", "dim"), "  ", (clock, "dim"), "  ", f"{visible(run)[:10]:<10}", "  ", f"{entry['kind'][:11]:<11} "
+        (f"{seq:>6}", "dim"), "  ", (clock, "dim"), "  ", f"{visible(run)[:10]:<10}", "  ", f"{entry['kind']:<12}"
     )  # fmt: skip
     if isinstance(mode, str) and mode in _STYLES:
         line.append(f"{mode:<6}", _STYLES[mode])
@@ -56,11 +56,18 @@ def print_audit(audit: Audit, folder: Path, console: Console) -> None:
     if audit.problems and not audit.cannot_judge:
         verdict = ("not in order", STYLES["error"])
     console.print(Text.assemble(verdict, "  ", (shown_path(str(folder)), "bold"), f" · {audit.entries:,} entries"))
-    key = "the key that was given" if audit.key_given else "the key in the folder, which nothing else vouches for"
+    key = (
+        "the key that was given"
+        if audit.key_given
+        else "the key in the folder itself (--key names the one that you know)"
+    )
     rows = [
         ("root", audit.to_json()["root"]),
         ("signed", f"to {audit.signed_to:,} entries, by {key}"),
-        ("witnessed", f"to {audit.witnessed_to:,} entries" if audit.witnessed_to else "by nobody who was named"),
+        (
+            "witnessed",
+            f"to {audit.witnessed_to:,} entries" if audit.witnessed_to else "by no witness that --witness names",
+        ),
         ("decisions", _of_decisions(audit.derived)),
     ]
     if audit.torn:

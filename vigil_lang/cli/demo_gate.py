@@ -156,5 +156,7 @@ class Session:
             lines.append(f'{agent} = "{self._folder / agent}.json"')
         params = [f"{name} = {value!r}".replace("'", '"') for name, value in self._plan["params"].items()]
         settings = self._folder / "gate.toml"
-        text = settings.read_text("utf-8").replace("[authority.chains]", "\n".join(["[authority.chains]", *lines]))
-        settings.write_text("\n".join([text, "[params]", *params, ""]), "utf-8")
+        text = settings.read_text("utf-8")
+        for table, added in (("[authority.chains]", lines), ("[params]", params)):
+            text = text.replace(table, "\n".join([table, *added]))
+        settings.write_text(text, "utf-8")

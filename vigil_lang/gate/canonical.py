@@ -68,7 +68,7 @@ def _is_simple(value: object) -> bool:
                     return False
                 below += each.values()  # type: ignore[attr-defined]
             elif kind is list or kind is tuple:
-                below += each  # type: ignore[arg-type, operator]
+                below += each  # type: ignore[arg-type]
             elif kind is not int or not -MAX_INTEGER <= each <= MAX_INTEGER:  # type: ignore[operator]
                 return False
         if not below:

@@ -116,7 +116,8 @@ class LayeredPolicies:
         at = place(statement.source, statement.span)
         event = offence.event if offence.event in events else None
         layer = self._layer_of[found.policy]
-        return Broken(statement.name, layer, found.reaction, offence.message, at, event)
+        delegable = statement.metadata.delegable
+        return Broken(statement.name, layer, found.reaction, offence.message, at, event, delegable)
 
 
 WORKSPACE = "workspace"

@@ -108,13 +108,13 @@ def request_of(found: object) -> Request:
     if named["outcomes"] not in ("assumed", "reported"):
         raise BadRequest('`outcomes` is "assumed" or "reported"')
     if ("action" in found) == ("events" in found):
-        raise BadRequest("the request has either `action` or `events`")
+        raise BadRequest("the request has to have either `action` or `events`")
     if "events" in found:
         events = _events(found["events"])
         return Request(tool=events[0].action, events=events, **named)
     action = found["action"]
     if not isinstance(action, dict) or set(action) - {"tool", "input"}:
-        raise BadRequest("`action` is an object with `tool` and `input`")
+        raise BadRequest("`action` has to be an object with `tool` and `input`")
     given = action.get("input", {})
     if not isinstance(given, dict):
         raise BadRequest("`action.input` is no object")
@@ -149,7 +149,7 @@ def _no_number(text: str) -> object:
 
 def _name(value: object, member: str) -> str:
     if not isinstance(value, str) or not value:
-        raise BadRequest(f"`{member}` is a text that is not empty")
+        raise BadRequest(f"`{member}` has to be a text that is not empty")
     if len(value) > MAX_NAME:
         raise BadRequest(f"`{member}` has more than {MAX_NAME} characters")
     return value
@@ -161,7 +161,7 @@ def _optional(found: dict[str, object], member: str) -> str | None:
 
 def _text(value: object, member: str) -> str:
     if not isinstance(value, str) or len(value) > 4096:
-        raise BadRequest(f"`{member}` is a text of at most 4,096 characters")
+        raise BadRequest(f"`{member}` has to be a text of at most 4,096 characters")
     return value
 
 
@@ -175,7 +175,7 @@ def _context(given: object) -> dict[str, tuple[str, ...]]:
 
 def _events(given: object) -> tuple[Event, ...]:
     if not isinstance(given, list) or not given:
-        raise BadRequest("`events` is a list that is not empty")
+        raise BadRequest("`events` has to be a list that is not empty")
     found = []
     for at, one in enumerate(given):
         if not isinstance(one, dict) or set(one) - {"event", "call", "action", "kinds", "args", "time"}:

@@ -102,6 +102,11 @@ personal = {_texts(layers.personal)}
 # The conservative rules that ship with Vigil.
 default = true
 
+[params]
+# Values of the policies' params; those of the rules that ship with Vigil are described in stdlib/gate/default.vgl.
+# internal_hosts = ["example.com"]
+# payment_confirmation_threshold = 500
+
 [authority]
 # "chain": an agent may do what its chain grants, and asks for the rest. "open": everything is granted.
 mode = "{mode}"

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
+from vigil_lang.gate.confirmation import check_approval, check_denial
 from vigil_lang.gate.log.derivation import CannotDerive, difference
 from vigil_lang.gate.log.notes import NoteError
 from vigil_lang.gate.log.reading import CannotRead, LogCopy, Signed, reason, signed
@@ -150,6 +151,8 @@ class _Verification:
         self._roots: dict[int, bytes] = {}
         self._frontier = Frontier()
         self._leaves = bytearray()
+        self._opened: dict[str, dict[str, Any]] = {}
+        """The decisions that opened holds, by the holds' ids."""
         self._ended_runs: list[int] = []
         self._last_at = ""
         self._derived = Counter[str]()
@@ -321,6 +324,10 @@ class _Verification:
                 inputs = row
         if kind == "decision":
             self._derive(seq, entry, inputs)
+            if isinstance(hold := entry.get("hold"), dict) and isinstance(hold.get("id"), str):
+                self._opened[hold["id"]] = entry
+        elif kind in ("approval", "denial"):
+            self._check_confirmation(seq, kind, entry)
 
     def _derive(self, seq: int, entry: dict[str, Any], inputs: PlainValue | None) -> None:
         if inputs is None:
@@ -339,6 +346,17 @@ class _Verification:
         differs = difference(entry, derived)
         if differs is not None:
             self._tell(seq, "decision", f"decision {seq} is not what was decided: {differs}")
+
+    def _check_confirmation(self, seq: int, kind: str, entry: dict[str, Any]) -> None:
+        """An approval or a denial bears its approver's signature over what the hold's entry says."""
+        hold = entry.get("hold")
+        opened = self._opened.get(hold) if isinstance(hold, str) else None
+        if opened is None:
+            why: str | None = "nobody opened the hold"
+        else:
+            why = check_approval(entry, opened) if kind == "approval" else check_denial(entry, opened)
+        if why is not None:
+            self._tell(seq, "decision", f"the {kind} {seq} does not count: {why}")
 
     def _tell(self, seq: int, kind: ProblemKind, message: str) -> None:
         if len(self._of_entries) < MAX_TOLD:
