@@ -253,6 +253,15 @@ def test_a_clock_that_no_entry_can_tell_leaves_the_log_readable(world: World) ->
     assert world.ask("get_weather", world.opened()).decision.mode == "pass"
 
 
+@pytest.mark.parametrize("name", ["log.vkey", "checkpoint", "keys/log.pem"])
+def test_nobody_waits_for_a_pipe_in_the_place_of_a_file(world: World, name: str) -> None:
+    path = world.state / name
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+    with pytest.raises(StateError):
+        world.opened().end("r1")
+
+
 def test_a_damaged_log_blocks(world: World) -> None:
     world.ask("get_weather")
     log = world.state / "log.jsonl"
