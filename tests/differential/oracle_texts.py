@@ -22,18 +22,38 @@ def canonical(value: Any) -> str:
 
 def flattened(name: str, value: Any) -> dict[str, list[str]]:
     """Objects are flattened with dots, a list makes its argument multi-valued, `null` is absent."""
-    if value is None:
-        return {}
-    if not isinstance(value, dict | list):
-        return {name: [canonical(value)]}
     found: dict[str, list[str]] = {}
-    if isinstance(value, list) and not any(isinstance(v, dict) for v in value):
-        found[name] = []  # Reading: an empty list is an argument that is there and has no value.
-    parts = [(f"{name}.{k}", v) for k, v in value.items()] if isinstance(value, dict) else [(name, v) for v in value]
-    for key, part in parts:
-        for leaf, texts in flattened(key, part).items():
-            found.setdefault(leaf, []).extend(texts)
+    for leaf, text in _leaves(name, value, None):
+        found.setdefault(leaf, []).extend([] if text is None else [text])
     return found
+
+
+def _leaves(name: str, value: Any, beside: str | None) -> list[tuple[str, str | None]]:
+    if value is None:
+        return []
+    if isinstance(value, dict):
+        return [leaf for key, part in value.items() for leaf in _leaves(f"{name}.{key}", part, beside)]
+    if isinstance(value, list):
+        elements, empty = _elements(value)
+        kinds = {isinstance(each, dict) for each in elements if each is not None}
+        within = {True: name if len(kinds) == 2 else beside, False: beside}
+        # Reading: an empty list is an argument that is there and has no value.
+        return [(name, None)] * empty + [
+            leaf for each in elements for leaf in _leaves(name, each, within[isinstance(each, dict)])
+        ]
+    return [(name, canonical(value))] + ([(beside, canonical(value))] if beside else [])
+
+
+def _elements(value: list[Any]) -> tuple[list[Any], bool]:
+    """The elements of a list and of the lists in it; whether one of these has no object in it."""
+    found, empty = [], not any(isinstance(each, dict) for each in value)
+    for each in value:
+        if isinstance(each, list):
+            inner, blank = _elements(each)
+            found, empty = found + inner, empty or blank
+        else:
+            found.append(each)
+    return found, empty
 
 
 def unescaped(raw: str) -> str:

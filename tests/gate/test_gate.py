@@ -161,6 +161,19 @@ def test_an_approval_is_for_its_arguments_only(world: World) -> None:
     assert world.ask("pay", amount=700, to="acme").decision.mode == "pass"
 
 
+def test_an_object_beside_texts_hides_none_of_its_values(tmp_path: Path) -> None:
+    """As mail clients take it: `to: ["a@example.com", {"name": …, "address": …}]`."""
+    personal = 'policy p\nrule own: when file.write(path ~ "/shop/*") then pass relaxes writes_outside\n'
+    world = World(tmp_path, organisation="policy org\n", personal=personal)
+    world.set("default = false", "default = true")
+    world.set("[params]", '[params]\ninternal_hosts = ["example.com"]')
+    gate = world.opened()
+    assert world.ask("send_email", gate, to=["a@example.com", "b@example.com"]).decision.mode == "pass"
+    assert world.ask("send_email", gate, to=["a@example.com", {"address": "b@evil.com"}]).decision.mode == "hold"
+    assert world.ask("Write", gate, file_path=["/shop/a"], content="x").decision.mode == "pass"
+    assert world.ask("Write", gate, file_path=["/shop/a", {"path": "/home/b"}], content="x").decision.mode == "hold"
+
+
 def test_an_approval_of_a_call_is_for_no_events_that_look_like_it(world: World) -> None:
     events = [{"action": "pay", "kinds": ["payment.transfer"], "args": {"amount": ["700"]}}]
     called = world.ask("pay", amount=700, events=events).hold
@@ -251,6 +264,15 @@ def test_a_clock_that_no_entry_can_tell_leaves_the_log_readable(world: World) ->
     assert (answer.decision.mode, answer.seq) == ("block", None)
     world.at = now
     assert world.ask("get_weather", world.opened()).decision.mode == "pass"
+
+
+@pytest.mark.parametrize("name", ["log.vkey", "checkpoint", "keys/log.pem"])
+def test_nobody_waits_for_a_pipe_in_the_place_of_a_file(world: World, name: str) -> None:
+    path = world.state / name
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+    with pytest.raises(StateError):
+        world.opened().end("r1")
 
 
 def test_a_damaged_log_blocks(world: World) -> None:

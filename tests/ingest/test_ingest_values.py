@@ -70,7 +70,12 @@ def test_floats_keep_their_shortest_digits(value: float) -> None:
         ({"files": ["a", None, ["b", ["c"]]]}, {"files": ("a", "b", "c")}),
         ({"none": [], "nulls": [None]}, {"none": (), "nulls": ()}),
         ({"edits": [{"old": "a"}, {"old": "b", "new": 1}]}, {"edits.old": ("a", "b"), "edits.new": ("1",)}),
-        ({"mixed": ["a", {"b": 2}]}, {"mixed": ("a",), "mixed.b": ("2",)}),
+        ({"mixed": ["a", {"b": 2}]}, {"mixed": ("a", "2"), "mixed.b": ("2",)}),
+        ({"mixed": [[{"b": 2}], "a", None]}, {"mixed": ("2", "a"), "mixed.b": ("2",)}),
+        (
+            {"mixed": [1, {"a": [2, {"b": {"c": 3}}]}]},
+            {"mixed": ("1", "2"), "mixed.a": ("2", "3"), "mixed.a.b.c": ("3",)},
+        ),
         ({"a.b": 1, "a": {"b": 2}}, {"a.b": ("1", "2")}),
         ({"a": {"b": 1}, "a.b": 2}, {"a.b": ("1", "2")}),
     ],

@@ -33,6 +33,8 @@ def print_entries(entries: Iterable[tuple[int, Mapping[str, Any]]], console: Con
             console.print(Text(date, style="bold"))
             day = date
         console.print(_line(seq, clock[:8], entry, console.width))
+    if not day:
+        console.print("No entry matches", style="dim")
 
 
 def _line(seq: int, clock: str, entry: Mapping[str, Any], width: int) -> Text:

@@ -112,12 +112,14 @@ def _lowering(answer: Answer) -> Iterator[str]:
     if any(each.kind == "revocation" for each in standing):
         yield "a newer revocation list"
         return
+    by_organisation = any(each.layer == "organisation" for each in standing)
     for reason in standing:
         if reason.kind == "statement" and remedies.get(reason.name):
             yield f"{reason.name}: {remedies[reason.name]}"
         if reason.kind == "authority" and reason.name == "outside":
             yield 'a grant that allows it (`vigil grant --allow …`), or `mode = "open"` in the settings\' [authority]'
-        if reason.kind in ("rule", "statement") and reason.layer == "default":
+        # Where the organisation asks for a hold, relaxing the default layer changes nothing.
+        if reason.kind in ("rule", "statement") and reason.layer == "default" and not by_organisation:
             yield f"a personal rule with `relaxes default.{reason.name}`"
     if answer.hold is not None:
         who = "the organisation's approvers" if answer.decision.who == "organisation" else "an approver"

@@ -18,9 +18,13 @@ if TYPE_CHECKING:
 @click.command("signal")
 @click.argument("run")
 @click.option("--source", required=True, metavar="NAME", help="The source, which the settings have to register.")
-@click.option("--score", required=True, type=float, metavar="NUMBER", help="From 0, nothing to see, to 1, an alarm.")
+@click.option("--score", required=True, type=float, metavar="NUMBER", help="From 0 (no suspicion) to 1 (an alarm).")
 @click.option(
-    "--for", "seconds", type=Duration(), metavar="TIME", help="How long it counts, as 10m; the source's window at most."
+    "--for",
+    "seconds",
+    type=Duration(),
+    metavar="DURATION",
+    help="How long it counts: 10m; at most the window.",
 )
 @click.option("--key", metavar="FILE", help="The private key of a source that has to sign; by default VIGIL_KEY.")
 @click.option("--state", metavar="DIR", help="The gate's state folder; by default VIGIL_STATE, else the user's own.")
@@ -34,7 +38,7 @@ def signal(
     state: str | None,
     format: str,  # noqa: A002 - the option's name
 ) -> int:
-    """Say a number about RUN, from which the gate derives the detection tier.
+    """Report a detector's score for RUN, from which the gate derives the run's tier.
 
     Exit status: 0 it is in the log; 2 it does not count, or the state folder cannot be used.
     """

@@ -33,7 +33,7 @@ _STANDS = frozenset({"format", "payload", "grant", "signature", "parent", "issue
 @click.option(
     "--details", metavar="FILE", shell_complete=complete, help="What may be done, as RFC 9396 details in JSON."
 )
-@click.option("--for", "duration", metavar="TIME", help="How long the grant counts, from now: 90s, 30m, 8h, 7d, 2w.")
+@click.option("--for", "duration", metavar="DURATION", help="How long it counts, from now: 90s, 30m, 8h, 7d, 2w.")
 @click.option(
     "--from", "parent", metavar="CHAIN", shell_complete=complete, help="The chain that is narrowed; without it, a root."
 )
@@ -42,7 +42,7 @@ _STANDS = frozenset({"format", "payload", "grant", "signature", "parent", "issue
 )
 @click.option("--calls", type=click.IntRange(0), metavar="N", help="How many calls may pass under it; any number.")
 @click.option("--per", type=click.Choice(["run", "hour", "day"]), help="In what time: a run unless you say so.")
-@click.option("--aud", "audience", metavar="AUDIENCE", help="The gate it is for: the origin of its log.")
+@click.option("--aud", "audience", metavar="AUDIENCE", help="The gate it is for: the first part of its log.vkey.")
 @key_options
 @click.option("-o", "--output", default="-", metavar="FILE", help="Where to write; standard output by default.")
 @click.pass_context
@@ -153,7 +153,7 @@ def show(chain_file: str, format: str) -> int:  # noqa: A002 - the option's name
     "--root", "roots", multiple=True, required=True, metavar="KEY", shell_complete=complete,
     help="Whose word counts: a file that holds a key, or `ed25519:…` (repeatable).",
 )  # fmt: skip
-@click.option("--aud", "audience", metavar="AUDIENCE", help="The gate that it is presented to: the origin of its log.")
+@click.option("--aud", "audience", metavar="AUDIENCE", help="The gate that reads it: the first part of its log.vkey.")
 @click.option("--at", "moment", metavar="TIME", help="When: POSIX seconds, or a time as 2026-01-05T10:00:00Z; now.")
 @output_options("human", "json")
 def check(

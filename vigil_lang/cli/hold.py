@@ -152,7 +152,8 @@ def release(
     state: str | None,
     format: str,  # noqa: A002 - the option's name
 ) -> int:
-    """Confirm holds, and for some time all calls like theirs; each of these is still decided and logged.
+    """Confirm holds, and for some time all calls like theirs: of the same agent, user, tool and effects, with any
+    arguments, in any run. The gate still decides and logs each of them.
 
     Exit status: 0 done; 2 a hold waits no more, the key may not confirm it, or the time is longer than the settings
     allow.

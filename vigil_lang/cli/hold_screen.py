@@ -102,6 +102,11 @@ def show_hold(hold: Hold, action: object, at: int, uses: int, console: Console) 
         _title(console, "What was allowed")
         what = "Calls like this" if hold.covers == opened["likeness"] else "This very action"
         _text(console, f"{what}, {_times(hold.uses)}, before {_second(hold.until)}; used: {hold.used:,}")
+        if hold.covers == opened["likeness"]:
+            _text(
+                console,
+                "Like this: same agent, user, tool, effects, policies and authority; any arguments, any run.",
+            )
         if hold.void is not None:
             _text(console, f"It does not count any more: {hold.void}")
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.option("--undo", is_flag=True, help="Revoke it no more. What was made void stays void.")
 @click.option("--key", "source", metavar="FILE", help="The private key that signs the list; by default VIGIL_KEY, else "
               "`keys/revoker.pem` of the state folder.")  # fmt: skip
-@click.option("--for", "seconds", type=Duration(), default="3650d", show_default=True, metavar="TIME",
+@click.option("--for", "seconds", type=Duration(), default="3650d", show_default=True, metavar="DURATION",
               help="How long the list is good for; then every action is held until there is another.")  # fmt: skip
 @click.option("--state", metavar="DIR", help="The gate's state folder; by default VIGIL_STATE, else the user's own.")
 @output_options("human", "json")

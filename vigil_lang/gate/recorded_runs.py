@@ -8,7 +8,7 @@ import msgspec
 
 from vigil_lang.gate.following import begun, time_of
 from vigil_lang.gate.layers import policies_of
-from vigil_lang.gate.log.derivation import MAX_BUNDLE, CannotDerive
+from vigil_lang.gate.log.derivation import CannotDerive, read_bundle
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,8 +38,7 @@ class RecordedRuns:
         found = self._known.get(digest)
         if found is None:
             try:
-                with (self._folder / f"{digest}.json").open("rb") as stream:
-                    found = policies_of(stream.read(MAX_BUNDLE))
+                found = policies_of(read_bundle(self._folder, digest))
             except (OSError, ValueError) as error:
                 found = f"its statements cannot be followed: {error}"
             self._known[digest] = found

@@ -85,7 +85,8 @@ def flatten(args: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     """Arguments by dotted name: ``{"p": {"q": [1, 2]}}`` is ``{"p.q": ("1", "2")}``.
 
     `null` is absent, also as an element; an empty list is an argument with no values; a list of objects gives
-    each of their names the values of all of them; names that collide share their values, in order.
+    each of their names the values of all of them, and its own name too where it has other values beside them; names
+    that collide share their values, in order.
 
     Raises:
         ValueError: nested more than `MAX_DEPTH` deep, or a nested name longer than `MAX_NAME`.
@@ -111,24 +112,53 @@ def _flatten_into(flat: dict[str, tuple[str, ...]], name: str, value: Any) -> No
         flat[key] = (*flat.get(key, ()), *texts)
 
 
-def _collect(found: dict[str, list[str]], name: str, value: Any, depth: int) -> None:
+def _collect(
+    found: dict[str, list[str]],
+    name: str,
+    value: Any,
+    depth: int,
+    beside: str | None = None,
+    mixed: bool | None = None,
+) -> None:
+    """Take in a value: `beside` is the list that has its texts as well, `mixed` whether it is in one of that kind."""
     if depth > MAX_DEPTH:
         raise ValueError(f"arguments are nested more than {MAX_DEPTH} deep")
     match value:
         case None:
             return
         case dict():
-            for key, inner in value.items():
+            for key, element in value.items():
                 if len(name) + len(key) >= MAX_NAME:
                     raise ValueError(f"a nested argument's name is longer than {MAX_NAME} characters")
-                _collect(found, f"{name}.{key}", inner, depth + 1)
+                _collect(found, f"{name}.{key}", element, depth + 1, beside)
         case list():
             if not any(isinstance(item, dict) for item in value):
                 found.setdefault(name, [])
+            mixed = _is_mixed(value) if mixed is None else mixed
             for item in value:
-                _collect(found, name, item, depth + 1)
+                if isinstance(item, dict):
+                    _collect(found, name, item, depth + 1, name if mixed else beside)
+                else:
+                    _collect(found, name, item, depth + 1, beside, mixed)
         case _:
-            found.setdefault(name, []).append(canonical(value))
+            text = canonical(value)
+            found.setdefault(name, []).append(text)
+            if beside is not None:
+                found.setdefault(beside, []).append(text)
+
+
+def _is_mixed(value: list[Any]) -> bool:
+    """Whether a list, with the lists in it, has objects beside other values."""
+    waiting, objects, others = [value], False, False
+    while waiting:
+        for item in waiting.pop():
+            if isinstance(item, list):
+                waiting.append(item)
+            elif isinstance(item, dict):
+                objects = True
+            elif item is not None:
+                others = True
+    return objects and others
 
 
 def number(text: str) -> Decimal | None:

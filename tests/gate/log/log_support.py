@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from contextlib import closing
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from vigil_lang.gate.decide import Action, Approval, Authority, Rule, Table, Tier, decide
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 
     from vigil_lang.gate.decide import Decision
 
-BUNDLE = "p1"
+RULES = b'{"hold": ["payment.transfer"], "block": ["file.write"]}'
+BUNDLE = sha256(RULES).hexdigest()
 BEGIN = 1_790_000_000_000_000
 TOOLS = ("email.send", "file.write", "payment.transfer", "web.get")
 
@@ -76,16 +78,15 @@ def grant(text: str) -> core.Condition:
     return core.ActionIn(frozenset({text}))
 
 
-def derivation(folder: Path) -> Derivation:
-    """What derives the decisions of a folder of the tests."""
-    return Derivation(folder / "policies", table, grant)
+def derivation(folder: Path, *, instead: bytes | None = None) -> Derivation:
+    """What derives the decisions of a folder of the tests, or takes other rules for theirs."""
+    return Derivation(folder / "policies", lambda data: table(instead or data), grant)
 
 
-def write_bundle(folder: Path, name: str = BUNDLE) -> None:
+def write_bundle(folder: Path) -> None:
     """Keep the policies that the decisions of the tests are made by."""
     (folder / "policies").mkdir(exist_ok=True)
-    rules = {"hold": ["payment.transfer"], "block": ["file.write"]}
-    (folder / "policies" / f"{name}.json").write_text(json.dumps(rules))
+    (folder / "policies" / f"{BUNDLE}.json").write_bytes(RULES)
 
 
 def decided(number: int, grants: tuple[str, ...] = ()) -> tuple[dict[str, Any], Decision]:
@@ -98,7 +99,7 @@ def decided(number: int, grants: tuple[str, ...] = ()) -> tuple[dict[str, Any], 
     )
     authority = Authority(open=not grants, grants=tuple(map(grant, grants)))
     given = KernelInputs(action, authority, Tier(), approvals)
-    rules = table(b'{"hold": ["payment.transfer"], "block": ["file.write"]}')
+    rules = table(RULES)
     decision = decide(action, authority, Tier(), rules, approvals)
     return inputs_json(given, grants, {"tool": tool, "input": {}}, {"os": "test"}), decision
 

@@ -11,9 +11,10 @@ import pytest
 import signed_notes
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-from log_support import TOOLS, Clock, append_decision, derivation, filled, new_folder, opened, write_index
+from log_support import BUNDLE, TOOLS, Clock, append_decision, derivation, filled, new_folder, opened, write_index
 from tampering import hashed
 
+from vigil_lang.cli import audit
 from vigil_lang.gate.log import reading, verifying
 from vigil_lang.gate.log.reading import LogCopy
 from vigil_lang.gate.log.verifying import verify
@@ -122,11 +123,20 @@ def test_deleted_plain_values_are_counted_and_no_problem(folder: StateFolder) ->
 
 
 def test_decisions_without_their_policies_cannot_be_judged(folder: StateFolder) -> None:
-    (folder.policies / "p1.json").unlink()
+    (folder.policies / f"{BUNDLE}.json").unlink()
     audit = verify(LogCopy(folder.path), derivation=derivation(folder.path))
     assert audit.cannot_judge
     assert audit.derived["not_derived"] == 15
-    assert "its policies, p1, cannot be used" in audit.problems[0].message
+    assert f"its policies, {BUNDLE}, cannot be used" in audit.problems[0].message
+
+
+def test_policies_that_were_put_in_the_place_of_others_are_none(folder: StateFolder) -> None:
+    """The same rules, told with another text: who reads them a year later has to read what was in force."""
+    bundle = folder.policies / f"{BUNDLE}.json"
+    bundle.write_bytes(bundle.read_bytes() + b" ")
+    audit = verify(LogCopy(folder.path), derivation=derivation(folder.path))
+    assert audit.derived["derived"] == 0
+    assert "another digest than its name" in audit.problems[0].message
 
 
 def test_without_an_index_plain_values_tell_a_removed_entry_from_a_cut_tail(folder: StateFolder) -> None:
@@ -191,9 +201,8 @@ def test_a_folder_that_somebody_keeps_locked_cannot_be_judged(
 
 
 def test_many_problems_are_told_up_to_a_number(folder: StateFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    (folder.policies / "p1.json").write_text('{"block": ["email.send"]}')
     monkeypatch.setattr(verifying, "MAX_TOLD", 5)
-    audit = verify(LogCopy(folder.path), derivation=derivation(folder.path))
+    audit = verify(LogCopy(folder.path), derivation=derivation(folder.path, instead=b'{"block": ["email.send"]}'))
     assert [each.kind for each in audit.problems] == ["decision"] * 6
     assert "more entries have such a problem" in audit.problems[-1].message
 
@@ -375,13 +384,17 @@ def test_replay_derives_the_decisions_of_each_run(vigil: Vigil, folder: StateFol
     assert "no decision" in vigil("audit", "replay", "--state", folder.path, "--run", "r3").out
 
 
-def test_replay_tells_what_does_not_follow_and_what_it_cannot_derive(vigil: Vigil, folder: StateFolder) -> None:
-    (folder.policies / "p1.json").write_text('{"block": ["email.send"]}')
+def test_replay_tells_what_does_not_follow_and_what_it_cannot_derive(
+    vigil: Vigil, folder: StateFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = derivation(folder.path, instead=b'{"block": ["email.send"]}')
+    monkeypatch.setattr(audit, "_derivation", lambda _: other)
     result = vigil("audit", "replay", "--state", folder.path, "--format", "json")
     assert result.status == 1
     assert [each["seq"] for each in json.loads(result.out)["runs"][0]["differing"]] == [1, 2, 3, 5, 6]
     assert "differs  r1" in vigil("audit", "replay", "--state", folder.path).out
-    (folder.policies / "p1.json").unlink()
+    (folder.policies / f"{BUNDLE}.json").unlink()
+    monkeypatch.setattr(audit, "_derivation", lambda log: derivation(log.folder))
     result = vigil("audit", "replay", "--state", folder.path)
     assert result.status == 2
     assert "not judged  r1" in result.out

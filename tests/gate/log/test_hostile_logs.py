@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from log_support import derivation, filled, new_folder, opened
+from log_support import BUNDLE, derivation, filled, new_folder, opened
 
 from vigil_lang.gate.log.export import ocsf, otel, sentence
 from vigil_lang.gate.log.reading import LogCopy
@@ -67,7 +67,7 @@ def test_whatever_a_decision_has_it_is_derived_or_told(
 
 @pytest.mark.parametrize("what", ["pipe", "folder", "link", "noise", "nothing"])
 @pytest.mark.parametrize(
-    "name", ["log.jsonl", "log.vkey", "args.sqlite", "index.sqlite", "checkpoint", "policies/p1.json"]
+    "name", ["log.jsonl", "log.vkey", "args.sqlite", "index.sqlite", "checkpoint", f"policies/{BUNDLE}.json"]
 )
 def test_files_that_are_none(vigil: Vigil, folder: StateFolder, name: str, what: str) -> None:
     path = folder.path / name

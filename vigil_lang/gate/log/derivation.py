@@ -27,7 +27,7 @@ MAX_BUNDLE = 64_000_000
 
 _MEMORY = 4096
 _ENCODE = msgspec.json.Encoder(order="deterministic").encode
-_DIGEST = re.compile(r"[A-Za-z0-9_-]{1,128}")
+_DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 class CannotDerive(Exception):
@@ -41,6 +41,20 @@ class KernelInputs(NamedTuple):
     authority: Authority
     tier: Tier
     approvals: tuple[Approval, ...]
+
+
+def read_bundle(policies: Path, digest: str) -> bytes:
+    """The policies that a digest stands for, from a folder whose content nobody vouches for.
+
+    Raises:
+        OSError, ValueError: they cannot be read, or are others.
+    """
+    if not _DIGEST.fullmatch(digest):
+        raise ValueError("it is no digest")
+    data = read_bytes(policies / f"{digest}.json", MAX_BUNDLE)
+    if sha256(data).hexdigest() != digest:
+        raise ValueError("the file has another digest than its name")
+    return data
 
 
 def inputs_json(given: KernelInputs, grants: Sequence[str], request: object, who: object) -> dict[str, Any]:
@@ -144,12 +158,12 @@ class Derivation:
         return sha256(_ENCODE([policy_digest, members])).digest()
 
     def _table(self, policy_digest: object) -> Table:
-        if not isinstance(policy_digest, str) or not _DIGEST.fullmatch(policy_digest):
+        if not isinstance(policy_digest, str):
             raise CannotDerive("it does not say which policies were in force")
         found = self._tables.get(policy_digest)
         if found is None:
             try:
-                found = self._rules_of_bundle(read_bytes(self._policies / f"{policy_digest}.json", MAX_BUNDLE))
+                found = self._rules_of_bundle(read_bundle(self._policies, policy_digest))
             except Exception as error:  # the policies are data of the folder, which is not trusted
                 found = CannotDerive(f"its policies, {policy_digest}, cannot be used: {error}")
             self._tables[policy_digest] = found

@@ -486,8 +486,8 @@ def _sync_folder(path: Path) -> None:
 
 
 def _read(path: Path, limit: int) -> bytes:
-    """A file that is no link, up to a limit."""
-    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    """A file that is no link, up to a limit. A pipe is read as far as it is written: nobody waits for it."""
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(handle, "rb") as stream:
         return stream.read(limit)
 
