@@ -104,10 +104,10 @@ class CompletionContext:
                     found |= {value: 0 for value in sorted(stated) if value not in found}
         return list(found.items())
 
-    def tested_statements(self) -> list[tuple[Module, tree.Statement | tree.Rule]]:
-        """The statements and rules that tests in this file speak of."""
+    def tested_statements(self) -> list[tuple[Module, tree.Statement]]:
+        """The statements that tests in this file speak of."""
         modules = under_test(self.module, self.namesake)
-        return [(m, item) for m in modules for item in m.file.items if isinstance(item, tree.Statement | tree.Rule)]
+        return [(m, item) for m in modules for item in m.file.items if isinstance(item, tree.Statement)]
 
     def tested_rules(self) -> list[tuple[Module, tree.Rule]]:
         """The rules that tests in this file speak of."""
