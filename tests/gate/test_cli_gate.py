@@ -64,7 +64,7 @@ def test_events_that_are_abstracted_already(world: World) -> None:
 def test_a_bad_request_is_refused_and_noted(world: World, data: bytes) -> None:
     status, answer = decided(world, data)
     assert status == 2
-    assert answer["error"].startswith("error: ")
+    assert answer["error"].startswith("Error: ")
     assert world.kinds() == ["refusal"]
 
 
@@ -113,6 +113,8 @@ def test_outcomes_and_the_end_of_a_run(world: World) -> None:
     again = called("gate", "outcome", "r1", "2", "--status", "ok", "--state", world.state)
     assert (again.status, again.out) == (2, "")
     assert "waits for its outcome" in again.err
+    unknown = called("gate", "end", "nope", "--state", world.state)
+    assert (unknown.status, "no run nope began" in unknown.err) == (2, True)
     assert called("gate", "end", "r1", "--state", world.state).status == 0
     assert world.kinds() == ["policy", "run_start", "decision", "outcome", "run_end"]
     assert (world.state / "checkpoint").exists()

@@ -12,6 +12,7 @@ from vigil_lang.cli.exit_codes import BAD_INPUT, BROKEN_TOOL, CLEAN, FINDINGS
 from vigil_lang.cli.gate_import import import_rules
 from vigil_lang.cli.gate_signal import signal
 from vigil_lang.cli.output import console, output_options
+from vigil_lang.diagnostics.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,15 +30,12 @@ def state_option(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class StateFault(click.ClickException):
-    """The state cannot be read or written; exit status 2."""
+    """The state or the request cannot be read, or written; exit status 2."""
 
     exit_code = BAD_INPUT
 
-    def show(self, file: Any = None) -> None:  # noqa: ARG002 - click's signature
-        """One line on standard error."""
-        from vigil_lang.diagnostics.visible import visible
-
-        click.echo(f"error: {visible(self.format_message())}", err=True)
+    def __init__(self, message: str) -> None:
+        super().__init__(visible(message))
 
 
 def opened(state: str | None) -> Gate:

@@ -143,8 +143,11 @@ class Gate:
 
         Raises:
             StateError: it cannot be written.
+            ValueError: no such run began.
         """
         with self._writing():
+            if self._following.run(run) is None:
+                raise ValueError(f"no run {run} began")
             self.log.append("run_end", {"run": run})
             self.log.checkpoint()
             self._following.forget(run)
