@@ -268,6 +268,7 @@ def test_a_clock_that_no_entry_can_tell_leaves_the_log_readable(world: World) ->
 
 @pytest.mark.parametrize("name", ["log.vkey", "checkpoint", "keys/log.pem"])
 def test_nobody_waits_for_a_pipe_in_the_place_of_a_file(world: World, name: str) -> None:
+    world.ask("get_weather")
     path = world.state / name
     path.unlink(missing_ok=True)
     os.mkfifo(path)
