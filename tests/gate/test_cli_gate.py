@@ -120,6 +120,16 @@ def test_outcomes_and_the_end_of_a_run(world: World) -> None:
     assert (world.state / "checkpoint").exists()
 
 
+def test_a_checkpoint_on_demand(world: World) -> None:
+    decided(world, REQUEST)
+    made = called("gate", "checkpoint", "--state", world.state)
+    assert (made.status, made.out) == (0, (world.state / "checkpoint").read_text(encoding="utf-8"))
+    assert made.out.splitlines()[1] == "3"
+    found = json.loads(called("audit", "verify", "--state", world.state, "--format", "json").out)
+    assert (found["entries"], found["signed_to"], found["problems"]) == (3, 3, [])
+    assert called("audit", "prove", "2", "--state", world.state, "-o", world.folder / "proof").status == 0
+
+
 def test_status(world: World) -> None:
     world.ask("pay", amount=700, to="acme")
     found = json.loads(called("gate", "status", "--state", world.state, "--format", "json").out)

@@ -10,6 +10,7 @@ import pytest
 from cli_support import called
 
 from vigil_lang.cli.demo_gate import Session
+from vigil_lang.gate.log.derivation import misstated
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -93,3 +94,14 @@ def test_a_confirmation_that_nobody_signed_is_found(session: Session, tmp_path: 
     found = json.loads(called("audit", "verify", "--state", state, "--format", "json").out)
     assert [(problem["seq"], problem["kind"]) for problem in found["problems"]] == [(at, "decision")]
     assert "signature" in found["problems"][0]["message"]
+
+
+def test_what_an_entry_says_of_its_action_is_checked(session: Session) -> None:
+    """Whoever has the log's key may sign entries that say another action, tier or binding than was decided about."""
+    list(session.play())
+    entries = [json.loads(line) for line in (session.gate.folder.path / "log.jsonl").read_text().splitlines()]
+    place = next(at for at, entry in enumerate(entries) if entry["kind"] == "decision")
+    recorded = session.gate.log.plain(place, "/inputs")
+    assert misstated(entries[place], recorded) is None
+    for name, other in [("action_digest", "0" * 64), ("binding", "x"), ("likeness", None), ("tier", 3)]:
+        assert misstated({**entries[place], name: other}, recorded) == f"its `{name}` is not that of its inputs"

@@ -161,6 +161,18 @@ def end(run: str, state: str | None) -> None:
         raise StateFault(str(error)) from error
 
 
+@command.command("checkpoint")
+@state_option
+def checkpoint(state: str | None) -> None:
+    """Sign what the log is now, and print the checkpoint: something to keep elsewhere."""
+    from vigil_lang.gate.state import StateError
+
+    try:
+        click.echo(opened(state).checkpoint(), nl=False)
+    except StateError as error:
+        raise StateFault(str(error)) from error
+
+
 @command.command("init")
 @state_option
 @click.option("--workspace", metavar="DIR", default=".", show_default=True, help="Where the agent works.")

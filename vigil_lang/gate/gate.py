@@ -152,6 +152,15 @@ class Gate:
             self.log.checkpoint()
             self._following.forget(run)
 
+    def checkpoint(self) -> str:
+        """Sign what the log is now; gives the signed note.
+
+        Raises:
+            StateError: it cannot be signed or written.
+        """
+        with self._writing():
+            return self.log.checkpoint()
+
     @contextmanager
     def watching(self) -> Iterator[None]:
         """Meanwhile acknowledge new revocation lists as soon as they appear, for the runs that this process follows."""

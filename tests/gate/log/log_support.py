@@ -8,6 +8,7 @@ from contextlib import closing
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from vigil_lang.gate.canonical import digest
 from vigil_lang.gate.decide import Action, Approval, Authority, Rule, Table, Tier, decide
 from vigil_lang.gate.log.derivation import Derivation, KernelInputs, inputs_json, reason_json
 from vigil_lang.gate.log.log import Log, create_log
@@ -115,6 +116,10 @@ def append_decision(log: Log, number: int, run: str = "r1", grants: tuple[str, .
         "approvals": list(decision.approvals),
         "record": {name: list(values) for name, values in decision.record},
         "policy_digest": BUNDLE,
+        "action_digest": digest(inputs["action"]),
+        "binding": inputs["binding"],
+        "likeness": inputs["likeness"],
+        "tier": inputs["tier"]["level"],
         **other,
     }
     return log.append("decision", members, {"/inputs": inputs})

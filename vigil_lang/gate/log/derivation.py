@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from vigil_lang.base.files import read_bytes
+from vigil_lang.gate.canonical import digest
 from vigil_lang.gate.decide import Action, Approval, Authority, Tier, decide
 
 if TYPE_CHECKING:
@@ -115,6 +116,19 @@ def difference(entry: Mapping[str, Any], derived: Decision) -> str | None:
     if (entry.get("record") or {}) != {name: list(values) for name, values in derived.record}:
         return "it does not record what its inputs give"
     return None
+
+
+def misstated(entry: Mapping[str, Any], recorded: Mapping[str, Any]) -> str | None:
+    """What an entry says of its action that its recorded inputs do not, None where nothing."""
+    tier = recorded.get("tier")
+    told = {
+        "action_digest": digest(recorded.get("action")),
+        "binding": recorded.get("binding"),
+        "likeness": recorded.get("likeness"),
+        "tier": tier.get("level") if isinstance(tier, dict) else None,
+    }
+    wrong = next((name for name, value in told.items() if entry.get(name) != value), None)
+    return None if wrong is None else f"its `{wrong}` is not that of its inputs"
 
 
 class Derivation:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 import msgspec
 
 from vigil_lang.gate.confirmation import check_approval, check_denial
-from vigil_lang.gate.log.derivation import CannotDerive, difference
+from vigil_lang.gate.log.derivation import CannotDerive, difference, misstated
 from vigil_lang.gate.log.notes import NoteError
 from vigil_lang.gate.log.reading import CannotRead, LogCopy, Signed, reason, signed
 from vigil_lang.gate.log.tree import EMPTY_ROOT, Frontier
@@ -337,13 +337,14 @@ class _Verification:
             self._derived["not_derived"] += 1
             return
         try:
-            derived = self._derivation.derived(entry.get("policy_digest"), msgspec.json.decode(inputs.value))
+            recorded = msgspec.json.decode(inputs.value)
+            derived = self._derivation.derived(entry.get("policy_digest"), recorded)
+            differs = difference(entry, derived) or misstated(entry, recorded)
         except (CannotDerive, ValueError, RecursionError) as error:
             self._derived["not_derived"] += 1
             self._tell(seq, "unreadable", f"decision {seq} cannot be derived again: {error}")
             return
         self._derived["derived"] += 1
-        differs = difference(entry, derived)
         if differs is not None:
             self._tell(seq, "decision", f"decision {seq} is not what was decided: {differs}")
 
