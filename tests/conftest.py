@@ -69,6 +69,7 @@ UNMEASURED = {
     "differential",
     "editors",
     "examples/test_transparency.py",
+    "gate/decide/test_decide_contract.py",
     "gate/decide/test_decide_properties.py",
     "gate/holds/test_hold_model.py",
     "gate/holds/test_hold_processes.py",

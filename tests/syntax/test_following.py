@@ -51,7 +51,7 @@ def _begun(text: str) -> Beginning:
         ("use", {"NAME", "RELATIVE"}),
         ("param p:", {"TYPE"}),
         ("@severity(", {"NAME", "NUMBER", "RPAR", "STRING"}),
-        ('test "t" { expect A', {"COMMA", "SATISFIED", "VACUOUS", "VIOLATED"}),
+        ('test "t" { expect A', {"ASKS", "COMMA", "SATISFIED", "VACUOUS", "VIOLATED"}),
         ("", {"AT", "LET", "PARAM", "PATTERN", "RULE", "STATEMENT", "TEST", "USE"}),
         ("rule r:", {"WHEN"}),
         ("rule r: when f() then", {"MODE"}),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import os
 import pickle
+import shlex
 import stat
 import sys
 import time
@@ -147,7 +148,7 @@ def test_a_key_comes_from_the_environment_a_command_or_the_users_folder(
 ) -> None:
     environ = {"VIGIL_KEY": ATTACKER.pem().decode()}
     assert load_key(environ=environ).public == ATTACKER.public
-    command = f"{sys.executable} -c \"print(open('{file}').read())\""
+    command = f"{shlex.quote(sys.executable)} -c \"print(open('{file}').read())\""
     assert load_key(command=command, environ=environ).public == ROOT.public
     assert load_key(file, command="false", environ=environ).public == ROOT.public
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "configuration"))
@@ -230,7 +231,7 @@ def test_a_command_has_a_bounded_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(keys, "COMMAND_SECONDS", 0.3)
     begun = time.monotonic()
     assert "printed no key within 0.3 s" in refusal(command="sleep 60")
-    quiet = f'{sys.executable} -c "import os, time; os.close(1); time.sleep(60)"'
+    quiet = f'{shlex.quote(sys.executable)} -c "import os, time; os.close(1); time.sleep(60)"'
     assert "printed no key within 0.3 s" in refusal(command=quiet)
     assert time.monotonic() - begun < 20
 
