@@ -190,3 +190,17 @@ def test_an_unrolled_rule_is_not_judged_out_of_order() -> None:
     assert not follow(
         MonitorEngine([Rule("S", requirement)]), trace, by_denotation(requirement, trace), None, Random(4)
     )
+
+
+def test_equal_states_are_equal_bytes_whatever_was_forgotten_in_between() -> None:
+    output, told = core.Reads("output", True), core.Holds(core.Equals(core.Reads("f"), "x"))
+    said = core.Holds(core.AndC((core.ActionIn(frozenset({"b"})), core.Equals(output, "x"))))
+    trigger = core.Holds(core.Equals(output, "x"))
+    theta = core.Implies(trigger, core.Earlier(core.Implies(told, said), core.Calls(1)))
+    engine = MonitorEngine([Rule("S", core.Requirement(theta, ("x",), trigger))])
+    kept, restored = engine.run(), engine.run()
+    for number, values in enumerate([["M"], ["MN"], ["M", "MN"]], 1):
+        event = Event.of("a", {"f": values}, id=f"e{number}")
+        restored = engine.restore(restored.snapshot())
+        assert kept.step([event]) == restored.step([event])
+        assert kept.snapshot() == restored.snapshot()

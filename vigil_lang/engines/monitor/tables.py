@@ -259,6 +259,8 @@ class Slices:
                 self._operator.step(memory, letter)
             if memory != self._base:
                 slices.append((key, memory))
+        # A slice that was forgotten and came back stands elsewhere than one that was kept all the time.
+        slices.sort(key=lambda each: repr(each[0]))
         return [self._base, slices, self._swept, self._operator.window.forgotten]
 
     def load(self, state: Any) -> None:
