@@ -141,7 +141,7 @@ def test_an_approval_can_be_checked_by_who_reads_the_published_form(hold: Screen
 def test_what_cannot_be_done_is_refused_with_status_2(hold: Screen, verb: str) -> None:
     name = hold.world.ask(Call()).hold or ""
     key = ["--key", hold.keys["alice"]] if verb != "cancel" else []
-    assert hold(verb, "unknown", *key) == (2, "", "error: there is no hold `unknown`\n")
+    assert hold(verb, "unknown", *key) == (2, "", "Error: there is no hold `unknown`\n")
     assert hold(verb, name, *key).status == 0
     again = hold(verb, name, *key)
     assert (again.status, again.out) == (2, "")
@@ -263,4 +263,4 @@ def test_a_state_that_cannot_be_read_is_status_2(hold: Screen, spoil: str, tmp_p
     ):
         result = hold(*args)
         assert (result.status, result.out) == (2, "")
-        assert result.err.startswith("error: ")
+        assert result.err.startswith("Error: ")
