@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
+from vigil_lang.cli.duration import Duration
 from vigil_lang.cli.exit_codes import BAD_INPUT, CLEAN, FINDINGS
 from vigil_lang.cli.key import key_options
 from vigil_lang.cli.options import complete
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
     from vigil_lang.gate.authority.chain import Chain, Link, Payload
 
-_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
-_DURATION = re.compile(r"([1-9][0-9]{0,8})([smhdw])")
 _STANDS = frozenset({"format", "payload", "grant", "signature", "parent", "issuer", "depth"})
 """Kinds of problems that a chain has whoever looks at it, and whenever."""
 
@@ -33,7 +32,9 @@ _STANDS = frozenset({"format", "payload", "grant", "signature", "parent", "issue
 @click.option(
     "--details", metavar="FILE", shell_complete=complete, help="What may be done, as RFC 9396 details in JSON."
 )
-@click.option("--for", "duration", metavar="DURATION", help="How long it counts, from now: 90s, 30m, 8h, 7d, 2w.")
+@click.option(
+    "--for", "duration", type=Duration(), metavar="DURATION", help="How long it counts, from now: 90s, 30m, 8h, 7d, 2w."
+)
 @click.option(
     "--from", "parent", metavar="CHAIN", shell_complete=complete, help="The chain that is narrowed; without it, a root."
 )
@@ -51,7 +52,7 @@ def command(
     to: str | None,
     allow: str | None,
     details: str | None,
-    duration: str | None,
+    duration: int | None,
     parent: str | None,
     depth: int,
     calls: int | None,
@@ -100,7 +101,7 @@ def command(
         if audience not in (None, last.aud):
             _refuse(parent, "a chain is for one audience, and this one is for another", f"that is `{last.aud}`")
         audience = last.aud
-    ends = now + _seconds(duration)
+    ends = now + duration
     if chain is not None and ends > (last_end := min(link.payload.exp for link in chain.links)):
         message = f"the chain ends before this grant does, at {_moment(last_end)}"
         found.append(Diagnostic.of("VGL642", message, Source(parent or "", "")))
@@ -255,14 +256,6 @@ def _audience(given: str | None) -> str:
     if not origin or not rest:
         raise click.UsageError("--aud says which gate it is for: the origin of its log. There is no log here.")
     return origin
-
-
-def _seconds(text: str) -> int:
-    found = _DURATION.fullmatch(text)
-    seconds = int(found[1]) * _UNITS[found[2]] if found else 0
-    if not 0 < seconds <= 10 * 366 * 86_400:
-        raise click.UsageError(f"--for takes a time up to ten years, as 90s, 30m, 8h, 7d or 2w, not '{text}'.")
-    return seconds
 
 
 def _at(text: str) -> int:

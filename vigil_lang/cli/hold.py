@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from vigil_lang.cli.duration import Duration
 from vigil_lang.cli.exit_codes import CLEAN, FINDINGS
 from vigil_lang.cli.gate import StateFault, state_option
 from vigil_lang.cli.key import key_options
@@ -16,11 +16,10 @@ from vigil_lang.cli.output import console, output_options
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from vigil_lang.gate.authority.keys import Key
     from vigil_lang.gate.holds import Holds
     from vigil_lang.gate.log.log import Log
     from vigil_lang.gate.store import Hold
-
-_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 @click.group("hold", no_args_is_help=True)
@@ -49,18 +48,6 @@ def _state(state: str | None) -> Iterator[tuple[Holds, Log]]:
         from vigil_lang.diagnostics.visible import visible
 
         raise StateFault(visible(str(error))) from error
-
-
-class _Duration(click.ParamType[int]):
-    """`90s`, `30m`, `1h` or `2d`, in seconds."""
-
-    name = "duration"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        found = re.fullmatch(r"([0-9]{1,9})([smhd])", str(value))
-        if found is None:
-            self.fail(f"{value!r} is no duration: write 90s, 30m, 1h or 2d.", param, ctx)
-        return int(found[1]) * _SECONDS[found[2]]
 
 
 def _names(function: Any) -> Any:
@@ -105,7 +92,7 @@ def show(name: str, state: str | None, format: str) -> int:  # noqa: A002 - the 
 
 @command.command("wait")
 @click.argument("name", metavar="ID")
-@click.option("--for", "longest", type=_Duration(), default="55s", show_default=True, help="How long, at most 55s.")
+@click.option("--for", "longest", type=Duration(0), default="55s", show_default=True, help="How long, at most 55s.")
 @state_option
 @output_options("human", "json")
 def wait(name: str, longest: int, state: str | None, format: str) -> int:  # noqa: A002 - the option's name
@@ -140,7 +127,7 @@ def approve(
 
 @command.command("release")
 @_names
-@click.option("--for", "seconds", type=_Duration(), required=True, help="For how long: 90s, 30m, 1h.")
+@click.option("--for", "seconds", type=Duration(), required=True, help="For how long: 90s, 30m, 1h.")
 @key_options
 @state_option
 @output_options("human", "json")
@@ -169,14 +156,18 @@ def _approve(
     state: str | None,
     format: str,  # noqa: A002 - the option's name
 ) -> int:
-    from vigil_lang.gate.authority.keys import load_key
-    from vigil_lang.gate.state import state_path
-
-    kept = state_path(state) / "keys" / "approver.pem"
-    key = load_key(key_file, command=key_command, kept=kept)
+    key = _key(key_file, key_command, state)
     with _state(state) as (holds, log):
         _tell(holds.approve(holds.signed(names, key, release=seconds)), log, format)
     return CLEAN
+
+
+def _key(key_file: str | None, key_command: str | None, state: str | None) -> Key:
+    """The approver's key: the one that is named, the user's own, or the one that the state folder keeps."""
+    from vigil_lang.gate.authority.keys import load_key
+    from vigil_lang.gate.state import state_path
+
+    return load_key(key_file, command=key_command, kept=state_path(state) / "keys" / "approver.pem")
 
 
 @command.command("deny")
@@ -195,11 +186,7 @@ def deny(
 
     Exit status: 0 done; 2 a hold waits no more, or the key may not deny it.
     """
-    from vigil_lang.gate.authority.keys import load_key
-    from vigil_lang.gate.state import state_path
-
-    kept = state_path(state) / "keys" / "approver.pem"
-    key = load_key(key_file, command=key_command, kept=kept)
+    key = _key(key_file, key_command, state)
     with _state(state) as (holds, log):
         _tell(holds.deny(holds.signed_denials(names, key)), log, format)
     return CLEAN

@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from vigil_lang.gate.decide.conditions import CONTEXT
 from vigil_lang.gate.state import StateError
+from vigil_lang.semantics.context_fields import CONTEXT
 from vigil_lang.trace.values import canonical
 
 if TYPE_CHECKING:

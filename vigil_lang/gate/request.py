@@ -8,7 +8,7 @@ from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any, Literal
 
 from vigil_lang.gate.canonical import NotCanonical, canonical
-from vigil_lang.gate.decide.conditions import CONTEXT
+from vigil_lang.semantics.context_fields import CONTEXT
 from vigil_lang.trace import Event
 from vigil_lang.trace.values import flatten
 

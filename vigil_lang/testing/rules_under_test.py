@@ -7,10 +7,10 @@ from functools import cache
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from vigil_lang.gate.decide.conditions import CONTEXT, Facts, ask, compiled, every, some
+from vigil_lang.gate.decide.conditions import Facts, ask, compiled, every, some
 from vigil_lang.gate.decide.table import Table, covers, shell_told_by_steps
 from vigil_lang.semantics import core
-from vigil_lang.semantics.context_fields import VIOLATES
+from vigil_lang.semantics.context_fields import CONTEXT, VIOLATES
 from vigil_lang.semantics.lower import Statement
 from vigil_lang.syntax import tree
 from vigil_lang.trace import Trace

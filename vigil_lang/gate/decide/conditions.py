@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
 
 from vigil_lang.semantics import core
+from vigil_lang.semantics.context_fields import CONTEXT
 from vigil_lang.semantics.denotation import compare
 from vigil_lang.semantics.text_patterns import predicate
 from vigil_lang.semantics.views import members, viewed
@@ -17,9 +18,6 @@ from vigil_lang.trace.values import number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-
-CONTEXT: Final = "context."
-"""What the names of fields begin with that speak of the moment, not of the action."""
 
 MAX_DEPTH: Final = 120
 """How deeply a condition may be nested: a limit of its own, for the interpreter's depends on who calls."""

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec.structs import replace
 
-from vigil_lang.gate.decide.conditions import CONTEXT, Facts, ask
+from vigil_lang.gate.decide.conditions import Facts, ask
 from vigil_lang.gate.decide.model import Decision, Reason
 from vigil_lang.gate.decide.table import covers, shell_told_by_steps
+from vigil_lang.semantics.context_fields import CONTEXT, VIOLATES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -65,12 +66,12 @@ def _mode(reasons: Sequence[Reason]) -> Mode:
 def _facts(action: Action, tier: Tier) -> list[Facts]:
     """What conditions are asked of, event by event: `context.violates` has the names of the statements it breaks."""
     level = (str(tier.level),) if tier.level in _TIERS else ()
-    context = {**action.context, f"{CONTEXT}tier": level, f"{CONTEXT}violates": ()}
+    context = {**action.context, f"{CONTEXT}tier": level, VIOLATES: ()}
     found = []
     for event in action.events:
         broken = [one for one in action.broken if one.event in (None, event.id)]
         names = dict.fromkeys(name for one in broken for name in (one.name, f"{one.layer}.{one.name}"))
-        at = {**context, f"{CONTEXT}violates": tuple(names)} if names else context
+        at = {**context, VIOLATES: tuple(names)} if names else context
         found.append(Facts(event.names(), event.names(), event.args, at))
     return found
 
