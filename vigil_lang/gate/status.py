@@ -10,8 +10,7 @@ if TYPE_CHECKING:
 
 def status_of(gate: Gate) -> dict[str, Any]:
     """What a gate goes by, which holds wait, and which runs are live, as JSON values (`vigil.status/1`)."""
-    with gate.folder.lock():
-        gate.refresh()
+    with gate.holds.transaction():
         at = gate.now() // 1_000_000
         revoked = gate.revoked()
         return {
