@@ -10,14 +10,26 @@ READY := $(VENV)/.ready
 # rewrites the assertions of all tests.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test quick lint types bench fmt fuzz differential mutants rule vscode clean
+.PHONY: demo test e2e postgres quick lint types bench fmt fuzz differential mutants rule vscode clean
 
 demo: $(READY)
 	@"$(BIN)/vigil" demo
 
 test: lint types
 	@"$(BIN)/python" tests/editors/install.py nvim
+	@"$(BIN)/python" tests/e2e/install_hosts.py claude
 	"$(BIN)/pytest" -n 2 --cov --cov-report=term $(PYTEST_ARGS)
+
+# The hook against the real agents, offline: docs/e2e.md is written from what is found.
+e2e: $(READY)
+	@"$(BIN)/python" tests/e2e/install_hosts.py
+	rm -rf .e2e/results
+	VIGIL_E2E=1 timeout 3600 "$(BIN)/pytest" -q -n 2 tests/e2e -k does_what; "$(BIN)/python" -m tests.e2e.page
+
+# The gate with its log in PostgreSQL: tests/postgres/server.py starts the one that Debian's package `postgresql` has.
+postgres: $(READY)
+	"$(BIN)/pytest" -q -n 2 tests/gate/storage tests/gate/test_gate.py tests/gate/test_gate_snapshots.py \
+		tests/gate/holds/test_holds.py $(PYTEST_ARGS)
 
 quick: lint types
 	"$(BIN)/pytest" -q -n 2 -m "not slow" $(PYTEST_ARGS)
@@ -36,6 +48,8 @@ bench: $(READY)
 	"$(BIN)/python" -m compileall -q vigil_lang lsp/vigil_lsp
 	"$(BIN)/python" tests/bench.py
 	"$(BIN)/python" tests/bench_audit.py
+	"$(BIN)/python" tests/bench_mcp.py
+	"$(BIN)/python" tests/bench_service.py
 
 fmt: $(READY)
 	"$(BIN)/ruff" check --fix .
@@ -44,6 +58,7 @@ fmt: $(READY)
 
 fuzz: $(READY)
 	"$(BIN)/python" tests/fuzz_parser.py --count 1000000
+	VIGIL_FUZZ=1 "$(BIN)/pytest" -q tests/service/security/test_service_fuzzing.py -k ten_thousand
 
 differential: $(READY)
 	"$(BIN)/python" -m tests.differential.long_run --count 100000
@@ -52,6 +67,7 @@ differential: $(READY)
 	"$(BIN)/python" -m tests.gate.authority.forgeries --count 100000
 	"$(BIN)/python" -m tests.gate.log.tampering --count 10000
 	"$(BIN)/python" -m tests.gate.crashes --count 1000
+	"$(BIN)/python" -m tests.points.daemon.kills --count 1000
 
 # Every branch of the gate's kernel is tried by its own tests, and each small change of it is noticed by one: the
 # survivors are those that docs/gate-kernel.md explains.
@@ -66,6 +82,7 @@ $(READY): pyproject.toml
 	"$(PYTHON)" -m venv "$(VENV)"
 	"$(BIN)/python" -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
 	"$(BIN)/python" -m pip install --quiet --disable-pip-version-check --editable . --group dev
+	"$(BIN)/python" -m pip install --quiet --disable-pip-version-check --group adapters
 	"$(BIN)/python" -m compileall -q vigil_lang lsp/vigil_lsp
 	@touch "$@"
 

@@ -180,10 +180,12 @@ def main() -> None:
         row(f"{events:,} events", total, target, f"encoding {encode * 1000:.0f} ms, the rest Z3 and its text")
     _counting()
     from bench_gate import gate
+    from bench_hook import hooks
     from bench_lsp import language_server  # late: both take names from here
     from bench_monitor import monitors
 
     gate()
+    hooks()
     monitors()
     language_server()
 

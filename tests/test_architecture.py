@@ -33,7 +33,7 @@ LAYERS = (
     "__init__", "version", "diagnostics", "base", "english",
     "trace", "syntax", "semantics", "verdict", "ingest", "abstraction", "runs",
     "signatures", "project", "engines", "api", "enforce", "gate", "documents", "analysis", "report", "pygments",
-    "testing", "lint", "draft", "cli", "action", "__main__",
+    "service", "points", "adapters", "testing", "lint", "draft", "cli", "action", "__main__",
 )  # fmt: skip
 """The packages and modules, each below those that may import it."""
 
@@ -122,9 +122,9 @@ def test_nobody_imports_the_server() -> None:
 FORM_NAMES = {*FORMS, "always"}
 OTHER_WORDS = {
     "vigil_lang/abstraction/shell/structure.py: until": "the shell's loop",
-    "vigil_lang/cli/hold.py: until": "the end of an approval, as it is published",
     "vigil_lang/cli/output.py: always": "colours, always",
     "vigil_lang/gate/confirmation.py: until": "the end of a release, as it is signed",
+    "vigil_lang/gate/hold_json.py: until": "the end of an approval, as it is published",
     "lsp/vigil_lsp/operator_help.py: until": "the operator between two conditions",
     "lsp/vigil_lsp/completing/keywords.py: always": "what the editor says of the one form that has no row",
 }

@@ -14,8 +14,7 @@ docs/api.md says more. Names are imported on first use, so that ``import vigil_l
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False  # without `typing`, whose import takes longer than a hook has
 if TYPE_CHECKING:
     from vigil_lang.abstraction.run import Options as Options
     from vigil_lang.api import Call as Call

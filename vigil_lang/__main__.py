@@ -1,9 +1,11 @@
-"""The `vigil` command. `--version` answers before anything is imported."""
+"""The `vigil` command. `--version` and hooks answer before the command line is imported."""
 
 from __future__ import annotations
 
 import os
 import sys
+
+_VERBS_OF_HOOK = (["install"], ["package"], ["status"], ["uninstall"], ["--help"], ["-h"])
 
 
 def main() -> None:
@@ -13,6 +15,10 @@ def main() -> None:
 
         print(f"vigil {__version__}")
         return
+    if sys.argv[1:2] == ["hook"] and sys.argv[2:3] not in ([], *_VERBS_OF_HOOK):
+        from vigil_lang.points.daemon.asking import main as ask
+
+        sys.exit(ask(sys.argv[2:]))
     from vigil_lang.base.processes import import_path
     from vigil_lang.cli.exit_codes import BROKEN_TOOL
 

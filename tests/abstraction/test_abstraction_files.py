@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import random
 from typing import TYPE_CHECKING
 
 from vigil_lang.abstraction import files
 from vigil_lang.abstraction.files import KnownFiles
+from vigil_lang.abstraction.paths import is_below
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -79,3 +81,21 @@ def test_nothing_outside_the_folder_is_read(tmp_path: Path) -> None:
     assert known.get("/x/skills/link") is None
     assert known.get("/x/skills/binary") is None
     assert known.get("/x/skills/") is None
+
+
+def test_what_lies_below_a_file_that_is_forgotten_is_found_in_whatever_folder() -> None:
+    rng = random.Random(7)
+    for _ in range(300):
+        files = KnownFiles()
+        paths = {
+            rng.choice(["", "/", "~/", "C:/", "./"]) + "/".join(rng.choices(["a", "b", "a.b"], k=rng.randint(1, 4)))
+            for _ in range(12)
+        }
+        for path in paths:
+            files._know(path, path)
+        gone = rng.choice([*sorted(paths), ".", "/", "~", "a", "/a", "~/a/*", "/*", "*", "a/b*", "C:", "/a/b/*/c"])
+        whole = gone.partition("*")[0].rpartition("/")[0] or "/" if "*" in gone else gone
+        files.forget(gone)
+        assert {path for path in paths - {gone} if files.get(path) is None} == {
+            path for path in paths - {gone} if is_below(path, whole)
+        }

@@ -54,7 +54,7 @@ def groupless(match: re.Match[str]) -> bool:
 
 def regex(written: tree.Regex) -> re.Pattern[str]:
     # A letter of `\w` is one of ASCII, as RE2 has it.
-    raw = written.raw.replace("\\/", "/").replace("\\w", "[0-9A-Za-z_]")
+    raw = written.raw.replace("\\/", "/").replace("\\w", "(?-i:[0-9A-Za-z_])")
     return re.compile(raw, re.IGNORECASE if written.ignore_case else 0)
 
 

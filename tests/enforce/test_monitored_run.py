@@ -166,8 +166,11 @@ def test_all_that_can_happen_is_in_a_snapshot() -> None:
         ("e3.1", ("/srv/x",)),
         ("m1", None),
     ]
-    restored = PolicyMonitor([]).restore(run.snapshot())
-    assert (restored.trace, restored.snapshot()) == (run.trace, run.snapshot())
+    snapshot = run.snapshot()
+    for policies in ([parse_policy(CHECKED)], []):
+        restored = PolicyMonitor(policies).restore(snapshot)
+        assert restored.trace == run.trace
+        assert (restored.snapshot() == snapshot) is bool(policies)
 
 
 def test_denied_events_are_forgotten() -> None:
@@ -178,3 +181,29 @@ def test_denied_events_are_forgotten() -> None:
     run.begin([Event.of("a", id="two")])
     restored = PolicyMonitor([parse_policy("statement S: atmost[1](a())")]).restore(run.snapshot())
     assert [run.propose([Event.of("a")]).decision for run in (run, restored)] == ["block", "block"]
+
+
+@pytest.mark.parametrize(
+    ("command", "decision"),
+    [
+        ("pytest && git push", "pass"),
+        ("set -e; pytest; git push", "pass"),
+        ("cd a; pytest && git push", "pass"),
+        ("pytest && (git status; git push)", "pass"),
+        ("pytest; ls", "pass"),
+        ("pytest; git push", "block"),
+        ("pytest || git push", "block"),
+        ("pytest | tail; git push", "block"),
+        ("pytest & git push", "block"),
+        ("if pytest; then :; fi; git push", "block"),
+        ("bash -c 'pytest; git push'", "block"),
+        ("pytest || " + "make x || " * 40 + "git push", "block"),
+    ],
+)
+def test_a_step_that_may_fail_unnoticed_guards_nothing_after_it(command: str, decision: str) -> None:
+    """Where the call succeeds, it has to follow that the guard did; and that a step may fail is not held against it."""
+    text = (
+        "policy p\nstatement t: prec(git.push(), test.run(status = ok))\nstatement f: abs(test.run(status = error))\n"
+    )
+    run = PolicyMonitor([parse_policy(text)]).run()
+    assert run.propose(Call("c", "Bash", {"command": command})).decision == decision

@@ -83,7 +83,7 @@ def killed(world: World, seed: int) -> list[list[Any]]:
 def check(world: World, told: list[list[Any]]) -> None:
     """Hold what was told against the log, and the log against itself."""
     gate = world.opened()
-    entries = world.entries()
+    entries = world.entries(gate)
     uses: Counter[str] = Counter()
     for entry in entries:
         if entry["kind"] == "decision":
@@ -105,11 +105,13 @@ def check(world: World, told: list[list[Any]]) -> None:
     audit = verify(LogCopy(world.state), derivation=derivation)
     assert not audit.problems, audit.problems
     assert world.ask("get_weather", gate, run="after").decision.mode == "pass"
+    gate.close()
 
 
 def play(folder: Path, count: int, seed: int = 0) -> Counter[str]:
     """Kill so many children one after the other; gives how often each thing was told."""
     world = World(folder)
+    world.gate.close()  # each child is forked: what SQLite has open does not survive that
     done: Counter[str] = Counter()
     told: list[list[Any]] = []
     for number in range(count):

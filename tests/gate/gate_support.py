@@ -48,7 +48,13 @@ class World:
     """A state folder with policies, and gates over it: each is what a process has."""
 
     def __init__(
-        self, folder: Path, *, organisation: str = ORGANISATION, personal: str = PERSONAL, **more: str
+        self,
+        folder: Path,
+        *,
+        organisation: str = ORGANISATION,
+        personal: str = PERSONAL,
+        database: str = "",
+        **more: str,
     ) -> None:
         self.at = START * 1_000_000
         self.folder = folder
@@ -62,6 +68,8 @@ class World:
         self.set("default = true", "default = false")
         for old, new in more.items():
             self.set(old, new)
+        if database:
+            self.set("[layers]", f'[storage]\npostgres = "{database}"\n\n[layers]')
         self.gate = self.opened()
 
     def set(self, old: str, new: str) -> None:
@@ -93,8 +101,9 @@ class World:
         assert answer.hold is not None
         self.gate.holds.deny(self.gate.holds.signed_denials([answer.hold.id], self.key("approver")))
 
-    def entries(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in (self.state / "log.jsonl").read_text(encoding="utf-8").splitlines()]
+    def entries(self, gate: Gate | None = None) -> list[dict[str, Any]]:
+        storage = (gate or self.gate).storage
+        return [json.loads(line) for line in storage.lines(0, storage.look()[1])]
 
     def kinds(self) -> list[str]:
         return [entry["kind"] for entry in self.entries()]

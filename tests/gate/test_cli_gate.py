@@ -114,10 +114,21 @@ def test_outcomes_and_the_end_of_a_run(world: World) -> None:
     assert (again.status, again.out) == (2, "")
     assert "waits for its outcome" in again.err
     unknown = called("gate", "end", "nope", "--state", world.state)
-    assert (unknown.status, "no run nope began" in unknown.err) == (2, True)
+    assert (unknown.status, "there is no run nope" in unknown.err) == (2, True)
     assert called("gate", "end", "r1", "--state", world.state).status == 0
     assert world.kinds() == ["policy", "run_start", "decision", "outcome", "run_end"]
     assert (world.state / "checkpoint").exists()
+
+
+def test_outcomes_by_the_id_of_the_host(world: World) -> None:
+    status, answer = decided(world, REQUEST | {"outcomes": "reported", "call": "toolu_1", "observe": True})
+    assert (status, answer["observed"]) == (0, True)
+    for named in ([], ["2", "--call", "toolu_1"]):
+        wrong = called("gate", "outcome", "r1", *named, "--status", "ok", "--state", world.state)
+        assert (wrong.status, "named by SEQ or by --call" in wrong.err) == (2, True)
+    for status, told in ((0, ""), (2, "no call of the run r1 with the id toolu_1 waits for its outcome")):
+        found = called("gate", "outcome", "r1", "--call", "toolu_1", "--status", "ok", "--state", world.state)
+        assert (found.status, told in found.err) == (status, True)
 
 
 def test_a_checkpoint_on_demand(world: World) -> None:

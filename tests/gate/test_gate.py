@@ -266,6 +266,7 @@ def test_a_clock_that_no_entry_can_tell_leaves_the_log_readable(world: World) ->
     assert world.ask("get_weather", world.opened()).decision.mode == "pass"
 
 
+@pytest.mark.folder
 @pytest.mark.parametrize("name", ["log.vkey", "checkpoint", "keys/log.pem"])
 def test_nobody_waits_for_a_pipe_in_the_place_of_a_file(world: World, name: str) -> None:
     world.ask("get_weather")
@@ -276,6 +277,7 @@ def test_nobody_waits_for_a_pipe_in_the_place_of_a_file(world: World, name: str)
         world.opened().end("r1")
 
 
+@pytest.mark.folder
 def test_a_damaged_log_blocks(world: World) -> None:
     world.ask("get_weather")
     log = world.state / "log.jsonl"
@@ -285,6 +287,7 @@ def test_a_damaged_log_blocks(world: World) -> None:
         world.opened()
 
 
+@pytest.mark.folder
 def test_a_cut_log_blocks(world: World) -> None:
     for _ in range(3):
         world.ask("get_weather")
@@ -295,6 +298,7 @@ def test_a_cut_log_blocks(world: World) -> None:
     assert "cut" in answer.decision.reasons[0].message
 
 
+@pytest.mark.folder
 def test_a_full_disk_blocks(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     world.ask("get_weather")
     write = os.write
@@ -315,6 +319,7 @@ def test_a_full_disk_blocks(world: World, monkeypatch: pytest.MonkeyPatch) -> No
     assert world.ask("get_weather").decision.mode == "pass"
 
 
+@pytest.mark.folder
 def test_deleted_arguments_block_what_rests_on_them(world: World) -> None:
     world.ask("get_invoice", invoice="i7")
     for suffix in ("", "-wal", "-shm"):

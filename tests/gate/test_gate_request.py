@@ -21,6 +21,14 @@ def test_a_call() -> None:
     assert found.action == {"tool": "t", "input": {"x": 1}}
 
 
+def test_what_an_enforcement_point_says_of_a_call() -> None:
+    said = {"call": "toolu_1", "session": "sub", "parent": "toolu_0", "directory": "/srv", "observe": True}
+    found = read_request(json.dumps(CALL | said))
+    assert {name: getattr(found, name) for name in said} == said
+    plain = read_request(json.dumps(CALL))
+    assert (plain.call, plain.session, plain.parent, plain.directory, plain.observe) == (None, "", None, None, False)
+
+
 def test_events() -> None:
     events = [{"action": "rm", "kinds": ["file.delete"], "args": {"path": ["/a", "/b"]}}]
     found = read_request(json.dumps({"run": "r", "agent": "a", "events": events}))
@@ -51,6 +59,9 @@ def test_events() -> None:
         (json.dumps(CALL | {"action": {"input": {}}}), "`action.tool` has to be a text"),
         (json.dumps(CALL | {"context": {"tier": 0}}), "`context.tier` is for the gate to fill in"),
         (json.dumps(CALL | {"outcomes": "maybe"}), "`outcomes` is"),
+        (json.dumps(CALL | {"observe": 1}), "`observe` is true or false"),
+        (json.dumps(CALL | {"call": ""}), "`call` has to be a text that is not empty"),
+        (json.dumps(CALL | {"session": 1}), "`session` has to be a text"),
         ('{"run":"r","agent":"a","action":{"tool":"t","input":{"x":NaN}}}', "NaN is no number"),
         ('{"run":"r","agent":"a","action":{"tool":"t","input":{"x":1e400}}}', "not finite"),
         ('{"run":"r","agent":"a","action":{"tool":"t","input":{"x":1e' + "9" * 20 + "}}}", "beyond"),

@@ -164,6 +164,14 @@ STARTS = {
     "vigil_lang/gate/authority/keys.py": {"subprocess"},
     # A command of the operator's own settings, told of holds.
     "vigil_lang/gate/notify.py": {"subprocess"},
+    # This program itself: the daemon.
+    "vigil_lang/points/daemon/asking.py": {"posix_spawn"},
+    # git, in a repository of our own and without anybody's settings.
+    "vigil_lang/points/checkpoints/repository.py": {"subprocess"},
+    # The server that the proxy was called with.
+    "vigil_lang/points/mcp/servers.py": {"create_subprocess_exec"},
+    # The registered hook, and the host's own `--version`, where a person asks by `vigil hook status`.
+    "vigil_lang/points/install/trial.py": {"subprocess"},
     "lsp/vigil_lsp/recordings/process.py": {"create_subprocess_exec"},
     # Between the server and the process that it started.
     "lsp/vigil_lsp/recordings/messages.py": {"pickle"},

@@ -24,6 +24,7 @@ BOUNDED_BY_WHAT_SHIPS = {
     "vigil_lang/abstraction/scripts/libraries.py:_pure_roots": "the languages of pure.toml; others raise",
     "vigil_lang/abstraction/scripts/libraries.py:_roots": "the languages of stdlib/libraries; others raise",
     "vigil_lang/abstraction/scripts/libraries.py:libraries": "the languages of stdlib/libraries; others raise",
+    "vigil_lang/service/page/rendering.py:_file": "the files of the page",
     "vigil_lang/report/pages.py:rule_of": "the codes of the registry; others raise",
     "lsp/vigil_lsp/semantic_highlighting.py:_below": "the types of nodes of a tree",
 }

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from functools import cache
+from typing import TypeVar
 
 from hypothesis import strategies as st
 
+from tests.strategies.choices import booleans, pick, up_to
 from vigil_lang.semantics import core
 from vigil_lang.semantics.range_restriction import unbound
 from vigil_lang.semantics.text_patterns import AnyOf, Expression, Glob
+
+T = TypeVar("T")
 
 PLAIN_FIELDS = (core.Reads("f"), core.Reads("g"), core.Reads("p.q"), core.Reads("output", output=True))
 VIEWS = (
@@ -38,6 +43,8 @@ BOUNDS = (
 )
 
 _fields = st.sampled_from(FIELDS)
+_bounds = st.sampled_from(BOUNDS)
+_counts = st.integers(1, 3)
 _ground = st.one_of(
     st.sampled_from(NAMES).map(core.ActionIn),
     st.sampled_from((Glob("a*"), Expression("k$"), AnyOf((Glob("a"), Glob("?k"))))).map(core.ActionMatches),
@@ -51,39 +58,48 @@ _ground = st.one_of(
     st.tuples(_fields, st.sampled_from(TEXTS)).map(lambda t: core.ContainsText(*t)),
 )
 
+_one_at_most = st.lists(_ground, max_size=1)
 
+
+@cache
+def _up_to_three(items: st.SearchStrategy[T]) -> st.SearchStrategy[list[T]]:
+    return st.lists(items, max_size=3)
+
+
+@cache
 @st.composite
 def conditions(draw: st.DrawFn, variables: tuple[str, ...], depth: int = 2) -> core.Condition:
     """A condition; about half of its tests mention a variable if there are any."""
-    kind = draw(st.integers(0, 9)) if depth else 0
+    kind = draw(up_to(9)) if depth else 0
     if kind <= 4:
-        if not variables or draw(st.integers(0, 2)) == 0:
+        if not variables or draw(up_to(2)) == 0:
             return draw(_ground)
-        kind = draw(st.integers(0, 6))
+        kind = draw(up_to(6))
         if kind == 1:
-            operator = draw(st.sampled_from(("<", "<=", ">", ">=")))
-            return core.ComparesWith(draw(_fields), operator, draw(st.sampled_from(variables)))
+            operator = draw(pick("<", "<=", ">", ">="))
+            return core.ComparesWith(draw(_fields), operator, draw(pick(*variables)))
         test = core.Contains if kind == 0 else core.Equals
-        return test(draw(_fields), draw(st.sampled_from(variables)))
+        return test(draw(_fields), draw(pick(*variables)))
     if kind == 5:
         return core.NotC(draw(conditions(variables, depth - 1)))
-    if kind == 9 and draw(st.booleans()):
+    if kind == 9 and draw(booleans):
         return core.Entry(
-            core.Reads("output", True, (core.View("json", draw(st.sampled_from(("", "[*]")))),)),
+            core.Reads("output", True, (core.View("json", draw(pick("", "[*]"))),)),
             draw(of_entry(variables)),
         )
-    items = tuple(draw(st.lists(conditions(variables, depth - 1), max_size=3)))
+    items = tuple(draw(_up_to_three(conditions(variables, depth - 1))))
     return core.OrC(items) if kind == 6 else core.AndC(items)
 
 
+@cache
 @st.composite
 def of_entry(draw: st.DrawFn, variables: tuple[str, ...]) -> core.Condition:
     """A condition on the members of an entry."""
     items: list[core.Condition] = []
-    for _ in range(draw(st.integers(1, 2))):
+    for _ in range(draw(pick(1, 2))):
         member = draw(st.sampled_from(MEMBERS))
-        if variables and draw(st.booleans()):
-            items.append(core.Equals(member, draw(st.sampled_from(variables))))
+        if variables and draw(booleans):
+            items.append(core.Equals(member, draw(pick(*variables))))
         else:
             items.append(
                 draw(
@@ -96,19 +112,21 @@ def of_entry(draw: st.DrawFn, variables: tuple[str, ...]) -> core.Condition:
                     )
                 )
             )
-    found = core.AndC(tuple(items)) if draw(st.booleans()) else core.OrC(tuple(items))
-    return core.NotC(found) if draw(st.integers(0, 5)) == 0 else found
+    found = core.AndC(tuple(items)) if draw(booleans) else core.OrC(tuple(items))
+    return core.NotC(found) if draw(up_to(5)) == 0 else found
 
 
+@cache
 @st.composite
 def patterns(draw: st.DrawFn, variables: tuple[str, ...]) -> core.Condition:
     """What policies mostly say: an action whose arguments carry the variables."""
-    names = draw(st.sampled_from((frozenset({"a", "b"}), frozenset({"a", "b", "c", "k"}), frozenset({"a"}))))
-    equals = [core.Equals(draw(_fields), x) for x in variables if draw(st.integers(0, 3))]
-    more = draw(st.lists(_ground, max_size=1)) if draw(st.integers(0, 3)) == 0 else []
+    names = draw(pick(frozenset({"a", "b"}), frozenset({"a", "b", "c", "k"}), frozenset({"a"})))
+    equals = [core.Equals(draw(_fields), x) for x in variables if draw(up_to(3))]
+    more = draw(_one_at_most) if draw(up_to(3)) == 0 else []
     return core.AndC((core.ActionIn(names), *equals, *more))
 
 
+@cache
 def held(variables: tuple[str, ...], role: str = "condition") -> st.SearchStrategy[core.Holds]:
     """A condition in its place."""
     return (patterns(variables) | conditions(variables)).map(lambda condition: core.Holds(condition, role))
@@ -117,15 +135,16 @@ def held(variables: tuple[str, ...], role: str = "condition") -> st.SearchStrate
 @st.composite
 def counted(draw: st.DrawFn, inner: st.SearchStrategy[core.Theta]) -> core.Theta:
     """A count or a sum, with any window, reset and unit."""
-    body, bound = draw(inner), draw(st.sampled_from(BOUNDS))
-    reset = draw(inner) if draw(st.integers(0, 2)) == 0 else None
-    if draw(st.booleans()):
-        limit = draw(st.sampled_from((Decimal(0), Decimal(7), Decimal("13.5"))))
+    body, bound = draw(inner), draw(_bounds)
+    reset = draw(inner) if draw(up_to(2)) == 0 else None
+    if draw(booleans):
+        limit = draw(pick(Decimal(0), Decimal(7), Decimal("13.5")))
         return core.Exceeds(limit, draw(_fields), body, bound, reset)
-    distinct = draw(_fields) if draw(st.integers(0, 2)) == 0 else None
-    return core.Repeated(draw(st.integers(1, 3)), body, bound, reset, distinct)
+    distinct = draw(_fields) if draw(up_to(2)) == 0 else None
+    return core.Repeated(draw(_counts), body, bound, reset, distinct)
 
 
+@cache
 def wheres(variables: tuple[str, ...]) -> st.SearchStrategy[core.Theta]:
     """A test of the variables alone."""
     fields = st.sampled_from([core.Reads(x) for x in variables] + [core.Reads(variables[0], views=VIEWS[0])])
@@ -140,58 +159,60 @@ def wheres(variables: tuple[str, ...]) -> st.SearchStrategy[core.Theta]:
     return (tests | tests.map(core.NotC)).map(core.Where)
 
 
+@cache
 @st.composite
 def thetas(draw: st.DrawFn, variables: tuple[str, ...], depth: int = 3) -> core.Theta:
     """A temporal body; `Clear` and `Repeated` too, which the surface has only inside `until` and `atmost`."""
-    kind = draw(st.integers(0, 9)) if depth else 0
+    kind = draw(up_to(9)) if depth else 0
     if kind <= 1:
-        if draw(st.integers(0, 9)) == 0:
+        if draw(up_to(9)) == 0:
             return draw(wheres(variables)) if variables else core.Last()
         return draw(held(variables))
     inner = thetas(variables, depth - 1)
     if kind <= 4:
-        diamond = draw(st.sampled_from((core.Earlier, core.Later)))
-        return diamond(draw(inner), draw(st.sampled_from(BOUNDS)))
+        diamond = draw(pick(core.Earlier, core.Later))
+        return diamond(draw(inner), draw(_bounds))
     match kind:
-        case 5 if draw(st.booleans()):
+        case 5 if draw(booleans):
             return core.Not(draw(inner))
         case 5:
             return draw(counted(inner))
         case 6:
-            interval = draw(st.sampled_from((core.Since, core.Until, None)))
+            interval = draw(pick(core.Since, core.Until, None))
             if interval is None:
                 return core.Clear(draw(inner), draw(inner))
-            return interval(draw(inner), draw(inner), draw(st.sampled_from(BOUNDS)), draw(st.booleans()))
+            return interval(draw(inner), draw(inner), draw(_bounds), draw(booleans))
         case 7:
             return core.Implies(draw(inner), draw(inner))
         case _:
-            return draw(st.sampled_from((core.And, core.Or)))(tuple(draw(st.lists(inner, max_size=3))))
+            return draw(pick(core.And, core.Or))(tuple(draw(_up_to_three(inner))))
 
 
+@cache
 @st.composite
 def presets(draw: st.DrawFn, variables: tuple[str, ...]) -> core.Requirement:
     """The □Θ of a form, as lowering writes it, possibly with a scope."""
     first = draw(held(variables, "trigger"))
     trigger: core.Theta = first
-    if draw(st.integers(0, 3)) == 0:
+    if draw(up_to(3)) == 0:
         trigger = core.And((first, core.Earlier(draw(held(variables, "scope")))))
-    if variables and draw(st.integers(0, 3)) == 0:
+    if variables and draw(up_to(3)) == 0:
         trigger = core.And((trigger, draw(wheres(variables))))
     other = held(variables, "guard")
-    match draw(st.integers(0, 7)):
+    match draw(up_to(7)):
         case 0:
             return requirement(core.Not(trigger))
         case 1:
-            body: core.Theta = core.Earlier(draw(other), draw(st.sampled_from(BOUNDS)))
+            body: core.Theta = core.Earlier(draw(other), draw(_bounds))
         case 2:
-            body = core.Later(draw(other), draw(st.sampled_from(BOUNDS)))
+            body = core.Later(draw(other), draw(_bounds))
         case 3:
             resolution = draw(other)
             body = core.Or((resolution, core.Later(core.Or((resolution, first)))))
         case 4:
             body = core.Clear(draw(other), draw(held(variables, "forbidden")))
         case 5:
-            body = core.Not(core.Repeated(draw(st.integers(1, 3)), trigger))
+            body = core.Not(core.Repeated(draw(_counts), trigger))
         case 6:
             body = core.Not(draw(counted(st.just(trigger))))
         case _:
@@ -209,8 +230,13 @@ def requirement(theta: core.Theta) -> core.Requirement:
 @st.composite
 def requirements(draw: st.DrawFn) -> core.Requirement:
     """A requirement over up to three variables, half of them presets."""
-    variables = ("x", "y", "z")[: draw(st.sampled_from((0, 1, 1, 1, 1, 2, 2, 3)))]
-    return draw(st.one_of(presets(variables), thetas(variables).map(requirement)))
+    variables = ("x", "y", "z")[: draw(pick(0, 1, 1, 1, 1, 2, 2, 3))]
+    return draw(_over(variables))
+
+
+@cache
+def _over(variables: tuple[str, ...]) -> st.SearchStrategy[core.Requirement]:
+    return st.one_of(presets(variables), thetas(variables).map(requirement))
 
 
 @st.composite

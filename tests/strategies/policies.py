@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
+from tests.strategies.choices import pick, up_to
 from vigil_lang.diagnostics import Source
 from vigil_lang.semantics.forms import FORMS
 from vigil_lang.semantics.lower import Lowering
@@ -74,129 +76,158 @@ ORDERS = ("<", "<=", ">", ">=")
 NAMES = ("S", "R3", "trigger", "guard", "forbidden", "body")
 
 
+@cache
 @st.composite
 def ground_tests(draw: st.DrawFn) -> str:
     """A test without variables."""
-    field = draw(st.sampled_from(FIELDS))
-    match draw(st.integers(0, 9)):
+    field = draw(pick(*FIELDS))
+    match draw(up_to(9)):
         case 0:
-            return f"{field} {draw(st.sampled_from(('in', 'not in')))} {draw(st.sampled_from(SETS))}"
+            return f"{field} {draw(pick('in', 'not in'))} {draw(pick(*SETS))}"
         case 1 | 2:
-            return f"{field} {draw(st.sampled_from(('=', '!=')))} {draw(st.sampled_from(LITERALS))}"
+            return f"{field} {draw(pick('=', '!='))} {draw(pick(*LITERALS))}"
         case 3:
-            return f"{field} {draw(st.sampled_from(('~', '!~')))} {draw(st.sampled_from((*GLOBS, *MASKS)))}"
+            return f"{field} {draw(pick('~', '!~'))} {draw(pick(*GLOBS, *MASKS))}"
         case 4:
-            return f"{field} {draw(st.sampled_from(ORDERS))} {draw(st.sampled_from(NUMBERS))}"
+            return f"{field} {draw(pick(*ORDERS))} {draw(pick(*NUMBERS))}"
         case 5:
-            return f"{field} contains {draw(st.sampled_from((*LITERALS[:3], 'word')))}"
+            return f"{field} contains {draw(pick(*LITERALS[:3], 'word'))}"
         case 6:
             return f"has {field}"
         case 7:
-            return draw(st.sampled_from(("status = ok", "status = error", "plain")))
+            return draw(pick("status = ok", "status = error", "plain"))
         case 8:
             return draw(entries(()))
         case _:
             return draw(st.sampled_from(ACTION_TESTS))
 
 
+_members = st.lists(st.sampled_from(MEMBERS), min_size=1, max_size=2)
+
+
+@cache
 @st.composite
 def entries(draw: st.DrawFn, variables: tuple[str, ...]) -> str:
     """Tests that hold of one entry together."""
     tests = []
-    for member in draw(st.lists(st.sampled_from(MEMBERS), min_size=1, max_size=2)):
+    for member in draw(_members):
         ground = (f"has {member}", f'{member} = "M"', f"{member} > 1", f"{member} in VALS", f"not {member} ~ MASKS")
         joins = [f"{member} {operator} {x}" for x in variables for operator in ("=", "=", ">=", "contains")]
-        tests.append(draw(st.sampled_from((*ground, *joins))))
-    return f"{draw(st.sampled_from(ENTRIES))} with ({draw(st.sampled_from((' and ', ' or '))).join(tests)})"
+        tests.append(draw(pick(*ground, *joins)))
+    return f"{draw(pick(*ENTRIES))} with ({draw(pick(' and ', ' or ')).join(tests)})"
 
 
+@cache
 @st.composite
 def variable_tests(draw: st.DrawFn, variables: tuple[str, ...]) -> str:
     """A test that mentions a variable, by itself or through a pattern."""
-    field, x = draw(st.sampled_from(FIELDS)), draw(st.sampled_from(variables))
-    match draw(st.integers(0, 11)):
+    field, x = draw(pick(*FIELDS)), draw(pick(*variables))
+    match draw(up_to(11)):
         case 0 | 1:
             return f"{field} contains {x}"
         case 10:
-            return f"{field} {draw(st.sampled_from(ORDERS))} {x}"
+            return f"{field} {draw(pick(*ORDERS))} {x}"
         case 11:
             return draw(entries(variables))
         case 2:
-            other = draw(st.sampled_from((*variables, '"M"', "7", "word")))
+            other = draw(pick(*variables, '"M"', "7", "word"))
             return f"joined({x}, {other})"
         case 3:
-            return f"{draw(st.sampled_from(('named', 'apart', 'holding')))}({x})"
+            return f"{draw(pick('named', 'apart', 'holding'))}({x})"
         case _:
             return f"{field} = {x}"
 
 
+@cache
+def _tests(variables: tuple[str, ...]) -> st.SearchStrategy[str]:
+    return ground_tests() if not variables else st.one_of(ground_tests(), variable_tests(variables))
+
+
+@cache
 @st.composite
 def patterns(draw: st.DrawFn, variables: tuple[str, ...]) -> str:
     """What policies mostly say: a call whose arguments carry the variables."""
-    tests = [f"{draw(st.sampled_from(FIELDS))} = {x}" for x in variables if draw(st.integers(0, 3))]
-    more = [draw(ground_tests())] if draw(st.integers(0, 3)) == 0 else []
-    return f"{draw(st.sampled_from(('a', 'b')))}({', '.join([*tests, *more])})"
+    tests = [f"{draw(pick(*FIELDS))} = {x}" for x in variables if draw(up_to(3))]
+    more = [draw(ground_tests())] if draw(up_to(3)) == 0 else []
+    return f"{draw(pick('a', 'b'))}({', '.join([*tests, *more])})"
 
 
+@cache
 @st.composite
 def conditions(draw: st.DrawFn, variables: tuple[str, ...], depth: int = 2) -> str:
     """A condition on one event; mostly one that a run of few actions can meet."""
-    tests = ground_tests() if not variables else st.one_of(ground_tests(), variable_tests(variables))
-    kind = draw(st.integers(0, 9))
+    tests = _tests(variables)
+    kind = draw(up_to(9))
     if depth == 0 or kind <= 1:
         return draw(tests)
     if kind <= 4:
-        name = draw(st.sampled_from(("a", "b", "k", '"a.b"')))
-        inside = draw(st.lists(conditions(variables, depth - 1) if kind == 4 else tests, max_size=2))
+        name = draw(pick("a", "b", "k", '"a.b"'))
+        inside = draw(_several(conditions(variables, depth - 1) if kind == 4 else tests, 0, 2))
         return f"{name}({', '.join(inside)})"
     if kind == 5:
         return f"not {_bracketed(draw(conditions(variables, depth - 1)))}"
-    word = draw(st.sampled_from(("and", "and", "or")))
-    parts = draw(st.lists(conditions(variables, depth - 1), min_size=2, max_size=3))
+    word = draw(pick("and", "and", "or"))
+    parts = draw(_several(conditions(variables, depth - 1), 2, 3))
     return f" {word} ".join(map(_bracketed, parts))
+
+
+@cache
+def _several(of: st.SearchStrategy[str], fewest: int, most: int) -> st.SearchStrategy[list[str]]:
+    return st.lists(of, min_size=fewest, max_size=most)
+
+
+@cache
+def _events(variables: tuple[str, ...], depth: int) -> st.SearchStrategy[str]:
+    return patterns(variables) | conditions(variables, depth)
+
+
+@cache
+def _in_brackets(of: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    return of.map(_bracketed)
 
 
 distincts = st.sampled_from(("", "", *(f", distinct {field}" for field in FIELDS)))
 
 
+@cache
 @st.composite
 def bodies(draw: st.DrawFn, variables: tuple[str, ...], depth: int = 3) -> str:
     """A temporal body."""
-    kind = draw(st.integers(0, 9))
+    kind = draw(up_to(9))
     if depth == 0 or kind <= 1:
-        return draw(patterns(variables) | conditions(variables, 1))
-    inner = bodies(variables, depth - 1).map(_bracketed)
+        return draw(_events(variables, 1))
+    inner = _in_brackets(bodies(variables, depth - 1))
     bound = draw(st.sampled_from(("", "", *(f"[{b}]" for b in BOUNDS))))
     if kind <= 5:
-        return f"{draw(st.sampled_from(('earlier', 'later')))}{bound} {draw(inner)}"
+        return f"{draw(pick('earlier', 'later'))}{bound} {draw(inner)}"
     if kind == 6:
         return f"not {draw(inner)}"
     if kind == 7:
-        word = f"{draw(st.sampled_from(('', 'weak ')))}{draw(st.sampled_from(('since', 'until')))}"
+        word = f"{draw(pick('', 'weak '))}{draw(pick('since', 'until'))}"
         return f"{draw(inner)} {word}{bound} {draw(inner)}"
     if kind == 8:
-        return f"repeated[{draw(st.sampled_from('123'))}]({draw(inner)}{draw(distincts)})"
-    word = draw(st.sampled_from(("and", "or", "implies", "implies")))
-    return f" {word} ".join(draw(st.lists(inner, min_size=2, max_size=2)))
+        return f"repeated[{draw(pick('1', '2', '3'))}]({draw(inner)}{draw(distincts)})"
+    word = draw(pick("and", "or", "implies", "implies"))
+    return f" {word} ".join(draw(_several(inner, 2, 2)))
 
 
 @st.composite
 def wheres(draw: st.DrawFn, variables: list[str]) -> str:
     """A condition on the variables alone."""
-    x, y = draw(st.sampled_from(variables)), draw(st.sampled_from(variables))
-    view = draw(st.sampled_from(("", "", ":lower", ":length", ":ext")))
+    x, y = draw(pick(*variables)), draw(pick(*variables))
+    view = draw(pick("", "", ":lower", ":length", ":ext"))
     tests = st.sampled_from(
         (
             *(f"{x}{view} not in VALS", f'{x}{view} != "M"', f"{x}{view} !~ MASKS", f"{x} > 1", f"has {x}"),
-            *(f"{x}{view} = {y}", f"{x} contains {y}", f"{x}{view} {draw(st.sampled_from(ORDERS))} {y}"),
+            *(f"{x}{view} = {y}", f"{x} contains {y}", f"{x}{view} {draw(pick(*ORDERS))} {y}"),
         )
     )
     found = draw(tests)
-    match draw(st.integers(0, 5)):
+    match draw(up_to(5)):
         case 0:
             return f"not {found}"
         case 1:
-            return f"{found} {draw(st.sampled_from(('and', 'or')))} {draw(tests)}"
+            return f"{found} {draw(pick('and', 'or'))} {draw(tests)}"
         case _:
             return found
 
@@ -204,28 +235,25 @@ def wheres(draw: st.DrawFn, variables: list[str]) -> str:
 @st.composite
 def statements(draw: st.DrawFn) -> str:
     """One statement of any form, range-restricted, over no, one, two or (seldom) three variables."""
-    count = draw(st.sampled_from((0, 1, 1, 1, 1, 2, 2, 2, 3)))
+    count = draw(pick(0, 1, 1, 1, 1, 2, 2, 2, 3))
     variables = VARIABLES[:count]
-    name = draw(st.sampled_from(NAMES))
-    form = draw(st.sampled_from((*FORMS, "always", "always")))
+    name = draw(pick(*NAMES))
+    form = draw(pick(*FORMS, "always", "always"))
     counts, limits, bounds = st.sampled_from("12"), st.sampled_from(LIMITS), st.sampled_from(BOUNDS)
     number = {"bresp": bounds, "atmost": counts, "atleast": counts, "budget": limits}.get(form)
     bound = f"[{draw(number)}]" if number is not None else ""
     arity = len(FORMS[form].roles) if form in FORMS else 1
     # Each condition sees some of the variables: those only in the trigger or only in the guard come up by themselves.
-    first, *others = (
-        draw(bodies(variables) if form == "always" else patterns(variables) | conditions(variables))
-        for _ in range(arity)
-    )
+    first, *others = (draw(bodies(variables) if form == "always" else _events(variables, 2)) for _ in range(arity))
     if form == "budget":
-        others = [draw(st.sampled_from(FIELDS))]
+        others = [draw(pick(*FIELDS))]
     inside = draw(distincts) if form in ("atmost", "atleast") else ""
     span = ""
     if form in ("atmost", "budget"):
         span = draw(st.sampled_from(("", "", *(f" in {window}" for window in WINDOWS))))
-        span += f" since {draw(conditions(variables, 1))}" if draw(st.integers(0, 2)) == 0 else ""
-    after = draw(conditions(variables, 1)) if draw(st.integers(0, 3)) == 0 else ""
-    use_where = draw(st.integers(0, 3)) == 0
+        span += f" since {draw(conditions(variables, 1))}" if draw(up_to(2)) == 0 else ""
+    after = draw(conditions(variables, 1)) if draw(up_to(3)) == 0 else ""
+    use_where = draw(up_to(3)) == 0
 
     def written(first: str, after: str) -> str:
         ending = f" after {after}" if after else ""
@@ -240,7 +268,7 @@ def statements(draw: st.DrawFn) -> str:
     if _is_restricted(text + suffix):
         return text + suffix
     # Bound where every violation passes: at the trigger, or at the event that the body of `always` speaks of.
-    binding = " and ".join(f"{draw(st.sampled_from(FIELDS))} = {x}" for x in used)
+    binding = " and ".join(f"{draw(pick(*FIELDS))} = {x}" for x in used)
     if form == "atleast":
         return written(first, f"{binding} and {_bracketed(after)}" if after else binding) + suffix
     return written(f"{binding} {'implies' if form == 'always' else 'and'} {_bracketed(first)}", after) + suffix

@@ -164,3 +164,16 @@ def test_an_item_goes_on_where_a_line_begins(text: str) -> None:
     parsed = parse_with_tokens(source(text)).parsed
     assert not parsed.diagnostics
     assert len(parsed.file.items) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "rule a: when b() then pass record when relaxes\na\n",
+        "rule a: when b() then pass record f, when\nrelaxes a\n",
+        "rule when: when b() then pass\nrecord when\n",
+        "rule a:\nwhen b()\nthen pass\nrecord\nwhen\nrelaxes\nwhen\n",
+    ],
+)
+def test_what_a_rule_names_may_be_called_when(text: str) -> None:
+    assert not parse_with_tokens(source(text)).parsed.diagnostics

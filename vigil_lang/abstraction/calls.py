@@ -77,7 +77,8 @@ def understand(
     if given:
         cwd = resolve(given[0], cwd)
     is_unread = not found.is_shipped and carries_what_runs(args, flat, found.described)
-    understood = Understood(found.kinds, _renamed(flat), (), reads=found.reads)
+    kinds = tuple(dict.fromkeys((*found.kinds, *call.kinds))) if call.kinds else found.kinds
+    understood = Understood(kinds, _renamed(flat), (), reads=found.reads)
     _roles(found, flat, cwd, understood)
     if found.shell:
         read = _shell(found, args, state, cwd, taken, understood)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from vigil_lang.abstraction.paths import is_below
+from vigil_lang.abstraction.paths import START, is_below
 from vigil_lang.base import inputs
 from vigil_lang.base.files import real_path
+
+if TYPE_CHECKING:
+    from vigil_lang.abstraction.state import FilesState
 
 LARGEST = 1_000_000
 """Code points; a longer text is not remembered."""
@@ -29,6 +33,8 @@ class KnownFiles:
 
     def __init__(self, shipped: Path | None = None) -> None:
         self._texts: dict[str, str] = {}
+        self._folders: set[str] = set()
+        """The folders above every text that there ever was, without a slash at their end."""
         self._total = 0
         self._shipped = Path(real_path(shipped)) if shipped else None
         self._gone: set[str] = set()
@@ -47,9 +53,30 @@ class KnownFiles:
     def copy(self) -> KnownFiles:
         """The same, and what becomes of one is not seen in the other."""
         other = KnownFiles.__new__(KnownFiles)
-        for name, kept in vars(self).items():
-            setattr(other, name, kept.copy() if isinstance(kept, dict | set) else kept)
+        other._texts, other._folders, other._total = self._texts.copy(), self._folders.copy(), self._total
+        other._shipped = self._shipped
+        other._gone, other._large, other._telling = self._gone.copy(), self._large.copy(), self._telling.copy()
+        other._programs, other._doubtful = self._programs.copy(), self._doubtful.copy()
+        other._held, other._before = self._held.copy(), self._before.copy()
         return other
+
+    def state(self) -> FilesState:
+        """What is known between two calls, but for the files that came with skills."""
+        from vigil_lang.abstraction.state import FilesState
+
+        held = dict(sorted(self._held.items()))
+        sets = (self._gone, self._large, self._telling, self._doubtful)
+        gone, large, telling, doubtful = map(sorted, sets)
+        return FilesState(self._texts, gone, large, telling, doubtful, held)
+
+    def load(self, state: FilesState) -> None:
+        """Take over what `state` gave."""
+        self._texts, self._total, self._held = {}, 0, state.held
+        for path, text in state.texts.items():
+            self._know(path, text)
+        self._gone, self._large, self._doubtful = set(state.gone), set(state.large), set(state.doubtful)
+        for path in state.telling:
+            self._tell(path)
 
     def get(self, path: str) -> str | None:
         """The text a file has, None where that is not known.
@@ -82,8 +109,7 @@ class KnownFiles:
         if len(text) > LARGEST:
             self._large.add(path)
             return
-        self._texts[path] = text
-        self._total += len(text)
+        self._know(path, text)
         while self._total > MOST:
             self._total -= len(self._texts.pop(next(iter(self._texts))))
 
@@ -94,8 +120,9 @@ class KnownFiles:
         self._gone.add(path)
         self._tell(path)
         whole = path.partition("*")[0].rpartition("/")[0] if "*" in path else path
-        for each in [each for each in self._texts if is_below(each, whole or "/")]:
-            self._doubt(each)
+        if whole == START or whole in self._texts or whole.rstrip("/") in self._folders:
+            for each in [each for each in self._texts if is_below(each, whole or "/")]:
+                self._doubt(each)
 
     def forget_all(self) -> None:
         """What was read or written may have changed, wherever it lies; what came with skills is taken to stay."""
@@ -105,6 +132,14 @@ class KnownFiles:
     def _doubt(self, path: str) -> None:
         self._note(path)
         self._doubtful.add(path)
+
+    def _know(self, path: str, text: str) -> None:
+        self._texts[path] = text
+        self._total += len(text)
+        above = path.rpartition("/")
+        while above[1] and above[0] not in self._folders:
+            self._folders.add(above[0])
+            above = above[0].rpartition("/")
 
     def _note(self, path: str) -> None:
         if path not in self._before:
@@ -162,8 +197,7 @@ class KnownFiles:
                 if not telling:
                     self._untell(path)
                 if text is not None:
-                    self._texts[path] = text
-                    self._total += len(text)
+                    self._know(path, text)
                     self._doubtful.update(() if certain else (path,))
         self._before = {}
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from vigil_lang.abstraction.catalogue import Program
     from vigil_lang.abstraction.files import Changes
     from vigil_lang.abstraction.shell import ShellState
+    from vigil_lang.abstraction.state import AbstractionState, CallState
     from vigil_lang.abstraction.step import Step
     from vigil_lang.abstraction.tools import Tool
     from vigil_lang.trace.record import Record
@@ -224,6 +225,14 @@ class Abstraction:
         self._proposed = _Proposed(_said(call), issued, files)
         return tuple(self._events(issued))
 
+    def unsure(self) -> frozenset[str]:
+        """The ids of the steps of the call just proposed that need not have succeeded where the call did."""
+        if self._proposed is None:
+            return frozenset()
+        issued = self._proposed.issued
+        steps = enumerate(issued.taken.steps, 1)
+        return frozenset(f"{issued.event}.{place}" for place, step in steps if step.if_ok != "ok")
+
     def follow(self, record: Record) -> tuple[Event, ...]:
         """Take in the next record of a run in progress: the events of its call or message, as they are now.
 
@@ -241,6 +250,55 @@ class Abstraction:
     def waits_for(self, key: str) -> bool:
         """Whether a call was issued and has no result."""
         return key in self._waiting
+
+    def state(self) -> AbstractionState:
+        """What later records need of the earlier ones, where all of them were followed. Equal states are equal data."""
+        from vigil_lang.abstraction.state import AbstractionState, SessionState
+
+        sessions = {
+            name: SessionState(shell.state, shell.base, shell.last.call.key if shell.last else None, shell.typed)
+            for name, shell in self._shells.items()
+        }
+        return AbstractionState(
+            self.run,
+            self._calls,
+            self._messages,
+            self._has_results,
+            self._dropped,
+            self._home,
+            self._files.state(),
+            [_state_of(issued) for issued in self._waiting.values()],
+            sessions,
+        )
+
+    def load(self, state: AbstractionState) -> None:
+        """Take over what `state` gave; the options are this abstraction's own.
+
+        Raises:
+            KeyError: a session was changed last by a call that does not wait, or is missing.
+        """
+        self.run, self._calls, self._messages = state.run, state.calls, state.messages
+        self._has_results, self._dropped, self._home = state.has_results, state.dropped, state.home
+        self._files.load(state.files)
+        self._waiting = {each.key: self._issued(each) for each in state.waiting}
+        self._shells = {
+            name: _Shell(each.state, each.base, None if each.last is None else self._waiting[each.last], each.typed)
+            for name, each in state.sessions.items()
+        }
+        for each in state.waiting:
+            self._shells[each.session]
+
+    def _issued(self, state: CallState) -> _Issued:
+        from vigil_lang.abstraction.call_steps import Taken
+        from vigil_lang.abstraction.calls import Understood
+
+        call = Call(state.key, state.name, {}, state.time, session=state.session, parent=state.parent)
+        after = state.left if state.has_shell else None
+        understood = Understood((), {}, (), after, shows=state.shows, command=state.command)
+        trouble, unseen = dict.fromkeys(state.trouble), dict.fromkeys(state.unseen)
+        taken = Taken(self._files, None, state.steps, state.owners, trouble, unseen)
+        shells = state.before, state.left, state.stopped
+        return _Issued(call, state.event, understood, taken, *shells, state.changed, told=state.told)
 
     def _home_at(self, first: Call) -> str | None:
         """The home directory, by where the run, or its first call, starts: what is said later changes no event."""
@@ -442,8 +500,34 @@ class Abstraction:
             yield step_event(step, event, call.key, statuses[place], text, call.time, extra)
 
 
+def _state_of(issued: _Issued) -> CallState:
+    from vigil_lang.abstraction.state import CallState
+
+    call, understood, taken = issued.call, issued.understood, issued.taken
+    return CallState(
+        call.key,
+        call.name,
+        call.time,
+        call.session,
+        call.parent,
+        issued.event,
+        issued.told or ({}, ()),
+        understood.after is not None,
+        understood.shows,
+        understood.command,
+        [replace(step, content=None) for step in taken.steps],  # the event of a step has it as an argument
+        taken.owners,
+        list(taken.trouble),
+        list(taken.unseen),
+        issued.before,
+        issued.left,
+        issued.stopped,
+        issued.changed,
+    )
+
+
 def _said(call: Call) -> str:
-    return repr((call.name, call.args, call.time, call.cwd, call.session, call.parent))
+    return repr((call.name, call.args, call.time, call.cwd, call.session, call.parent, call.kinds))
 
 
 def _statuses(found: _Issued, status: Status) -> list[Status]:

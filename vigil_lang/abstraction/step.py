@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from vigil_lang.trace import Status
-
+from vigil_lang.trace import Status  # noqa: TC001 - snapshots of runs are read by these types
 
 EXCERPT = 200
 """Code points of the piece of a call that a step was read from."""

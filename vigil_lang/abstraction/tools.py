@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_MCP = re.compile(r"mcp__(?P<server>.+?)__(?P<tool>.+)|mcp_(?P<one>[^_]+)_(?P<its>.+)")
+_MCP = re.compile(
+    r"mcp__(?P<server>.+?)__(?P<tool>.+)|mcp_(?P<one>[^_]+)_(?P<its>.+)|MCP:(?:(?P<named>[^:]+):)?(?P<plain>.+)"
+)
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9]+")
 
 
@@ -68,7 +70,8 @@ def tool(name: str) -> Tool:
         return own[name]
     match = _MCP.fullmatch(name)
     if match:
-        server, its = match["server"] or match["one"], match["tool"] or match["its"]
+        server = match["server"] or match["one"] or match["named"] or ""
+        its = match["tool"] or match["its"] or match["plain"]
     else:
         server, _, its = name.rpartition("-")
         server, its = (server, its) if server else ("", name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal
 
@@ -253,9 +253,15 @@ def export(state: str | None, output: str, format: Literal["ocsf", "otel"]) -> i
 
 def _log(state: str | None) -> LogCopy:
     from vigil_lang.gate.log.reading import LogCopy
-    from vigil_lang.gate.state import state_path
+    from vigil_lang.gate.settings import read_settings
+    from vigil_lang.gate.state import StateError, state_path
 
-    return LogCopy(state_path(state))
+    copy = LogCopy(state_path(state))
+    with suppress(StateError, OSError):  # the settings are the gate's concern
+        is_elsewhere = read_settings(copy.folder / "gate.toml").storage.postgres is not None
+        if is_elsewhere and not (copy.folder / "log.jsonl").stat().st_size:
+            raise click.ClickException("the log lies in a database: `vigil gate backup DIR` writes a copy to look at")
+    return copy
 
 
 def _derivation(log: LogCopy) -> Derivation:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from vigil_lang.gate.log.key_chain import Term
     from vigil_lang.gate.log.replaying import ReplayedRun
     from vigil_lang.gate.log.verifying import Audit
 
@@ -72,6 +73,8 @@ def print_audit(audit: Audit, folder: Path, console: Console) -> None:
         ),
         ("decisions", _of_decisions(audit.derived)),
     ]
+    if len(audit.keys) > 1:
+        rows.insert(2, ("keys", "; ".join(_of_term(each) for each in audit.keys)))
     if audit.torn:
         rows.append(("torn", f"{audit.torn:,} bytes of a last line, which was never answered"))
     if audit.index_state != "read":
@@ -84,6 +87,11 @@ def print_audit(audit: Audit, folder: Path, console: Console) -> None:
         _print(hanging(console, Text("        "), each.message), console)
     if len(audit.problems) > _ALIKE:
         console.print(f"\n    and {len(audit.problems) - _ALIKE:,} more: --format json has all")
+
+
+def _of_term(term: Term) -> str:
+    start = "from the first entry" if term.start == 0 else f"from entry {term.start:,}"
+    return f"{term.key.id.hex()} {start} {'on' if term.end is None else f'to entry {term.end:,}, which names the next'}"
 
 
 def _of_decisions(derived: Mapping[str, int]) -> str:

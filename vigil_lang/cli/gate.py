@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from vigil_lang.cli.exit_codes import BAD_INPUT, BROKEN_TOOL, CLEAN, FINDINGS
+from vigil_lang.cli.gate_backup import backup, restore
 from vigil_lang.cli.gate_import import import_rules
+from vigil_lang.cli.gate_migrate import migrate
+from vigil_lang.cli.gate_rotate_key import rotate_key, rotate_secret
+from vigil_lang.cli.gate_serve import serve
 from vigil_lang.cli.gate_signal import signal
 from vigil_lang.cli.output import console, output_options
 from vigil_lang.diagnostics.visible import visible
@@ -58,11 +62,17 @@ def command() -> None:
     """Decide about actions before they take effect: pass, hold or block, each in the log."""
 
 
+command.add_command(rotate_key)
+command.add_command(rotate_secret)
 command.add_command(signal)
 command.add_command(import_rules)
+command.add_command(serve)
+command.add_command(migrate)
+command.add_command(backup)
+command.add_command(restore)
 
 
-@command.command("decide")
+@command.command("decide", short_help="Decide about the action in a request.")
 @click.argument("file", default="-", metavar="[REQUEST]", type=click.Path(dir_okay=False))
 @state_option
 @click.option("--explain", is_flag=True, help="Say for people why, and what would lower the answer.")
@@ -90,9 +100,14 @@ def decide(file: str, state: str | None, explain: bool, format: str) -> int:  # 
     answer = fault if gate is None else gate.decide(request)
     assert answer is not None
     if explain:
-        from vigil_lang.cli.gate_screen import show_answer
+        from vigil_lang.cli.gate_screen import Led, show_answer
 
-        show_answer(answer, request, console(), gate)
+        led = None
+        if gate is not None and answer.broken:
+            with gate.holds.transaction():
+                live = gate.follow(request.run)
+                led = Led(live.settled(), live.policies)
+        show_answer(answer, f"{request.tool} of {request.agent} in the run {request.run}", console(), led)
     else:
         click.echo(json.dumps(answer.to_json(), ensure_ascii=True))
     return BROKEN_TOOL if answer.is_fault else CLEAN if answer.decision.mode == "pass" else FINDINGS
@@ -119,22 +134,26 @@ def _note(gate: Gate, message: str) -> None:
         click.echo(f"warning: the refusal could not be noted: {error}", err=True)
 
 
-@command.command("outcome")
+@command.command("outcome", short_help="Record how a call ended.")
 @click.argument("run")
-@click.argument("seq", type=click.IntRange(0))
+@click.argument("seq", type=click.IntRange(0), required=False)
+@click.option("--call", metavar="ID", help="The call by the `call` of its request, in place of SEQ.")
 @click.option("--status", type=click.Choice(["ok", "error", "unknown"]), required=True, help="How the call ended.")
 @click.option("--output", metavar="FILE", help="What it printed; `-` is standard input.")
 @state_option
-def outcome(run: str, seq: int, status: Any, output: str | None, state: str | None) -> None:
-    """Record how a call of RUN ended: the one that passed by entry SEQ of the log.
+def outcome(run: str, seq: int | None, call: str | None, status: Any, output: str | None, state: str | None) -> None:
+    """Record how a call of RUN ended: the one that passed by entry SEQ of the log, or that --call names.
 
     SEQ is `log.seq` of the answer, and the number after "entry" where --explain shows it.
     """
     from vigil_lang.gate.state import StateError
 
+    named = call if seq is None else seq
+    if named is None or (seq is not None and call is not None):
+        raise click.UsageError("the call is named by SEQ or by --call")
     try:
         text = None if output is None else _text(output)
-        opened(state).outcome(run, seq, status, text)
+        opened(state).outcome(run, named, status, text)
     except (StateError, ValueError, OSError) as error:
         raise StateFault(str(error)) from error
 
@@ -148,7 +167,7 @@ def _text(path: str) -> str:
     return data.decode("utf-8", "replace")
 
 
-@command.command("end")
+@command.command("end", short_help="Record that a run is over.")
 @click.argument("run")
 @state_option
 def end(run: str, state: str | None) -> None:
@@ -161,7 +180,7 @@ def end(run: str, state: str | None) -> None:
         raise StateFault(str(error)) from error
 
 
-@command.command("checkpoint")
+@command.command("checkpoint", short_help="Sign what the log is now.")
 @state_option
 def checkpoint(state: str | None) -> None:
     """Sign what the log is now, and print the checkpoint: something to keep elsewhere."""
@@ -173,7 +192,7 @@ def checkpoint(state: str | None) -> None:
         raise StateFault(str(error)) from error
 
 
-@command.command("init")
+@command.command("init", short_help="Make a state folder: settings, keys and a log.")
 @state_option
 @click.option("--workspace", metavar="DIR", default=".", show_default=True, help="Where the agent works.")
 @click.option(
@@ -199,7 +218,7 @@ def init(
     show_made(made, console())
 
 
-@command.command("status")
+@command.command("status", short_help="Show what is in force, what waits, what runs.")
 @state_option
 @output_options("human", "json")
 def status(state: str | None, format: str) -> None:  # noqa: A002
@@ -214,7 +233,7 @@ def status(state: str | None, format: str) -> None:  # noqa: A002
         show_status(found, console())
 
 
-@command.command("check")
+@command.command("check", short_help="Find rules without an effect beside other layers.")
 @state_option
 @output_options("human", "concise", "json")
 def check(state: str | None, format: Any) -> int:  # noqa: A002

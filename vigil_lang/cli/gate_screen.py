@@ -5,26 +5,26 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.text import Text
 
-from vigil_lang.cli.hold_screen import seconds_text
 from vigil_lang.diagnostics.human import STYLES, hanging
 from vigil_lang.diagnostics.visible import as_argument, shown_path, visible
+from vigil_lang.gate.hold_words import seconds_text
 from vigil_lang.trace import Trace
 from vigil_lang.verdict.calls import call_text
 from vigil_lang.verdict.human import violation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from rich.console import Console
 
+    from vigil_lang.enforce.run import Broken
     from vigil_lang.gate.answer import Answer
     from vigil_lang.gate.decide import Reason
-    from vigil_lang.gate.gate import Gate
-    from vigil_lang.gate.request import Request
+    from vigil_lang.gate.layers import LayeredPolicies
     from vigil_lang.gate.setup import Made
     from vigil_lang.trace import Event
 
@@ -33,12 +33,18 @@ WORDS = {"pass": "passes", "hold": "is held", "block": "is blocked"}
 _SHOWN_EVENTS = 8
 
 
-def show_answer(answer: Answer, request: Request, console: Console, gate: Gate | None = None) -> None:
-    """The decision, what speaks to it by layer, the earlier calls that matter, and what would lower it."""
+class Led(NamedTuple):
+    """What led to a decision: the run before it, and the policies that it went by."""
+
+    before: Trace
+    policies: LayeredPolicies
+
+
+def show_answer(answer: Answer, what: str, console: Console, led: Led | None = None) -> None:
+    """The decision about `what`, what speaks to it by layer, the earlier calls that matter, what would let it pass."""
     mode = answer.decision.mode
     head = Text.assemble((f"{mode:<5}", MODES[mode]), "  ")
-    what = f"{request.tool} of {request.agent} in the run {request.run} {WORDS[mode]}"
-    _print(console, hanging(console, head, what, "bold"))
+    _print(console, hanging(console, head, f"{what} {WORDS[mode]}", "bold"))
     for event in answer.events[:_SHOWN_EVENTS]:
         console.print(Text.assemble("       ", pending_text(event, console.width - 7)))
     if (more := len(answer.events) - _SHOWN_EVENTS) > 0:
@@ -46,14 +52,15 @@ def show_answer(answer: Answer, request: Request, console: Console, gate: Gate |
     console.print()
     for reason in answer.decision.reasons:
         _print(console, _reason(reason, console))
-    if gate is not None and answer.broken and mode != "pass":
+    shown = list(_witnesses(answer, led, console)) if led is not None and answer.broken and mode != "pass" else []
+    if shown:
         console.print()
         console.print(Text("The calls that led here", "bold"))
-        _print(console, _witnesses(answer, request, gate, console))
+        _print(console, shown)
     lowering = list(_lowering(answer))
     if lowering:
         console.print()
-        console.print(Text("What would lower it", "bold"))
+        console.print(Text("What would let it pass", "bold"))
         for text in lowering:
             _print(console, hanging(console, Text("  - "), text))
     _print(console, _record(answer, console))
@@ -81,21 +88,26 @@ def _reason(reason: Reason, console: Console) -> Iterator[Text]:
         yield Text(" " * head.cell_len + shown_path(reason.at), "dim")
 
 
-def _witnesses(answer: Answer, request: Request, gate: Gate, console: Console) -> Iterator[Text]:
+def _witnesses(answer: Answer, led: Led, console: Console) -> Iterator[Text]:
     """For each statement that the action would violate, the run with the action, as `vigil verify` shows it."""
+    made = tuple(replace(event, status="ok") for event in answer.events)
+    whole = Trace((*led.before.events, *made), led.before.run)
+    yield from witnesses(answer.broken, whole, {event.id for event in made}, led.policies, console)
+
+
+def witnesses(
+    broken: Sequence[Broken], trace: Trace, events: set[str], policies: LayeredPolicies, console: Console
+) -> Iterator[Text]:
+    """For each statement that some events of a run violate, the calls around them, as `vigil verify` shows it."""
     from vigil_lang.cli.judging import judge
 
-    made = tuple(replace(event, status="ok") for event in answer.events)
-    own = {event.id for event in made}
-    before = gate.trace(request.run)
-    whole = Trace((*before.events, *made), before.run)
-    names, paths = {each.statement.name for each in answer.broken}, {each.policy for each in answer.broken}
-    policies = [policy for _, policy in gate.policies.policies if policy.path in paths]
-    for found in judge(policies, whole).statements:
-        offending = tuple(offence for offence in found.offending if offence.event in own)
+    names, paths = {each.statement.name for each in broken}, {each.policy for each in broken}
+    concerned = [policy for _, policy in policies.policies if policy.path in paths]
+    for found in judge(concerned, trace).statements:
+        offending = tuple(offence for offence in found.offending if offence.event in events)
         if found.name in names and offending:
             yield Text()
-            yield from violation(replace(found, offending=offending), whole, console, 1)
+            yield from violation(replace(found, offending=offending), trace, console, 1)
 
 
 def _lowering(answer: Answer) -> Iterator[str]:
@@ -131,7 +143,8 @@ def _record(answer: Answer, console: Console) -> Iterator[Text]:
     if answer.seq is None:
         yield from hanging(console, Text(""), "not in the log: the gate could not judge, and blocks", STYLES["error"])
         return
-    facts = [f"entry {answer.seq}", f"tier {answer.tier}", f"{answer.microseconds / 1000:.1f} ms"]
+    facts = [f"entry {answer.seq}", f"tier {answer.tier}"]
+    facts += [f"{answer.microseconds / 1000:.1f} ms"] if answer.microseconds else []
     facts += [f"{name} {', '.join(map(visible, values))}" for name, values in answer.decision.record if values]
     yield from hanging(console, Text(""), " · ".join(facts), "dim")
 
@@ -164,9 +177,12 @@ def show_status(found: dict[str, Any], console: Console) -> None:
     for hold in found["holds"]:
         console.print(Text.assemble(("  hold  ", MODES["hold"]), f"{hold['id']}  until {_moment(hold['expires'])}"))
     for run in found["runs"]:
+        halted = "" if run["halted"] is None else f", halted: {run['halted']}"
         _print(
             console,
-            hanging(console, Text("  run   "), f"{run['run']} of {run['agent']}, seen last {_clock(run['seen'])}"),
+            hanging(
+                console, Text("  run   "), f"{run['run']} of {run['agent']}, seen last {_clock(run['seen'])}{halted}"
+            ),
         )
 
 

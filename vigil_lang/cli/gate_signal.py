@@ -46,6 +46,7 @@ def signal(
     from vigil_lang.gate.log.log import Log
     from vigil_lang.gate.settings import read_settings
     from vigil_lang.gate.state import StateError, StateFolder, state_path
+    from vigil_lang.gate.storage.opening import open_storage
     from vigil_lang.gate.store import Store
     from vigil_lang.gate.tier import combine
     from vigil_lang.gate.tier.signals import Refused
@@ -54,9 +55,10 @@ def signal(
         folder = StateFolder(state_path(state))
         settings = read_settings(folder.settings).tier
         members = _members(settings, run, source, score, seconds, key)
-        log = Log(folder, read_settings(folder.settings).log)
-        store = Store(folder, log)
-        with folder.lock():
+        storage = open_storage(folder, read_settings(folder.settings))
+        log = Log(storage, read_settings(folder.settings).log)
+        store = Store(storage, log)
+        with storage.lock():
             log.refresh()
             store.catch_up()
             known = any(each.name == run for each in store.runs())

@@ -37,13 +37,27 @@ def _state(state: str | None) -> Iterator[tuple[Holds, Log]]:
     from vigil_lang.gate.log.log import Log
     from vigil_lang.gate.settings import read_settings
     from vigil_lang.gate.state import StateError, StateFolder, state_path
+    from vigil_lang.gate.storage.opening import open_storage
     from vigil_lang.gate.store import Store
 
     try:
         folder = StateFolder(state_path(state))
         settings = read_settings(folder.settings)
-        log = Log(folder, settings.log)
-        yield Holds(folder, log, Store(folder, log), settings.holds, settings.notify), log
+        storage = open_storage(folder, settings)
+        log = Log(storage, settings.log)
+        store, service = Store(storage, log), settings.service
+        yield (
+            Holds(
+                storage,
+                log,
+                store,
+                settings.holds,
+                settings.notify,
+                organisation_role=service.organisation_role,
+                origin=service.origin,
+            ),
+            log,
+        )
     except (StateError, HoldError) as error:
         from vigil_lang.diagnostics.visible import visible
 
@@ -54,7 +68,7 @@ def _names(function: Any) -> Any:
     return click.argument("names", metavar="ID...", nargs=-1, required=True)(function)
 
 
-@command.command("list")
+@command.command("list", short_help="List what waits to be confirmed.")
 @click.option("--all", "every", is_flag=True, help="Also those that wait no more.")
 @state_option
 @output_options("human", "json")
@@ -67,8 +81,11 @@ def list_holds(every: bool, state: str | None, format: str) -> int:  # noqa: A00
         found = holds.listed(every=every)
         if format == "json":
             from vigil_lang.diagnostics.visible import safe_json
+            from vigil_lang.gate.hold_json import hold_json
 
-            click.echo(safe_json({"schema": "vigil.holds/1", "holds": [_json(hold, log) for hold in found]}))
+            click.echo(
+                safe_json({"schema": "vigil.holds/1", "holds": [hold_json(hold, _action(hold, log)) for hold in found]})
+            )
         else:
             from vigil_lang.cli.hold_screen import show_list
 
@@ -76,7 +93,7 @@ def list_holds(every: bool, state: str | None, format: str) -> int:  # noqa: A00
     return CLEAN
 
 
-@command.command("show")
+@command.command("show", short_help="Show a hold in full.")
 @click.argument("name", metavar="ID")
 @state_option
 @output_options("human", "json")
@@ -90,7 +107,7 @@ def show(name: str, state: str | None, format: str) -> int:  # noqa: A002 - the 
     return CLEAN
 
 
-@command.command("wait")
+@command.command("wait", short_help="Wait for the answer to a hold.")
 @click.argument("name", metavar="ID")
 @click.option("--for", "longest", type=Duration(0), default="55s", show_default=True, help="How long, at most 55s.")
 @state_option
@@ -106,7 +123,7 @@ def wait(name: str, longest: int, state: str | None, format: str) -> int:  # noq
     return CLEAN if found.state == "approved" else FINDINGS
 
 
-@command.command("approve")
+@command.command("approve", short_help="Confirm holds.")
 @_names
 @key_options
 @state_option
@@ -125,7 +142,7 @@ def approve(
     return _approve(names, None, key_file, key_command, state, format)
 
 
-@command.command("release")
+@command.command("release", short_help="Confirm holds, and for some time all calls like them.")
 @_names
 @click.option("--for", "seconds", type=Duration(), required=True, help="For how long: 90s, 30m, 1h.")
 @key_options
@@ -170,7 +187,7 @@ def _key(key_file: str | None, key_command: str | None, state: str | None) -> Ke
     return load_key(key_file, command=key_command, kept=state_path(state) / "keys" / "approver.pem")
 
 
-@command.command("deny")
+@command.command("deny", short_help="Deny holds.")
 @_names
 @key_options
 @state_option
@@ -192,7 +209,7 @@ def deny(
     return CLEAN
 
 
-@command.command("cancel")
+@command.command("cancel", short_help="Take back what was asked for.")
 @_names
 @click.option("--why", default="it is not wanted any more", show_default=True, help="What the log says of it.")
 @state_option
@@ -229,53 +246,13 @@ def _show(found: Sequence[Hold], holds: Holds, log: Log, format: str) -> None:  
 
 def _print_json(found: Sequence[Hold], log: Log) -> None:
     from vigil_lang.diagnostics.visible import safe_json
+    from vigil_lang.gate.hold_json import hold_json
 
     for hold in found:
-        click.echo(safe_json({"schema": "vigil.hold/1", **_json(hold, log)}))
+        click.echo(safe_json({"schema": "vigil.hold/1", **hold_json(hold, _action(hold, log))}))
 
 
 def _action(hold: Hold, log: Log) -> object:
     """What was asked for, None where the plain values were deleted."""
     inputs = log.plain(hold.seq, "/inputs")
     return inputs.get("action") if isinstance(inputs, dict) else None
-
-
-def _json(hold: Hold, log: Log) -> dict[str, Any]:
-    """The published form of a hold."""
-    from vigil_lang.gate.log.log import text_of
-
-    opened = hold.opened
-    return {
-        "id": hold.id,
-        "state": hold.state,
-        "binding": opened["binding"],
-        "likeness": opened["likeness"],
-        "nonce": opened["hold"]["nonce"],
-        "expires": hold.expires,
-        "expires_at": text_of(hold.expires * 1_000_000),
-        "opened_at": opened["at"],
-        "seq": hold.seq,
-        "run": opened["run"],
-        "agent": opened["agent"],
-        "user": opened.get("user"),
-        "action": _action(hold, log),
-        "reasons": opened["reasons"],
-        "tier": opened.get("tier", 0),
-        "policy_digest": opened.get("policy_digest"),
-        "authority_digest": opened.get("authority_digest"),
-        "confirm_by": hold.confirm_by,
-        "quorum": hold.quorum,
-        "missing": hold.missing,
-        "confirmations": [
-            {name: entry[name] for name in ("by", "who", "signature", "at", "uses", "release", "expires")}
-            for entry in hold.confirmations
-        ],
-        "joined": hold.joined,
-        "escalated": hold.escalated,
-        "closed": hold.closed,
-        "why": hold.why,
-        "uses": hold.uses,
-        "used": hold.used,
-        "until": hold.until,
-        "void": hold.void,
-    }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.cells import chop_cells
 from rich.text import Text
@@ -11,9 +11,18 @@ from rich.text import Text
 from vigil_lang.diagnostics.human import STYLES, hanging
 from vigil_lang.diagnostics.visible import shown_path, visible
 from vigil_lang.gate.confirmation import reason_key
+from vigil_lang.gate.hold_words import (
+    LIKE_THIS,
+    latest,
+    needs,
+    one_line,
+    open_reasons,
+    outcome,
+    second,
+    seconds_text,
+    times,
+)
 from vigil_lang.gate.log.log import text_of
-from vigil_lang.trace import Event
-from vigil_lang.verdict.calls import call_text, middle
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +37,6 @@ _STATES = {
 }  # fmt: skip
 _HEAD = 12
 _LABEL = 10
-_WORDS = {"user": "an approver", "organisation": "an approver of the organisation"}
 
 
 def show_list(holds: Sequence[tuple[Hold, object]], at: int, console: Console, *, every: bool) -> None:
@@ -39,15 +47,15 @@ def show_list(holds: Sequence[tuple[Hold, object]], at: int, console: Console, *
     for hold, action in holds:
         console.print()
         room = console.width - _HEAD
-        console.print(Text.assemble((f"{hold.id:<{_HEAD}}", _STATES[hold.state]), _call(action, room)))
-        told = [f"{_time_left(hold, at)} left" if hold.state == "pending" else _outcome(hold)]
+        console.print(Text.assemble((f"{hold.id:<{_HEAD}}", _STATES[hold.state]), one_line(action, room)))
+        told = [f"{seconds_text(max(0, hold.expires - at))} left" if hold.state == "pending" else outcome(hold)]
         told.append(f"{hold.opened['agent']}, run {hold.opened['run']}")
         if hold.state == "pending":
-            told.append(_needs(hold))
+            told.append(needs(hold))
         if hold.opened.get("tier"):
             told.append(f"tier {hold.opened['tier']}")
         _line(console, " · ".join(told), "dim")
-        for reason in _reasons(hold):
+        for reason in open_reasons(hold):
             _line(console, f"{reason_key(reason)}: {reason['message']}")
     if waiting and not every:
         console.print()
@@ -63,10 +71,12 @@ def show_hold(hold: Hold, action: object, at: int, uses: int, console: Console) 
     again = f", and {hold.joined} times again" if hold.joined > 1 else ", and once again" if hold.joined else ""
     _pair(console, "asked", f"{text_of(hold.opened_at)}{again}")
     if hold.state == "pending":
-        _pair(console, "left", f"{_time_left(hold, at)}, until {_second(hold.expires)}; then it expires")
-        _pair(console, "needs", _needs(hold))
+        _pair(
+            console, "left", f"{seconds_text(max(0, hold.expires - at))}, until {second(hold.expires)}; then it expires"
+        )
+        _pair(console, "needs", needs(hold))
     else:
-        _pair(console, "became", _outcome(hold))
+        _pair(console, "became", outcome(hold))
     for entry in hold.confirmations:
         _pair(console, "confirmed", f"{entry['at']} by {entry['by']}")
 
@@ -81,7 +91,7 @@ def show_hold(hold: Hold, action: object, at: int, uses: int, console: Console) 
             _exactly(console, line)
 
     _title(console, "Why it is held")
-    for reason in _reasons(hold):
+    for reason in open_reasons(hold):
         place = f" ({shown_path(reason['at'])})" if reason.get("at") else ""
         _text(console, f"{reason_key(reason)}{place}", "bold")
         if reason["message"]:
@@ -89,11 +99,11 @@ def show_hold(hold: Hold, action: object, at: int, uses: int, console: Console) 
 
     if hold.state == "pending":
         _title(console, "What a confirmation allows")
-        latest = _second(2 * hold.expires - hold.opened_at // 1_000_000)
         _text(
             console,
-            f"This very action, {_times(uses)}, with these arguments, in this run, under the policies and the "
-            f"authority that are in force now, before {latest} at the latest. Anything else is asked for anew.",
+            f"This very action, {times(uses)}, with these arguments, in this run, under the policies and the "
+            f"authority that are in force now, before {second(latest(hold))} at the latest. Anything else is asked for "
+            "anew.",
         )
         console.print()
         _text(console, f"vigil hold approve {hold.id}", "bold")
@@ -101,12 +111,9 @@ def show_hold(hold: Hold, action: object, at: int, uses: int, console: Console) 
     elif hold.state == "approved" and hold.until is not None:
         _title(console, "What was allowed")
         what = "Calls like this" if hold.covers == opened["likeness"] else "This very action"
-        _text(console, f"{what}, {_times(hold.uses)}, before {_second(hold.until)}; used: {hold.used:,}")
+        _text(console, f"{what}, {times(hold.uses)}, before {second(hold.until)}; used: {hold.used:,}")
         if hold.covers == opened["likeness"]:
-            _text(
-                console,
-                "Like this: same agent, user, tool, effects, policies and authority; any arguments, any run.",
-            )
+            _text(console, LIKE_THIS)
         if hold.void is not None:
             _text(console, f"It does not count any more: {hold.void}")
 
@@ -114,64 +121,15 @@ def show_hold(hold: Hold, action: object, at: int, uses: int, console: Console) 
 def show_outcome(holds: Sequence[Hold], console: Console) -> None:
     """What became of holds, a line each."""
     for hold in holds:
-        told = _needs(hold) if hold.state == "pending" else ""
+        told = needs(hold) if hold.state == "pending" else ""
         if hold.state == "approved" and hold.until is not None:
             like = "calls like this" if hold.covers == hold.opened["likeness"] else "this very action"
-            told = f"{like}, before {_second(hold.until)}"
+            told = f"{like}, before {second(hold.until)}"
         elif hold.why and hold.state == "cancelled":
             told = hold.why
         head = Text.assemble((f"{hold.id:<{_HEAD}}", "bold"), (f"{hold.state:<10}", _STATES[hold.state]))
         for line in hanging(console, head, told):
             console.print(line)
-
-
-def _call(action: object, room: int) -> Text:
-    if not isinstance(action, dict):
-        return Text("(its arguments are not known any more)")
-    tool, given = str(action.get("tool") or "steps"), action.get("input")
-    if isinstance(given, dict):
-        try:
-            event = Event.of(tool, given)
-            ending = len(f" → {event.status}")  # the call was not made
-            text = call_text(event, room + ending)
-            text.right_crop(ending)
-            return text
-        except (TypeError, ValueError):  # arguments that no event can have
-            pass
-    return Text(middle(f"{tool} {json.dumps(given, ensure_ascii=False)}", room))
-
-
-def _reasons(hold: Hold) -> list[dict[str, Any]]:
-    return [each for each in hold.opened["reasons"] if each["asks"] == "hold" and not each.get("lifted")]
-
-
-def _needs(hold: Hold) -> str:
-    who = _WORDS[hold.confirm_by]
-    return f"{who} has to confirm" if hold.quorum == 1 else f"{hold.missing} of {hold.quorum} confirmations missing"
-
-
-def _outcome(hold: Hold) -> str:
-    return f"{hold.state}: {hold.why}" if hold.why else hold.state
-
-
-def _time_left(hold: Hold, at: int) -> str:
-    return seconds_text(max(0, hold.expires - at))
-
-
-def seconds_text(seconds: int) -> str:
-    """A number of seconds in words, in its two largest units: `4 min 57 s`."""
-    minutes, seconds = divmod(seconds, 60)
-    hours, minutes = divmod(minutes, 60)
-    parts = [(hours, "h"), (minutes, "min"), (seconds, "s")]
-    return " ".join([f"{n} {unit}" for n, unit in parts if n][:2]) or "0 s"
-
-
-def _times(uses: int) -> str:
-    return "once" if uses == 1 else f"up to {uses:,} times"
-
-
-def _second(at: int) -> str:
-    return f"{text_of(at * 1_000_000)[:19]}Z"
 
 
 def _title(console: Console, text: str) -> None:

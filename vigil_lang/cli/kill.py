@@ -54,7 +54,7 @@ def command(
     it comes); 2 the name is unknown or stands for several, or nothing was changed; 3 it is in force, but the log could
     not be written.
     """
-    from vigil_lang.gate.kill_switch import KillSwitch, NoSuchName
+    from vigil_lang.gate.kill_switch import KillSwitch, NoSuchName, killed_json
     from vigil_lang.gate.settings import read_settings
     from vigil_lang.gate.state import StateError, StateFolder, state_path
 
@@ -73,7 +73,8 @@ def command(
     except StateError as error:
         raise click.ClickException(str(error)) from error
     if format == "json":
-        console().print(safe_json(_as_json(entry, killed)))
+        told = {"schema": "vigil.kill/1", "kind": entry.kind, "name": entry.name, **killed_json(killed)}
+        console().print(safe_json(told))
     else:
         _show(entry, killed, undo=undo)
     if killed.fault is not None:
@@ -107,30 +108,6 @@ def _key(folder: StateFolder, settings: Settings, source: str | None) -> Key:
     if not settings.revocation.keys:
         raise click.ClickException(f"{folder.settings} names no key that may revoke: `keys` under [revocation]")
     return load_key(source, kept=folder.keys / "revoker.pem")
-
-
-def _as_json(entry: Entry, killed: Killed) -> dict[str, object]:
-    from vigil_lang.gate.log.log import text_of
-
-    runs = [
-        {"run": each.run, "agent": each.agent}
-        | (
-            {"state": "not_seen", "since": text_of(each.since)}
-            if each.acknowledged is None
-            else {"state": "acknowledged", "seq": each.acknowledged}
-        )
-        for each in killed.runs
-    ]
-    return {
-        "schema": "vigil.kill/1",
-        "kind": entry.kind,
-        "name": entry.name,
-        "seq": killed.revoked.seq,
-        "revoked": killed.revoked.members()["revoked"],
-        "runs": runs,
-        "void": list(killed.void),
-        "fault": killed.fault,
-    }
 
 
 def _show(entry: Entry, killed: Killed, *, undo: bool) -> None:

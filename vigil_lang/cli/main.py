@@ -32,16 +32,24 @@ VERBS = {
     "fmt": "Format policies.",
     "gate": "Decide about actions before they take effect: pass, hold or block.",
     "grant": "Pass authority on, narrower than it was; show and check chains of grants.",
+    "hook": "Register the hook with an agent's host, and answer it before each call.",
     "hold": "Show, confirm or deny the actions that a gate holds.",
+    "init": "Begin here: a first policy, and the hook of the agents of this project.",
     "key": "Make and show keys that sign grants and confirmations.",
     "kill": "Revoke an agent, a run, a key or everyone, and say who has seen it.",
     "lint": "Find all that is wrong with policies, as a project wants it.",
     "lsp": "Start the language server, for editors.",
+    "mcp": "Put MCP servers behind a proxy that decides about each call.",
     "replay": "Replay recorded runs: what policies would have blocked, and when.",
+    "resume": "Lift the halt of a run.",
+    "rollback": "Undo what calls of a run changed in the workspace.",
     "run": "Draft a policy from documents and judge runs by it.",
+    "serve": "Answer hooks faster, from a daemon; hooks start it by themselves.",
+    "runs": "Show what agents do and did: runs, their calls, verdicts, and what is owed.",
     "signature": "Print the vocabulary of runs or tool definitions.",
     "test": "Test policies: expected verdicts on recorded and invented runs.",
     "verify": "Judge recorded runs by policies.",
+    "why": "Show why a call of a run passed, was held or was blocked.",
 }
 
 
@@ -100,7 +108,7 @@ class _Verbs(click.Group):
 )
 @click.version_option(__version__, "-V", "--version", message="vigil %(version)s")
 def group() -> None:
-    """Write the rules of an agent's skills as policies; judge its runs by them.
+    """Write the rules of an agent's skills as policies; judge its runs by them, and its calls before they are made.
 
     Exit status: 0 clean, 1 findings or a violation, 2 the input or the call is at fault, 3 the tool is.
     """

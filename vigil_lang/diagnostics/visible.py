@@ -5,6 +5,10 @@ from __future__ import annotations
 import os
 import re
 import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 # Controls, format characters (bidi controls, zero-width joiners, soft hyphens, tags), line separators, lone
 # surrogates, and letters that are drawn as nothing.
@@ -12,6 +16,7 @@ _UNSAFE = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e"
     "\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
 )
+_UNSAFE_RUN = re.compile(f"{_UNSAFE.pattern}+")
 # What may not stand in a policy: control characters and the marks that reorder, hide or smuggle text, for what a
 # reviewer sees must be what is parsed. A carriage return is one unless it ends a line; the last range holds tags and
 # variation selectors.
@@ -28,6 +33,18 @@ _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 def visible(text: str) -> str:
     """The text on one line, with control characters as `\\n`, `\\x1b` and `\\u{202e}`."""
     return text if text.isascii() and text.isprintable() else _UNSAFE.sub(_escape, text)
+
+
+def pieces(text: str) -> Iterator[tuple[str, bool]]:
+    """The text as `visible` has it, in pieces: each with whether it stands for hidden characters."""
+    at = 0
+    for match in _UNSAFE_RUN.finditer(text):
+        if match.start() > at:
+            yield text[at : match.start()], False
+        yield _UNSAFE.sub(_escape, match[0]), True
+        at = match.end()
+    if at < len(text):
+        yield text[at:], False
 
 
 def _escape(match: re.Match[str]) -> str:

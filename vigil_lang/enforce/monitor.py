@@ -44,7 +44,9 @@ class Monitor:
         return LiveRun(self._monitor.run(run, options))
 
     def restore(self, state: bytes, *, options: Options = _DEFAULTS) -> LiveRun:
-        """The run that `LiveRun.snapshot` was taken of, judged anew from its beginning by these policies.
+        """The run that `LiveRun.snapshot` was taken of, which goes on as if it had not been.
+
+        Under other policies its events are judged anew. `options` are no part of a snapshot.
 
         Raises:
             TypeError: `state` takes bytes.
@@ -147,7 +149,11 @@ class LiveRun:
         return self._run.close()
 
     def snapshot(self) -> bytes:
-        """All that happened, as JSON, for `Monitor.restore`: the longer the run, the longer that takes."""
+        """The run as it is, for `Monitor.restore`.
+
+        Raises:
+            ValueError: the run is closed.
+        """
         return self._run.snapshot()
 
     def _issued(self, call: Call) -> tuple[records.Call, records.Result | None]:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from functools import cached_property
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import msgspec
 
 from vigil_lang.abstraction.run import Abstraction, Options
 from vigil_lang.diagnostics import TooCostly
-from vigil_lang.enforce.values import encoded
+from vigil_lang.enforce.run_state import RunState, groups_of, hasher, read, written
 from vigil_lang.engines.explanation import Explainer, Wording, remedy, required
 from vigil_lang.engines.index import RunIndex
 from vigil_lang.engines.indexed import Judgement
@@ -20,22 +21,26 @@ from vigil_lang.engines.monitor import MonitorEngine
 from vigil_lang.engines.wording import span_of
 from vigil_lang.semantics import core
 from vigil_lang.trace import Event, Run, Trace
-from vigil_lang.trace.record import Call, Message, Result, Start
+from vigil_lang.trace.record import Call, Result, Start
+from vigil_lang.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence, Set
 
+    from vigil_lang.enforce.run_state import Hashed
     from vigil_lang.engines.interface import Owed
     from vigil_lang.semantics.lower import Statement
     from vigil_lang.semantics.metadata import Reaction
     from vigil_lang.semantics.policy import Policy
+    from vigil_lang.trace.record import Message
     from vigil_lang.verdict import Offence
 
 Decision: TypeAlias = "Reaction | Literal['pass']"
 """What is to be done about a pending call."""
 
-_Act: TypeAlias = Literal["start", "learn", "begin", "end", "begin events", "end events", "deny", "refuse", "say"]
-"""What can happen to a run."""
+MOST_UNSURE = 32
+"""So many steps of a call that may fail unnoticed are judged as if they succeed, after those before them may not have;
+the rest is judged as if it might not."""
 
 DECISIONS: tuple[Decision, ...] = ("block", "hold", "warn", "pass")
 """The strongest first."""
@@ -136,23 +141,28 @@ class PolicyMonitor:
         return MonitoredRun(self, run or Run("<memory>"), options or Options())
 
     def restore(self, state: bytes, options: Options | None = None) -> MonitoredRun:
-        """The run that a snapshot was taken of, judged anew from its beginning: under these policies, even if others.
+        """The run that a snapshot was taken of. Under other policies its events are judged anew.
 
-        `options` are not part of a snapshot.
+        `options` are not part of a snapshot; they are for later calls.
 
         Raises:
             ValueError: it is no snapshot.
         """
         try:
-            (first, run), *journal = msgspec.json.Decoder(list[tuple[str, Any]], float_hook=Decimal).decode(state)
-            if first != "start":
-                raise ValueError("it does not begin with a run")
-            restored = self.run(msgspec.convert(run, Run), options)
-            for act, what in journal:
-                restored._redo(act, what)
-        except (ValueError, TypeError, ArithmeticError, RecursionError) as error:
+            found, past, hashed = read(state)
+            restored = self.run(found.abstraction.run, options)
+            restored.load(found, past, hashed)
+        except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError) as error:
             raise ValueError(f"`state` is no snapshot of a run: {error}") from error
         return restored
+
+    @cached_property
+    def digest(self) -> str:
+        """What the engine's part of a snapshot depends on: the program, and the policies with their texts."""
+        texts = [__version__, self.engine.digest, *(path for path, _ in self.statements)]
+        texts += dict.fromkeys(one.source.text for _, one in self.statements)
+        parts = [text.encode("utf-8", "surrogatepass") for text in texts]
+        return blake2b(b"".join(len(part).to_bytes(8) + part for part in parts), digest_size=16).hexdigest()
 
 
 class MonitoredRun:
@@ -168,8 +178,16 @@ class MonitoredRun:
         self._monitor = monitor.engine.run()
         self._abstraction = Abstraction(options)
         self._abstraction.add(Start(run))
+        self._order: dict[str | int, tuple[str, ...]] = {}
+        """The ids of the events of each call by its key, and of each message by a number, in the run's order."""
         self._groups: dict[str | int, tuple[Event, ...]] = {}
-        """The events of each call by its key, and of each message by a number, in the run's order."""
+        """The events by the same keys; those of `_past` only once they were needed."""
+        self._past = bytearray()
+        """The events of calls that are over, in the order in which they ended, as a snapshot has them."""
+        self._hashed = hasher()
+        self._is_past_read = True
+        self._over: dict[str | int, None] = {}
+        """The keys of the calls that are over and not in `_past`, in the order in which they ended."""
         self._in_flight: dict[str | int, None] = {}
         """The keys of the calls that have not ended, in the order in which they began."""
         self._ids: dict[str, str | int] = {}
@@ -179,7 +197,9 @@ class MonitoredRun:
         self._unjudged: dict[int, str] = {}
         self._is_closed = False
         self._takes: type[Call | Event] | None = None
-        self._journal: list[tuple[_Act, object]] = [("start", run)]
+        self._lost: str | None = None
+        self.length = 1
+        """How many things have happened; proposals are none."""
         self.reports_results = False
         """Whether calls are known to have results; until then a message says that those in flight are over."""
 
@@ -194,15 +214,31 @@ class MonitoredRun:
         """
         self._check(Call if isinstance(call, Call) else Event)
         events = self._abstraction.propose(call) if isinstance(call, Call) else self.numbered(call)
+        unsure = self._abstraction.unsure() if isinstance(call, Call) else frozenset()
         ahead = self._monitor.propose(events)
         own = {event.id for event in events}
         # What calls in flight break by themselves was decided when they were proposed.
         breaches = [each for each in ahead.breaches if each.id in own or not self._of.looks_back[each.rule]]
+        if unsure:
+            found = {(each.rule, each.id) for each in breaches}
+            breaches += [each for each in self._unguarded(events, unsure) if (each.rule, each.id) not in found]
         broken: tuple[Broken, ...] = ()
         if breaches:
             as_made = tuple(replace(event, status="ok", output=None) for event in events)
             broken = tuple(self._broken(breach, as_made) for breach in breaches)
         return Proposal(events, broken, self._doubts(self._unjudged | dict(ahead.unjudged)))
+
+    def _unguarded(self, events: Sequence[Event], unsure: Set[str]) -> Iterator[Breach]:
+        """What the steps of a call would break if those before them need not have succeeded.
+
+        That a step itself may fail unnoticed is not held against it.
+        """
+        later = [event.id for event in events if event.id in unsure][1:]
+        own = {event.id for event in events} - unsure | {*later[MOST_UNSURE:]}
+        yield from (each for each in self._monitor.propose(events, unsure).breaches if each.id in own)
+        for step in later[:MOST_UNSURE]:
+            others = self._monitor.propose(events, unsure - {step}).breaches
+            yield from (each for each in others if each.id == step)
 
     # --- what happens ---
 
@@ -215,16 +251,16 @@ class MonitoredRun:
         """
         self._check(Call if isinstance(call, Call) else Event)
         if isinstance(call, Call):
-            if call.key in self._groups:
+            if call.key in self._order:
                 raise ValueError(f"the call {call.key} has begun already")
             self._takes = Call
-            with self._taking_in("begin", call):
+            with self._taking_in():
                 return self._begin(call.key, self._abstraction.follow(call))
         events = self.numbered(call)
         if not events:
             raise ValueError("a call has one event or more")
         self._takes = Event
-        with self._taking_in("begin events", events):
+        with self._taking_in():
             return self._begin(events[0].id, events)
 
     def end(self, result: Result | Sequence[Event]) -> tuple[Broken, ...]:
@@ -237,21 +273,21 @@ class MonitoredRun:
         """
         self._check(Call if isinstance(result, Result) else Event)
         key = result.key if isinstance(result, Result) else self._ids.get(result[0].id, "") if result else ""
-        group = self._groups.get(key)
-        if group is None:
+        ids = self._order.get(key)
+        if ids is None:
             raise ValueError("no such call was begun")
         if isinstance(result, Result):
             if not self._abstraction.waits_for(result.key):
                 raise ValueError(f"the call {key} has ended already")
             self.reports_results = True
-            with self._taking_in("end", result):
+            with self._taking_in():
                 return self._end(key, self._abstraction.follow(result))
         if key not in self._in_flight:
             raise ValueError(f"the call {key} has ended already")
-        if [event.id for event in group] != [event.id for event in result]:
+        if ids != tuple(event.id for event in result):
             raise ValueError("a call ends with the events that it began with")
         self.reports_results = True
-        with self._taking_in("end events", tuple(result)):
+        with self._taking_in():
             return self._end(key, tuple(result))
 
     def deny(self, key: str) -> None:
@@ -259,7 +295,7 @@ class MonitoredRun:
         if self._abstraction.waits_for(key):
             self.end(Result(key, executed=False))
         elif key in self._in_flight:
-            with self._taking_in("deny", key):
+            with self._taking_in():
                 self._end(key, ())
 
     def refuse(self, call: Call) -> None:
@@ -270,13 +306,13 @@ class MonitoredRun:
             ValueError: the run is closed; calls and events are mixed.
         """
         self._check(Call)
-        with self._taking_in("refuse", call):
+        with self._taking_in():
             self._abstraction.follow(call)
             self._abstraction.follow(Result(call.key, executed=False))
 
     def learn(self, run: Run) -> None:
         """More is known of the run, such as the folder that it started in."""
-        with self._taking_in("learn", run):
+        with self._taking_in():
             self._abstraction.follow(Start(run))
 
     def say(self, message: Message) -> tuple[Broken, ...]:
@@ -286,13 +322,14 @@ class MonitoredRun:
             ValueError: the run is closed.
         """
         self._check(None)
-        with self._taking_in("say", message):
+        with self._taking_in():
             found: list[Broken] = []
             if not self.reports_results:
                 for key in tuple(self._in_flight):
                     found += self._end(key, self._groups[key])
             (event,) = self.numbered(self._abstraction.follow(message))
             self._keep(self.length, (event,))
+            self._over[self.length] = None
             return (*found, *self._progress((event,), ended=True))
 
     # --- what it comes to ---
@@ -301,6 +338,11 @@ class MonitoredRun:
     def broken(self) -> tuple[Broken, ...]:
         """The violations that are certain by now, in the order in which they came to be."""
         return tuple(self._found.values())
+
+    @property
+    def unjudged(self) -> tuple[NotJudged, ...]:
+        """The statements that cannot be judged any more."""
+        return self._doubts(self._unjudged)
 
     @property
     def trace(self) -> Trace:
@@ -340,12 +382,8 @@ class MonitoredRun:
 
     def lose_track(self, why: str) -> None:
         """What happened is not known: from here on no statement can be judged."""
+        self._lost = why
         self._unjudged |= dict.fromkeys(range(len(self._of.statements)), why)
-
-    @property
-    def length(self) -> int:
-        """How many things have happened; proposals are none."""
-        return len(self._journal)
 
     def is_in_flight(self, events: Sequence[Event]) -> bool:
         """Whether these are the events of a call that has not ended."""
@@ -367,39 +405,66 @@ class MonitoredRun:
         return tuple(found.values())
 
     def snapshot(self) -> bytes:
-        """What was begun, ended and said, in order, as JSON: `PolicyMonitor.restore` follows it anew."""
-        plain = msgspec.to_builtins(self._journal, builtin_types=(Decimal,))
-        return encoded(plain)
+        """The run as it is, for `PolicyMonitor.restore`: what its later calls need, and its events so far.
 
-    def _redo(self, act: object, what: object) -> None:
-        """Do again what a journal says was done."""
-        match act:
-            case "begin":
-                self.begin(msgspec.convert(what, Call))
-            case "end":
-                self.end(msgspec.convert(what, Result))
-            case "begin events":
-                self.begin(msgspec.convert(what, tuple[Event, ...]))
-            case "end events":
-                self.end(msgspec.convert(what, tuple[Event, ...]))
-            case "deny":
-                self.deny(msgspec.convert(what, str))
-            case "refuse":
-                self.refuse(msgspec.convert(what, Call))
-            case "learn":
-                self.learn(msgspec.convert(what, Run))
-            case "say":
-                self.say(msgspec.convert(what, Message))
-            case _:
-                raise ValueError("it has an entry of an unknown kind")
+        Raises:
+            ValueError: the run is closed.
+        """
+        self._check(None)
+        ended = b"".join([written([key, self._groups[key]]) + b"\n" for key in self._over])
+        self._over.clear()
+        self._past += ended
+        self._hashed.update(ended)
+        state = RunState(
+            self._of.digest,
+            msgspec.Raw(self._monitor.snapshot()),
+            self._abstraction.state(),
+            list(self._order.items()),
+            [(key, self._groups[key]) for key in self._in_flight],
+            [(rule, found.offence, found.remedy) for (rule, _), found in self._found.items()],
+            self._unjudged,
+            self._lost,
+            None if self._takes is None else "calls" if self._takes is Call else "events",
+            self.length,
+            self.reports_results,
+        )
+        return state.stored(self._past, self._hashed)
+
+    def load(self, state: RunState, past: bytes, hashed: Hashed) -> None:
+        """Take over what a snapshot holds, in place of what is here.
+
+        Raises:
+            ValueError, LookupError, TypeError, AttributeError: it is none.
+        """
+        self._abstraction.load(state.abstraction)
+        self._past, self._hashed, self._is_past_read, self._over = bytearray(past), hashed, False, {}
+        self._order, self._groups = dict(state.order), dict(state.in_flight)
+        self._in_flight = dict.fromkeys(self._groups)
+        self._ids = {name: key for key, ids in self._order.items() for name in ids}
+        if any(self._order[key] != tuple(event.id for event in group) for key, group in state.in_flight):
+            raise ValueError("a call in flight has other events")
+        if len(self._order) - len(self._in_flight) != past.count(b"\n"):
+            raise ValueError("a call has no events")
+        self._takes = None if state.takes is None else Call if state.takes == "calls" else Event
+        self.length, self.reports_results = state.length, state.reports_results
+        if state.policies == self._of.digest:
+            self._monitor = self._of.engine.restore(bytes(state.engine))
+            for rule, offence, found_remedy in state.found:
+                broken = Broken(*self._of.statements[rule], offence, found_remedy)
+                self._found[rule, offence.event] = broken
+            self._unjudged = state.unjudged
+        else:
+            self._judge_anew()
+        if state.lost is not None:
+            self.lose_track(state.lost)
 
     # --- events ---
 
     @contextmanager
-    def _taking_in(self, act: _Act, what: object) -> Iterator[None]:
-        """Note what happened. If it fails in here, nobody knows what happened, and nothing is judged any more."""
+    def _taking_in(self) -> Iterator[None]:
+        """Count what happened. If it fails in here, nobody knows what happened, and nothing is judged any more."""
         try:
-            self._journal.append((act, what))
+            self.length += 1
             yield
         except BaseException as error:
             self.lose_track(f"what happened could not be taken in ({type(error).__name__})")
@@ -421,25 +486,55 @@ class MonitoredRun:
         self._in_flight.pop(key, None)
         if events and in_flight:
             self._groups[key] = events
+            self._over[key] = None
             return self._progress(events, ended=True)
         # It was not executed, or was taken to be over: the monitor has to forget what it was told.
+        self._read_past()
+        self._over = dict.fromkeys(name for name, _ in groups_of(self._past)) | self._over
+        self._past.clear()
+        self._hashed = hasher()
         if events:
             self._groups[key] = events
+            self._over.setdefault(key)
         else:
-            for event in self._groups.pop(key):
-                del self._ids[event.id]
+            del self._groups[key]
+            self._over.pop(key, None)
+            for name in self._order.pop(key):
+                del self._ids[name]
+        before = self._judge_anew()
+        return tuple(broken for known, broken in self._found.items() if known not in before)
+
+    def _judge_anew(self) -> dict[tuple[int, str], Broken]:
+        """Let a monitor of its own follow all that is known to have happened; gives what was found before."""
+        self._read_past()
         self._monitor = self._of.engine.run()
         before, self._found = self._found, {}
-        for other, group in self._groups.items():
-            self._progress(group, ended=other not in self._in_flight, before=before)
-        return tuple(broken for known, broken in self._found.items() if known not in before)
+        for key in self._order:
+            self._progress(self._groups[key], ended=key not in self._in_flight, before=before)
+        return before
 
     def _keep(self, key: str | int, events: tuple[Event, ...]) -> None:
         self._groups[key] = events
-        self._ids |= dict.fromkeys((event.id for event in events), key)
+        self._order[key] = tuple([event.id for event in events])
+        self._ids |= dict.fromkeys(self._order[key], key)
 
     def _events(self) -> tuple[Event, ...]:
-        return tuple(event for group in self._groups.values() for event in group)
+        self._read_past()
+        return tuple(event for key in self._order for event in self._groups[key])
+
+    def _read_past(self) -> None:
+        """Have the events of all calls at hand, those that a snapshot brought as well.
+
+        Raises:
+            ValueError: what it brought is damaged.
+        """
+        if self._is_past_read:
+            return
+        self._is_past_read = True
+        past = dict(groups_of(self._past))
+        if past.keys() | self._groups.keys() != self._order.keys():
+            raise ValueError("the snapshot has other calls than it names")
+        self._groups = past | self._groups
 
     # --- what is found ---
 
@@ -461,7 +556,10 @@ class MonitoredRun:
         rule, place, name, binding = breach
         path, statement = self._of.statements[rule]
         wording = self._of.wordings[rule]
-        event = next(event for event in self._groups.get(self._ids.get(name, ""), proposed) if event.id == name)
+        key = self._ids.get(name)
+        if key is not None and key not in self._groups:
+            self._read_past()
+        event = next(event for event in (proposed if key is None else self._groups[key]) if event.id == name)
         after = (*self._events(), *proposed)[place + 1 :] if wording.names_events else ()
         return Broken(path, statement, wording.offence(place, event, binding, after), remedy(statement, binding))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence, Set
 
     from vigil_lang.semantics.core import Bound, Requirement
     from vigil_lang.trace import Event, Trace
@@ -113,9 +113,10 @@ class Ahead:
 class Monitor(Protocol):
     """Follows rules along one run."""
 
-    def propose(self, events: Sequence[Event]) -> Ahead:
+    def propose(self, events: Sequence[Event], unsure: Set[str] = frozenset()) -> Ahead:
         """What would be if a call with these events succeeded; nothing remembers it.
 
+        Events that are `unsure`, by their ids, are judged as they are: they need not succeed where the call does.
         Calls in flight are no guards of it, and what they may do counts against it. A test of an output that is not
         there yet is open (spec R7.11-4).
         """

@@ -8,9 +8,10 @@ from vigil_lang.gate.decide import decide
 
 if TYPE_CHECKING:
     from vigil_lang.gate.answer import Answer
+    from vigil_lang.gate.client import AsyncClient, Client
     from vigil_lang.gate.gate import Gate
 
-__all__ = ["Answer", "Gate", "decide"]
+__all__ = ["Answer", "AsyncClient", "Client", "Gate", "decide"]
 
 
 def __getattr__(name: str) -> Any:
@@ -19,4 +20,8 @@ def __getattr__(name: str) -> Any:
         from vigil_lang.gate import gate
 
         return getattr(gate, name)
+    if name in ("AsyncClient", "Client"):
+        from vigil_lang.gate import client
+
+        return getattr(client, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -14,7 +14,7 @@ MAX_INTEGER = 2**53 - 1
 
 _MAX_DEPTH = 200
 _ENCODE = msgspec.json.Encoder(order="deterministic").encode
-_CONSTANTS = frozenset({bool, type(None)})
+_CONSTANTS = frozenset({bool, type(None), msgspec.Raw})
 
 
 class NotCanonical(ValueError):
@@ -22,7 +22,8 @@ class NotCanonical(ValueError):
 
 
 def canonical(value: object) -> bytes:
-    """A JSON value as RFC 8785 writes it. Decimals are taken where a double keeps all of them.
+    """A JSON value as RFC 8785 writes it; a `msgspec.Raw` in it is one that is written so already. Decimals are taken
+    where a double keeps all of them.
 
     Raises:
         NotCanonical: a number beyond ±(2^53−1), not finite, or that no double keeps; half of a character, a key that
@@ -101,6 +102,8 @@ def _plain(value: object, depth: int) -> object:
             if not all(isinstance(key, str) for key in value):
                 raise NotCanonical("a key is no text")
             return {_text(key): _plain(member, depth + 1) for key, member in value.items()}
+        case msgspec.Raw():
+            return _plain(msgspec.json.decode(value), depth)
         case _:
             raise NotCanonical(f"{type(value).__name__} is no JSON value")
 

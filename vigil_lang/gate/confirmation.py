@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import binascii
 import hashlib
 from base64 import urlsafe_b64decode
 from typing import TYPE_CHECKING, Any
@@ -10,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from vigil_lang.gate.authority.keys import verify
 from vigil_lang.gate.canonical import canonical
 from vigil_lang.gate.log.log import moment
+from vigil_lang.gate.passkeys import NoAssertion, batch_size, check_assertion, is_passkey
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 
 def signed_approval(opened: Mapping[str, Any], *, uses: int = 1, release: int | None = None) -> bytes:
@@ -61,6 +61,27 @@ def check_denial(entry: Mapping[str, Any], opened: Mapping[str, Any]) -> str | N
         return f"it lacks something, or has it wrong: {type(error).__name__} {error}"
 
 
+def wrong_signature(by: str, signature: str, signed: bytes, hold: str, batch: Sequence[str] = ()) -> str | None:
+    """Why a signature (base64url) is not one that a key, or a passkey, made of a hold's digest; None where it is.
+
+    `batch` are the ids of the holds that are confirmed or denied together. A passkey signs once for all of them: its
+    word then has their digests, in that order.
+    """
+    try:
+        if is_passkey(by):
+            size = batch_size(signature)
+            if size is not None and (size != len(batch) or len(set(batch)) != size):
+                return "its passkey signed for another batch"
+            check_assertion(by, signature, signed, None if size is None else batch.index(hold))
+            return None
+        found = urlsafe_b64decode(signature + "==")
+    except NoAssertion as error:
+        return f"its passkey did not sign this hold: {error}"
+    except ValueError:
+        return "its signature is no base64"
+    return None if verify(by, found, signed) else "its signature is not one of its key over this hold"
+
+
 def reason_key(reason: Mapping[str, Any]) -> str:
     """What an approval calls a reason by, as `Reason.key` has it."""
     return f"{reason.get('layer') or reason['kind']}.{reason['name']}"
@@ -99,8 +120,5 @@ def _wrong_with_approval(entry: Mapping[str, Any], opened: Mapping[str, Any]) ->
 def _wrong_with_key(entry: Mapping[str, Any], opened: Mapping[str, Any], signed: bytes) -> str | None:
     if entry["by"] == opened["hold"].get("asker"):
         return "who asked may not confirm"
-    try:
-        signature = urlsafe_b64decode(entry["signature"] + "==")
-    except binascii.Error:
-        return "its signature is no base64"
-    return None if verify(entry["by"], signature, signed) else "its signature is not one of its key over this hold"
+    batch = entry.get("batch") or ()
+    return wrong_signature(entry["by"], entry["signature"], signed, entry["hold"], batch)

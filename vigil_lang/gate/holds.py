@@ -6,26 +6,24 @@ folder's lock decides; what a hold is now is for the index to say (`store.py`).
 
 from __future__ import annotations
 
-import logging
-import os
 import threading
 import time
-from base64 import b32encode, urlsafe_b64decode
-from contextlib import contextmanager, suppress
+from base64 import b32encode
+from contextlib import contextmanager
 from secrets import token_bytes
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
-from vigil_lang.gate import notify
-from vigil_lang.gate.authority.keys import verify
 from vigil_lang.gate.canonical import base64url
-from vigil_lang.gate.confirmation import signed_approval, signed_denial
+from vigil_lang.gate.confirmation import signed_approval, signed_denial, wrong_signature
 from vigil_lang.gate.decide import Approval
 from vigil_lang.gate.log.log import now
-from vigil_lang.gate.notify import clipped
+from vigil_lang.gate.notices.notice import clipped, notice_of
+from vigil_lang.gate.notices.outbox import Outbox
+from vigil_lang.gate.passkeys import is_passkey
+from vigil_lang.gate.people import wrong_with_word
 from vigil_lang.gate.settings import HoldSettings, Notify
-from vigil_lang.gate.state import StateError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -33,11 +31,10 @@ if TYPE_CHECKING:
 
     from vigil_lang.gate.decide.model import Who
     from vigil_lang.gate.log.log import Log
-    from vigil_lang.gate.notify import Notice
-    from vigil_lang.gate.state import StateFolder
+    from vigil_lang.gate.notices.notice import Notice
+    from vigil_lang.gate.people import Role
+    from vigil_lang.gate.storage.storage import Storage
     from vigil_lang.gate.store import Hold, Store
-
-_logger = logging.getLogger(__name__)
 
 LONGEST_WAIT = 55.0
 """Seconds that anybody waits for a hold at a time."""
@@ -62,7 +59,8 @@ class Signer(Protocol):
 
 
 class Signed(msgspec.Struct, frozen=True):
-    """An approver's word on a hold: `signature` is base64url of what `by` made of it.
+    """An approver's word on a hold: `signature` is base64url of what the key `by` made of it, or the word of a passkey
+    (`passkeys.word_of`).
 
     An approval allows `uses` calls, and with `until` (POSIX seconds) any call of that likeness before then.
     """
@@ -77,33 +75,42 @@ class Signed(msgspec.Struct, frozen=True):
 class Holds:
     """The holds of a state folder. One thread at a time may use it, unless all share `guard`.
 
+    People of `organisation_role` confirm what the organisation holds, by passkeys that the log has.
+
     `clock` gives microseconds since 1970. Its methods take the lock, or are under it already; where nothing can be
     judged they raise StateError.
     """
 
     def __init__(
         self,
-        folder: StateFolder,
+        storage: Storage,
         log: Log,
         store: Store,
         settings: HoldSettings,
         notified: Notify | None = None,
         *,
+        organisation_role: Role = "approver",
         clock: Callable[[], int] = now,
         guard: AbstractContextManager[Any] | None = None,
+        origin: str | None = None,
     ) -> None:
-        self._folder = folder
+        self._storage = storage
         self._log = log
         self._store = store
         self._settings = settings
-        self._notified = notified or Notify()
+        self._organisation_role = organisation_role
+        self.origin = origin
+        """Where people reach the page, for the links in notices."""
         self._clock = clock
         self._guard = guard or threading.RLock()
+        self._is_news = False
+        """Whether a hold was opened or escalated since people were told last."""
+        self._outbox = Outbox(log, store, notified or Notify(), self.transaction, self.now, self.notice)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Nobody else writes meanwhile, and the index has all that the log has, before and after."""
-        with self._guard, self._folder.lock():
+        with self._guard, self._storage.lock():
             self._log.refresh()
             self._store.catch_up()
             yield
@@ -134,6 +141,7 @@ class Holds:
         }
         if asker is not None and not self._settings.asker_may_confirm:
             found["asker"] = asker
+        self._is_news = True
         return found
 
     def approvals_for(self, binding: str, likeness: str, at: int) -> tuple[Approval, ...]:
@@ -147,12 +155,12 @@ class Holds:
             found.append(Approval(hold.id, hold.covers, hold.reasons, by, hold.until, hold.uses - hold.used))
         return tuple(found)
 
-    def settle(self, limit: int | None = None) -> list[Notice]:
+    def settle(self, limit: int | None = None) -> None:
         """Expire what has ended and escalate what has waited for long, in a transaction: so many holds, or all.
 
-        Gives what is to be told (`tell`) when the lock is given back.
+        People are told (`tell`) when the lock is given back.
         """
-        at, told = self.now(), []
+        at = self.now()
         after = self._settings.escalate_after
         due = self._store.due(at, None if after is None else at - after)[:limit]
         for hold in due:
@@ -160,10 +168,9 @@ class Holds:
                 self._log.append("expiry", {"hold": hold.id})
             else:
                 self._log.append("escalation", {"hold": hold.id, "to": list(self._settings.escalate)})
-                told.append(self.notice("escalated", hold, self._settings.escalate))
+                self._is_news = True
         if due:
             self._store.catch_up()
-        return told
 
     def void(self, why: str, concerns: Callable[[Hold], bool]) -> list[Hold]:
         """Cancel the pending holds that something concerns, and have the unused approvals of the others count no more.
@@ -195,17 +202,17 @@ class Holds:
     def look(self, name: str) -> Hold:
         """A hold as it is now: expired, where its time is over. Raises as `get`."""
         with self.transaction():
-            told = self.settle()
+            self.settle()
             found = self.get(name)
-        self.tell(told)
+        self.tell()
         return found
 
     def listed(self, *, every: bool = False) -> list[Hold]:
         """The holds that wait, or all: the organisation's first, then by tier, the highest first, and by age."""
         with self.transaction():
-            told = self.settle()
+            self.settle()
             found = self._store.holds() if every else self._store.holds("pending")
-        self.tell(told)
+        self.tell()
         return sorted(
             found, key=lambda hold: (hold.confirm_by != "organisation", -hold.opened.get("tier", 0), hold.seq)
         )
@@ -239,9 +246,9 @@ class Holds:
             at = self.now()
             for word, hold in zip(words, holds, strict=True):
                 self._check_allowance(word, at)
-                self._check_signature(
-                    word, hold, signed_approval(hold.opened, uses=word.uses, release=word.until), "approval"
-                )
+                self._check_is_other(word, hold)
+                signed = signed_approval(hold.opened, uses=word.uses, release=word.until)
+                self._check_signature(words, word, signed, "approval")
             for word, hold in zip(words, holds, strict=True):
                 members = self._members(words, word) | {
                     "who": self._capacity(hold, word.by),
@@ -266,7 +273,7 @@ class Holds:
         """Take in denials of holds, all or none; one suffices for a hold, whatever its quorum. Raises as `approve`."""
         with self._deciding(words) as holds:
             for word, hold in zip(words, holds, strict=True):
-                self._check_signature(word, hold, signed_denial(hold.opened), "denial")
+                self._check_signature(words, word, signed_denial(hold.opened), "denial")
             for word in words:
                 self._log.append("denial", self._members(words, word))
         return [self.get(word.hold) for word in words]
@@ -278,28 +285,24 @@ class Holds:
             HoldError: a hold does not wait (any more).
         """
         with self.transaction():
-            told = self.settle()
+            self.settle()
             for name in names:
                 self._check_pending(self.get(name))
             for name in dict.fromkeys(names):
                 self._log.append("cancellation", {"hold": name, "why": clipped(why)})
-        self.tell(told)
+        self.tell()
         return [self.get(name) for name in names]
 
     def wait(self, name: str, longest: float = LONGEST_WAIT) -> Hold:
         """The hold when it waits no more, or after so many seconds, at most `LONGEST_WAIT`. Raises as `get`."""
         end = time.monotonic() + min(longest, LONGEST_WAIT)
-        hold, seen = self.look(name), None
-        while True:
-            found = os.stat(self._folder.log)  # noqa: PTH116 - one call, ten times a second
-            if seen != (found.st_ino, found.st_size) or self._is_due(hold):
-                hold = self.look(name)
-                found = os.stat(self._folder.log)  # noqa: PTH116
-                seen = found.st_ino, found.st_size
-            left = end - time.monotonic()
-            if hold.state != "pending" or left <= 0:
-                return hold
-            time.sleep(min(_PAUSE, left))
+        seen, hold = self._storage.stamp(), self.look(name)
+        while hold.state == "pending" and (left := end - time.monotonic()) > 0:
+            self._storage.wait(seen, min(_PAUSE, left))
+            found = self._storage.stamp()
+            if seen != found or self._is_due(hold):
+                seen, hold = found, self.look(name)
+        return hold
 
     def _is_due(self, hold: Hold) -> bool:
         at, after = self.now(), self._settings.escalate_after
@@ -311,10 +314,9 @@ class Holds:
     @contextmanager
     def _deciding(self, words: Sequence[Signed]) -> Iterator[list[Hold]]:
         """A transaction on the holds that some words are about. A word that is refused is logged."""
-        told: list[Notice] = []
         try:
             with self.transaction():
-                told += self.settle()
+                self.settle()
                 try:
                     if len({word.hold for word in words}) != len(words):
                         raise HoldError("a hold is named twice")
@@ -325,7 +327,7 @@ class Holds:
                     )
                     raise
         finally:
-            self.tell(told)
+            self.tell()
 
     def _checked(self, word: Signed) -> Hold:
         hold = self.get(word.hold)
@@ -351,48 +353,68 @@ class Holds:
                 "(longest_release in the settings)"
             )
 
-    def _check_signature(self, word: Signed, hold: Hold, data: bytes, what: str) -> None:
-        if what == "approval" and any(entry["by"] == word.by for entry in hold.confirmations):
+    def _check_is_other(self, word: Signed, hold: Hold) -> None:
+        """A quorum is of different keys, and of different people: two passkeys of one person are one."""
+        if any(entry["by"] == word.by for entry in hold.confirmations):
             raise HoldError(f"the key {word.by} has approved `{hold.id}` already; another one has to")
-        try:
-            signature = urlsafe_b64decode(word.signature + "==")
-        except ValueError:
-            signature = b""
-        if not verify(word.by, signature, data):
-            raise HoldError(f"the signature on `{hold.id}` is no {what} by the key {word.by}")
+        person = self._person(word.by)
+        if person is not None and any(entry.get("person") == person for entry in hold.confirmations):
+            raise HoldError(f"the person who has {word.by} has approved `{hold.id}` already; another one has to")
+
+    def _check_signature(self, words: Sequence[Signed], word: Signed, data: bytes, what: str) -> None:
+        members = self._members(words, word)
+        wrong = wrong_signature(word.by, word.signature, data, word.hold, members.get("batch", ()))
+        if wrong is None and is_passkey(word.by):
+            wrong = wrong_with_word(self._store.people.owner(word.by), members)
+        if wrong is not None:
+            raise HoldError(f"the signature on `{word.hold}` is no {what} by the key {word.by}: {wrong}")
 
     def _capacity(self, hold: Hold, by: str) -> Who | None:
-        """As what a key may confirm a hold: for the organisation, for the user, or not at all."""
+        """As what a key may confirm a hold: for the organisation, for the user, or not at all. A key may by the
+        settings, a passkey by the role of the person who has it."""
+        if is_passkey(by):
+            owner = self._store.people.owner(by)
+            if owner is None or not owner.may("approver"):
+                return None
+            if owner.may(self._organisation_role):
+                return "organisation"
+            return "user" if hold.confirm_by == "user" else None
         if by in self._settings.organisation:
             return "organisation"
         users = (*self._settings.approvers, *(self._settings.escalate if hold.escalated is not None else ()))
         return "user" if hold.confirm_by == "user" and by in users else None
 
+    def _person(self, by: str) -> str | None:
+        owner = self._store.people.owner(by) if is_passkey(by) else None
+        return None if owner is None else owner.id
+
     def _members(self, words: Sequence[Signed], word: Signed) -> dict[str, Any]:
-        batch = {} if len(words) == 1 else {"batch": [each.hold for each in words]}
-        return {"hold": word.hold, "by": word.by, "signature": word.signature, **batch}
+        members: dict[str, Any] = {"hold": word.hold, "by": word.by, "signature": word.signature}
+        person = self._person(word.by)
+        members |= {} if person is None else {"person": person}
+        return members if len(words) == 1 else members | {"batch": [each.hold for each in words]}
 
     # --- telling --------------------------------------------------------------------------------------------------
 
-    def notice(self, event: str, hold: Hold, to: Sequence[str] = ()) -> Notice:
-        """What people are told of a hold."""
+    def notice(self, event: str, name: str) -> Notice:
+        """What people are told of a hold: `event` is `opened` or `escalated`."""
+        hold = self.get(name)
         inputs = self._log.plain(hold.seq, "/inputs")
-        return notify.notice(event, hold, inputs.get("action") if isinstance(inputs, dict) else None, to)
+        action = inputs.get("action") if isinstance(inputs, dict) else None
+        link = None if self.origin is None else f"{self.origin}/holds/{hold.id}"
+        return notice_of(event, hold, action, self._settings.escalate if event == "escalated" else (), link)
 
-    def tell(self, notices: Sequence[Notice]) -> threading.Thread | None:
-        """Tell people beside what goes on; a failure is logged and changes nothing. The lock is not held any more."""
-        if not notices or not notify.is_set(self._notified):
-            return None
-        thread = threading.Thread(target=self._tell, args=(tuple(notices),), name="vigil-notify")
-        thread.start()
-        return thread
+    def tell(self) -> list[threading.Thread]:
+        """Tell people what is new, or was left untold, beside what goes on; gives the threads that do.
 
-    def _tell(self, notices: Sequence[Notice]) -> None:
-        for notice in notices:
-            for failure in notify.send(self._notified, notice):
-                _logger.warning(failure)
-                with suppress(StateError), self.transaction():  # it was said above; nobody waits for this
-                    self._log.append("fault", {"message": failure, "hold": notice["hold"]})
+        A failure is logged, and tried again while the hold waits. The lock is not held any more.
+        """
+        new, self._is_news = self._is_news, False
+        return self._outbox.look(new=new)
+
+    def close(self) -> None:
+        """Tell nothing again that fails."""
+        self._outbox.close()
 
 
 def _new_name() -> str:

@@ -14,9 +14,10 @@ import msgspec
 from vigil_lang.diagnostics.visible import visible
 from vigil_lang.gate.authority.keys import public_bytes
 from vigil_lang.gate.holds import Holds
-from vigil_lang.gate.log.log import Log, now
+from vigil_lang.gate.log.log import Log, now, text_of
 from vigil_lang.gate.revocation import Entry, Revocations
-from vigil_lang.gate.state import StateError
+from vigil_lang.gate.state import StateError, StateFolder
+from vigil_lang.gate.storage.opening import open_storage
 from vigil_lang.gate.store import Store
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from vigil_lang.gate.authority.keys import Key
     from vigil_lang.gate.revocation import Kind, Revoked
     from vigil_lang.gate.settings import Settings
-    from vigil_lang.gate.state import StateFolder
     from vigil_lang.gate.store import Hold, Run
 
 WAIT = 1.0
@@ -73,11 +73,12 @@ class KillSwitch:
     def __init__(
         self, folder: StateFolder, settings: Settings, *, wait: float = WAIT, clock: Callable[[], int] = now
     ) -> None:
-        self._folder = folder
+        # A lock of its own: a gate of this process may hold that of `folder` in another thread.
+        self._storage = open_storage(StateFolder(folder.path), settings)
         self._settings = settings
         self._wait = wait
         self._clock = clock
-        self._revocations = Revocations(folder, settings.revocation)
+        self._revocations = Revocations(self._storage, settings.revocation)
 
     def meant(self, name: str) -> Entry:
         """What a bare name stands for: a key or a link by its form, else an agent or a run that is known.
@@ -114,7 +115,7 @@ class KillSwitch:
         void: Sequence[Hold] = ()
         runs: tuple[SeenBy, ...] = ()
         try:
-            with self._folder.lock():
+            with self._storage.lock():
                 log, store, holds = self._opened()
                 revoked = self._above_logged(log, store, revoked, key, seconds)
                 log.append("revocation", revoked.members())
@@ -125,13 +126,42 @@ class KillSwitch:
             return Killed(revoked, runs, tuple(each.id for each in void), str(error))
         return Killed(revoked, runs, tuple(each.id for each in void))
 
+    def put(self, data: bytes) -> Killed:
+        """Put a list in force that was signed elsewhere, and say who has seen it.
+
+        Raises:
+            StateError: it counts for nothing, or cannot be put in force; nothing was changed.
+        """
+        at = self._clock() // 1_000_000
+        with self._revocations.alone():
+            before = self._revocations.current(at)
+            revoked = self._revocations.put(data, at)
+        assert revoked.list is not None
+        known = before.list.revoked if before.list else ()
+        new = [each for each in revoked.list.revoked if each not in known]
+        void: list[str] = []
+        runs: dict[str, SeenBy] = {}
+        try:
+            with self._storage.lock():
+                log, store, holds = self._opened()
+                if revoked.seq > before.seq:
+                    log.append("revocation", revoked.members())
+                    store.catch_up()
+                for entry in new:
+                    void += [each.id for each in holds.void(f"{entry} is revoked", _hangs_on(entry))]
+            for entry in new:
+                runs |= {each.run: each for each in self._seen_by(log, store, entry, revoked.seq)}
+        except StateError as error:
+            return Killed(revoked, tuple(runs.values()), tuple(void), str(error))
+        return Killed(revoked, tuple(runs.values()), tuple(void))
+
     def _opened(self) -> tuple[Log, Store, Holds]:
-        log = Log(self._folder, self._settings.log, self._clock)
-        store = Store(self._folder, log)
-        with self._folder.lock():
+        log = Log(self._storage, self._settings.log, self._clock)
+        store = Store(self._storage, log)
+        with self._storage.lock():
             log.refresh()
             store.catch_up()
-        return log, store, Holds(self._folder, log, store, self._settings.holds, clock=self._clock)
+        return log, store, Holds(self._storage, log, store, self._settings.holds, clock=self._clock)
 
     def _publish(self, entry: Entry, key: Key, seconds: int, *, undo: bool) -> Revoked:
         at = self._clock() // 1_000_000
@@ -168,7 +198,7 @@ class KillSwitch:
         """The live runs that an entry concerns, as soon as all have acknowledged the list, or the time is over."""
         end = time.monotonic() + self._wait
         while True:
-            with self._folder.lock():
+            with self._storage.lock():
                 log.refresh()
                 store.catch_up()
             live = (run for run in store.runs() if run.ended is None and _concerns(entry, run))
@@ -176,6 +206,26 @@ class KillSwitch:
             if time.monotonic() >= end or all(each.acknowledged is not None for each in found):
                 return found
             time.sleep(_LOOK)
+
+
+def killed_json(killed: Killed) -> dict[str, object]:
+    """What a kill came to, as it is published: `not_seen` since a time, or `acknowledged` at the number of a list."""
+    runs = [
+        {"run": each.run, "agent": each.agent}
+        | (
+            {"state": "not_seen", "since": text_of(each.since)}
+            if each.acknowledged is None
+            else {"state": "acknowledged", "seq": each.acknowledged}
+        )
+        for each in killed.runs
+    ]
+    return {
+        "seq": killed.revoked.seq,
+        "revoked": killed.revoked.members()["revoked"],
+        "runs": runs,
+        "void": list(killed.void),
+        "fault": killed.fault,
+    }
 
 
 def _seen(run: Run, seq: int) -> SeenBy:

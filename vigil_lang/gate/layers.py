@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 
@@ -14,6 +14,7 @@ from vigil_lang.base.resources import resource
 from vigil_lang.diagnostics import InputError, Source
 from vigil_lang.enforce.run import PolicyMonitor
 from vigil_lang.gate.decide import Broken, Layer, Rule, Table
+from vigil_lang.gate.guarding import Guarded
 from vigil_lang.gate.state import StateError
 from vigil_lang.semantics.core import Requirement
 from vigil_lang.semantics.modules import Access, is_shipped
@@ -22,24 +23,38 @@ from vigil_lang.trace.vocabulary import vocabulary
 from vigil_lang.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from vigil_lang import enforce
     from vigil_lang.diagnostics import Span
     from vigil_lang.gate.settings import Layers
     from vigil_lang.semantics.gate_rules import GateRule
+    from vigil_lang.semantics.lower import Statement
 
 DEFAULT = ("gate", "default.vgl")
 """Where the layer that ships with Vigil stands in the standard library."""
 
 _ENCODER = msgspec.json.Encoder(order="deterministic")
+_Named = TypeVar("_Named", "GateRule", "Statement")
 
 
 _Params: TypeAlias = dict[str, str | int | float | bool | list[str]]
 
+Origin: TypeAlias = Literal["settings", "registration", "workspace", "skill", "brought"]
+"""Who brings a policy: the settings, for every run; or for one run its registration, its workspace, a skill that it
+loaded, or its enforcement point on another machine, as a text. The last three may add rules, and lower none."""
 
-class _Text(msgspec.Struct, frozen=True):
+
+class Member(NamedTuple):
+    """A policy as it was read, in the layer that it counts for."""
+
+    layer: Layer
+    policy: Policy
+    origin: Origin = "settings"
+
+
+class Text(msgspec.Struct, frozen=True, omit_defaults=True):
     """A policy as it was read, with the texts of the modules that it uses, by path, and the params it was given."""
 
     layer: Layer
@@ -47,6 +62,7 @@ class _Text(msgspec.Struct, frozen=True):
     text: str
     params: _Params
     modules: dict[str, str]
+    origin: Origin = "settings"
 
 
 class _Demand(msgspec.Struct, frozen=True):
@@ -66,7 +82,7 @@ class Bundle(msgspec.Struct, frozen=True):
     rules: tuple[Rule, ...]
     statements: tuple[_Demand, ...]
     implied: dict[str, tuple[str, ...]]
-    texts: tuple[_Text, ...]
+    texts: tuple[Text, ...]
 
     def table(self) -> Table:
         """The rules, compiled for the kernel."""
@@ -89,24 +105,42 @@ def policies_of(bundle: bytes) -> LayeredPolicies:
         ValueError: it is none, or its texts mean something else to this version than to the one that wrote them.
     """
     found = msgspec.json.decode(bundle, type=Bundle)
-    try:
-        again = layered([(each.layer, _from_text(each)) for each in found.texts])
-    except StateError as error:
-        raise ValueError(str(error)) from error
+    again = read_again(bundle)
     if msgspec.structs.replace(found, vigil=__version__) != msgspec.json.decode(again.bundle, type=Bundle):
         raise ValueError(f"Vigil {found.vigil} wrote it, and Vigil {__version__} reads something else in its texts")
     return again
 
 
+def read_again(bundle: bytes) -> LayeredPolicies:
+    """The policies of a stored bundle, as this version understands their texts.
+
+    Raises:
+        ValueError: it is none, or its texts have no meaning to this version.
+    """
+    try:
+        found = msgspec.json.decode(bundle, type=Bundle)
+        return layered([Member(each.layer, policy_of(each), each.origin) for each in found.texts])
+    except (StateError, InputError) as error:
+        raise ValueError(str(error)) from error
+
+
 @dataclass(frozen=True, slots=True)
 class LayeredPolicies:
-    """The rules and statements in force. `bundle` is their stored form, `digest` its SHA-256 in hexadecimal."""
+    """The rules and statements in force. `bundle` is their stored form, `digest` its SHA-256 in hexadecimal.
+
+    `members` are the policies as they were read; `policies` are without what `remarks` tell of.
+    """
 
     table: Table
     monitor: PolicyMonitor
     bundle: bytes
     digest: str
     policies: tuple[tuple[Layer, Policy], ...]
+    members: tuple[Member, ...]
+    texts: tuple[Text, ...]
+    remarks: tuple[str, ...]
+    guarded: Guarded | None
+    """What is protected by the registration's policy, where it is in force."""
     _layer_of: dict[str, Layer]
     """By the path of a policy."""
 
@@ -135,44 +169,95 @@ def load_layers(layers: Layers, params: Mapping[str, object], workspace: str | N
     if layers.default:
         named.append(("default", str(resource("stdlib", *DEFAULT))))
     named += [("personal", path) for path in layers.personal]
-    policies: list[tuple[Layer, Policy]] = []
+    members: list[Member] = []
     own: dict[str, object] = {} if workspace is None else {WORKSPACE: _below(workspace)}
     for layer, path in named:
-        policies.append((layer, _loaded(path, {**own, **params} if layer == "default" else params)))
-    declared = frozenset(name for _, policy in policies for name in policy.declared)
+        members.append(Member(layer, loaded(path, {**own, **params} if layer == "default" else params)))
+    declared = frozenset(name for each in members for name in each.policy.declared)
     if unknown := sorted(set(params) - declared):
         raise StateError(f"no policy declares the param `{unknown[0]}`")
-    return layered(policies)
+    return layered(members)
 
 
-def layered(policies: list[tuple[Layer, Policy]]) -> LayeredPolicies:
+def layered(members: Sequence[Member]) -> LayeredPolicies:
     """Policies by layer, compiled.
 
+    A rule of a workspace or a skill that passes or relaxes something is left out, and a remark tells of it. Where a
+    policy of one run has a name that its layer has already, its own name is put before that.
+
     Raises:
-        StateError: two statements or rules of a layer have one name.
+        StateError: two statements or rules of a layer have one name; a policy is in two layers.
     """
-    seen: set[tuple[Layer, str]] = set()
-    rules: list[Rule] = []
-    demands: list[_Demand] = []
-    layer_of: dict[str, Layer] = {}
-    for layer, policy in policies:
-        if layer_of.setdefault(policy.path, layer) != layer:
-            raise StateError(f"{policy.path} is in two layers")
-        for name in [*(rule.name for rule in policy.rules), *(one.name for one in policy.statements)]:
-            if (layer, name) in seen:
-                raise StateError(f"two statements or rules of the layer {layer} are named `{name}`")
-            seen.add((layer, name))
-        rules += [_rule(layer, each) for each in policy.rules]
-        for one in policy.statements:
-            at = place(one.source, one.span)
-            demands.append(_Demand(layer, one.name, one.metadata.on_violation, at, one.requirement))
+    admission = _Admission()
+    policies = tuple((each.layer, admission.admitted(each)) for each in members)
+    rules = [_rule(layer, each) for layer, policy in policies for each in policy.rules]
+    demands = [
+        _Demand(layer, one.name, one.metadata.on_violation, place(one.source, one.span), one.requirement)
+        for layer, policy in policies
+        for one in policy.statements
+    ]
     implied = {name: kind.implies for name, kind in sorted(vocabulary().kinds.items()) if kind.implies}
-    texts = tuple(_text(layer, policy) for layer, policy in policies)
+    texts = tuple(map(_text, members))
     bundle = Bundle(__version__, tuple(rules), tuple(demands), implied, texts)
     stored = _ENCODER.encode(bundle)
-    monitor = PolicyMonitor([policy for _, policy in policies])
-    digest = hashlib.sha256(stored).hexdigest()
-    return LayeredPolicies(bundle.table(), monitor, stored, digest, tuple(policies), layer_of)
+    return LayeredPolicies(
+        bundle.table(),
+        PolicyMonitor([policy for _, policy in policies]),
+        stored,
+        hashlib.sha256(stored).hexdigest(),
+        policies,
+        tuple(members),
+        texts,
+        tuple(admission.remarks),
+        next(
+            (_guarded(each) for each in members if each.origin == "registration" and each.layer == "organisation"), None
+        ),
+        admission.layer_of,
+    )
+
+
+def _guarded(registration: Member) -> Guarded:
+    given: Mapping[str, Any] = registration.policy.params
+    if not all(isinstance(given.get(name), list) for name in ("protected", "private")):
+        raise StateError(f"the policy {registration.policy.path} was not told which paths it protects")
+    return Guarded(given["protected"], given["private"])
+
+
+class _Admission:
+    """What counts of each policy beside those before it."""
+
+    def __init__(self) -> None:
+        self.layer_of: dict[str, Layer] = {}
+        self.remarks: list[str] = []
+        self._taken: set[tuple[Layer, str]] = set()
+
+    def admitted(self, member: Member) -> Policy:
+        """A policy without the rules that it may not have, under names that are its own."""
+        layer, policy, origin = member
+        if self.layer_of.setdefault(policy.path, layer) != layer:
+            raise StateError(f"{policy.path} is in two layers")
+        kept = policy.rules
+        if origin in ("workspace", "skill", "brought"):
+            kept = tuple(rule for rule in policy.rules if rule.then != "pass" and not rule.relaxes)
+            self.remarks += [
+                f"`{rule.name}` ({place(rule.source, rule.span)}) is left out: policies of a workspace lower no rule"
+                for rule in policy.rules
+                if rule not in kept
+            ]
+        rules = tuple(self._named(rule, member) for rule in kept)
+        statements = tuple(self._named(one, member) for one in policy.statements)
+        if rules == policy.rules and statements == policy.statements:
+            return policy
+        return replace(policy, rules=rules, statements=statements)
+
+    def _named(self, one: _Named, member: Member) -> _Named:
+        name = one.name
+        if (member.layer, name) in self._taken and member.origin != "settings":
+            name = f"{member.policy.name}.{name}"
+        if (member.layer, name) in self._taken:
+            raise StateError(f"two statements or rules of the layer {member.layer} are named `{name}`")
+        self._taken.add((member.layer, name))
+        return one if name == one.name else replace(one, name=name)
 
 
 def _below(folder: str) -> list[str]:
@@ -187,7 +272,14 @@ def place(source: Source, span: Span) -> str:
     return f"{source.path}:{line}:{column}"
 
 
-def _text(layer: Layer, policy: Policy) -> _Text:
+def _text(member: Member) -> Text:
+    policy = member.policy
+    given: _Params = {name: policy.params[name] for name in sorted(policy.params)}  # type: ignore[misc]
+    return Text(member.layer, policy.path, policy.module.source.text, given, modules_of(policy), member.origin)
+
+
+def modules_of(policy: Policy) -> dict[str, str]:
+    """The texts of the modules that a policy uses, itself or through others, by path; none that ships with Vigil."""
     modules: dict[str, str] = {}
     waiting = [policy.module]
     while waiting:
@@ -196,24 +288,41 @@ def _text(layer: Layer, policy: Policy) -> _Text:
             if path not in modules and not is_shipped(path):
                 modules[path] = used.source.text
                 waiting.append(used)
-    given: _Params = {name: policy.params[name] for name in sorted(policy.params)}  # type: ignore[misc]
-    return _Text(layer, policy.path, policy.module.source.text, given, modules)
+    return modules
 
 
-def _from_text(found: _Text) -> Policy:
-    """A policy from its text, with nothing read from disk but what ships with Vigil."""
+def policy_of(found: Text) -> Policy:
+    """A policy from its text, with nothing read from disk but what ships with Vigil.
+
+    Raises:
+        InputError: it cannot be read.
+        ValueError: something in it has no meaning.
+    """
 
     def read(path: str, _: int) -> Source:
-        return Source(path, found.modules[path]) if path in found.modules else read_source(path)
+        if path in found.modules:
+            return Source(path, found.modules[path])
+        if not is_shipped(path):
+            raise ValueError(f"{found.path} uses {path}, which is not there")
+        return read_source(path)
 
     def exists(path: Path) -> bool:
         return str(path) in found.modules or (is_shipped(str(path)) and path.is_file())
 
     source = Source(found.path, found.text)
-    return read_policy(source, found.params, access=Access(read=read, is_file=exists))
+    policy = read_policy(source, found.params, access=Access(read=read, is_file=exists))
+    if policy.errors:
+        first = policy.errors[0]
+        raise ValueError(f"{place(first.source, first.span)} has no meaning: {first.message}")
+    return policy
 
 
-def _loaded(path: str, params: Mapping[str, object]) -> Policy:
+def loaded(path: str, params: Mapping[str, object]) -> Policy:
+    """A policy, given those of some params that it declares.
+
+    Raises:
+        StateError: it cannot be read, or something in it has no meaning.
+    """
     try:
         policy = load_policy(path)
         return load_policy(path, own) if (own := {n: v for n, v in params.items() if n in policy.declared}) else policy

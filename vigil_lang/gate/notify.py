@@ -1,6 +1,5 @@
-"""Telling people that a hold waits for them: by a command, and by a webhook that follows Standard Webhooks.
-
-What is told is bounded and has no control characters. Nobody is asked for an answer here: it comes by a signature.
+"""Telling people that a hold waits for them: by a command, by a webhook that follows Standard Webhooks, and by
+templates over these two (`notices/`). Nobody is asked for an answer here: it comes by a signature.
 """
 
 from __future__ import annotations
@@ -11,93 +10,87 @@ import hashlib
 import hmac
 import json
 import os
+import re
 import signal
 import threading
 import time
 from contextlib import closing, contextmanager, suppress
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
 from vigil_lang.base.files import read_bytes
-from vigil_lang.diagnostics.visible import visible
+from vigil_lang.gate.notices.notice import clipped, name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from http.client import HTTPConnection
 
+    from vigil_lang.gate.notices.notice import Notice
     from vigil_lang.gate.settings import Notify
-    from vigil_lang.gate.store import Hold
-
-Notice: TypeAlias = dict[str, Any]
-"""What is told, as JSON: schema `vigil.notice/1`."""
 
 SECONDS = 10.0
 """How long a command or a webhook may take."""
 
-LONGEST_TEXT = 200
-"""Characters of any text in a notice."""
+Way: TypeAlias = Literal["command", "webhook", "desktop", "slack", "mail"]
+WAYS: tuple[Way, ...] = get_args(Way)
+"""The ways that people are told by, as the settings name them."""
 
-MOST = 20
-"""Arguments and reasons in a notice."""
+GONE = 410
 
+_SECONDS = re.compile("[0-9]{1,6}")
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _SECRET_PREFIX = b"whsec_"
 
 
-def clipped(text: object, longest: int = LONGEST_TEXT) -> str:
-    """A text on one line that a terminal can show, cut at some length."""
-    shown = visible(text if isinstance(text, str) else json.dumps(text, ensure_ascii=False))
-    return shown if len(shown) <= longest else f"{shown[: longest - 1]}…"
+class Failed(NamedTuple):
+    """Why somebody was not told, how many seconds they ask to be left alone, and whether to try again at all."""
+
+    message: str
+    wait: float | None = None
+    for_good: bool = False
 
 
-def notice(event: str, hold: Hold, action: object, to: Sequence[str] = ()) -> Notice:
-    """What is told of a hold: `event` is `opened` or `escalated`, `action` what was asked for, None where it is not
-    known any more, and `to` the keys that are to confirm besides."""
-    opened = hold.opened
-    given = action if isinstance(action, dict) else {}
-    arguments = given.get("input")
-    shown = list(arguments.items())[:MOST] if isinstance(arguments, dict) else []
-    return {
-        "schema": "vigil.notice/1",
-        "event": event,
-        "hold": hold.id,
-        "run": clipped(opened["run"]),
-        "agent": clipped(opened["agent"]),
-        "tool": clipped(given.get("tool") or "not known"),
-        "input": {clipped(name, 60): clipped(value) for name, value in shown},
-        "reasons": [{"name": clipped(name), "message": clipped(message)} for name, message in _reasons(hold)[:MOST]],
-        "confirm_by": hold.confirm_by,
-        "missing": hold.missing,
-        "expires": hold.expires,
-        "to": list(to),
-        "text": clipped(f"{opened['agent']} asks for {given.get('tool') or 'something'}: vigil hold show {hold.id}"),
-    }
+def ways(settings: Notify) -> tuple[Way, ...]:
+    """The ways that are set: each is told on its own."""
+    return tuple(way for way in WAYS if getattr(settings, way))
 
 
-def _reasons(hold: Hold) -> list[tuple[str, str]]:
-    return [
-        (f"{each.get('layer') or each['kind']}.{each['name']}", each["message"])
-        for each in hold.opened["reasons"]
-        if each["asks"] == "hold" and not each.get("lifted")
-    ]
+def send(settings: Notify, way: Way, told: Notice) -> Failed | None:
+    """Tell something by a way; None where that was done. It takes no longer than `SECONDS`."""
+    failed = _sent(settings, way, told)
+    return None if failed is None else failed._replace(message=clipped(failed.message))
 
 
-def is_set(settings: Notify) -> bool:
-    """Whether there is anybody to tell."""
-    return bool(settings.command) or settings.webhook is not None
+def _sent(settings: Notify, way: Way, told: Notice) -> Failed | None:
+    try:
+        match way:
+            case "command":
+                return _by_command(settings.command, _json(told))
+            case "desktop" if settings.desktop is not None:
+                from vigil_lang.gate.notices import desktop
+
+                return _by_command(desktop.filled(settings.desktop.command, told), b"")
+            case "mail" if settings.mail is not None:
+                from vigil_lang.gate.notices import mail
+
+                return _by_command(settings.mail.command, mail.message(settings.mail, told))
+            case "slack" if settings.slack is not None:
+                from vigil_lang.gate.notices import slack
+
+                address = read_bytes(settings.slack.address, 10_000).decode("ascii").strip()
+                return _by_post("Slack", address, _json(slack.message(told)))
+            case "webhook" if settings.webhook is not None:
+                return _by_webhook(settings.webhook, settings.secret or (), told)
+            case _:
+                return Failed(f"nobody is told by {way}")
+    except (OSError, ValueError) as error:  # what the settings name cannot be read, or is none
+        return Failed(f"the {way} failed: {error}")
 
 
-def send(settings: Notify, told: Notice) -> list[str]:
-    """Tell what is to be told, and give what failed, in words. It takes no longer than twice `SECONDS`."""
-    body = json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode()
-    ways = []
-    if settings.command:
-        ways.append(_by_command(settings.command, body))
-    if settings.webhook is not None:
-        ways.append(_by_webhook(settings.webhook, settings.secret, f"{told['hold']}.{told['event']}", body))
-    return [clipped(f"{told['hold']} was not told: {failure}") for failure in ways if failure is not None]
+def _json(value: object) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def _by_command(argv: Sequence[str], body: bytes) -> str | None:
+def _by_command(argv: Sequence[str], body: bytes) -> Failed | None:
     """A command starts in the root folder, where an agent puts nothing, and is not given the user's key."""
     import subprocess  # late: decisions start nothing
 
@@ -108,22 +101,35 @@ def _by_command(argv: Sequence[str], body: bytes) -> str | None:
             start_new_session=True,
         )  # fmt: skip
     except (OSError, ValueError) as error:
-        return f"the command {argv[0]} cannot be started: {error}"
+        return Failed(f"the command {argv[0]} cannot be started: {error}")
     try:
         process.communicate(body, timeout=SECONDS)
     except subprocess.TimeoutExpired:
-        return f"the command {argv[0]} took longer than {SECONDS:g} s"
+        return Failed(f"the command {argv[0]} took longer than {SECONDS:g} s")
     except OSError as error:
-        return f"the command {argv[0]} cannot be written to: {error.strerror}"
+        return Failed(f"the command {argv[0]} cannot be written to: {error.strerror}")
     finally:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)  # and what it left behind
         process.wait()
-    return None if process.returncode == 0 else f"the command {argv[0]} ended with status {process.returncode}"
+    status = process.returncode
+    return None if status == 0 else Failed(f"the command {argv[0]} ended with status {status}")
 
 
-def _by_webhook(url: str, secret: str | None, name: str, body: bytes) -> str | None:
-    """It goes straight where it is sent, by no proxy and no redirect."""
+def _by_webhook(url: str, secret: str | Sequence[str], told: Notice) -> Failed | None:
+    def signed() -> dict[str, str]:
+        paths = (secret,) if isinstance(secret, str) else secret
+        if not paths:
+            raise ValueError("a webhook needs a secret to be signed with (notify.secret in the settings)")
+        return signature_headers([_secret(path) for path in paths], name_of(told), int(time.time()), body)
+
+    body = _json(told)
+    return _by_post("the webhook", url, body, signed)
+
+
+def _by_post(whom: str, url: str, body: bytes, signed: Callable[[], Mapping[str, str]] = dict) -> Failed | None:
+    """It goes straight where it is sent, by no proxy and no redirect. An address that is gone for good (410, as
+    Standard Webhooks has it) is not tried again. What failed is told without the address, which may be a secret."""
     from http.client import HTTPConnection, HTTPException, HTTPSConnection  # late: decisions need no network
     from urllib.parse import urlsplit, urlunsplit
 
@@ -131,20 +137,21 @@ def _by_webhook(url: str, secret: str | None, name: str, body: bytes) -> str | N
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port
         if parts.scheme != "https" and not (parts.scheme == "http" and host in _LOOPBACK):
-            return "a webhook is an https address, or http on this machine"
-        if secret is None:
-            return "a webhook needs a secret to be signed with (notify.secret in the settings)"
-        headers = {"Content-Type": "application/json"} | signature_headers(
-            _secret(secret), name, int(time.time()), body
-        )
+            return Failed("a webhook is an https address, or http on this machine")
+        if " " in url or not (url.isascii() and url.isprintable()):
+            return Failed(f"the address of {whom} is none")
+        headers = {"Content-Type": "application/json", **signed()}
         connection = (HTTPSConnection if parts.scheme == "https" else HTTPConnection)(host, port, timeout=SECONDS)
         with closing(connection), _ended_by(connection, time.monotonic() + SECONDS):
             place = urlunsplit(("", "", parts.path or "/", parts.query, ""))
             connection.request("POST", place, body, headers)
-            status = connection.getresponse().status
-        return None if 200 <= status < 300 else f"the webhook answered {status}"
+            answer = connection.getresponse()
+            status, wait = answer.status, answer.getheader("Retry-After") or ""
     except (OSError, ValueError, HTTPException) as error:
-        return f"the webhook failed: {type(error).__name__}: {error}"
+        return Failed(f"{whom} failed: {type(error).__name__}: {error}".replace(url, "its address"))
+    if 200 <= status < 300:
+        return None
+    return Failed(f"{whom} answered {status}", float(wait) if _SECONDS.fullmatch(wait) else None, status == GONE)
 
 
 @contextmanager
@@ -166,13 +173,14 @@ def _ended_by(connection: HTTPConnection, end: float) -> Iterator[None]:
         timer.cancel()
 
 
-def signature_headers(secret: bytes, name: str, at: int, body: bytes) -> dict[str, str]:
-    """The headers of Standard Webhooks: an id, a time in POSIX seconds and an HMAC-SHA256 over both and the body."""
-    signed = hmac.new(secret, f"{name}.{at}.".encode() + body, hashlib.sha256).digest()
+def signature_headers(secrets: Sequence[bytes], name: str, at: int, body: bytes) -> dict[str, str]:
+    """The headers of Standard Webhooks: an id, a time in POSIX seconds, and for each secret an HMAC-SHA256 over both
+    and the body."""
+    signed = [hmac.new(secret, f"{name}.{at}.".encode() + body, hashlib.sha256).digest() for secret in secrets]
     return {
         "webhook-id": name,
         "webhook-timestamp": str(at),
-        "webhook-signature": f"v1,{base64.b64encode(signed).decode()}",
+        "webhook-signature": " ".join(f"v1,{base64.b64encode(each).decode()}" for each in signed),
     }
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from vigil_lang.gate.following import begun, time_of
+from vigil_lang.gate.following import begun, proposed
 from vigil_lang.gate.layers import policies_of
 from vigil_lang.gate.log.derivation import CannotDerive, read_bundle
 
@@ -64,7 +64,7 @@ class RecordedRun:
         """
         policies = self._runs.policies(policy_digest)
         live = self._followed(policies, policy_digest)
-        proposal = live.propose(inputs["action"], time_of(inputs))
+        proposal = live.propose(*proposed(inputs))
         own = frozenset(event.id for event in proposal.events)
         found: list[dict[str, Any]] = msgspec.to_builtins([policies.broken(each, own) for each in proposal.broken])
         for each in found:
@@ -72,7 +72,7 @@ class RecordedRun:
         return found
 
     def happened(self, seq: int, entry: Mapping[str, Any], value: Any) -> None:
-        """An entry of the run, with the plain value of its inputs or its output (None where it was deleted)."""
+        """An entry of the run, with its plain value (None where it has none, or that was deleted)."""
         self._entries.append((seq, entry, value))
         if self._live is not None:
             self._live.take_in(seq, entry, value)
@@ -82,7 +82,7 @@ class RecordedRun:
             if not self._entries or self._entries[0][1]["kind"] != "run_start":
                 raise CannotDerive("the log does not have the beginning of its run")
             (first, start, _), *others = self._entries
-            self._live, self._digest = begun(policies.monitor, first, start), digest
+            self._live, self._digest = begun(policies, first, start), digest
             for seq, entry, value in others:
                 self._live.take_in(seq, entry, value)
         return self._live

@@ -20,10 +20,15 @@ MAX_BYTES = 4_000_000
 MAX_NAME = 256
 """Characters of the name of a run, an agent or a tool."""
 
+_MOST_KINDS = 20
+
 OWN = frozenset({"tier", "agent", "run", "hour", "weekday", "calls", "violates"})
 """The fields of the context that the gate itself fills in."""
 
-_MEMBERS = {"schema", "run", "agent", "user", "host", "cwd", "action", "events", "authority", "context", "outcomes"}
+_MEMBERS = frozenset(
+    {"schema", "run", "agent", "user", "host", "cwd", "action", "events", "authority", "context", "outcomes"}
+    | {"call", "session", "parent", "directory", "observe"}
+)
 
 
 class BadRequest(ValueError):
@@ -34,9 +39,15 @@ class BadRequest(ValueError):
 class Request:
     """An action that an agent asks for in a run: a call of a tool, or events as they will be judged.
 
-    `context` has the `context.` fields that the asker gives; `authority` the path of the chain that it names, `cwd` the
-    folder that the run started in. Of the first request of a run, `outcomes` says whether the outcomes of its calls are
-    reported; where they are not, a call is over when the next one is asked for.
+    `context` has the `context.` fields that the asker gives; `authority` the path of the chain that it names, `chain`
+    the chain itself, where its holder proved to a service that it is her; `cwd` the folder that the run started in. Of
+    the first request of a run, `outcomes` says whether the outcomes of its calls are reported; where they are not, a
+    call is over when the next one is asked for.
+
+    `call` is the host's id of the call, unique in the run. A sub-agent's call has its `session` and `parent`, as in
+    `trace.record.Call`; `directory` is the working directory of this very call. With `observe` the call is made
+    whatever the answer is. Of a call, `kinds` has those of the vocabulary that the asker says it is of, the first of
+    which it is named by. With `approval`, the id of a hold, it blocks where that is not approved for this action.
     """
 
     run: str
@@ -48,14 +59,23 @@ class Request:
     host: str | None = None
     cwd: str | None = None
     authority: str | None = None
+    chain: bytes | None = None
     context: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     outcomes: Literal["assumed", "reported"] = "assumed"
+    call: str | None = None
+    session: str = ""
+    parent: str | None = None
+    directory: str | None = None
+    observe: bool = False
+    approval: str | None = None
+    kinds: tuple[str, ...] = ()
 
     @property
     def action(self) -> dict[str, object]:
         """The action as it was given: what a binding and the digest of an action are made of."""
         if self.input is not None:
-            return {"tool": self.tool, "input": self.input}
+            said = {"kinds": list(self.kinds)} if self.kinds else {}
+            return {"tool": self.tool, "input": self.input, **said}
         return {"tool": self.tool, "events": [_plain(event) for event in self.events]}
 
 
@@ -68,12 +88,23 @@ def read_request(data: bytes | str) -> Request:
     """
     if len(data) > MAX_BYTES:
         raise BadRequest(f"the request has more than {MAX_BYTES:,} bytes")
+    return request_of(read_json(data))
+
+
+def read_json(data: bytes | str) -> Any:
+    """JSON as whatever is hashed has to be, with decimals for its numbers that are no integers.
+
+    Raises:
+        BadRequest: it is no JSON; a member is doubled; a number is one that not every reader keeps; a text has half of
+            a character.
+    """
     try:
         text = data.decode("utf-8") if isinstance(data, bytes) else data
         found = json.loads(
             text, object_pairs_hook=_members, parse_float=_number, parse_int=_integer, parse_constant=_no_number
         )
         canonical(found)
+        return found
     except BadRequest:
         raise
     except UnicodeDecodeError as error:
@@ -84,7 +115,6 @@ def read_request(data: bytes | str) -> Request:
         raise BadRequest(f"the request cannot be hashed: {error}") from error
     except RecursionError as error:
         raise BadRequest("the request is nested too deeply") from error
-    return request_of(found)
 
 
 def request_of(found: object) -> Request:
@@ -104,7 +134,14 @@ def request_of(found: object) -> Request:
         "authority": _optional(found, "authority"),
         "context": _context(found.get("context", {})),
         "outcomes": found.get("outcomes", "assumed"),
+        "call": None if found.get("call") is None else _name(found["call"], "call"),
+        "session": _optional(found, "session") or "",
+        "parent": _optional(found, "parent"),
+        "directory": _optional(found, "directory"),
+        "observe": found.get("observe", False),
     }
+    if not isinstance(named["observe"], bool):
+        raise BadRequest("`observe` is true or false")
     if named["outcomes"] not in ("assumed", "reported"):
         raise BadRequest('`outcomes` is "assumed" or "reported"')
     if ("action" in found) == ("events" in found):
@@ -113,12 +150,16 @@ def request_of(found: object) -> Request:
         events = _events(found["events"])
         return Request(tool=events[0].action, events=events, **named)
     action = found["action"]
-    if not isinstance(action, dict) or set(action) - {"tool", "input"}:
-        raise BadRequest("`action` has to be an object with `tool` and `input`")
+    if not isinstance(action, dict) or set(action) - {"tool", "input", "kinds"}:
+        raise BadRequest("`action` has to be an object with `tool`, `input` and `kinds`")
     given = action.get("input", {})
     if not isinstance(given, dict):
         raise BadRequest("`action.input` is no object")
-    return Request(tool=_name(action.get("tool"), "action.tool"), input=given, **named)
+    kinds = action.get("kinds", [])
+    if not isinstance(kinds, list) or len(kinds) > _MOST_KINDS:
+        raise BadRequest(f"`action.kinds` is a list of at most {_MOST_KINDS} kinds")
+    kinds = tuple(_name(each, "action.kinds") for each in kinds)
+    return Request(tool=_name(action.get("tool"), "action.tool"), input=given, kinds=kinds, **named)
 
 
 def _members(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -6,13 +6,10 @@ higher number than the one before: a lower one, or another list under the same n
 
 from __future__ import annotations
 
-import fcntl
 import os
-import stat
 import threading
-from contextlib import contextmanager
 from hashlib import sha256
-from time import monotonic, sleep, time
+from time import time
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_args
 
 import msgspec
@@ -21,23 +18,21 @@ from vigil_lang.diagnostics.visible import visible
 from vigil_lang.gate.authority.dsse import opened, pae, sealed
 from vigil_lang.gate.authority.keys import verify
 from vigil_lang.gate.canonical import MAX_INTEGER, NotCanonical, canonical
-from vigil_lang.gate.log.log import replace
-from vigil_lang.gate.state import LOCK_WAIT, StateError
+from vigil_lang.gate.state import StateError
+from vigil_lang.gate.storage.files import read
+from vigil_lang.gate.storage.folder import MAX_LIST
 from vigil_lang.gate.strict_json import Malformed, read_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
+    from collections.abc import Callable, Iterable
+    from contextlib import AbstractContextManager
 
     from vigil_lang.gate.authority.keys import Key
     from vigil_lang.gate.settings import RevocationSettings
-    from vigil_lang.gate.state import StateFolder
+    from vigil_lang.gate.storage.storage import Stamp, Storage
 
 PAYLOAD_TYPE = "application/vnd.vigil.revocations+json"
 """The DSSE payload type of a list."""
-
-MAX_BYTES = 16_000_000
-"""Bytes of the longest list, with its envelope."""
 
 LONGEST_NAME = 1024
 """Characters of the longest name that is revoked."""
@@ -149,16 +144,15 @@ class Revocations:
     Threads may share it. The settings name the keys that lists are signed with.
     """
 
-    def __init__(self, folder: StateFolder, settings: RevocationSettings) -> None:
-        self._path = folder.revocations
-        self._lock = folder.path / "revocations.lock"
-        self._seen_path = folder.path / "revocations.seen"
+    def __init__(self, storage: Storage, settings: RevocationSettings) -> None:
+        self._storage = storage
+        self._seen_path = storage.folder.path / "revocations.seen"
         self._keys = frozenset(settings.keys)
         self._mutex = threading.Lock()
         self._known: tuple[int, str] = (0, "")
         """The highest number that was seen, and the digest of its list."""
-        self._stamp: tuple[int, int, int] | None = None
-        """The file that `_now` was read from."""
+        self._stamp: Stamp | None = None
+        """The list that `_now` was read from."""
         self._now = self._none = Revoked()
 
     def current(self, at: int) -> Revoked:
@@ -174,12 +168,12 @@ class Revocations:
 
     def _newest(self) -> Revoked:
         try:
-            found = os.stat(self._path, follow_symlinks=False)  # noqa: PTH116 - once a decision
-        except FileNotFoundError:
+            found = self._storage.revocation_stamp()
+        except (OSError, StateError) as error:
+            return self._fault(f"it cannot be read: {_reason(error)}")
+        if found is None:
             return self._missing()
-        except OSError as error:
-            return self._fault(f"it cannot be read: {error.strerror}")
-        if (found.st_ino, found.st_mtime_ns, found.st_size) == self._stamp:
+        if found == self._stamp:
             return self._now
         with self._mutex:
             self._take_in()
@@ -192,27 +186,14 @@ class Revocations:
                 self._known = (seq, digest)
                 self._stamp = None
 
-    @contextmanager
-    def alone(self) -> Iterator[None]:
-        """Nobody else puts a list in force meanwhile. The folder's lock is another one: a process that keeps that does
-        not keep an agent alive.
+    def alone(self) -> AbstractContextManager[None]:
+        """Nobody else puts a list in force meanwhile. The log's lock is another one: a process that keeps that does not
+        keep an agent alive.
 
         Raises:
             StateError: somebody else does, for `LOCK_WAIT` seconds.
         """
-        try:
-            handle = os.open(self._lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        except OSError as error:
-            raise StateError(f"the lock of the revocation list cannot be opened: {error.strerror}") from error
-        try:
-            end = monotonic() + LOCK_WAIT
-            while not _locked(handle):
-                if monotonic() > end:
-                    raise StateError(f"others kept the revocation list locked for {LOCK_WAIT:g} s")
-                sleep(0.01)
-            yield
-        finally:
-            os.close(handle)
+        return self._storage.publishing()
 
     def publish(self, revoked: Iterable[Entry], key: Key, issued: int, expires: int) -> Revoked:
         """Put a list in force with the next number, signed with a key that counts, `alone`.
@@ -229,15 +210,37 @@ class Revocations:
         try:
             payload = canonical(msgspec.to_builtins(new))
             data = canonical(sealed(PAYLOAD_TYPE, payload, key.public, key.sign))
-            if len(data) > MAX_BYTES:
-                raise StateError(f"a revocation list has at most {MAX_BYTES:,} bytes")
-            replace(self._path, data + b"\n")
+            if len(data) > MAX_LIST:
+                raise StateError(f"a revocation list has at most {MAX_LIST:,} bytes")
+            self._storage.put_revocations(data + b"\n")
         except NotCanonical as error:
             raise StateError(f"the name cannot be revoked: {error}") from error
         except OSError as error:
             raise StateError(f"the revocation list cannot be written: {error.strerror}") from error
         now = self._newest()
         if now.fault or now.digest != sha256(payload).hexdigest():
+            raise StateError(now.fault or "another revocation list was put in its place")
+        return now
+
+    def put(self, data: bytes, at: int) -> Revoked:
+        """Put a list in force that was signed elsewhere, `alone`, at a time in POSIX seconds. The one in force already
+        may be put again.
+
+        Raises:
+            StateError: it counts for nothing, or cannot be written.
+        """
+        found = self._verified(data)
+        if found.fault is not None:
+            raise StateError(found.fault)
+        assert found.list is not None
+        if at < found.list.issued - SKEW:
+            raise StateError(f"the revocation list is from the future: it was issued at {found.list.issued}")
+        try:
+            self._storage.put_revocations(data.strip() + b"\n")
+        except OSError as error:
+            raise StateError(f"the revocation list cannot be written: {error.strerror}") from error
+        now = self._newest()
+        if now.fault or now.digest != found.digest:
             raise StateError(now.fault or "another revocation list was put in its place")
         return now
 
@@ -259,23 +262,22 @@ class Revocations:
 
     def _take_in(self) -> None:
         try:
-            stamp, data = _read(self._path)
+            stamp, data = self._storage.revocations()
             self._now = self._verified(data)
             self._stamp = stamp
         except (OSError, StateError) as error:
-            reason = error.strerror if isinstance(error, OSError) else str(error)
-            self._now, self._stamp = self._fault(f"it cannot be read: {reason}"), None
+            self._now, self._stamp = self._fault(f"it cannot be read: {_reason(error)}"), None
 
     def _verified(self, data: bytes) -> Revoked:
         """The list in some bytes, or the fault that it is."""
         try:
-            envelope = opened(read_json(data, MAX_BYTES))
+            envelope = opened(read_json(data, MAX_LIST))
             if envelope.payload_type != PAYLOAD_TYPE:
                 raise Malformed("its payload is of another type")
             signed = pae(envelope.payload_type, envelope.payload)
             if not any(verify(key, signature, signed) for key in self._keys for signature in envelope.signatures):
                 raise Malformed("no key that counts has signed it")
-            found = msgspec.convert(read_json(envelope.payload, MAX_BYTES), RevocationList)
+            found = msgspec.convert(read_json(envelope.payload, MAX_LIST), RevocationList)
         except (Malformed, msgspec.ValidationError) as error:
             return self._fault(str(error))
         digest = sha256(envelope.payload).hexdigest()
@@ -296,7 +298,7 @@ class Revocations:
     def _seen(self) -> tuple[int, str]:
         """The highest number that was seen, by this or by another process, and the digest of its list."""
         try:
-            _, data = _read(self._seen_path)
+            data = read(self._seen_path, MAX_LIST)
         except FileNotFoundError:
             return self._known
         except OSError as error:
@@ -338,19 +340,5 @@ def watch(revocations: Revocations, changed: Callable[[Revoked], None], stop: th
             changed(now)
 
 
-def _locked(handle: int) -> bool:
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
-def _read(path: Path) -> tuple[tuple[int, int, int], bytes]:
-    """A file that is no link, with what tells it from another one."""
-    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
-    with os.fdopen(handle, "rb") as stream:
-        found = os.fstat(handle)
-        if not stat.S_ISREG(found.st_mode):
-            raise OSError(0, "it is no file")
-        return (found.st_ino, found.st_mtime_ns, found.st_size), stream.read(MAX_BYTES + 1)
+def _reason(error: OSError | StateError) -> str:
+    return (error.strerror or "") if isinstance(error, OSError) else str(error)

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 Seconds: TypeAlias = Annotated[int, msgspec.Meta(ge=1, le=10 * 365 * 86400)]
 PublicKey: TypeAlias = Annotated[str, msgspec.Meta(pattern=r"^ed25519:[A-Za-z0-9_-]{43}\Z")]
 """`ed25519:` and the 32 bytes of the key in base64url without padding."""
+Origin: TypeAlias = Annotated[
+    str, msgspec.Meta(pattern=r"^(https://[^/?#\s]+|http://(localhost|127\.0\.0\.1|\[::1\])(:[0-9]+)?)\Z")
+]
+"""Where a service is reached: an https address without a path, or one of this machine."""
 
 
 class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -86,13 +90,36 @@ class TierSettings(_Table, frozen=True):
     sources: dict[str, Source] = {}
 
 
+class Desktop(_Table, frozen=True):
+    """A command that shows a notification: its arguments have `{title}`, `{text}`, `{markup}` and `{link}`."""
+
+    command: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
+
+
+class Slack(_Table, frozen=True):
+    """An incoming webhook of Slack: `address` is the path of a file with its address, which is a secret."""
+
+    address: str
+
+
+class Mail(_Table, frozen=True):
+    """E-mail: the command that sends what it reads on standard input to those in its headers (`sendmail -i -t`)."""
+
+    command: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
+    sender: str = msgspec.field(name="from")
+    to: Annotated[tuple[str, ...], msgspec.Meta(min_length=1, max_length=20)]
+
+
 class Notify(_Table, frozen=True):
-    """Who is told of a hold: a command, which reads it as JSON on standard input, and a webhook, whose body is signed
-    with the key in the file `secret`."""
+    """Who is told of a hold: a command, which reads it as JSON on standard input; a webhook, whose body is signed with
+    the key in the file `secret`, or with each of several while one takes the place of another; and templates of it."""
 
     command: tuple[str, ...] = ()
     webhook: str | None = None
-    secret: str | None = None
+    secret: str | Annotated[tuple[str, ...], msgspec.Meta(min_length=1, max_length=4)] | None = None
+    desktop: Desktop | None = None
+    slack: Slack | None = None
+    mail: Mail | None = None
 
 
 class LogSettings(_Table, frozen=True):
@@ -110,6 +137,57 @@ class RevocationSettings(_Table, frozen=True):
     keys: tuple[PublicKey, ...] = ()
 
 
+class Oidc(_Table, frozen=True):
+    """The identity provider that people sign in with, and which of its groups have which role. `client_secret` is the
+    path of a file."""
+
+    issuer: str
+    client_id: str
+    client_secret: str
+    groups_claim: str = "groups"
+    viewer: tuple[str, ...] = ()
+    approver: tuple[str, ...] = ()
+    administrator: tuple[str, ...] = ()
+
+
+class ServiceSettings(_Table, frozen=True):
+    """The gate as a service (docs/service.md).
+
+    `origin` is where people reach the page, `data_origin` where agents reach decisions; on loopback both are made of
+    the ports. A decision that is not made `deadline` seconds after it was asked for is a block; `queue` requests wait
+    at most. `agents` has the keys of agents that act without a chain. With `accept_policies` a run may bring policies
+    of its own, which lower nothing. People of `organisation_role` confirm what the organisation holds. A person is
+    signed out after `session`, or `idle` without a request.
+    """
+
+    origin: Origin | None = None
+    data_origin: Origin | None = None
+    deadline: Annotated[float, msgspec.Meta(gt=0, le=60)] = 2.0
+    queue: Annotated[int, msgspec.Meta(ge=1, le=100_000)] = 1000
+    agents: dict[str, PublicKey] = {}
+    accept_policies: bool = True
+    organisation_role: Literal["approver", "administrator"] = "approver"
+    session: Seconds = 12 * 3600
+    idle: Seconds = 3600
+    oidc: Oidc | None = None
+
+
+class StorageSettings(_Table, frozen=True):
+    """Where the log lies: in the state folder, or for several nodes in a PostgreSQL database, named as libpq does."""
+
+    postgres: str | None = None
+
+
+class Remote(_Table, frozen=True):
+    """The gate that decides in the place of this one: its data address, the agent's key and its chain (paths), and the
+    certificates that its address is checked by, where the system's are not to do that."""
+
+    url: str
+    key: str | None = None
+    chain: str | None = None
+    ca: str | None = None
+
+
 class Settings(_Table, frozen=True):
     """The whole file. `workspace` is where the agent works: the state folder never lies inside it. `timezone` is what
     `context.hour` and `context.weekday` go by; `params` are values of the policies' params."""
@@ -123,6 +201,9 @@ class Settings(_Table, frozen=True):
     notify: Notify = Notify()
     log: LogSettings = LogSettings()
     revocation: RevocationSettings = RevocationSettings()
+    service: ServiceSettings = ServiceSettings()
+    storage: StorageSettings = StorageSettings()
+    remote: Remote | None = None
     params: dict[str, str | int | float | bool | list[str]] = {}
     context: dict[str, dict[str, str | int | bool | list[str]]] = {}
     """By agent, the `context.user.` fields."""

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -71,36 +74,74 @@ def make_state(
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
         raise StateError(f"{path} exists and is not empty")
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    folder = StateFolder(path)
+    audience = _fill(StateFolder(path), workspace.absolute(), layers, is_open=is_open)
+    files = [("gate.toml", "the settings: layers, authority, holds"), ("log.jsonl", "the log; keys/log.pem signs it")]
+    files += [(f"keys/{role}.pem", what) for role, what in _ROLES.items()]
+    return Made(path, tuple(files), is_open, audience)
+
+
+def ensure(path: Path, workspace: Path | None = None) -> None:
+    """Make a state folder where nothing is there, or an empty folder: open authority, no rules but those of runs.
+
+    Several processes may do so at once: one of them makes it, and all use that.
+
+    Raises:
+        StateError: it lies in the workspace, or cannot be made.
+    """
+    path = path.absolute()
+    if workspace is not None:
+        refuse_inside(path, workspace)
+    try:
+        if _is_made(path):
+            return
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        beside = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+        try:
+            _fill(StateFolder(beside), workspace and workspace.absolute(), Layers(default=False), is_open=True)
+            with suppress(OSError):  # another process was faster
+                beside.rename(path)
+            if not _is_made(path):
+                raise StateError(f"the state folder {path} cannot be made")
+        finally:
+            shutil.rmtree(beside, ignore_errors=True)
+    except OSError as error:
+        raise StateError(f"the state folder {path} cannot be made: {error.strerror}") from error
+
+
+def _is_made(path: Path) -> bool:
+    """Whether something is there that is not an empty folder."""
+    return os.path.lexists(path) and (path.is_symlink() or not path.is_dir() or any(path.iterdir()))
+
+
+def _fill(folder: StateFolder, workspace: Path | None, layers: Layers, *, is_open: bool) -> str:
+    """Put settings, keys and an empty log into a folder; gives the log's origin."""
     create_log(folder)
     keys = {role: Key.new() for role in _ROLES}
     for role, key in keys.items():
         _write(folder.keys / f"{role}.pem", key.pem())
     public = {role: key.public for role, key in keys.items()}
-    _write(folder.settings, _settings(workspace.absolute(), layers, public, is_open=is_open).encode())
-    files = [("gate.toml", "the settings: layers, authority, holds"), ("log.jsonl", "the log; keys/log.pem signs it")]
-    files += [(f"keys/{role}.pem", what) for role, what in _ROLES.items()]
-    return Made(path, tuple(files), is_open, folder.log_vkey.read_text("utf-8").split("+")[0])
+    _write(folder.settings, _settings(workspace, layers, public, is_open=is_open).encode())
+    return folder.log_vkey.read_text("utf-8").split("+")[0]
 
 
 def _named(policy: str) -> str:
     return policy if policy.startswith("std.") else str(Path(policy).absolute())
 
 
-def _settings(workspace: Path, layers: Layers, public: dict[str, str], *, is_open: bool) -> str:
+def _settings(workspace: Path | None, layers: Layers, public: dict[str, str], *, is_open: bool) -> str:
     mode = "open" if is_open else "chain"
     return f"""\
 # The settings of the gate. Only a person changes this file.
 
 # Where the agents work: this folder never lies inside it.
-workspace = {_text(str(workspace))}
+{"# " if workspace is None else ""}workspace = {_text(str(workspace or "/path/to/work"))}
 timezone = "UTC"
 
 [layers]
 organisation = {_texts(layers.organisation)}
 personal = {_texts(layers.personal)}
 # The conservative rules that ship with Vigil.
-default = true
+default = {str(layers.default).lower()}
 
 [params]
 # Values of the policies' params; those of the rules that ship with Vigil are described in stdlib/gate/default.vgl.

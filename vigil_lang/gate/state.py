@@ -10,8 +10,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from platformdirs import user_state_path
-
 from vigil_lang.base.files import real_path
 
 if TYPE_CHECKING:
@@ -28,7 +26,11 @@ class StateError(Exception):
 def state_path(given: str | None = None) -> Path:
     """The state folder: as given, as `VIGIL_STATE` says, or the user's own."""
     named = given or os.environ.get("VIGIL_STATE")
-    return Path(named).absolute() if named else user_state_path("vigil", appauthor=False)
+    if named:
+        return Path(named).absolute()
+    from platformdirs import user_state_path
+
+    return user_state_path("vigil", appauthor=False)
 
 
 def refuse_inside(state: Path, workspace: Path) -> None:
@@ -66,6 +68,7 @@ class StateFolder:
         self.checkpoint = path / "checkpoint"
         self.checkpoints = path / "checkpoints"
         self.log_key = path / "keys" / "log.pem"
+        self.next_log_key = path / "keys" / "log.next.pem"
         self.log_vkey = path / "log.vkey"
         self.plain = path / "args.sqlite"
         self.index = path / "index.sqlite"

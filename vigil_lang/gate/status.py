@@ -32,5 +32,15 @@ def status_of(gate: Gate) -> dict[str, Any]:
                 {"id": hold.id, "run": hold.opened["run"], "agent": hold.opened["agent"], "expires": hold.expires}
                 for hold in gate.store.holds("pending")
             ],
-            "runs": [{"run": run.name, "agent": run.agent, "seen": run.seen // 1_000_000} for run in gate.store.runs()],
+            "runs": [
+                {
+                    "run": run.name,
+                    "agent": run.agent,
+                    "host": run.host,
+                    "seen": run.seen // 1_000_000,
+                    "policy_digest": run.policy,
+                    "halted": run.halted,
+                }
+                for run in gate.store.runs()
+            ],
         }

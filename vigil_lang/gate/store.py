@@ -8,14 +8,18 @@ from __future__ import annotations
 import os
 import sqlite3
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 import msgspec
 
 from vigil_lang.gate.confirmation import check_approval, check_denial, held_for
 from vigil_lang.gate.decide.model import Who
+from vigil_lang.gate.log.kinds import OF_RUNS
 from vigil_lang.gate.log.log import moment
 from vigil_lang.gate.log.tree import leaf_hash
+from vigil_lang.gate.notices import told
+from vigil_lang.gate.passkeys import is_passkey
+from vigil_lang.gate.people import KINDS, TABLES, People, apply_to, wrong_with_word
 from vigil_lang.gate.state import StateError
 
 if TYPE_CHECKING:
@@ -23,17 +27,15 @@ if TYPE_CHECKING:
 
     from vigil_lang.gate.authority.chain import Per
     from vigil_lang.gate.log.log import Log
-    from vigil_lang.gate.state import StateFolder
+    from vigil_lang.gate.notices.told import Untold
+    from vigil_lang.gate.storage.storage import Storage
 
-SCHEMA = 1
+SCHEMA = 3
 """The version of the tables: an index of another one is made anew."""
 
 HoldState: TypeAlias = Literal["pending", "approved", "denied", "expired", "cancelled"]
 STATES: tuple[HoldState, ...] = get_args(HoldState)
 """A hold leaves `pending` once, and none of the others."""
-
-OF_RUNS = frozenset({"run_start", "decision", "outcome"})
-"""The kinds of entries that a run is followed by."""
 
 Entry: TypeAlias = dict[str, Any]
 
@@ -43,15 +45,19 @@ CREATE TABLE applied (
     batch TEXT NOT NULL
 ) STRICT;
 INSERT INTO applied VALUES (1, 0, 0, 0, '[]');
-CREATE TABLE entries (seq INTEGER PRIMARY KEY, leaf BLOB NOT NULL, start INTEGER NOT NULL, run TEXT) STRICT;
+CREATE TABLE entries (
+    seq INTEGER PRIMARY KEY, leaf BLOB NOT NULL, start INTEGER NOT NULL, kind TEXT NOT NULL, run TEXT
+) STRICT;
+CREATE INDEX entries_kind ON entries (kind, seq);
 CREATE INDEX entries_run ON entries (run, seq) WHERE run IS NOT NULL;
 CREATE TABLE hold (
     id TEXT PRIMARY KEY, seq INTEGER NOT NULL UNIQUE, binding TEXT NOT NULL, state TEXT NOT NULL, opened TEXT NOT NULL,
-    opened_at INTEGER NOT NULL, expires INTEGER NOT NULL,
+    opened_at INTEGER NOT NULL, expires INTEGER NOT NULL, for_user INTEGER NOT NULL, tier INTEGER NOT NULL,
     closed INTEGER, why TEXT, escalated INTEGER, joined INTEGER NOT NULL DEFAULT 0,
     covers TEXT, uses INTEGER, used INTEGER NOT NULL DEFAULT 0, until INTEGER, who TEXT, void TEXT
 ) STRICT;
-CREATE INDEX hold_state ON hold (state);
+CREATE INDEX hold_state ON hold (state, seq);
+CREATE INDEX hold_waits ON hold (for_user, tier DESC, seq) WHERE state = 'pending';
 CREATE INDEX hold_binding ON hold (binding);
 CREATE INDEX hold_covers ON hold (covers) WHERE covers IS NOT NULL;
 CREATE TABLE confirmation (
@@ -59,7 +65,7 @@ CREATE TABLE confirmation (
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE run (
     name TEXT PRIMARY KEY, agent TEXT NOT NULL, started INTEGER NOT NULL, seen INTEGER NOT NULL, seq INTEGER NOT NULL,
-    ended INTEGER, acknowledged INTEGER, acknowledged_at INTEGER
+    ended INTEGER, acknowledged INTEGER, acknowledged_at INTEGER, host TEXT, policy TEXT, halted TEXT
 ) STRICT;
 CREATE TABLE decision (
     seq INTEGER PRIMARY KEY, run TEXT NOT NULL, at INTEGER NOT NULL, mode TEXT NOT NULL, outcome INTEGER, status TEXT
@@ -77,6 +83,8 @@ CREATE TABLE signal (
 CREATE INDEX signal_run ON signal (run, source);
 CREATE TABLE policy (seq INTEGER PRIMARY KEY, digest TEXT NOT NULL) STRICT;
 """
+
+_FOLLOWED = ", ".join(f"'{kind}'" for kind in OF_RUNS)
 
 _DECODE = msgspec.json.Decoder(dict[str, Any]).decode
 
@@ -149,7 +157,8 @@ class Hold(msgspec.Struct, frozen=True):
 
 class Run(msgspec.Struct, frozen=True):
     """A run that the gate knows. It was `seen` last at entry `seq`, and decided under the revocation list of the number
-    `acknowledged` since entry `acknowledged_at`. Times are microseconds since 1970."""
+    `acknowledged` since entry `acknowledged_at`. Times are microseconds since 1970. `policy` is the digest of the
+    policies that it began with, or goes by since they changed; `halted` says why its calls block."""
 
     name: str
     agent: str
@@ -159,6 +168,9 @@ class Run(msgspec.Struct, frozen=True):
     ended: int | None
     acknowledged: int | None
     acknowledged_at: int | None
+    host: str | None
+    policy: str | None
+    halted: str | None
 
 
 class Decided(msgspec.Struct, frozen=True):
@@ -182,6 +194,18 @@ class Signalled(msgspec.Struct, frozen=True):
     until: int
 
 
+class _Applied(NamedTuple):
+    """What the index has applied: so many entries, where the last of them begins and ends in the log, those of a batch
+    that wait for its last, and the last one's hash. It holds as long as no other connection wrote, by `version`."""
+
+    version: int
+    entries: int
+    last: int
+    end: int
+    waiting: list[tuple[int, Entry]]
+    leaf: bytes
+
+
 class Store:
     """The index of a log. Whoever calls `catch_up` holds the folder's lock and has refreshed the log.
 
@@ -189,22 +213,26 @@ class Store:
         StateError: it cannot be opened, or knows more entries than the log has.
     """
 
-    def __init__(self, folder: StateFolder, log: Log) -> None:
-        self._path = folder.index
-        self._log_path = folder.log
+    def __init__(self, storage: Storage, log: Log) -> None:
+        self._storage = storage
+        self._path = storage.folder.index
         self._log = log
         self._seen: tuple[int, ...] = ()
         """Which file it was, and how many entries and bytes of it were applied, when the index last caught up."""
+        self._applied: _Applied | None = None
         self._answers: dict[str, list[Any]] = {}
         """What was asked of holds and policies since an entry changed them, by query."""
+        self.people = People(self._rows)
         try:
-            with folder.lock():  # who opens it first makes it
+            with storage.folder.lock():  # who opens it first makes it
                 self._make()
                 self._base = sqlite3.connect(self._path, timeout=10, isolation_level=None, check_same_thread=False)
                 self._base.execute("PRAGMA journal_mode = WAL")
                 self._base.execute("PRAGMA synchronous = NORMAL")
+                self._base.execute("PRAGMA wal_autocheckpoint = 4000")  # it waits for the disk, and others for it
         except (OSError, sqlite3.Error) as error:
             raise self._broken(error) from error
+        storage.at_end(self._settled)
 
     def _make(self) -> None:
         """Make the file, where there is none. What is left of one that was deleted would bring its rows back."""
@@ -232,21 +260,42 @@ class Store:
                 before it; the index cannot be read or written.
         """
         try:
-            found = os.stat(self._log_path, follow_symlinks=False)  # noqa: PTH116 - one call, twice a decision
-            now = (found.st_dev, found.st_ino, self._log.size, found.st_size)
+            now = self._log.state
             if now == self._seen:
                 return
-            self._base.execute("BEGIN IMMEDIATE")
+            if not self._base.in_transaction:
+                self._base.execute("BEGIN IMMEDIATE")
+            known, self._applied = self._applied, None
             try:
-                self._prepare()
-                self._follow()
-                self._base.execute("COMMIT")
-            finally:
-                if self._base.in_transaction:
-                    self._base.execute("ROLLBACK")
-            self._seen = now
+                (version,) = self._base.execute("PRAGMA data_version").fetchone()
+                if known is None or known.version != version:  # others wrote to it
+                    self._prepare()
+                    known = self._found(version)
+                    self._answers.clear()
+                after = self._follow(known)
+                if not self._storage.is_transactional:
+                    self._base.execute("COMMIT")
+            except BaseException:
+                self._undo()
+                raise
+            self._applied, self._seen = after, now
         except (OSError, sqlite3.Error) as error:
             raise self._broken(error) from error
+
+    def _undo(self) -> None:
+        """Take back what was applied since the last commit: the next time it is applied again."""
+        self._applied, self._seen = None, ()
+        self._answers.clear()
+        if self._base.in_transaction:
+            self._base.execute("ROLLBACK")
+
+    def _settled(self, is_kept: bool) -> None:
+        """What was applied stands in the log for good, or never will."""
+        with suppress(sqlite3.Error):  # the next who catches up applies it
+            if self._base.in_transaction and is_kept:
+                self._base.execute("COMMIT")
+            elif not is_kept:
+                self._undo()
 
     def _prepare(self) -> None:
         """Make the tables, where they are missing or of another version; how many entries it had is not forgotten."""
@@ -257,7 +306,7 @@ class Store:
         for (name,) in self._base.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall():
             quoted = name.replace('"', '""')
             self._base.execute(f'DROP TABLE "{quoted}"')
-        for statement in _TABLES.split(";\n"):
+        for statement in f"{_TABLES}{TABLES}{told.TABLES}".split(";\n"):
             self._base.execute(statement)
         self._base.execute(f"PRAGMA user_version = {SCHEMA}")
 
@@ -265,33 +314,44 @@ class Store:
         if entries > self._log.size:
             raise StateError(f"the log was cut: it has {self._log.size:,} entries, the index knows of {entries:,}")
 
-    def _follow(self) -> None:
+    def _found(self, version: int) -> _Applied:
+        """What the index has applied."""
         query = "SELECT entries, last, bytes, batch FROM applied"
         entries, last, end, batch = self._base.execute(query).fetchone()
+        leaf = self._base.execute("SELECT leaf FROM entries WHERE seq = ?", (entries - 1,)).fetchone()
+        return _Applied(version, entries, last, end, msgspec.json.decode(batch), leaf[0] if leaf else b"")
+
+    def _follow(self, known: _Applied) -> _Applied:
+        entries, last, end, waiting, leaf = known[1:]
         self._check_size(entries)
-        if not self._seen or entries != self._seen[2]:  # others applied some
-            self._answers.clear()
-        waiting: list[tuple[int, Entry]] = msgspec.json.decode(batch)
         lines = self._log.lines(last)
-        if entries:
-            self._check_leaf(entries - 1, next(lines, b""))
+        if entries and leaf_hash(next(lines, b"")) != leaf:
+            raise self._changed(entries - 1)
         for seq in range(entries, self._log.size):
             line = next(lines, b"")
-            waiting = self._apply(seq, line, end, waiting)
+            leaf = leaf_hash(line)
+            waiting = self._apply(seq, line, leaf, end, waiting)
             last, end = end, end + len(line) + 1
         values = (self._log.size, last, end, msgspec.json.encode(waiting).decode())
         self._base.execute("UPDATE applied SET entries = ?, last = ?, bytes = ?, batch = ?", values)
+        return _Applied(known.version, self._log.size, last, end, waiting, leaf)
+
+    def _changed(self, seq: int) -> StateError:
+        return StateError(f"the log was changed: entry {seq} is not the one that the index knows")
 
     def _check_leaf(self, seq: int, line: bytes) -> None:
         (known,) = self._base.execute("SELECT leaf FROM entries WHERE seq = ?", (seq,)).fetchone()
         if leaf_hash(line) != known:
-            raise StateError(f"the log was changed: entry {seq} is not the one that the index knows")
+            raise self._changed(seq)
 
-    def _apply(self, seq: int, line: bytes, start: int, waiting: list[tuple[int, Entry]]) -> list[tuple[int, Entry]]:
+    def _apply(
+        self, seq: int, line: bytes, leaf: bytes, start: int, waiting: list[tuple[int, Entry]]
+    ) -> list[tuple[int, Entry]]:
         try:
             entry = _DECODE(line)
-            run = entry["run"] if entry["kind"] in OF_RUNS else None
-            self._base.execute("INSERT INTO entries VALUES (?, ?, ?, ?)", (seq, leaf_hash(line), start, run))
+            kind = entry["kind"]
+            run = entry["run"] if kind in OF_RUNS else entry.get("run")
+            self._base.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?)", (seq, leaf, start, kind, run))
             return self._in_batch(seq, entry, waiting)
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
             raise StateError(f"entry {seq} of the log is damaged: {type(error).__name__}: {error}") from error
@@ -327,6 +387,16 @@ class Store:
         match entry["kind"]:
             case "run_start":
                 self._saw(seq, at, entry)
+                began = (entry.get("host"), entry.get("policy_digest"), entry["run"])
+                self._base.execute("UPDATE run SET host = ?, policy = ? WHERE name = ?", began)
+            case "run_policy":
+                now = (entry["policy_digest"], entry["run"])
+                self._base.execute("UPDATE run SET policy = ? WHERE name = ?", now)
+            case "halt" | "resume":
+                self._base.execute("UPDATE run SET halted = ? WHERE name = ?", (entry.get("why"), entry["run"]))
+            case "unasked" | "message" | "turn_end":
+                seen = (at, seq, entry["run"])
+                self._base.execute("UPDATE run SET seen = ?, seq = ?, ended = NULL WHERE name = ?", seen)
             case "run_end":
                 self._base.execute("UPDATE run SET ended = ? WHERE name = ?", (at, entry["run"]))
             case "decision":
@@ -342,13 +412,15 @@ class Store:
             case "signal":
                 values = (seq, entry["run"], entry["source"], entry["score"], at, entry["until"])
                 self._base.execute("INSERT INTO signal VALUES (?, ?, ?, ?, ?, ?)", values)
+            case kind if kind in KINDS:
+                apply_to(self._base, seq, at, entry)
             case "policy":
                 self._base.execute("INSERT INTO policy VALUES (?, ?)", (seq, entry["policy_digest"]))
             case "approval":
                 self._approval(seq, entry)
             case "denial":
                 hold = self._held(entry)
-                self._refuse(seq, check_denial(entry, hold.opened))
+                self._refuse(seq, check_denial(entry, hold.opened) or self._wrong_with_person(entry))
                 self._close(seq, hold, "denied", entry["by"])
             case "expiry":
                 hold = self._held(entry)
@@ -359,6 +431,8 @@ class Store:
             case "escalation":
                 self._refuse(seq, None if self._held(entry).state == "pending" else "the hold was not pending")
                 self._base.execute("UPDATE hold SET escalated = ? WHERE id = ?", (seq, entry["hold"]))
+            case "telling" | "told" | "fault":
+                told.apply(self._base, seq, entry)
 
     def _refuse(self, seq: int, why: str | None) -> None:
         if why is not None:
@@ -404,8 +478,8 @@ class Store:
         if opened is not None:
             self._refuse(seq, None if mode == "hold" else "it opens a hold and is none")
             self._base.execute(
-                "INSERT INTO hold (id, seq, binding, state, opened, opened_at, expires) "
-                "VALUES (?, ?, ?, 'pending', ?, ?, ?)",
+                "INSERT INTO hold (id, seq, binding, state, opened, opened_at, expires, for_user, tier) "
+                "VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?)",
                 (
                     opened["id"],
                     seq,
@@ -413,6 +487,8 @@ class Store:
                     msgspec.json.encode(_essence(entry)).decode(),
                     at,
                     opened["expires"],
+                    opened["confirm_by"] == "user",
+                    entry.get("tier", 0),
                 ),
             )
         elif entry.get("joined") is not None:
@@ -420,7 +496,10 @@ class Store:
 
     def _approval(self, seq: int, entry: Entry) -> None:
         hold = self._held(entry)
-        self._refuse(seq, check_approval(entry, hold.opened))
+        self._refuse(seq, check_approval(entry, hold.opened) or self._wrong_with_person(entry))
+        one = entry.get("person")
+        twice = one is not None and any(each.get("person") == one for each in hold.confirmations)
+        self._refuse(seq, "its person confirmed the hold before" if twice else None)
         self._refuse(seq, None if hold.state == "pending" else f"the hold was {hold.state}")
         self._base.execute(
             "INSERT INTO confirmation VALUES (?, ?, ?, ?)",
@@ -443,6 +522,9 @@ class Store:
             ),
         )
         self._close(seq, hold, "approved", None)
+
+    def _wrong_with_person(self, entry: Entry) -> str | None:
+        return wrong_with_word(self.people.owner(entry["by"]), entry) if is_passkey(entry["by"]) else None
 
     def _cancellation(self, seq: int, entry: Entry) -> None:
         hold = self._held(entry)
@@ -467,6 +549,23 @@ class Store:
         """The holds in a state, or all, oldest first."""
         return self._holds("TRUE") if state is None else self._holds("state = ?", state)
 
+    def hold_page(self, state: HoldState | None, limit: int, offset: int = 0) -> list[Hold]:
+        """At most `limit` holds in a state, or of all, behind the first `offset`.
+
+        Those that wait: the organisation's first, then by tier, the highest first, and by age. Others: newest first.
+        """
+        if state == "pending":
+            return self._holds(
+                "state = 'pending'", index="hold_waits", order="for_user, tier DESC, seq", page=(limit, offset)
+            )
+        which, values = ("TRUE", ()) if state is None else ("state = ?", (state,))
+        return self._holds(which, *values, order="seq DESC", page=(limit, offset))
+
+    def hold_counts(self) -> dict[HoldState, int]:
+        """How many holds are in each state."""
+        found = dict(self._asked("SELECT state, count(*) FROM hold GROUP BY state"))
+        return {state: found.get(state, 0) for state in STATES}
+
     def due(self, at: int, escalated: int | None) -> list[Hold]:
         """The pending holds that end by a time, and those that were opened by another and did not escalate yet, oldest
         first. Both times are in POSIX seconds."""
@@ -480,6 +579,17 @@ class Store:
         """The hold of the very same action that still waits at a time, in POSIX seconds."""
         found = self._holds("binding = ? AND state = 'pending'", binding) if self._is_any("pending") else []
         return next((each for each in found if at < each.expires), None)
+
+    def is_any_pending(self) -> bool:
+        """Whether any hold waits."""
+        return self._is_any("pending")
+
+    def untold(self, way: str, at: int) -> Untold | None:
+        """What people are to be told next by a way, at a time in POSIX seconds (`gate/notices/told.py`)."""
+        if not self._is_any("pending"):
+            return None
+        with self._reading():
+            return told.untold(self._base, way, at)
 
     def waiting_for(self, agent: str) -> int:
         """How many holds of an agent wait."""
@@ -513,6 +623,14 @@ class Store:
         """The runs that have not ended, those seen last first."""
         return [Run(*row) for row in self._rows("SELECT * FROM run WHERE ended IS NULL ORDER BY seen DESC, name")]
 
+    def latest_runs(self, count: int) -> list[Run]:
+        """So many runs, whether they ended or not, those seen last first."""
+        return [Run(*row) for row in self._rows("SELECT * FROM run ORDER BY seen DESC, name LIMIT ?", count)]
+
+    def run(self, name: str) -> Run | None:
+        """A run; None where it did not begin."""
+        return next((Run(*row) for row in self._rows("SELECT * FROM run WHERE name = ?", name)), None)
+
     def revocations(self) -> int:
         """The highest number of a revocation list that any run has acknowledged, 0 where none has."""
         return int(self._rows("SELECT IFNULL(MAX(acknowledged), 0) FROM run")[0][0])
@@ -536,26 +654,57 @@ class Store:
         return [Decided(*row) for row in self._rows(query, run)]
 
     def of_run(self, run: str, after: int) -> Iterator[tuple[int, Entry]]:
-        """What the log has of a run after an entry: its beginning, its decisions and outcomes, each with its number."""
-        rows = self._rows("SELECT seq, start FROM entries WHERE run = ? AND seq > ? ORDER BY seq", run, after)
-        if not rows:
-            return
-        with os.fdopen(os.open(self._log_path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as stream:
-            for seq, start in rows:
-                stream.seek(start)
-                line = stream.readline()
-                self._check_leaf(seq, line.rstrip(b"\n"))
-                yield seq, _DECODE(line)
+        """What the log has of a run after an entry, of the kinds that it is followed by, each with its number."""
+        query = f"SELECT seq, start FROM entries WHERE run = ? AND seq > ? AND kind IN ({_FOLLOWED}) ORDER BY seq"
+        return self._read(self._rows(query, run, after))
+
+    def page(
+        self, before: int | None, limit: int, *, kind: str | None = None, run: str | None = None
+    ) -> list[tuple[int, Entry]]:
+        """At most `limit` entries before a number, or the last ones, newest first, each with its number.
+
+        `kind` and `run` choose those of a kind, and those that name a run.
+
+        Raises:
+            StateError: one cannot be read, or is not the one that the index knows.
+        """
+        chosen = {"seq < ?": before, "kind = ?": kind, "run = ?": run}
+        which = [each for each, value in chosen.items() if value is not None] or ["TRUE"]
+        values = [value for value in chosen.values() if value is not None]
+        query = f"SELECT seq, start FROM entries WHERE {' AND '.join(which)} ORDER BY seq DESC LIMIT ?"
+        return list(self._read(self._rows(query, *values, limit)))
+
+    def _read(self, rows: Sequence[tuple[int, int]]) -> Iterator[tuple[int, Entry]]:
+        """The entries that begin at places of the log, each with its number."""
+        lines = self._storage.lines_at([start for _, start in rows])
+        for (seq, _), line in zip(rows, lines, strict=True):
+            self._check_leaf(seq, line)
+            yield seq, _DECODE(line)
+
+    def named(self, text: str, limit: int) -> tuple[list[str], list[str]]:
+        """So many runs and holds in whose names a text stands, the newest first."""
+        runs = self._rows("SELECT name FROM run WHERE instr(name, ?) > 0 ORDER BY seen DESC LIMIT ?", text, limit)
+        holds = self._rows("SELECT id FROM hold WHERE instr(id, ?) > 0 ORDER BY seq DESC LIMIT ?", text, limit)
+        return [name for (name,) in runs], [name for (name,) in holds]
+
+    def leaf(self, run: str, seq: int) -> bytes | None:
+        """The hash of an entry that a run is followed by, None where it has none of that number."""
+        found = self._rows(f"SELECT leaf FROM entries WHERE seq = ? AND run = ? AND kind IN ({_FOLLOWED})", seq, run)
+        return found[0][0] if found else None
 
     def policy_digest(self) -> str | None:
         """What stands for the policies that were noted last; None where none were."""
         found = self._asked("SELECT digest FROM policy ORDER BY seq DESC LIMIT 1")
         return found[0][0] if found else None
 
-    def _holds(self, which: str, *values: object) -> list[Hold]:
+    def _holds(
+        self, which: str, *values: object, index: str = "", order: str = "seq", page: tuple[int, int] = (-1, 0)
+    ) -> list[Hold]:
         names = "id, seq, state, opened, closed, why, escalated, joined, covers, uses, used, until, who, void"
         found = []
-        for row in self._rows(f"SELECT {names} FROM hold WHERE {which} ORDER BY seq", *values):
+        by = index and f"INDEXED BY {index}"
+        query = f"SELECT {names} FROM hold {by} WHERE {which} ORDER BY {order} LIMIT ? OFFSET ?"
+        for row in self._rows(query, *values, *page):
             values_of = dict(zip(names.split(", "), row, strict=True))
             if values_of["state"] not in STATES:
                 raise StateError(f"the index has a hold in the unknown state `{values_of['state']}`")

@@ -36,11 +36,15 @@ def decoded_arguments(
     lines: Lines, given: Any, place: str | Sequence[str | int] = (), name: str = "input"
 ) -> dict[str, Any]:
     """Arguments that are recorded as the text of a JSON object; a text that is none is the one argument `name`."""
-    if isinstance(given, str):
-        try:
-            value = decode(given.encode("utf-8", "replace")) if given.lstrip()[:1] == "{" else None
-        except REFUSED:
-            value = None
-        if isinstance(value, dict) or not given.strip():
-            given = value
-    return arguments_of(lines, given, place, name)
+    return arguments_of(lines, decoded(given), place, name)
+
+
+def decoded(given: Any) -> Any:
+    """The object whose JSON a text holds, None for an empty text; else what is given."""
+    if not isinstance(given, str):
+        return given
+    try:
+        value = decode(given.encode("utf-8", "replace")) if given.lstrip()[:1] == "{" else None
+    except REFUSED:
+        value = None
+    return value if isinstance(value, dict) or not given.strip() else given

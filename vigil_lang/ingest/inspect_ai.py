@@ -75,11 +75,19 @@ def unpacked(file: BinaryIO, path: str) -> Iterator[bytes]:
                     yield encode(decode(data)) + b"\n"
                 except REFUSED as error:
                     raise fault_of(error, data, f"{path}/{member.filename}", last=True) from error
-    except NotImplementedError as error:
-        message = f"cannot read `{path}`: {error}; `inspect log convert --to json` makes a log that can be read"
-        raise _finding("VGL001", message, path) from error
+    except InputError:
+        raise
     except (zipfile.BadZipFile, EOFError, OSError, RuntimeError, ValueError) as error:
-        raise _finding("VGL001", f"cannot read `{path}`: the archive is damaged", path) from error
+        if not isinstance(error, NotImplementedError):
+            raise _finding("VGL001", f"cannot read `{path}`: the archive is damaged", path) from error
+        raise _packed_otherwise(path, error) from error
+    except Exception as error:  # where something taught `zipfile` another method, that has errors of its own
+        raise _packed_otherwise(path, error) from error
+
+
+def _packed_otherwise(path: str, error: Exception) -> InputError:
+    message = f"cannot read `{path}`: {error}; `inspect log convert --to json` makes a log that can be read"
+    return _finding("VGL001", message, path)
 
 
 def _members(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:

@@ -151,6 +151,15 @@ class Draft(Table, frozen=True):
     output_price: Annotated[Price | None, _doc("USD per million output tokens, likewise.", 12.5)] = None
 
 
+class Hook(Table, frozen=True):
+    """What agents in the project are held to by `vigil hook`, beside what its registration names."""
+
+    policies: Annotated[
+        tuple[PathOrGlob, ...],
+        _doc("Policies of the project: they may add rules, and lower none.", ["policies/", "std.guard"]),
+    ] = ()
+
+
 class Tool(Table, frozen=True):
     """What a tool of the project's own is and does with which arguments.
 
@@ -233,6 +242,7 @@ class Configuration(Table, frozen=True):
     test: Test = field(default_factory=Test)
     fmt: Fmt = field(default_factory=Fmt)
     draft: Draft = field(default_factory=Draft)
+    hook: Hook = field(default_factory=Hook)
 
 
 class Settings(Configuration, frozen=True):

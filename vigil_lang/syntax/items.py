@@ -116,7 +116,8 @@ def item_heads(text: str, found: list[Token], after: int | None = None) -> Itera
             in_rule = word == "rule"
         if begins and not lost:
             complete, named, negates = False, True, False
-        elif named and word != "always" and not (in_rule and word == "when"):
+        # After `record`, say, a field may be called `when`; after the rule's name it begins the condition.
+        elif named and word != "always" and not (in_rule and word == "when" and found[code[at - 1]].text == ":"):
             complete, named, negates = True, False, False
         elif word in _PREFIXES or (in_rule and word == "when"):
             complete, named, negates = False, word == "violates", complete and word == "not"

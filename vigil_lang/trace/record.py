@@ -40,6 +40,8 @@ class Call:
     """What shares a shell: the run's own agent is ``""``, a sub-agent has its own."""
     parent: str | None = None
     """The key of the call that started the sub-agent this one belongs to, or the sub-agent's id."""
+    kinds: tuple[str, ...] = ()
+    """What whoever asks says that it is, beside what its name and arguments tell."""
 
 
 @dataclass(slots=True)

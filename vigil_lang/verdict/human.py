@@ -8,9 +8,9 @@ from rich.text import Text
 
 from vigil_lang.diagnostics.human import STYLES, hanging
 from vigil_lang.diagnostics.visible import shown_path, visible
-from vigil_lang.semantics import core
 from vigil_lang.verdict.calls import call_text, middle
 from vigil_lang.verdict.spots import spots
+from vigil_lang.verdict.surroundings import arguments_read, surroundings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from vigil_lang.verdict.verdict import Offence, StatementVerdict, Verdict
 
 _IN_FULL = 3
-_CONTEXT = 2
+_MARKS = {"at fault": "▶", "also at fault": "✗", "noted": "~", "around": " "}
 _FORM_LINES = 8
 _CALL_LINES = 4
 _PAD = "    "
@@ -171,21 +171,20 @@ def _offence(offence: Offence, found: StatementVerdict, trace: Trace, console: C
 def _surroundings(offence: Offence, found: StatementVerdict, trace: Trace, console: Console) -> Iterator[Text]:
     """The run around an event at fault, with the events that come into its explanation."""
     at = offence.index
-    notes = offence.notes(trace)
-    others = {o.index for o in found.offending} | {trace.index_of[event] for event in offence.forbidden}
-    around = range(max(0, at - _CONTEXT), min(len(trace), at + _CONTEXT + 1))
+    others = [o for o in found.offending if o is not offence]
+    steps = surroundings(offence, trace, others)
+    shown = [step.place for step in steps]
     call = next(place for place, event in enumerate(trace.events) if event.call == offence.call)
-    shown = sorted({call, *around, *notes})
-    telling = _arguments_read(found)
+    telling = arguments_read(found.statement)
     ids = {place: middle(trace.events[place].id, 24) for place in shown}
     column = max(map(len, ids.values()))
     style = STYLES[found.statement.metadata.severity]
     previous = shown[0] - 1
-    for place in shown:
+    for place, part, note in steps:
         if place != previous + 1:
             yield Text(f"{_PAD}  ⋮", "dim")
         previous = place
-        mark = "▶" if place == at else "✗" if place in others else "~" if place in notes else " "
+        mark = _MARKS[part]
         sign = (mark, "yellow" if mark == "~" else style if mark.strip() else "")
         head = Text.assemble(_PAD, sign, " ", (f"{ids[place]:<{column}}", style if place == at else ""), "  ")
         room = max(console.width - head.cell_len, 20)
@@ -200,20 +199,10 @@ def _surroundings(offence: Offence, found: StatementVerdict, trace: Trace, conso
                 yield from hanging(console, Text(" " * head.cell_len), f"{where}{middle(str(excerpt), 120)}", "dim")
         else:
             text = call_text(trace.events[place], room, telling)
-            text.stylize_before("" if place in notes or place == call else "dim")
+            text.stylize_before("" if note is not None or place == call else "dim")
             yield Text.assemble(head, text)
-        if place in notes:
-            yield from hanging(console, Text(" " * head.cell_len), notes[place], "yellow" if mark == "~" else style)
-
-
-def _arguments_read(found: StatementVerdict) -> frozenset[str]:
-    """The arguments that the statement's conditions are about, and what it counts or adds up."""
-    theta = found.statement.requirement.theta
-    tests = [t for c in core.conditions(theta) for t in core.tests(c.condition)]
-    read = [t.field for t in tests if not isinstance(t, core.ActionIn | core.ActionMatches | core.StatusIs)]
-    read += [b.field for b in core.bodies(theta) if isinstance(b, core.Exceeds)]
-    read += [b.distinct for b in core.bodies(theta) if isinstance(b, core.Repeated) and b.distinct is not None]
-    return frozenset(field.name for field in read)
+        if note is not None:
+            yield from hanging(console, Text(" " * head.cell_len), note, "yellow" if mark == "~" else style)
 
 
 # --- a statement that holds --------------------------------------------------------------------------------

@@ -234,6 +234,7 @@ SPREADS = {
 
 
 @pytest.mark.no_cover
+@pytest.mark.no_cover
 @pytest.mark.parametrize("name", SPREADS)
 def test_what_a_script_builds_is_bounded(name: str) -> None:
     start = time.process_time()

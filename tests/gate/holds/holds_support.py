@@ -15,6 +15,8 @@ from vigil_lang.gate.holds import Holds
 from vigil_lang.gate.log.log import Log, create_log
 from vigil_lang.gate.settings import HoldSettings, LogSettings, Notify
 from vigil_lang.gate.state import StateFolder
+from vigil_lang.gate.storage.folder import FolderStorage
+from vigil_lang.gate.storage.postgres import PostgresStorage
 from vigil_lang.gate.store import Store
 from vigil_lang.trace import Event
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
     from vigil_lang.gate.decide import Decision
     from vigil_lang.gate.decide.model import Layer
+    from vigil_lang.gate.storage.storage import Storage
 
 START = 1_790_000_000
 """The POSIX time at which a test begins."""
@@ -94,13 +97,23 @@ class World:
     """One process's view of a state folder, with a gate that holds every transfer."""
 
     def __init__(
-        self, folder: StateFolder, settings: HoldSettings, clock: Clock | None = None, notified: Notify | None = None
+        self,
+        folder: StateFolder,
+        settings: HoldSettings,
+        clock: Clock | None = None,
+        notified: Notify | None = None,
+        *,
+        database: str = "",
     ) -> None:
+        self.database = database
         self.folder = StateFolder(folder.path)
         self.clock = clock or Clock()
-        self.log = Log(self.folder, LogSettings(durability="process"), self.clock)
-        self.store = Store(self.folder, self.log)
-        self.holds = Holds(self.folder, self.log, self.store, settings, notified, clock=self.clock)
+        self.storage: Storage = FolderStorage(self.folder, "process")
+        if database:
+            self.storage = PostgresStorage(self.folder, database)
+        self.log = Log(self.storage, LogSettings(durability="process"), self.clock)
+        self.store = Store(self.storage, self.log)
+        self.holds = Holds(self.storage, self.log, self.store, settings, notified, clock=self.clock)
 
     def ask(self, call: Call, asker: str | None = None) -> Answer:
         """The transaction of the gate: decide, append, and count."""
@@ -161,7 +174,7 @@ class World:
 
     def again(self, settings: HoldSettings | None = None) -> World:
         """Another process on the same folder, with the same clock."""
-        return World(self.folder, settings or self.holds._settings, self.clock)
+        return World(self.folder, settings or self.holds._settings, self.clock, database=self.database)
 
 
 def key_file(folder: Path, name: str, key: Key) -> Path:

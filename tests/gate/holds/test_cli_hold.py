@@ -230,9 +230,9 @@ def test_what_ended_says_how(hold: Screen) -> None:
 
 @pytest.mark.parametrize(("action", "shown"), [({"tool": "x", "input": [1]}, "x [1]"), (None, "not known any more")])
 def test_a_call_that_is_no_event_is_shown_as_it_is(action: object, shown: str) -> None:
-    from vigil_lang.cli.hold_screen import _call
+    from vigil_lang.gate.hold_words import one_line
 
-    assert shown in _call(action, 60).plain
+    assert shown in one_line(action, 60).plain
 
 
 def test_a_void_approval_says_why(hold: Screen) -> None:

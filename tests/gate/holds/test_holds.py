@@ -20,8 +20,9 @@ SETTINGS = HoldSettings(approvers=(ALICE.public, BOB.public), organisation=(ORG.
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    return World(create(tmp_path / "state"), SETTINGS)
+def world(request: pytest.FixtureRequest, tmp_path: Path) -> World:
+    database = request.getfixturevalue("databases").new() if request.param == "postgres" else ""
+    return World(create(tmp_path / "state"), SETTINGS, database=database)
 
 
 def set_to(world: World, **members: object) -> World:

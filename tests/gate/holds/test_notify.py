@@ -19,6 +19,7 @@ import pytest
 from holds_support import Call, World, create
 
 from vigil_lang.gate import notify
+from vigil_lang.gate.notices import notice as notices
 from vigil_lang.gate.settings import HoldSettings, Notify
 
 if TYPE_CHECKING:
@@ -33,9 +34,15 @@ def world(tmp_path: Path) -> World:
     return World(create(tmp_path / "state"), HoldSettings(escalate_after=10))
 
 
-def told_of(world: World, call: Call) -> notify.Notice:
+def told_of(world: World, call: Call) -> notices.Notice:
     name = world.ask(call).hold
-    return world.holds.notice("opened", world.holds.get(name or ""))
+    return world.holds.notice("opened", name or "")
+
+
+def sent(settings: Notify, told: notices.Notice) -> list[str]:
+    """What failed of telling something by every way that is set, in words."""
+    tried = [notify.send(settings, way, told) for way in notify.ways(settings)]
+    return [failed.message for failed in tried if failed is not None]
 
 
 def saving(path: Path, more: str = "") -> tuple[str, ...]:
@@ -61,7 +68,7 @@ def texts(value: object) -> list[str]:
 def test_a_command_is_told_what_waits(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VIGIL_KEY", "secret")
     told = told_of(world, Call())
-    assert notify.send(Notify(command=saving(tmp_path / "told")), told) == []
+    assert sent(Notify(command=saving(tmp_path / "told")), told) == []
     text, environment, folder = json.loads((tmp_path / "told").read_text())
     assert json.loads(text) == told
     assert (told["tool"], told["input"], told["agent"]) == (
@@ -78,9 +85,9 @@ def test_what_is_told_has_no_control_characters_and_is_bounded(world: World) -> 
     many = tuple(f"rule{number}" for number in range(100))
     told = told_of(world, Call(tool=f"pay{NASTY}", run=NASTY, agent=NASTY, more=(*many, NASTY)))
     world.ask(Call(more=(NASTY,)))
-    assert all(text.isprintable() and len(text) <= notify.LONGEST_TEXT for text in texts(told))
+    assert all(text.isprintable() and len(text) <= notices.LONGEST_TEXT for text in texts(told))
     assert len(json.dumps(told)) < 20_000
-    assert len(told["reasons"]) == notify.MOST
+    assert len(told["reasons"]) == notices.MOST
 
 
 @pytest.mark.parametrize(
@@ -101,7 +108,7 @@ def test_a_command_that_fails_says_so(
 ) -> None:
     if "took" in why:
         monkeypatch.setattr(notify, "SECONDS", 0.5)
-    (failure,) = notify.send(Notify(command=command), told_of(world, Call()))
+    (failure,) = sent(Notify(command=command), told_of(world, Call()))
     assert re.search(why, failure)
     assert failure.isprintable()
 
@@ -109,7 +116,7 @@ def test_a_command_that_fails_says_so(
 def test_what_a_command_leaves_behind_ends_with_it(world: World, tmp_path: Path) -> None:
     child = f"import time; time.sleep(1); open({str(tmp_path / 'late')!r}, 'w')"
     code = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {child!r}])"
-    assert notify.send(Notify(command=(sys.executable, "-c", code)), told_of(world, Call())) == []
+    assert sent(Notify(command=(sys.executable, "-c", code)), told_of(world, Call())) == []
     time.sleep(1.3)
     assert not (tmp_path / "late").exists()
 
@@ -117,9 +124,9 @@ def test_what_a_command_leaves_behind_ends_with_it(world: World, tmp_path: Path)
 def test_a_failure_is_logged_and_changes_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     world = World(create(tmp_path / "state"), HoldSettings(), notified=Notify(command=("/nonexistent/command",)))
     name = world.ask(Call()).hold or ""
-    thread = world.holds.tell([world.holds.notice("opened", world.holds.get(name))])
-    assert thread
+    (thread,) = world.holds.tell()
     thread.join()
+    world.holds.close()
     *_, (_, entry) = world.log.entries()
     assert (entry["kind"], entry["hold"]) == ("fault", name)
     assert "cannot be started" in entry["message"]
@@ -139,6 +146,10 @@ def test_an_escalation_is_told_after_it_is_in_the_log(tmp_path: Path) -> None:
         if thread.name == "vigil-notify":
             thread.join()
     told = json.loads(json.loads((tmp_path / "told").read_text())[0])
+    assert [entry["notice"][10:] for _, entry in world.log.entries() if entry["kind"] == "told"] == [
+        ".opened",
+        ".escalated",
+    ]
     assert (told["event"], told["to"]) == ("escalated", list(settings.escalate))
     assert '"escalation"' in (tmp_path / "log").read_text()
 
@@ -199,7 +210,7 @@ def hook(server: Server, tmp_path: Path, secret: bytes = b"swordfish") -> Notify
 @pytest.mark.parametrize("form", [b"swordfish\n", b"whsec_" + base64.b64encode(b"swordfish")])
 def test_a_webhook_is_signed(world: World, server: Server, tmp_path: Path, form: bytes) -> None:
     told = told_of(world, Call())
-    assert notify.send(hook(server, tmp_path, form), told) == []
+    assert sent(hook(server, tmp_path, form), told) == []
     ((path, headers, body),) = server.received
     assert path == "/hook"
     assert json.loads(body) == told
@@ -213,7 +224,7 @@ def test_a_webhook_is_signed(world: World, server: Server, tmp_path: Path, form:
 @pytest.mark.parametrize("answer", [302, 400, 500])
 def test_a_webhook_that_answers_otherwise_failed(world: World, server: Server, tmp_path: Path, answer: int) -> None:
     server.answer = answer
-    (failure,) = notify.send(hook(server, tmp_path), told_of(world, Call()))
+    (failure,) = sent(hook(server, tmp_path), told_of(world, Call()))
     assert str(answer) in failure
     assert [path for path, _, _ in server.received] == ["/hook"]
 
@@ -223,7 +234,7 @@ def test_a_webhook_has_a_bounded_time(
 ) -> None:
     monkeypatch.setattr(notify, "SECONDS", 0.3)
     server.delay = 1.0
-    (failure,) = notify.send(hook(server, tmp_path), told_of(world, Call()))
+    (failure,) = sent(hook(server, tmp_path), told_of(world, Call()))
     assert "the webhook failed" in failure
 
 
@@ -233,7 +244,7 @@ def test_a_webhook_that_drips_has_a_bounded_time(
     monkeypatch.setattr(notify, "SECONDS", 0.3)
     server.drips = True
     began = time.monotonic()
-    (failure,) = notify.send(hook(server, tmp_path), told_of(world, Call()))
+    (failure,) = sent(hook(server, tmp_path), told_of(world, Call()))
     assert "the webhook failed" in failure
     assert time.monotonic() - began < 2
 
@@ -250,7 +261,7 @@ def test_a_webhook_that_drips_has_a_bounded_time(
     ],
 )
 def test_a_webhook_that_cannot_be_sent_says_so(world: World, settings: Notify, why: str) -> None:
-    (failure,) = notify.send(settings, told_of(world, Call()))
+    (failure,) = sent(settings, told_of(world, Call()))
     assert why in failure
 
 
@@ -258,11 +269,12 @@ def test_a_webhook_that_cannot_be_sent_says_so(world: World, settings: Notify, w
 def test_a_webhook_without_a_good_secret_is_not_sent(
     world: World, server: Server, tmp_path: Path, secret: bytes
 ) -> None:
-    (failure,) = notify.send(hook(server, tmp_path, secret), told_of(world, Call()))
+    (failure,) = sent(hook(server, tmp_path, secret), told_of(world, Call()))
     assert "secret" in failure
     assert server.received == []
 
 
 def test_nobody_is_told_where_nobody_is_named(world: World) -> None:
-    assert world.holds.tell([told_of(world, Call())]) is None
-    assert notify.send(Notify(), told_of(world, Call())) == []
+    world.ask(Call(run="r2"))
+    assert world.holds.tell() == []
+    assert sent(Notify(), told_of(world, Call())) == []

@@ -13,6 +13,7 @@ from vigil_lang.gate.authority.keys import Key
 from vigil_lang.gate.log.log import Log
 from vigil_lang.gate.settings import HoldSettings, LogSettings
 from vigil_lang.gate.state import StateError, StateFolder
+from vigil_lang.gate.storage.folder import FolderStorage
 from vigil_lang.gate.store import SCHEMA, Store
 
 if TYPE_CHECKING:
@@ -292,13 +293,60 @@ def test_an_outcome_belongs_to_its_decision(world: World) -> None:
 def test_the_index_is_caught_up_by_whoever_comes_next(world: World) -> None:
     """A crash between the log and the index: the entry is there, and nobody told the index."""
     folder = StateFolder(world.folder.path)
-    log = Log(folder, LogSettings(durability="process"), world.clock)
+    storage = FolderStorage(folder)
+    log = Log(storage, LogSettings(durability="process"), world.clock)
     with folder.lock():
         log.refresh()
         log.append("run_start", {"run": "r9", "agent": "mailer"})
-    store = Store(folder, log)
+    store = Store(storage, log)
     with world.holds.transaction():
         assert [run.name for run in world.store.runs()] == ["r9"]
     with folder.lock():
         store.catch_up()
     assert [run.name for run in store.runs()] == ["r9"]
+
+
+def test_entries_are_shown_in_pages_newest_first(world: World) -> None:
+    some(world)
+    every = list(world.log.entries())[::-1]
+    for kind in (None, "decision", "approval", "signal", "nothing"):
+        for run in (None, "r1", "r2"):
+            chosen = [each for each in every if kind in (None, each[1]["kind"]) and run in (None, each[1].get("run"))]
+            pages, before = [], None
+            while page := world.store.page(before, 2, kind=kind, run=run):
+                pages += page
+                before = page[-1][0]
+            assert pages == chosen, (kind, run)
+
+
+def test_the_holds_that_people_have_to_look_at_first_come_first(world: World) -> None:
+    calls = [
+        Call(amount=amount, tier=tier, layer=layer)
+        for amount, (tier, layer) in enumerate([(0, "personal"), (2, "personal"), (1, "organisation"), (2, "personal")])
+    ]
+    asked = [world.ask(call).hold for call in calls]
+    assert [hold.id for hold in world.store.hold_page("pending", 9)] == [asked[2], asked[1], asked[3], asked[0]]
+    assert [hold.id for hold in world.store.hold_page("pending", 2, 1)] == [asked[1], asked[3]]
+    world.deny(ALICE, asked[0])
+    assert [hold.id for hold in world.store.hold_page(None, 2)] == [asked[3], asked[2]]
+    assert [hold.id for hold in world.store.hold_page("denied", 9)] == [asked[0]]
+    expected = {"pending": 3, "approved": 0, "denied": 1, "expired": 0, "cancelled": 0}
+    assert world.store.hold_counts() == expected
+
+
+def test_a_page_of_a_large_index_is_found_by_an_index(world: World) -> None:
+    """No page reads all entries or sorts all holds."""
+    some(world)
+    asked: list[str] = []
+    world.store._base.set_trace_callback(asked.append)
+    for kind in (None, "decision"):
+        for run in (None, "r1"):
+            world.store.page(9, 2, kind=kind, run=run)
+    for state in (None, "pending", "denied"):
+        world.store.hold_page(state, 2)
+    world.store._base.set_trace_callback(None)
+    pages = [query for query in asked if "LIMIT" in query]
+    assert len(pages) == 7
+    for query in pages:
+        plan = " ".join(str(row[-1]) for row in world.store._base.execute(f"EXPLAIN QUERY PLAN {query}"))
+        assert "TEMP B-TREE" not in plan, query

@@ -14,6 +14,7 @@ from vigil_lang.gate.log.derivation import Derivation, KernelInputs, inputs_json
 from vigil_lang.gate.log.log import Log, create_log
 from vigil_lang.gate.settings import LogSettings
 from vigil_lang.gate.state import StateFolder
+from vigil_lang.gate.storage.folder import FolderStorage
 from vigil_lang.semantics import core
 from vigil_lang.trace import Event
 
@@ -61,7 +62,7 @@ def new_folder(path: Path) -> StateFolder:
 
 def opened(folder: StateFolder, *, every: int = 1000, durability: Any = "process", clock: Any = None) -> Log:
     """The log of a folder, read; a checkpoint is made after so many entries."""
-    log = Log(folder, LogSettings(durability=durability, checkpoint_entries=every), clock or Clock())
+    log = Log(FolderStorage(folder), LogSettings(durability=durability, checkpoint_entries=every), clock or Clock())
     log.refresh()
     return log
 

@@ -52,6 +52,7 @@ def test_what_verify_publishes(vigil: Vigil, folder: StateFolder) -> None:
     assert told | {"root": ""} == {
         "schema": "vigil.audit/1", "entries": 17, "root": "", "problems": [], "signed_to": size, "witnessed_to": 0,
         "key": "state", "decisions": {"derived": 15, "deleted": 0, "not_derived": 0}, "torn": 0, "index": "read",
+        "keys": [{"key": folder.log_vkey.read_text().strip(), "start": 0, "end": None}],
     }  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from log_support import BUNDLE, derivation, filled, new_folder, opened
 
+from vigil_lang.base import files
 from vigil_lang.gate.log.export import ocsf, otel, sentence
 from vigil_lang.gate.log.reading import LogCopy
 from vigil_lang.gate.log.verifying import verify
@@ -69,11 +70,14 @@ def test_whatever_a_decision_has_it_is_derived_or_told(
 @pytest.mark.parametrize(
     "name", ["log.jsonl", "log.vkey", "args.sqlite", "index.sqlite", "checkpoint", f"policies/{BUNDLE}.json"]
 )
-def test_files_that_are_none(vigil: Vigil, folder: StateFolder, name: str, what: str) -> None:
+def test_files_that_are_none(
+    vigil: Vigil, folder: StateFolder, name: str, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = folder.path / name
     path.unlink()
     match what:
         case "pipe":
+            monkeypatch.setattr(files, "_PATIENCE", 0.01)
             os.mkfifo(path)
         case "folder":
             path.mkdir()

@@ -27,6 +27,8 @@ from vigil_lang.gate.log.tree import leaf_hash, root_of
 from vigil_lang.gate.log.verifying import verify
 from vigil_lang.gate.settings import LogSettings
 from vigil_lang.gate.state import StateError, StateFolder
+from vigil_lang.gate.storage import folder as folder_module
+from vigil_lang.gate.storage.folder import FolderStorage
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -351,10 +353,10 @@ def test_a_log_is_a_file_of_its_own(tmp_path: Path, folder: StateFolder) -> None
         opened(folder)
     folder.log.rename(tmp_path / "elsewhere")
     with pytest.raises(StateError, match="cannot be opened"):
-        Log(folder, LogSettings())
+        Log(FolderStorage(folder), LogSettings())
     folder.log.symlink_to(tmp_path / "elsewhere")
     with pytest.raises(StateError, match="cannot be opened"):
-        Log(folder, LogSettings())
+        Log(FolderStorage(folder), LogSettings())
 
 
 # --- checkpoints -----------------------------------------------------
@@ -362,7 +364,9 @@ def test_a_log_is_a_file_of_its_own(tmp_path: Path, folder: StateFolder) -> None
 
 def test_checkpoints_are_made_at_the_end_of_a_run_and_every_so_often(folder: StateFolder) -> None:
     clock = Clock()
-    log = Log(folder, LogSettings(durability="process", checkpoint_entries=4, checkpoint_seconds=60), clock)
+    log = Log(
+        FolderStorage(folder), LogSettings(durability="process", checkpoint_entries=4, checkpoint_seconds=60), clock
+    )
     for _ in range(5):
         append(log, folder)
     append(log, folder, "run_end", run="r1")
@@ -400,7 +404,7 @@ def test_a_crash_between_a_checkpoint_and_its_copy_is_healed(
         log.checkpoint()
     append(log, folder)
     done: list[str] = []
-    replace = log_module.replace
+    replace = folder_module.replace
 
     def crashing(path: Path, data: bytes, *, sync: bool = True) -> None:
         if len(done) == stage:
@@ -411,7 +415,7 @@ def test_a_crash_between_a_checkpoint_and_its_copy_is_healed(
             raise OSError(errno.EIO, "the power is gone")
 
     with monkeypatch.context() as broken:
-        broken.setattr(log_module, "replace", crashing)
+        broken.setattr(folder_module, "replace", crashing)
         with folder.lock(), pytest.raises(StateError, match="cannot be signed"):
             log.checkpoint()
     assert done == ["checkpoint.next", "2"][:stage]
@@ -450,11 +454,11 @@ def test_a_damaged_checkpoint_cannot_be_judged(folder: StateFolder, damage: byte
 def _appends(folder: StateFolder, number: int, told: int, durability: Any) -> None:
     """Append until killed; after each answer its number goes through the pipe."""
     settings = LogSettings(durability=durability, checkpoint_entries=25)
-    log = Log(StateFolder(folder.path), settings)
+    log = Log(FolderStorage(StateFolder(folder.path)), settings)
     count = 0
     while True:
         name = number * 1_000_000 + count
-        lock = log._folder.lock()
+        lock = log._storage.lock()
         try:
             with lock:
                 log.refresh()
@@ -516,7 +520,7 @@ def test_what_was_answered_is_there_whoever_is_killed_when(
         os.close(writer)
         collect()
         os.close(reader)
-    log = Log(StateFolder(folder.path), LogSettings())
+    log = Log(FolderStorage(StateFolder(folder.path)), LogSettings())
     log.refresh()
     written = [entry["name"] for _, entry in log.entries() if entry["kind"] == "outcome"]
     assert len(written) == len(set(written))

@@ -17,6 +17,7 @@ from vigil_lang.gate.log.log import Log
 from vigil_lang.gate.revocation import Entry, Revocations
 from vigil_lang.gate.settings import read_settings
 from vigil_lang.gate.state import StateFolder
+from vigil_lang.gate.storage.folder import FolderStorage
 from vigil_lang.gate.store import Store
 
 if TYPE_CHECKING:
@@ -33,8 +34,8 @@ class State:
     def __init__(self, folder: StateFolder) -> None:
         self.folder = StateFolder(folder.path)
         self.settings = read_settings(folder.settings)
-        self.log = Log(self.folder, self.settings.log)
-        self.store = Store(self.folder, self.log)
+        self.log = Log(FolderStorage(self.folder), self.settings.log)
+        self.store = Store(FolderStorage(self.folder), self.log)
 
     def append(self, kind: str, **members: object) -> None:
         with self.folder.lock():
@@ -51,7 +52,7 @@ class State:
         return [entry for _, entry in self.log.entries() if entry["kind"] == kind]
 
     def revoked(self) -> Any:
-        return Revocations(self.folder, self.settings.revocation).current(int(time.time()))
+        return Revocations(FolderStorage(self.folder), self.settings.revocation).current(int(time.time()))
 
 
 @pytest.fixture

@@ -22,6 +22,7 @@ from vigil_lang.gate.canonical import canonical
 from vigil_lang.gate.revocation import PAYLOAD_TYPE, SKEW, Entry, Revocations, watch
 from vigil_lang.gate.settings import RevocationSettings
 from vigil_lang.gate.state import StateError, StateFolder
+from vigil_lang.gate.storage.folder import FolderStorage
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,7 +42,7 @@ def revocations(folder: StateFolder, key: Key) -> Revocations:
 
 def opened(folder: StateFolder, key: Key) -> Revocations:
     """What another process sees."""
-    return Revocations(StateFolder(folder.path), RevocationSettings((key.public,)))
+    return Revocations(FolderStorage(StateFolder(folder.path)), RevocationSettings((key.public,)))
 
 
 def members(seq: int = 1, **changed: Any) -> dict[str, Any]:
@@ -169,9 +170,9 @@ def test_a_list_of_another_type_is_a_fault(folder: StateFolder, key: Key, revoca
 
 def test_no_list_counts_where_no_key_does(folder: StateFolder, key: Key) -> None:
     put(folder, members(), key)
-    assert Revocations(folder, RevocationSettings()).current(NOW).fault
+    assert Revocations(FolderStorage(folder), RevocationSettings()).current(NOW).fault
     with pytest.raises(StateError, match="do not name"):
-        Revocations(folder, RevocationSettings()).publish([MAILER], key, NOW, END)
+        Revocations(FolderStorage(folder), RevocationSettings()).publish([MAILER], key, NOW, END)
 
 
 def test_a_list_that_cannot_be_read_is_a_fault(folder: StateFolder, key: Key, revocations: Revocations) -> None:
@@ -280,7 +281,7 @@ def test_a_forged_list_is_never_accepted(data: st.DataObject, tmp_path_factory: 
         if not changed:
             break
     folder.revocations.write_bytes(bytes(changed))
-    now = Revocations(folder, RevocationSettings((SIGNER.public,))).current(NOW)
+    now = Revocations(FolderStorage(folder), RevocationSettings((SIGNER.public,))).current(NOW)
     assert now.fault or now.members()["revoked"] == members()["revoked"]
     assert now.fault or now.seq == 5
 
@@ -296,7 +297,7 @@ def test_a_payload_with_another_signature_is_never_accepted(
     )
     envelope["payload"] = base64.b64encode(canonical(members(**changed))).decode()
     folder.revocations.write_bytes(canonical(envelope))
-    assert Revocations(folder, RevocationSettings((SIGNER.public,))).current(NOW).fault
+    assert Revocations(FolderStorage(folder), RevocationSettings((SIGNER.public,))).current(NOW).fault
 
 
 @given(order=st.lists(st.integers(1, 6), min_size=1, max_size=8))
@@ -304,10 +305,10 @@ def test_numbers_in_force_never_go_down(order: list[int], tmp_path_factory: pyte
     """Lists are put in place in any order, under the eyes of one process and of new ones."""
     folder = _folder(tmp_path_factory)
     settings = RevocationSettings((SIGNER.public,))
-    watching, highest = Revocations(folder, settings), 0
+    watching, highest = Revocations(FolderStorage(folder), settings), 0
     for seq in order:
         put(folder, members(seq), SIGNER)
-        for each in (watching, Revocations(folder, settings)):
+        for each in (watching, Revocations(FolderStorage(folder), settings)):
             now = each.current(NOW)
             assert (now.fault is None) == (seq >= highest)
             assert now.seq == max(seq, highest)
@@ -328,8 +329,9 @@ from pathlib import Path
 from vigil_lang.gate.revocation import Revocations
 from vigil_lang.gate.settings import RevocationSettings
 from vigil_lang.gate.state import StateFolder
+from vigil_lang.gate.storage.folder import FolderStorage
 
-revocations = Revocations(StateFolder(Path(sys.argv[1])), RevocationSettings((sys.argv[2],)))
+revocations = Revocations(FolderStorage(StateFolder(Path(sys.argv[1]))), RevocationSettings((sys.argv[2],)))
 assert not revocations.current(int(sys.argv[3])).agent("mailer")
 print("ready", flush=True)
 while not revocations.current(int(sys.argv[3])).agent("mailer"):

@@ -23,7 +23,7 @@ from vigil_lang.trace import Event
 from vigil_lang.trace.event import MESSAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator, Sequence
+    from collections.abc import Callable, Container, Iterator, Sequence, Set
 
     from vigil_lang.engines.interface import Outcome, Owed, PrefixVerdict, Rule
     from vigil_lang.engines.monitor.leaves import Binding
@@ -181,19 +181,27 @@ class RunMonitor:
 
     # --- what is asked --------------------------------------------------------------------------------------
 
-    def propose(self, events: Sequence[Event]) -> Ahead:
-        """What would be if a call with these events succeeded; nothing remembers it."""
+    def propose(self, events: Sequence[Event], unsure: Set[str] = frozenset()) -> Ahead:
+        """What would be if a call with these events succeeded; nothing remembers it.
+
+        Events that are `unsure`, by their ids, are judged as they are: they need not succeed where the call does.
+        """
         if len(events) == 1 and not self._waiting and not self._unjudged:
             (event,) = events
-            known = self._dispatch.get((event.action, event.kinds))
-            if known is not None and known.deciding is not None and self._passes(event, known.deciding, known.counts):
+            concerned = self._dispatch.get((event.action, event.kinds))
+            if (
+                concerned is not None
+                and concerned.deciding is not None
+                and self._passes(event, concerned.deciding, concerned.counts)
+            ):
                 return _NOTHING_AHEAD
         over = {name: event for name, (event, is_over) in self._waiting.items() if is_over}
         in_flight = len(self._waiting) - len(over)
-        with self._tried([*over.values(), *events], ahead=True, after=in_flight, over=over) as found:
+        known = {*over, *unsure}
+        with self._tried([*over.values(), *events], ahead=True, after=in_flight, over=known) as found:
             pass
         if in_flight:
-            with self._tried([*self._flying(), *events], ahead=True, over=over) as together:
+            with self._tried([*self._flying(), *events], ahead=True, over=known) as together:
                 found = found | together
         if not found and not self._unjudged:
             return _NOTHING_AHEAD

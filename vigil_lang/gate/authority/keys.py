@@ -6,21 +6,9 @@ import os
 import re
 import shlex
 import stat
-import subprocess
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn
-
-from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-from cryptography.hazmat.primitives.serialization import (
-    Encoding,
-    NoEncryption,
-    PrivateFormat,
-    load_pem_private_key,
-    load_pem_public_key,
-)
-from platformdirs import user_config_path
 
 from vigil_lang.base.files import open_input, unreadable
 from vigil_lang.base.outputs import write_private
@@ -32,6 +20,11 @@ from vigil_lang.gate.strict_json import Malformed
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+    from subprocess import Popen
+
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+# `cryptography` is imported where a key is used: most hooks use none.
 
 VARIABLE = "VIGIL_KEY"
 """The environment variable that holds a private key as PEM."""
@@ -72,6 +65,8 @@ class Key:
     @classmethod
     def new(cls) -> Key:
         """A key that nobody has."""
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
         return cls(Ed25519PrivateKey.generate())
 
     def sign(self, data: bytes) -> bytes:
@@ -80,6 +75,8 @@ class Key:
 
     def pem(self) -> bytes:
         """The key itself, as PKCS#8 in PEM: for a file, and nothing else."""
+        from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
         return self._private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
     def __repr__(self) -> str:
@@ -106,6 +103,9 @@ def verify(public: str, signature: bytes, data: bytes) -> bool:
     raw = public_bytes(public)
     if raw is None or len(signature) != 64:
         return False
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
     try:
         Ed25519PublicKey.from_public_bytes(raw).verify(signature, data)
     except (InvalidSignature, ValueError):
@@ -118,6 +118,8 @@ def verify(public: str, signature: bytes, data: bytes) -> bool:
 
 def default_path() -> Path:
     """Where the user's own key lies unless something else is said."""
+    from platformdirs import user_config_path
+
     return user_config_path("vigil", appauthor=False) / "key.pem"
 
 
@@ -169,6 +171,10 @@ def read_public(text: str) -> str:
     if public_bytes(found) is not None:
         return found
     if found.startswith(_PUBLIC):
+        from cryptography.exceptions import UnsupportedAlgorithm
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+        from cryptography.hazmat.primitives.serialization import load_pem_public_key
+
         with suppress(ValueError, UnsupportedAlgorithm):
             loaded = load_pem_public_key(data)
             if isinstance(loaded, Ed25519PublicKey):
@@ -206,6 +212,10 @@ def _private(data: bytes, name: str) -> Key:
         encrypted = b"ENCRYPTED" in data[:200]
         wanted = "give it decrypted, by `--key-command`" if encrypted else "`vigil key new` makes one"
         _refuse(name, "this is no private key as PKCS#8 in PEM, not encrypted", wanted)
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
     with suppress(ValueError, TypeError, UnsupportedAlgorithm):
         loaded = load_pem_private_key(data, None)
         if isinstance(loaded, Ed25519PrivateKey):
@@ -222,6 +232,8 @@ def _printed_by(command: str) -> bytes:
         _refuse(name, f"the command cannot be split into words: {str(error).lower()}", None)
     if not argv:
         _refuse(name, "the command is empty", None)
+    import subprocess
+
     try:
         process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
     except (OSError, ValueError) as error:
@@ -239,9 +251,10 @@ def _printed_by(command: str) -> bytes:
     return data
 
 
-def _bounded(process: subprocess.Popen[bytes]) -> bytes | None:
+def _bounded(process: Popen[bytes]) -> bytes | None:
     """What a process prints until it ends; None where that takes too long or is too much."""
     import select
+    import subprocess
 
     assert process.stdout is not None
     handle, end, data = process.stdout.fileno(), time.monotonic() + COMMAND_SECONDS, b""

@@ -66,6 +66,8 @@ class Authorities:
         """What an agent acts under at a time in POSIX seconds: the chain that the settings name for it."""
         if self._settings.mode == "open":
             return Standing(None, OPEN)
+        if request.chain is not None:
+            return self._proved(request.chain, self._settings.chains.get(request.agent), at, revoked)
         set_to, presented = self._settings.chains.get(request.agent), request.authority
         if set_to is not None and presented not in (None, set_to):
             return Standing(None, NONE, (f"the settings name another chain for the agent than {presented}",))
@@ -75,10 +77,21 @@ class Authorities:
         if path is None:
             return Standing(None, NONE)
         try:
-            with open_input(path) as stream:
-                data = stream.read(MAX_BYTES + 1)
+            return self._of(_content(path), at, revoked)
         except (OSError, ValueError) as error:
             return Standing(None, NONE, (f"the chain {path} cannot be read: {error}",))
+
+    def _proved(self, data: bytes, set_to: str | None, at: int, revoked: Revoked) -> Standing:
+        """What counts of a chain whose holder proved that it is her, where the settings name none or this one."""
+        found = self._of(data, at, revoked)
+        try:
+            if set_to is None or self._of(_content(set_to), at, revoked).digest == found.digest:
+                return found
+        except (OSError, ValueError) as error:
+            return Standing(None, NONE, (f"the chain {set_to} cannot be read: {error}",))
+        return Standing(None, NONE, ("the settings name another chain for the agent than it presented",))
+
+    def _of(self, data: bytes, at: int, revoked: Revoked) -> Standing:
         key = hashlib.sha256(data).hexdigest(), revoked.seq
         known = self._known.get(key)
         if known is None or _ages(known[0], known[1], at):
@@ -108,6 +121,11 @@ class Authorities:
         beyond = () if chain.problems else exhausted(chain, counted, at)
         grants = tuple(map(grant_condition, chain.grants))
         return Authority(grants, False, standing.refused, gone, beyond, stale)
+
+
+def _content(path: str) -> bytes:
+    with open_input(path) as stream:
+        return stream.read(MAX_BYTES + 1)
 
 
 def _ages(chain: Chain, checked: int, at: int) -> bool:

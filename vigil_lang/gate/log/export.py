@@ -161,12 +161,46 @@ def sentence(entry: Mapping[str, Any]) -> str:
     match kind:
         case "decision":
             said = ", ".join(map(reason_name, _reasons(entry)))
-            return f"{entry.get('mode')}{f': {said}' if said else ''}"
+            observed = ", only observed" if entry.get("observed") else ""
+            return f"{entry.get('mode')}{f': {said}' if said else ''}{observed}"
         case "outcome":
-            return f"call of decision {entry.get('decision')} ended {entry.get('status')}"
+            ended = f"ended {entry.get('status')}" if entry.get("executed", True) else "was not made"
+            return f"call of decision {entry.get('decision')} {ended}"
+        case "unasked":
+            return f"a call was made without a pass, and ended {entry.get('status')}"
+        case "message":
+            return f"the {entry.get('role')} said something"
+        case "turn_end":
+            return f"a turn ends{' of ' + str(entry.get('session')) if entry.get('session') else ''}"
+        case "halt":
+            return f"run is halted: {entry.get('why')}"
+        case "resume":
+            return "run goes on"
+        case "run_policy":
+            return f"policies {entry.get('policy_digest')} of the run from now on ({entry.get('why')})"
+        case "policy_change":
+            return f"{entry.get('path')} {'is gone' if entry.get('digest') is None else 'has changed'}"
         case "approval" | "denial" | "expiry" | "cancellation" | "escalation":
-            by = entry.get("by")
+            person = entry.get("person")
+            by = entry.get("by") if person is None else f"a passkey of the person {person}"
             return f"{kind} of hold {entry.get('hold')}{f' by {by}' if by else ''}"
+        case "person":
+            return f"person {entry.get('id')}: {entry.get('change')} by {entry.get('by')}"
+        case "sign_in":
+            return f"{entry.get('person')} signs in by {entry.get('how')} from {entry.get('address')}"
+        case "sign_out":
+            which = "all sessions end" if entry.get("session") is None else "a session ends"
+            return f"{which} of {entry.get('person')}"
+        case "session":
+            return f"{entry.get('agent')} proved its key {entry.get('key')}"
+        case "access_refused":
+            count = entry.get("count")
+            times = f"{count} times " if count != 1 else ""
+            return f"{times}{entry.get('what')} refused from {entry.get('address')}: {entry.get('message')}"
+        case "telling" | "told":
+            return f"{kind} {entry.get('notice')} by {entry.get('way')}"
+        case "log_key":
+            return f"the key {entry.get('key')} signs the log from now on, in the place of {entry.get('before')}"
         case "signal":
             return f"{entry.get('source')} says {entry.get('score')}"
         case "tier":

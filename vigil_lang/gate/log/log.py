@@ -7,10 +7,9 @@ key; `checkpoint` is a copy of the newest. Whoever writes holds the folder's loc
 from __future__ import annotations
 
 import os
-import stat
 import time
 from array import array
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import cached_property, lru_cache
 from secrets import token_hex
@@ -18,10 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from vigil_lang.gate.log.kinds import LOG_KEY, OF_RUNS
 from vigil_lang.gate.log.notes import Checkpoint, Note, NoteError, Signer, VerifierKey, note_of
-from vigil_lang.gate.log.side_store import PlainValue, SideStore
+from vigil_lang.gate.log.side_store import PlainValue
 from vigil_lang.gate.log.tree import Frontier, leaf_hash
 from vigil_lang.gate.state import StateError
+from vigil_lang.gate.storage.files import MAX_LINE, read, replace, sync_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,10 +30,9 @@ if TYPE_CHECKING:
 
     from vigil_lang.gate.settings import LogSettings
     from vigil_lang.gate.state import StateFolder
+    from vigil_lang.gate.storage.storage import Storage
 
 VERSION = 1
-MAX_LINE = 16_000_000
-"""Bytes of the longest entry."""
 
 CLOCK_SLACK = 5_000_000
 """Microseconds that the clock may go back: the time then stands still for as long."""
@@ -45,7 +45,8 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _END = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
 """The first moment that an entry cannot be read with."""
-_CHUNK = 1 << 20
+_RUNS = 100_000
+"""Runs of which the last entry is remembered."""
 _ENCODE = msgspec.json.Encoder(decimal_format="number").encode
 
 
@@ -54,6 +55,8 @@ class _Head(msgspec.Struct):
 
     at: str
     kind: str
+    run: Any = None
+    key: Any = None
 
 
 _HEAD = msgspec.json.Decoder(_Head)
@@ -77,33 +80,49 @@ def now() -> int:
 class Log:
     """The log of a state folder, which other processes append to as well: `refresh` takes in what they did.
 
-    `clock` gives microseconds since 1970. It may be used by one thread at a time.
+    `clock` gives microseconds since 1970. It may be used by one thread at a time, but for `on_disk`.
 
     Raises:
         StateError: there is none.
     """
 
-    def __init__(self, folder: StateFolder, settings: LogSettings, clock: Callable[[], int] = now) -> None:
-        self._folder = folder
+    def __init__(self, storage: Storage, settings: LogSettings, clock: Callable[[], int] = now) -> None:
+        self._storage = storage
+        self._folder = storage.folder
         self._settings = settings
         self._clock = clock
-        self._side = SideStore(folder.plain, synced=settings.durability == "power")
+        self._is_deferred = False
+        self._forget()
+        if not self._folder.log_key.exists():
+            gone = f"the key of the log, {self._folder.log_key}, is gone"
+            raise StateError(f"{gone}: what is decided could not be signed")
+        try:
+            self._identity = storage.open_log()
+        except OSError as error:
+            raise StateError(f"the log {self._folder.log} cannot be opened: {error.strerror}") from error
+        storage.at_end(self._settled)
+
+    def _forget(self) -> None:
+        """Nothing is taken in yet."""
         self._frontier = Frontier()
         self._offset = 0
         self._starts = array("q")
-        """Where the last entries begin in the file, of those that were read one by one."""
+        """Where the last entries begin in the log, of those that were read one by one."""
         self._at = 0
         self._last_kind = ""
+        self._last_of: dict[str, int] = {}
+        self._forgotten = -1
         self._signed_size = 0
         self._signed_at: int | None = None
-        self._signer: Signer | None = None
+        self._signers: list[Signer] = []
+        self._named_key: object = None
+        """The verifier key that the last `log_key` entry names, of those that were taken in."""
         self._begun = False
         self._torn = False
-        try:
-            self._file = os.open(folder.log, os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC)
-            self._identity = _identity(os.fstat(self._file))
-        except OSError as error:
-            raise StateError(f"the log {folder.log} cannot be opened: {error.strerror}") from error
+
+    def _settled(self, is_kept: bool) -> None:
+        if not is_kept:
+            self._forget()
 
     # --- what it has ----------------------------------------------------------------------------------------------
 
@@ -112,6 +131,11 @@ class Log:
         """The number of entries that were taken in."""
         return self._frontier.size
 
+    @property
+    def state(self) -> tuple[int, ...]:
+        """What tells what was taken in from what was before: the file, its entries and its bytes."""
+        return (*self._identity, self.size, self._offset)
+
     def root(self) -> bytes:
         """The root of the tree of these entries."""
         return self._frontier.root()
@@ -119,6 +143,10 @@ class Log:
     def at(self) -> int:
         """The time of the last entry, in microseconds since 1970; 0 where there is none."""
         return self._at
+
+    def last_of(self, run: str) -> int:
+        """The number behind which nothing was taken in that a run is followed by."""
+        return self._last_of.get(run, self._forgotten)
 
     @property
     def signed_to(self) -> int:
@@ -133,7 +161,7 @@ class Log:
             StateError: its verifier key cannot be read.
         """
         try:
-            return VerifierKey.parse(_read(self._folder.log_vkey, 10_000).decode()).name
+            return VerifierKey.parse(read(self._folder.log_vkey, 10_000).decode()).name
         except (OSError, ValueError) as error:
             raise StateError(f"the log's key {self._folder.log_vkey} cannot be read: {error}") from error
 
@@ -157,12 +185,12 @@ class Log:
         Raises:
             StateError: the side store cannot be read.
         """
-        found = self._side.get(seq, path)
+        found = self._storage.plain(seq, path)
         return None if found is None else msgspec.json.decode(found.value)
 
     def lines(self, place: int) -> Iterator[bytes]:
-        """The lines from a place in the file on, without their line feeds, up to what was taken in."""
-        return lines_of(self._file, place, self._offset)
+        """The lines from a place in the log on, without their line feeds, up to what was taken in."""
+        return self._storage.lines(place, self._offset)
 
     def _lines(self, start: int) -> Iterator[tuple[int, bytes]]:
         first = self.size - len(self._starts)
@@ -170,7 +198,7 @@ class Log:
             return
         seq, place = (start, self._starts[start - first]) if start >= first else (0, 0)
         try:
-            for at, line in enumerate(lines_of(self._file, place, self._offset), seq):
+            for at, line in enumerate(self._storage.lines(place, self._offset), seq):
                 if at >= start:
                     yield at, line
         except OSError as error:
@@ -185,27 +213,27 @@ class Log:
             StateError: the log is cut or damaged, or cannot be read.
         """
         try:
-            found = os.stat(self._folder.log, follow_symlinks=False)  # noqa: PTH116 - one call, before each entry
-            if _identity(found) != self._identity:
+            identity, end = self._storage.look()
+            if identity != self._identity:
                 raise StateError(f"the log {self._folder.log} was replaced by another file")
-            if self._begun and found.st_size == self._offset and not self._torn:
+            if self._begun and end == self._offset and not self._torn:
                 return
-            with self._folder.lock():
+            with self._storage.lock():
                 self._take_in()
         except OSError as error:
             raise StateError(f"the log cannot be read: {error.strerror}") from error
 
     def _take_in(self) -> None:
         if not self._begun:
-            self._check_place()
-            self._finish_checkpoint()
+            self._storage.check_place()
+            self._storage.finish_checkpoint()
         covered = self._newest()
         if not self._begun:
             self._start(covered)
-        end = os.fstat(self._file).st_size
+        _, end = self._storage.look()
         if end < self._offset:
             raise StateError(f"the log was cut: it had {self._offset:,} bytes, and has {end:,}")
-        for line in lines_of(self._file, self._offset, end):
+        for line in self._storage.lines(self._offset, end):
             self._add(line, covered)
         if covered is not None and covered.size > self.size:
             raise StateError(f"the log was cut: it has {self.size:,} entries, a checkpoint covers {covered.size:,}")
@@ -222,13 +250,21 @@ class Log:
             at = moment(head.at)
         except (ValueError, RecursionError) as error:
             raise StateError(f"entry {self.size} of the log is damaged: {error}") from error
-        self._taken(line, at, head.kind)
+        self._taken(line, at, head)
         if covered is not None and self.size == covered.size:
             self._signed_size, self._signed_at = self.size, at
             if self.root() != covered.root:
                 raise StateError(f"the log was changed: its first {self.size:,} entries are not those that were signed")
 
-    def _taken(self, line: bytes, at: int, kind: str) -> None:
+    def _taken(self, line: bytes, at: int, head: _Head) -> None:
+        kind, run = head.kind, head.run
+        if kind == LOG_KEY:
+            self._named_key, self._signers = head.key, []
+        if kind in OF_RUNS and isinstance(run, str):
+            if len(self._last_of) >= _RUNS:
+                self._last_of.clear()
+                self._forgotten = self.size - 1
+            self._last_of[run] = self.size
         self._frontier.push(leaf_hash(line))
         self._starts.append(self._offset)
         self._offset += len(line) + 1
@@ -243,30 +279,27 @@ class Log:
         self._cut_back()
         self.append("recovered", {"bytes": count})
 
-    def _check_place(self) -> None:
-        found = os.fstat(self._file)
-        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or stat.S_IMODE(found.st_mode) & 0o077:
-            raise StateError(f"the log {self._folder.log} is not a file that only its user reads and writes")
-
     def _start(self, covered: Checkpoint | None) -> None:
         """Begin at the newest checkpoint, where the log is long and what was kept of it there is right."""
-        end = os.fstat(self._file).st_size
+        _, end = self._storage.look()
         if covered is None or end <= WHOLE_BYTES:
             return
         try:
-            kept = msgspec.json.decode(_read(self._folder.path / "frontier", 100_000), type=Kept)
+            kept = msgspec.json.decode(read(self._folder.path / "frontier", 100_000), type=Kept)
             frontier = Frontier(kept.size, map(bytes.fromhex, kept.peaks))
         except (OSError, ValueError):
             return
         right = kept.size == covered.size and frontier.root() == covered.root and 0 < kept.offset <= end
-        if right and os.pread(self._file, 1, kept.offset - 1) == b"\n":
+        if right and self._storage.is_boundary(kept.offset):
             self._frontier, self._offset, self._at = frontier, kept.offset, kept.at
             self._signed_size, self._signed_at = kept.size, kept.at
 
     # --- appending ------------------------------------------------------------------------------------------------
 
     def append(self, kind: str, members: Mapping[str, object], plain: Mapping[str, object] | None = None) -> int:
-        """Append an entry and give its number; it is on disk then. The caller holds the lock and has refreshed.
+        """Append an entry and give its number; it is on disk then, but for where that is `deferred`.
+
+        The caller holds the lock and has refreshed.
 
         `plain` has values by their place in the entry (a JSON pointer, `/inputs`): the entry has their salted digests,
         the side store has them.
@@ -276,6 +309,7 @@ class Log:
         """
         if not self._begun or self._torn:
             raise StateError("the log was not read before it was written")
+        self._mend()
         if self._checkpoint_is_due():
             self.checkpoint()
         at, seq = self._moment(), self.size
@@ -284,10 +318,10 @@ class Log:
             rows = [PlainValue.of(seq, path, value) for path, value in plain.items()]
             for row in rows:
                 _put(entry, row.path, row.digest())
-            self._side.put(rows)
+            self._storage.put_plain(rows)
         line = _encoded(entry)
         self._write(line + b"\n")
-        self._taken(line, at, kind)
+        self._taken(line, at, _Head(entry["at"], kind, members.get("run"), members.get("key")))
         if self._checkpoint_is_due():
             with suppress(StateError):  # the entry is in the log: the next one is not appended before there is one
                 self.checkpoint()
@@ -303,23 +337,53 @@ class Log:
             raise StateError(f"the clock went back: it is {text_of(at)}, and was {text_of(self._at)}")
         return self._at
 
-    def _write(self, data: bytes) -> None:
+    @contextmanager
+    def deferred(self) -> Iterator[None]:
+        """Meanwhile entries are not on disk when `append` returns, but when `on_disk` does for a place behind them."""
+        self._is_deferred = True
         try:
-            written = os.write(self._file, data)
-            if written != len(data):
-                raise OSError(0, f"{written:,} of {len(data):,} bytes were written")
-            if self._settings.durability == "power":
-                os.fdatasync(self._file)
+            yield
+        finally:
+            self._is_deferred = False
+
+    @property
+    def place(self) -> int:
+        """The place in the file behind the last entry."""
+        return self._offset
+
+    def on_disk(self, place: int) -> None:
+        """Wait until the log is on disk up to a place; several threads share one sync. Nobody has to hold the lock.
+
+        Raises:
+            StateError: a sync failed. Entries that were deferred are in the log all the same: it is as if the process
+                had been killed before it told anybody. Nothing is appended before they were written again.
+        """
+        if self._settings.durability == "power":
+            try:
+                self._storage.on_disk(place)
+            except OSError as error:
+                raise StateError(f"the log cannot be written: {error.strerror}") from error
+
+    def _write(self, line: bytes) -> None:
+        try:
+            wait = self._settings.durability == "power" and not self._is_deferred
+            self._storage.append(self._offset, line, wait=wait)
         except OSError as error:
             with suppress(OSError):
                 self._cut_back()
             raise StateError(f"the log cannot be written: {error.strerror}") from error
 
+    def _mend(self) -> None:
+        """Where a sync failed, write once more what the system forgot. Others may have read it already."""
+        try:
+            self._storage.mend(self._offset)
+        except OSError as error:
+            raise StateError(f"the log cannot be written: {error.strerror}") from error
+
     def _cut_back(self) -> None:
         """Drop what follows the last entry; until that is done nothing is appended."""
         self._torn = True
-        os.ftruncate(self._file, self._offset)
-        os.fdatasync(self._file)
+        self._storage.cut(self._offset)
         self._torn = False
 
     # --- checkpoints ----------------------------------------------------------------------------------------------
@@ -331,14 +395,14 @@ class Log:
             StateError: it cannot be signed or written.
         """
         try:
-            signer = self._signing()
-            place = self._folder.checkpoints / str(self.size)
-            if place.exists():
-                note = _read(place, MAX_LINE).decode()
+            signers = self.signers()
+            known = self._storage.checkpoint(self.size)
+            if known is not None:
+                note = known.decode()
             else:
-                os.fdatasync(self._file)
-                note = str(note_of(Checkpoint(signer.key.name, self.size, self.root()), [signer]))
-            publish(self._folder.path, self.size, note)
+                self._storage.on_disk(self._offset)
+                note = str(note_of(Checkpoint(self.origin, self.size, self.root()), signers))
+            self._storage.publish(self.size, note)
             self._keep()
         except (OSError, ValueError) as error:
             raise StateError(f"the log cannot be signed: {error}") from error
@@ -353,20 +417,30 @@ class Log:
             or self._at - (self._signed_at or self._at) >= self._settings.checkpoint_seconds * 1_000_000
         )
 
-    def _signing(self) -> Signer:
-        if self._signer is None:
-            from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-            from cryptography.hazmat.primitives.serialization import load_pem_private_key
+    def signers(self) -> list[Signer]:
+        """The keys that sign what the log is: one, or while its key is rotated the old one and the new one.
 
-            key = VerifierKey.parse(_read(self._folder.log_vkey, 10_000).decode())
-            private = load_pem_private_key(_read(self._folder.log_key, 10_000), None)
-            if not isinstance(private, Ed25519PrivateKey):
-                raise ValueError("the key of the log is no Ed25519 key")
-            signer = Signer(key.name, private)
-            if signer.key != key:
-                raise ValueError("the key of the log is not the one in log.vkey")
-            self._signer = signer
-        return self._signer
+        A key of the folder signs if `log.vkey`, the last `log_key` entry or the newest checkpoint names it.
+
+        Raises:
+            OSError, ValueError: the key that has to sign is not in the folder, or is none.
+        """
+        if not self._signers:
+            known = VerifierKey.parse(read(self._folder.log_vkey, 10_000).decode())
+            newest = self._storage.newest_checkpoint()
+            ids = set() if newest is None else {each.key_id for each in Note.parse(newest).signatures}
+            named = str(self._named_key or known)
+            there = [signer_of(path, known.name) for path in (self._folder.log_key, self._folder.next_log_key)]
+            found = [each for each in there if each is not None and (each.key == known or each.key.id in ids)]
+            found += [each for each in there if each is not None and each not in found and str(each.key) == named]
+            if named not in [str(each.key) for each in found]:
+                raise ValueError(f"the key that signs it, {named}, is not in {self._folder.keys}")
+            self._signers = found
+        return self._signers
+
+    def keys_changed(self) -> None:
+        """Read the keys anew that sign it."""
+        self._signers = []
 
     def _keep(self) -> None:
         kept = Kept(self.size, self._offset, self._at, tuple(peak.hex() for peak in self._frontier.peaks))
@@ -374,32 +448,14 @@ class Log:
 
     def _newest(self) -> Checkpoint | None:
         try:
-            return Checkpoint.parse(Note.parse(_read(self._folder.checkpoint, MAX_LINE)).text)
-        except FileNotFoundError:
-            return None
+            found = self._storage.newest_checkpoint()
+            return None if found is None else Checkpoint.parse(Note.parse(found).text)
         except NoteError as error:
             raise StateError(f"the newest checkpoint is damaged: {error}") from error
 
-    def _finish_checkpoint(self) -> None:
-        """End what a crash interrupted between writing a checkpoint and its copy."""
-        begun = self._folder.path / "checkpoint.next"
-        try:
-            size = Checkpoint.parse(Note.parse(_read(begun, MAX_LINE)).text).size
-        except FileNotFoundError:
-            return
-        except NoteError:
-            begun.unlink()
-            return
-        if (self._folder.checkpoints / str(size)).exists():
-            begun.replace(self._folder.checkpoint)
-        else:
-            begun.unlink()
-
     def close(self) -> None:
         """Let go of the files."""
-        self._side.close()
-        with suppress(OSError):
-            os.close(self._file)
+        self._storage.close()
 
 
 def create_log(folder: StateFolder) -> None:
@@ -408,102 +464,50 @@ def create_log(folder: StateFolder) -> None:
     Raises:
         StateError: there is one, or it cannot be written.
     """
-    from cryptography.hazmat.primitives import serialization
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
     try:
         folder.checkpoints.mkdir(mode=0o700, exist_ok=True)
         folder.keys.mkdir(mode=0o700, exist_ok=True)
         if folder.log.exists() or any(folder.checkpoints.iterdir()):
             raise StateError(f"there is a log in {folder.path} already")
-        private = Ed25519PrivateKey.generate()
-        form = serialization.PrivateFormat.PKCS8
-        pem = private.private_bytes(serialization.Encoding.PEM, form, serialization.NoEncryption())
-        replace(folder.log_key, pem)
-        replace(folder.log_vkey, f"{Signer(_ORIGIN + token_hex(16), private).key}\n".encode())
+        signer = new_key(folder.log_key, _ORIGIN + token_hex(16))
+        replace(folder.log_vkey, f"{signer.key}\n".encode())
         os.close(os.open(folder.log, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
-        _sync_folder(folder.path)
+        sync_folder(folder.path)
     except OSError as error:
         raise StateError(f"the log cannot be made: {error.strerror}") from error
 
 
-def publish(folder: Path, size: int, note: str) -> None:
-    """Write a checkpoint and then its copy, so that a crash in between is seen: `checkpoint.next` is there then.
-
-    An older checkpoint than the newest, to which somebody adds a cosignature, has no copy.
+def new_key(path: Path, name: str) -> Signer:
+    """Make a key that signs by a name, and write it to a file of mode 0600.
 
     Raises:
         OSError: it cannot be written.
     """
-    data = note.encode()
-    begun, newest = folder / "checkpoint.next", folder / "checkpoint"
-    copied = not newest.exists() or _size_of(newest) <= size
-    if copied:
-        replace(begun, data)
-    replace(folder / "checkpoints" / str(size), data)
-    if copied:
-        begun.replace(newest)
-        _sync_folder(folder)
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    private = Ed25519PrivateKey.generate()
+    form = serialization.PrivateFormat.PKCS8
+    replace(path, private.private_bytes(serialization.Encoding.PEM, form, serialization.NoEncryption()))
+    return Signer(name, private)
 
 
-def _size_of(path: Path) -> int:
-    return Checkpoint.parse(Note.parse(_read(path, MAX_LINE)).text).size
-
-
-def replace(path: Path, data: bytes, *, sync: bool = True) -> None:
-    """Write a file of mode 0600 whole, or not at all.
+def signer_of(path: Path, name: str) -> Signer | None:
+    """The key in a file, which signs by a name; None where there is no such file.
 
     Raises:
-        OSError: it cannot be written; the old one is as it was.
+        OSError, ValueError: it cannot be read, or is no Ed25519 key.
     """
-    temporary = path.parent / f".{path.name}.{token_hex(8)}"
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
     try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
-            stream.flush()
-            if sync:
-                os.fsync(stream.fileno())
-        temporary.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            temporary.unlink()
-        raise
-    if sync:
-        _sync_folder(path.parent)
-
-
-def _identity(found: os.stat_result) -> tuple[int, int]:
-    return found.st_dev, found.st_ino
-
-
-def _sync_folder(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def _read(path: Path, limit: int) -> bytes:
-    """A file that is no link, up to a limit. A pipe is read as far as it is written: nobody waits for it."""
-    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(handle, "rb") as stream:
-        return stream.read(limit)
-
-
-def lines_of(file: int, start: int, end: int) -> Iterator[bytes]:
-    """The whole lines between two places of a file, without their line feeds."""
-    rest = b""
-    while start < end:
-        data = os.pread(file, min(_CHUNK, end - start), start)
-        if not data:
-            return
-        start += len(data)
-        *whole, rest = (rest + data).split(b"\n")
-        yield from whole
-        if len(rest) > MAX_LINE:
-            raise StateError(f"a line of the log has more than {MAX_LINE:,} bytes")
+        private = load_pem_private_key(read(path, 10_000), None)
+    except FileNotFoundError:
+        return None
+    if not isinstance(private, Ed25519PrivateKey):
+        raise ValueError(f"the key {path} is no Ed25519 key")
+    return Signer(name, private)
 
 
 def _decoded(seq: int, line: bytes) -> dict[str, Any]:

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from vigil_lang.base.files import read_bytes
-from vigil_lang.gate.log.log import publish, replace
+from vigil_lang.gate.log.key_chain import signed_by
 from vigil_lang.gate.log.notes import MAX_NOTE, Note, NoteError, VerifierKey
 from vigil_lang.gate.log.reading import CannotRead, LogCopy, Signed, read_small, reason, signed
 from vigil_lang.gate.log.tree import consistency_proof, consistent, inclusion_proof, leaf_hash, root_of
 from vigil_lang.gate.state import StateError, StateFolder
+from vigil_lang.gate.storage.files import replace
+from vigil_lang.gate.storage.folder import FolderStorage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -105,6 +107,9 @@ class Witness:
             path = consistency_proof(known.size, leaves)
             if not consistent(known.size, size, old, found.checkpoint.root, path):
                 raise Inconsistent(f"the log is not the one whose first {known.size:,} entries were seen before")
+        now = log.key()
+        if now != key and signed_by(found.note, now):  # the log was rotated to it: both have signed
+            key = now
         self._seen[key.name] = Seen(str(key), size, base64.b64encode(found.checkpoint.root).decode())
         try:
             replace(self._memory, msgspec.json.format(msgspec.json.encode(self._seen), indent=1) + b"\n")
@@ -140,7 +145,7 @@ def add_cosignature(folder: StateFolder, found: Signed) -> None:
             new = [each for each in found.note.signatures if each not in there.note.signatures]
             replaced = {(each.name, each.key_id) for each in new}
             kept = [each for each in there.note.signatures if (each.name, each.key_id) not in replaced]
-            publish(folder.path, size, str(Note(there.note.text, (*kept, *new))))
+            FolderStorage(folder).publish(size, str(Note(there.note.text, (*kept, *new))))
         except (OSError, NoteError) as error:
             raise StateError(f"checkpoints/{size} cannot be written: {reason(error)}") from error
 

@@ -19,15 +19,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from vigil_lang.gate.log.log import MAX_LINE, moment
+from vigil_lang.gate.log.log import moment
 from vigil_lang.gate.log.notes import MAX_NOTE, Checkpoint, Note, NoteError, VerifierKey
 from vigil_lang.gate.log.side_store import PlainValue
 from vigil_lang.gate.state import LOCK_WAIT
+from vigil_lang.gate.storage.files import CHUNK, MAX_LINE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_CHUNK = 1 << 20
 _SIZE = re.compile(r"0|[1-9][0-9]{0,17}")
 
 
@@ -150,7 +150,7 @@ class LogCopy:
                 raise CannotRead("the log, log.jsonl, is no file")
             end, start, rest = found.st_size, 0, b""
             while start < end:
-                data = os.pread(handle, min(_CHUNK, end - start), start)
+                data = os.pread(handle, min(CHUNK, end - start), start)
                 if not data:
                     break
                 start += len(data)

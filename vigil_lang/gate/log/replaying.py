@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 import msgspec
 
 from vigil_lang.gate.log.derivation import CannotDerive, difference
+from vigil_lang.gate.log.kinds import OF_RUNS
 from vigil_lang.gate.log.reading import CannotRead, LogCopy, reason
 from vigil_lang.gate.log.verifying import INPUTS
 
@@ -25,7 +26,7 @@ class Follower(Protocol):
         """What a call would violate, as the recorded inputs have it in `broken`."""
 
     def happened(self, seq: int, entry: Mapping[str, Any], value: Any) -> None:
-        """The run's beginning, a decision with its inputs, or an outcome with its output (None where deleted)."""
+        """An entry of the run, with its plain value (None where it has none, or that was deleted)."""
 
 
 Follow: TypeAlias = "Callable[[str], Follower]"
@@ -89,8 +90,8 @@ def replay(
                 if entry["kind"] == "decision":
                     one = found.setdefault(name, ReplayedRun(name))
                     _replay_decision(one, seq, entry, values.get(INPUTS), derivation, follower)
-                if follower is not None and entry["kind"] in ("run_start", "decision", "outcome"):
-                    follower.happened(seq, entry, values.get(INPUTS if entry["kind"] == "decision" else "/output"))
+                if follower is not None and entry["kind"] in OF_RUNS:
+                    follower.happened(seq, entry, values.get(OF_RUNS[entry["kind"]] or ""))
     except (sqlite3.Error, OSError) as error:
         raise CannotRead(f"the side store cannot be read: {reason(error)}") from None
     return list(found.values())

@@ -124,6 +124,7 @@ class SideStore:
             self._open = sqlite3.connect(self._path, timeout=5, isolation_level=None, check_same_thread=False)
             self._open.execute("PRAGMA journal_mode = WAL")
             self._open.execute(f"PRAGMA synchronous = {'NORMAL' if self._synced else 'OFF'}")
+            self._open.execute("PRAGMA wal_autocheckpoint = 4000")  # it waits for the disk, and others for it
             self._open.execute(_TABLE)
             self._identity = (now.st_dev, now.st_ino)
         return self._open

@@ -19,9 +19,13 @@ import msgspec
 
 from vigil_lang.gate.confirmation import check_approval, check_denial
 from vigil_lang.gate.log.derivation import CannotDerive, difference, misstated
+from vigil_lang.gate.log.key_chain import Rotation, Term, terms
+from vigil_lang.gate.log.kinds import LOG_KEY
 from vigil_lang.gate.log.notes import NoteError
 from vigil_lang.gate.log.reading import CannotRead, LogCopy, Signed, reason, signed
 from vigil_lang.gate.log.tree import EMPTY_ROOT, Frontier
+from vigil_lang.gate.passkeys import is_passkey
+from vigil_lang.gate.people import Registry, wrong_with_word
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -77,6 +81,7 @@ class Audit(NamedTuple):
     derived: Mapping[str, int]
     torn: int
     index_state: Literal["read", "absent", "unreadable"]
+    keys: tuple[Term, ...]
 
     @property
     def cannot_judge(self) -> bool:
@@ -93,6 +98,7 @@ class Audit(NamedTuple):
             "signed_to": self.signed_to,
             "witnessed_to": self.witnessed_to,
             "key": "given" if self.key_given else "state",
+            "keys": [{"key": str(each.key), "start": each.start, "end": each.end} for each in self.keys],
             "decisions": dict(self.derived),
             "torn": self.torn,
             "index": self.index_state,
@@ -127,6 +133,14 @@ class _Anchor(NamedTuple):
     kept: bool
 
 
+class _Given(NamedTuple):
+    """A checkpoint as it was found; `kept` says that it was not in the folder."""
+
+    found: Signed
+    name: str
+    kept: bool
+
+
 class _Verification:
     def __init__(
         self,
@@ -139,6 +153,8 @@ class _Verification:
         self._log = log
         self._given = key
         self._key = key
+        self._named: VerifierKey | None = None
+        """The key that the folder says is the log's."""
         self._witnesses = witnesses
         self._since = since
         self._derivation = derivation
@@ -146,6 +162,9 @@ class _Verification:
         self._of_entries: list[Problem] = []
         """Problems of single entries, which count only before the first that nothing vouches for."""
         self._untold = Counter[ProblemKind]()
+        self._notes: list[_Given] = []
+        self._rotations: list[Rotation] = []
+        self._terms: list[Term] = []
         self._anchors: list[_Anchor] = []
         self._sizes: set[int] = set()
         self._roots: dict[int, bytes] = {}
@@ -153,6 +172,7 @@ class _Verification:
         self._leaves = bytearray()
         self._opened: dict[str, dict[str, Any]] = {}
         """The decisions that opened holds, by the holds' ids."""
+        self._people = Registry()
         self._ended_runs: list[int] = []
         self._last_at = ""
         self._derived = Counter[str]()
@@ -172,6 +192,7 @@ class _Verification:
             self._read_lines()
         except CannotRead as error:
             self._problems.append(Problem(self._frontier.size, "unreadable", str(error)))
+        self._judge_notes()
         fits = self._judge_tree(index)
         return Audit(
             self._frontier.size,
@@ -183,6 +204,7 @@ class _Verification:
             {name: self._derived[name] for name in ("derived", "deleted", "not_derived")},
             self._torn,
             state,
+            tuple(self._terms),
         )
 
     # --- checkpoints ----------------------------------------------------------------------------------------------
@@ -205,18 +227,17 @@ class _Verification:
             if found.checkpoint.size != size:
                 told = f"{name} is of {found.checkpoint.size:,} entries"
                 self._problems.append(Problem(size, "checkpoint", told))
-            self._take(found, name, kept=False)
+            self._notes.append(_Given(found, name, kept=False))
         self._compare_copy(sizes[-1] if sizes else None, newest)
 
     def _read_key(self) -> None:
-        if self._given is None:
-            self._key = self._log.key()
-            return
         try:
-            if self._log.key() != self._given:
-                self._problems.append(Problem(0, "checkpoint", "log.vkey is not the key that was given"))
+            self._named = self._log.key()
         except CannotRead as error:
+            if self._given is None:
+                raise
             self._problems.append(Problem(0, "checkpoint", str(error)))
+        self._key = self._given or self._named
 
     def _compare_copy(self, size: int | None, newest: bytes) -> None:
         """`checkpoint` is a copy of the newest, unless a crash came between the two."""
@@ -235,16 +256,39 @@ class _Verification:
         for at, data in enumerate(self._since, 1):
             name = "the checkpoint that was kept" if len(self._since) == 1 else f"kept checkpoint {at}"
             try:
-                self._take(signed(data), name, kept=True)
+                self._notes.append(_Given(signed(data), name, kept=True))
             except NoteError as error:
                 self._problems.append(Problem(0, "checkpoint", f"{name} is none: {error}"))
+
+    def _judge_notes(self) -> None:
+        """Find whose word the checkpoints are, when the roots of the log and the rotations of its key are known."""
+        before, self._problems = self._problems, []
+        fitting = [
+            (each.found.checkpoint.size, each.found.note)
+            for each in self._notes
+            if self._roots.get(each.found.checkpoint.size) == each.found.checkpoint.root
+        ]
+        if self._key is not None:
+            self._terms = terms(self._key, self._rotations, fitting)
+        believed = [each.key for each in self._terms]
+        if self._given is not None and self._named is not None and self._named not in believed:
+            self._problems.append(Problem(0, "checkpoint", "log.vkey is not the key that was given"))
+        for each in self._rotations:
+            vouched = each.before in believed and each.key in believed
+            if not vouched and any(size > each.seq for size, _ in fitting):  # else it is under way
+                told = f"entry {each.seq} names another key, for which the one that is trusted does not vouch"
+                self._problems.append(Problem(each.seq, "checkpoint", told))
+        for found, name, kept in self._notes:
+            self._take(found, name, kept=kept)
+        self._problems = [*before, *self._problems]
 
     def _take(self, found: Signed, name: str, *, kept: bool) -> None:
         """Take a checkpoint for true, where the log or a witness signed it; else that it is not is a problem."""
         size = found.checkpoint.size
         by_log = by_witness = False
+        keys = [each.key for each in self._terms if each.covers(size)]
         try:
-            by_log = self._key is not None and found.note.signed_by(self._key)
+            by_log = sum(found.note.signed_by(key) for key in keys) > 0  # all are looked at
         except NoteError as error:
             self._problems.append(Problem(size, "checkpoint", f"{name}: {error}"))
         else:
@@ -265,7 +309,7 @@ class _Verification:
     # --- lines ----------------------------------------------------------------------------------------------------
 
     def _read_lines(self) -> None:
-        anchored = {each.size for each in self._anchors}
+        anchored = {each.found.checkpoint.size for each in self._notes}
         if 0 in anchored:
             self._roots[0] = EMPTY_ROOT
         with ExitStack() as stack:
@@ -328,6 +372,16 @@ class _Verification:
                 self._opened[hold["id"]] = entry
         elif kind in ("approval", "denial"):
             self._check_confirmation(seq, kind, entry)
+        elif kind == LOG_KEY:
+            try:
+                self._rotations.append(Rotation.of(seq, entry))
+            except NoteError as error:
+                self._tell(seq, "unreadable", f"entry {seq} names no key: {error}")
+        elif kind == "person":
+            try:
+                self._people.apply(entry)
+            except (KeyError, TypeError, ValueError) as error:
+                self._tell(seq, "decision", f"the person of entry {seq} cannot be so: {error}")
 
     def _derive(self, seq: int, entry: dict[str, Any], inputs: PlainValue | None) -> None:
         if inputs is None:
@@ -356,6 +410,8 @@ class _Verification:
             why: str | None = "nobody opened the hold"
         else:
             why = check_approval(entry, opened) if kind == "approval" else check_denial(entry, opened)
+            if why is None and is_passkey(entry["by"]):
+                why = wrong_with_word(self._people.owner(entry["by"]), entry)
         if why is not None:
             self._tell(seq, "decision", f"the {kind} {seq} does not count: {why}")
 

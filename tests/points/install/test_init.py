@@ -1,0 +1,122 @@
+"""`vigil init`: everything that holds an agent to policies, made in one step and taken back in one."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from vigil_lang.points.hook import Gates, handle
+from vigil_lang.points.install.hosts import HOSTS
+from vigil_lang.points.install.starter import CONFIGURATION, POLICY, STARTER
+from vigil_lang.points.invocation import Invocation
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+    from conftest import World
+
+
+def tree(folder: Path) -> dict[str, bytes | None]:
+    return {str(p.relative_to(folder)): p.read_bytes() if p.is_file() else None for p in folder.rglob("*")}
+
+
+def test_what_it_makes_holds_the_agent_at_once(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    (world.home / ".claude").mkdir()
+    assert world.vigil("init") == 0
+    out = capsys.readouterr().out
+    for told in ("vigil.toml", "policies/agent.vgl", "Claude Code", "vigil hold list", "vigil init --undo"):
+        assert told in out
+    assert "Codex" not in out
+    assert world.vigil("lint") == 0
+    assert world.vigil("hook", "status", "--host", "claude", "--user") == 0
+    gates = Gates()
+
+    def asked(command: str) -> str:
+        payload = {
+            "hook_event_name": "PreToolUse",
+            "session_id": "s",
+            "cwd": str(world.project),
+            "tool_name": "Bash",
+            "tool_use_id": command,
+            "tool_input": {"command": command},
+        }
+        args = ("--host", "claude", "--state", str(world.state))
+        reply = handle(
+            Invocation(args, json.dumps(payload).encode(), str(world.project), {"HOME": str(world.home)}), gates
+        )
+        return reply.stdout.decode()
+
+    assert asked("ls") == ""
+    assert "held" in asked("git push origin main")
+    assert "no_force_push" in asked("git push --force")
+    assert "registration_protected" in asked("rm vigil.toml")
+    assert "registration_protected" in asked("echo > policies/agent.vgl")
+    assert "registration_protected" in asked("echo > ~/.claude/settings.json")
+    assert "registration_protected" in asked("echo > $HOME/.claude/settings.json")
+    assert "registration_enclosing" in asked("rm -rf ~/.claude ../project")
+    assert "registration_enclosing" in asked("cd .. && rm -rf project")
+    assert "registration_private" in asked(f"cat {world.state}/keys/approver.pem")
+    assert "registration_verbs" in asked("vigil init --undo")
+    assert "tested_before_commit" in asked("git commit -m x")
+
+
+def test_twice_changes_nothing(world: World) -> None:
+    for host in HOSTS.values():
+        (world.home / host.folder).mkdir()
+    assert world.vigil("init") == 0
+    first = tree(world.project) | tree(world.home)
+    assert world.vigil("init") == 0
+    assert tree(world.project) | tree(world.home) == first
+
+
+def test_it_is_undone(world: World) -> None:
+    settings = world.home / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text('{"model":"x"}', "utf-8")
+    (world.project / ".codex").mkdir()
+    before = tree(world.project), tree(world.home)
+    assert world.vigil("init", "--host", "claude", "--host", "codex", "--project") == 0
+    assert world.vigil("init", "--host", "claude", "--host", "codex", "--project", "--undo") == 0
+    assert (tree(world.project), tree(world.home)) == before
+    assert world.vigil("init", "--host", "claude") == 0
+    assert world.vigil("init", "--undo", "--dry-run") == 0
+    assert tree(world.project) != before[0]
+    assert world.vigil("init", "--undo") == 0
+    assert (tree(world.project), tree(world.home)) == before
+    assert (world.state / "log.jsonl").exists()
+
+
+def test_what_people_wrote_stays(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    (world.project / CONFIGURATION).write_text('[hook]\npolicies = ["std.git"]\n', "utf-8")
+    assert world.vigil("init") == 0
+    assert "`[hook] policies`" in capsys.readouterr().out
+    assert tree(world.project).keys() == {CONFIGURATION}
+    (world.project / CONFIGURATION).unlink()
+    assert world.vigil("init") == 0
+    own = STARTER[POLICY] + "\n// mine\n"
+    (world.project / POLICY).write_text(own, "utf-8")
+    assert world.vigil("init") == 0
+    assert world.vigil("init", "--undo") == 0
+    assert (world.project / POLICY).read_text("utf-8") == own
+    assert not (world.project / CONFIGURATION).exists()
+
+
+def test_a_dry_run_does_nothing(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    (world.home / ".claude").mkdir()
+    assert world.vigil("init", "--dry-run") == 0
+    assert "Nothing was done" in capsys.readouterr().out
+    assert tree(world.project) == {}
+    assert list((world.home / ".claude").iterdir()) == []
+    assert not world.state.exists()
+
+
+def test_without_a_host_it_says_so(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    assert world.vigil("init") == 0
+    assert "--host NAME" in capsys.readouterr().out
+
+
+def test_a_state_in_the_project_is_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VIGIL_STATE", str(world.project / "state"))
+    assert world.vigil("init") == 2
+    assert not (world.project / "state").exists()
