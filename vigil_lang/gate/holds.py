@@ -162,7 +162,7 @@ class Holds:
         """
         at = self.now()
         after = self._settings.escalate_after
-        due = self._store.due(at, None if after is None else at - after)[:limit]
+        due = self._store.due(at, None if after is None else at - after, limit)
         for hold in due:
             if at >= hold.expires:
                 self._log.append("expiry", {"hold": hold.id})

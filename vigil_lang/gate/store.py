@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from vigil_lang.gate.notices.told import Untold
     from vigil_lang.gate.storage.storage import Storage
 
-SCHEMA = 3
+SCHEMA = 4
 """The version of the tables: an index of another one is made anew."""
 
 HoldState: TypeAlias = Literal["pending", "approved", "denied", "expired", "cancelled"]
@@ -52,12 +52,16 @@ CREATE INDEX entries_kind ON entries (kind, seq);
 CREATE INDEX entries_run ON entries (run, seq) WHERE run IS NOT NULL;
 CREATE TABLE hold (
     id TEXT PRIMARY KEY, seq INTEGER NOT NULL UNIQUE, binding TEXT NOT NULL, state TEXT NOT NULL, opened TEXT NOT NULL,
-    opened_at INTEGER NOT NULL, expires INTEGER NOT NULL, for_user INTEGER NOT NULL, tier INTEGER NOT NULL,
+    opened_at INTEGER NOT NULL, expires INTEGER NOT NULL, agent TEXT NOT NULL, for_user INTEGER NOT NULL,
+    tier INTEGER NOT NULL,
     closed INTEGER, why TEXT, escalated INTEGER, joined INTEGER NOT NULL DEFAULT 0,
     covers TEXT, uses INTEGER, used INTEGER NOT NULL DEFAULT 0, until INTEGER, who TEXT, void TEXT
 ) STRICT;
 CREATE INDEX hold_state ON hold (state, seq);
 CREATE INDEX hold_waits ON hold (for_user, tier DESC, seq) WHERE state = 'pending';
+CREATE INDEX hold_ends ON hold (expires) WHERE state = 'pending';
+CREATE INDEX hold_escalates ON hold (opened_at) WHERE state = 'pending' AND escalated IS NULL;
+CREATE INDEX hold_agent ON hold (agent) WHERE state = 'pending';
 CREATE INDEX hold_binding ON hold (binding);
 CREATE INDEX hold_covers ON hold (covers) WHERE covers IS NOT NULL;
 CREATE TABLE confirmation (
@@ -478,8 +482,8 @@ class Store:
         if opened is not None:
             self._refuse(seq, None if mode == "hold" else "it opens a hold and is none")
             self._base.execute(
-                "INSERT INTO hold (id, seq, binding, state, opened, opened_at, expires, for_user, tier) "
-                "VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?)",
+                "INSERT INTO hold (id, seq, binding, state, opened, opened_at, expires, agent, for_user, tier) "
+                "VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?)",
                 (
                     opened["id"],
                     seq,
@@ -487,6 +491,7 @@ class Store:
                     msgspec.json.encode(_essence(entry)).decode(),
                     at,
                     opened["expires"],
+                    entry["agent"],
                     opened["confirm_by"] == "user",
                     entry.get("tier", 0),
                 ),
@@ -566,14 +571,18 @@ class Store:
         found = dict(self._asked("SELECT state, count(*) FROM hold GROUP BY state"))
         return {state: found.get(state, 0) for state in STATES}
 
-    def due(self, at: int, escalated: int | None) -> list[Hold]:
+    def due(self, at: int, escalated: int | None, limit: int | None = None) -> list[Hold]:
         """The pending holds that end by a time, and those that were opened by another and did not escalate yet, oldest
-        first. Both times are in POSIX seconds."""
+        first: so many, or all. Both times are in POSIX seconds."""
         if not self._is_any("pending"):
             return []
         by = -1 if escalated is None else escalated * 1_000_000 + 999_999
-        which = "state = 'pending' AND (expires <= ? OR (escalated IS NULL AND opened_at <= ?))"
-        return self._holds(which, at, by)
+        which = (
+            "seq IN (SELECT seq FROM hold INDEXED BY hold_ends WHERE state = 'pending' AND expires <= ?"
+            " UNION SELECT seq FROM hold INDEXED BY hold_escalates"
+            " WHERE state = 'pending' AND escalated IS NULL AND opened_at <= ?)"
+        )
+        return self._holds(which, at, by, page=(-1 if limit is None else limit, 0))
 
     def pending_for(self, binding: str, at: int) -> Hold | None:
         """The hold of the very same action that still waits at a time, in POSIX seconds."""
@@ -593,7 +602,7 @@ class Store:
 
     def waiting_for(self, agent: str) -> int:
         """How many holds of an agent wait."""
-        query = "SELECT count(*) FROM hold WHERE state = 'pending' AND json_extract(opened, '$.agent') = ?"
+        query = "SELECT count(*) FROM hold WHERE state = 'pending' AND agent = ?"
         return int(self._rows(query, agent)[0][0])
 
     def approved_for(self, binding: str, likeness: str, at: int) -> list[Hold]:
