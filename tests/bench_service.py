@@ -192,7 +192,7 @@ def cpu(served: Served) -> float:
 
 
 def capacity(served: Served, rate: int) -> int:
-    """The highest rate at which every answer is a pass within the deadline: up or down from `rate` by a quarter each."""
+    """The highest rate at which every answer is a pass within the deadline: up from `rate` by a quarter, or down."""
     best = rate if in_time(served, rate) else 0
     while best and best < 16 * rate and in_time(served, best * 5 // 4):
         best = best * 5 // 4
