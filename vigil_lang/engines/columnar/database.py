@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from vigil_lang.engines.columnar.sql import Leaves, tested, violations
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from vigil_lang.engines.columnar.facts import Chunk
     from vigil_lang.engines.columnar.plan import Plan
@@ -20,6 +22,10 @@ class Database:
         """`place` is a file that is made for this, or memory; `memory` a limit such as `2GB`, beyond which DuckDB spills."""
         import duckdb
 
+        self.runs: set[int] = set()
+        """The runs that are in it."""
+        self.left_out: dict[int, set[int]] = {}
+        """By a plan's place the runs about which it says nothing, as they are out of order."""
         self._leaves = Leaves.of(plans)
         self._connection: Any = duckdb.connect(place)
         if memory is not None:
@@ -36,18 +42,18 @@ class Database:
             self._connection.execute(f"INSERT INTO {name} ({columns}) SELECT {columns} FROM added")
             self._connection.unregister("added")
 
-    def violations(self, plan: Plan) -> Iterator[tuple[Any, ...]]:
-        """The run, the event's index and the values, in order of the variables' names, of all that breaks a plan."""
-        yield from self._rows(violations(plan, self._leaves))
+    def offences(self, plan: Plan) -> pl.DataFrame:
+        """The events that break a plan: `run`, `index`, `event` (its id) and `time`."""
+        query = (
+            "SELECT DISTINCT e.run, e.idx AS index, e.id AS event, e.ts AS time "
+            f"FROM ({violations(plan, self._leaves)}) AS v JOIN events e ON v.run = e.run AND v.idx = e.idx"
+        )
+        return pl.DataFrame(pl.from_arrow(self._connection.execute(query).to_arrow_table()))
 
     def tested(self, plan: Plan) -> set[int]:
         """The runs that put a plan with a trigger to the test."""
-        return {run for (run,) in self._rows(tested(plan, self._leaves))}
-
-    def _rows(self, query: str) -> Iterator[tuple[Any, ...]]:
-        found = self._connection.execute(query)
-        while rows := found.fetchmany(10_000):
-            yield from rows
+        return {run for (run,) in self._connection.execute(tested(plan, self._leaves)).fetchall()}
 
     def close(self) -> None:
+        """Forget it all."""
         self._connection.close()

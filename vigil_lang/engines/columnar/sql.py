@@ -3,8 +3,8 @@
 No test of a text is left to a database. What a plan needs to know of single events is worked out first, by the functions
 that all engines share, and lies in tables:
 
-- `events`: `run`, `idx` (the event's place in its run), `callno`, `grp`, `ts` (microseconds or null), and `f0`, `f1`, …,
-  whether it meets each condition;
+- `events`: `run`, `idx` (the event's place in its run), `id`, `callno`, `grp`, `ts` (microseconds or null), and `f0`,
+  `f1`, …, whether it meets each condition;
 - `texts`: `run`, `idx`, `field` and `v`, the texts that a field has there, with its views;
 - `accepted`: `test` and `v`, the values that a condition of `where` holds of.
 """
@@ -119,7 +119,7 @@ class Leaves:
         facts, frame = Facts(chunk), chunk.frame
         place = pl.DataFrame({"run": frame["run"], "idx": frame["index"]})
         flags = {f"f{number}": facts.met(condition) for number, condition in enumerate(self.conditions)}
-        events = place.with_columns(callno=frame["call"], grp=frame["group"], ts=frame["time"], **flags)
+        events = place.with_columns(id=frame["id"], callno=frame["call"], grp=frame["group"], ts=frame["time"], **flags)
         texts = [pl.DataFrame(schema={"run": pl.Int64, "idx": pl.Int32, "field": pl.Int32, "v": pl.String})]
         for number, field in enumerate(self.fields):
             found = facts.texts(field).unique()
@@ -141,7 +141,7 @@ class Leaves:
         place = f"run {types['long']} NOT NULL, idx {types['integer']} NOT NULL"
         lines = [
             "CREATE TABLE events (",
-            f"  {place},",
+            f"  {place}, id {types['text']} NOT NULL,",
             *flags,
             f"  callno {types['integer']} NOT NULL, grp {types['integer']} NOT NULL, ts {types['long']}",
             ");",
