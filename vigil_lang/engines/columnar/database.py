@@ -48,7 +48,7 @@ class Database:
             "SELECT DISTINCT e.run, e.idx AS index, e.id AS event, e.ts AS time "
             f"FROM ({violations(plan, self._leaves)}) AS v JOIN events e ON v.run = e.run AND v.idx = e.idx"
         )
-        return pl.DataFrame(pl.from_arrow(self._connection.execute(query).to_arrow_table()))
+        return pl.DataFrame(pl.from_arrow(self._connection.sql(query).to_arrow_table()))
 
     def tested(self, plan: Plan) -> set[int]:
         """The runs that put a plan with a trigger to the test."""

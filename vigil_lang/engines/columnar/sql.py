@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from vigil_lang.engines.columnar.facts import ROW, TEXT, Facts, accepted_values
+from vigil_lang.engines.columnar.listing import condition_text
 from vigil_lang.engines.columnar.plan import (
     TRUE,
     Among,
@@ -51,11 +52,12 @@ from vigil_lang.engines.columnar.plan import (
     parts,
 )
 
+from vigil_lang.semantics import core
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from vigil_lang.engines.columnar.facts import Chunk
-    from vigil_lang.semantics import core
 
 TYPES: Final = {
     "duckdb": {"integer": "INTEGER", "long": "BIGINT", "text": "VARCHAR", "truth": "BOOLEAN"},
@@ -137,7 +139,7 @@ class Leaves:
     def definitions(self, dialect: str) -> Iterator[str]:
         """The statements that make the tables, each column with what it says."""
         types = TYPES[dialect]
-        flags = [f"  f{n} {types['truth']} NOT NULL, -- {_told(c)}" for n, c in enumerate(self.conditions)]
+        flags = [f"  f{n} {types['truth']} NOT NULL, -- {_told(condition_text(c))}" for n, c in enumerate(self.conditions)]
         place = f"run {types['long']} NOT NULL, idx {types['integer']} NOT NULL"
         lines = [
             "CREATE TABLE events (",
@@ -145,17 +147,17 @@ class Leaves:
             *flags,
             f"  callno {types['integer']} NOT NULL, grp {types['integer']} NOT NULL, ts {types['long']}",
             ");",
-            *(f"-- field {number}: {_told(field)}" for number, field in enumerate(self.fields)),
+            *(f"-- field {number}: {_told(condition_text(core.Has(field)))}" for number, field in enumerate(self.fields)),
             f"CREATE TABLE texts ({place}, field {types['integer']} NOT NULL, v {types['text']} NOT NULL);",
-            *(f"-- test {number}: {_told(test.condition)}" for number, test in enumerate(self.tests)),
+            *(f"-- test {number}: {_told(condition_text(test.condition))}" for number, test in enumerate(self.tests)),
             f"CREATE TABLE accepted (test {types['integer']} NOT NULL, v {types['text']} NOT NULL);",
         ]
         yield from lines
 
 
-def _told(what: object) -> str:
+def _told(text: str) -> str:
     """A leaf on one line of a comment."""
-    return ascii(what)[:200]
+    return ascii(text)[1:-1][:200]
 
 
 def violations(plan: Plan, leaves: Leaves) -> str:
