@@ -73,7 +73,9 @@ def command(
             raise click.UsageError("--format parquet makes a store: name its folder with --output, and nothing else.")
         from vigil_lang.cli.abstract_store import make
 
-        return make(trace_paths(runs), output, settings_of(config, isolated=isolated), source, outputs, jobs, how, strict=strict)
+        return make(
+            trace_paths(runs), output, settings_of(config, isolated=isolated), source, outputs, jobs, how, strict=strict
+        )
     if explain + stats + signature > 1:
         raise click.UsageError("Give one of --explain, --stats and --signature.")
     if events and not explain:

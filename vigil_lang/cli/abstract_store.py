@@ -54,5 +54,7 @@ def make(
         click.echo(f"and {len(made.bad) - _SHOWN:,} more; the manifest lists them all", err=True)
     bad = f", {len(made.bad):,} not readable" if made.bad else ""
     parts = f"{made.made + made.kept:,} part{'s' * (made.made + made.kept != 1)}"
-    click.echo(f"{made.runs:,} runs · {made.events:,} events · {parts}, {made.kept:,} of them already there{bad}", err=True)
+    click.echo(
+        f"{made.runs:,} runs · {made.events:,} events · {parts}, {made.kept:,} of them already there{bad}", err=True
+    )
     return BAD_INPUT if made.bad and strict else CLEAN

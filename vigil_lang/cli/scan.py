@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal
 
@@ -50,7 +49,9 @@ _Formats = Literal["human", "json", "csv", "markdown", "html", "parquet"]
               "judge nothing.")  # fmt: skip
 @click.option("--jobs", type=click.IntRange(1), metavar="N", help="Worker processes; by default one a processor.")
 @click.option("--memory", metavar="SIZE", help="With --engine duckdb: what it may take before it uses the disk (2GB).")
-@click.option("--master", metavar="URL", default="local[*]", show_default=True, help="With --engine spark: the cluster.")
+@click.option(
+    "--master", metavar="URL", default="local[*]", show_default=True, help="With --engine spark: the cluster."
+)
 @click.option("--baseline", metavar="FILE", shell_complete=complete, help="Violations that are known do not count.")
 @click.option("--update-baseline", is_flag=True, help="Write all violations to the baseline.")
 @run_options
@@ -125,7 +126,9 @@ def command(
 
         with _needed(engine), progress(len(source)) as told:
             result = scan(source, rules, engine=engine, jobs=how["jobs"], memory=how["memory"], told=told)
-    return _concluded(result, source, chosen, policies, by, witnesses, baseline, update_baseline, reached, output, format)
+    return _concluded(
+        result, source, chosen, policies, by, witnesses, baseline, update_baseline, reached, output, format
+    )
 
 
 def _rules(chosen: Sequence[tuple[str, Statement]]) -> list[Rule]:
@@ -171,7 +174,13 @@ def _source(
             with _needed("duckdb"):
                 from vigil_lang.corpus.declared import Declared
 
-                return Declared(paths[0])
+                declared = Declared(paths[0])
+                for _, statement in chosen:
+                    if missing := declared.lacks(Needs.of([statement.requirement])):
+                        some = ", ".join(f"`{visible(name)}`" for name in missing)
+                        message = f"`{visible(statement.name)}` tests {some}, which no column holds: taken as absent"
+                        click.echo(f"{visible(paths[0])}: {message}", err=True)
+                return declared
     except NoStore as error:
         raise click.UsageError(str(error)) from error
     if engine == "spark":
@@ -315,5 +324,3 @@ def _write(
             from vigil_lang.cli.scan_screen import print_witnesses
 
             print_witnesses(result, source, policies, witnesses, console(target))
-
-

@@ -49,7 +49,9 @@ def print_scan(found: Figures, console: Console) -> None:
     console.print(Text(headline(found), "bold"))
     console.print()
     column = min(_NAME, max([len("statement"), *(len(visible(row.name)) for row in found.rows)]))
-    head = f"  {'statement':<{column}}  {'violated':>9}  {'share':>7}  {'events':>9}  {'vacuous':>9}  {'first':<10}  last"
+    head = (
+        f"  {'statement':<{column}}  {'violated':>9}  {'share':>7}  {'events':>9}  {'vacuous':>9}  {'first':<10}  last"
+    )
     console.print(Text(head.rstrip(), "dim"))
     for row in found.rows:
         console.print(_line(row, found, column))
@@ -100,7 +102,11 @@ def _trend(found: Figures, broken: Sequence[Row], width: int) -> Iterator[Text]:
         yield Text(f"  {visible(group)[:column]:<{column}}  {runs:>8,}{counts}")
     hidden = len(found.groups) - len(groups)
     rest = [f"{many(hidden, 'group')} before these"] if hidden else []
-    rest += [f"{many(len(broken) - len(shown), 'statement')} for which there is no room"] if len(shown) < len(broken) else []
+    rest += (
+        [f"{many(len(broken) - len(shown), 'statement')} for which there is no room"]
+        if len(shown) < len(broken)
+        else []
+    )
     if rest:
         yield Text(f"  and {', '.join(rest)}: --format html shows all", "dim")
 

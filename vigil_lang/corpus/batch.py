@@ -147,7 +147,10 @@ def joined(batches: Sequence[Batch]) -> Batch:
     """Several batches as one, their runs numbered on."""
     if len(batches) == 1:
         return batches[0]
-    frames, runs, bad, start = [], [], [], 0
+    frames: list[pl.DataFrame] = []
+    runs: list[pl.DataFrame] = []
+    bad: list[Unreadable] = []
+    start = 0
     for batch in batches:
         frames.append(batch.frame.with_columns(pl.col("run") + start))
         runs.append(batch.runs.with_columns(pl.col("run") + start))
@@ -171,5 +174,3 @@ def gathered(batches: Iterable[Batch], events: int) -> Iterator[Batch]:
             waiting, size = [], 0
     if waiting:
         yield joined(waiting)
-
-

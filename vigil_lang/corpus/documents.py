@@ -36,7 +36,9 @@ def many(number: int, noun: str) -> str:
 def headline(found: Figures) -> str:
     """`1,200 runs · 48,000 events · 31 runs unsafe (2.6 %)`."""
     facts = [many(found.runs, "run"), many(found.events, "event")]
-    facts.append(f"{many(found.unsafe, 'run')} unsafe ({share(found.unsafe, found.runs)})" if found.unsafe else "all safe")
+    facts.append(
+        f"{many(found.unsafe, 'run')} unsafe ({share(found.unsafe, found.runs)})" if found.unsafe else "all safe"
+    )
     if found.unreadable:
         facts.append(f"{len(found.unreadable):,} not readable")
     if found.interrupted:

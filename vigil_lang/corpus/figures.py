@@ -75,7 +75,10 @@ class Figures:
 
 
 def figures(
-    found: Scan, statements: Sequence[tuple[str, Statement]], by: str = DAY, known: frozenset[tuple[str, str]] = frozenset()
+    found: Scan,
+    statements: Sequence[tuple[str, Statement]],
+    by: str = DAY,
+    known: frozenset[tuple[str, str]] = frozenset(),
 ) -> Figures:
     """What a scan comes to. `statements` are those of its rules, with their policies' paths; `known` has the runs and
     statements of a baseline.
@@ -96,9 +99,16 @@ def figures(
     in_baseline = pl.DataFrame(sorted(known), schema={"run": pl.String, "name": pl.String}, orient="row")
     violations = (
         found.offences.rename({"run": "number"})
-        .join(runs.select(pl.col("run").alias("number"), pl.col("path").alias("run"), "group"), on="number", how="left", maintain_order="left")
+        .join(
+            runs.select(pl.col("run").alias("number"), pl.col("path").alias("run"), "group"),
+            on="number",
+            how="left",
+            maintain_order="left",
+        )
         .join(names, on="rule", how="left", maintain_order="left")
-        .join(in_baseline.with_columns(pl.lit(True).alias("known")), on=["run", "name"], how="left", maintain_order="left")
+        .join(
+            in_baseline.with_columns(pl.lit(True).alias("known")), on=["run", "name"], how="left", maintain_order="left"
+        )
         .with_columns(pl.col("known").fill_null(False))
     )
     rows = []

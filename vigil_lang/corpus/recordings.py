@@ -105,7 +105,9 @@ def content_digest(path: str) -> str:
 
 
 @contextmanager
-def workers(total: int, jobs: int | None, begin: Callable[..., None], *given: object) -> Iterator[ProcessPoolExecutor | None]:
+def workers(
+    total: int, jobs: int | None, begin: Callable[..., None], *given: object
+) -> Iterator[ProcessPoolExecutor | None]:
     """Worker processes for so many bytes of recordings; None where they would not pay."""
     number = processors() if jobs is None else jobs
     if number < 2 or total < WORTH_A_PROCESS or not can_spawn():

@@ -190,7 +190,7 @@ class _Job:
                 "time",
             )
             .select(pl.all().gather(rows))
-            .cast(OFFENCES)
+            .cast(OFFENCES)  # type: ignore[arg-type]
         )
 
     def _judged(self, wanted: Mapping[int, frozenset[int] | None]) -> Iterator[pl.DataFrame]:
@@ -198,7 +198,9 @@ class _Job:
         if not wanted:
             return
         first = dict(
-            zip(*self._batch.frame.with_row_index(ROW).group_by("run").agg(pl.col(ROW).min()).get_columns(), strict=True)
+            zip(
+                *self._batch.frame.with_row_index(ROW).group_by("run").agg(pl.col(ROW).min()).get_columns(), strict=True
+            )
         )
         rows: dict[int, list[int]] = {}
         result = self._result

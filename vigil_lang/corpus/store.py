@@ -124,7 +124,7 @@ def make_store(
         settings,
         outputs,
         sum(runs.height for runs in good),
-        sum(runs["events"].sum() for runs in good),
+        sum(int(runs["events"].sum()) for runs in good),
         names,
         [(path, why) for path, why in bad],
     )
@@ -243,6 +243,7 @@ class Store:
 
     def __init__(self, folder: str) -> None:
         """Raises NoStore where it is none, or was never finished."""
+        self.folder = os.path.abspath(folder)  # noqa: PTH100 - a text
         self._folder = Path(folder)
         try:
             data = (self._folder / MANIFEST).read_bytes()
@@ -264,19 +265,27 @@ class Store:
         return self.manifest.outputs == "digest"
 
     def batches(self, needs: Needs) -> Iterator[Batch]:
-        """All runs; the columns that nobody needs are not read."""
+        """All runs, part by part."""
+        for at in range(len(self)):
+            yield self.part(at, needs)
+
+    def part(self, at: int, needs: Needs) -> Batch:
+        """The runs of one part; the columns that nobody needs are not read."""
+        name = self.manifest.parts[at]
         columns = [c for c in COLUMNS if c not in ("output", "args") or (needs.output if c == "output" else needs.args)]
+        frame = self._read(f"{name}.parquet", columns)
+        missing = [pl.lit(None, COLUMNS[c]).alias(c) for c in COLUMNS if c not in columns]
+        runs, bad = self._runs(name)
+        return Batch(frame.with_columns(missing).select(list(COLUMNS)), runs, tuple(Unreadable(*row) for row in bad))
+
+    def runs(self) -> Iterator[tuple[pl.DataFrame, list[tuple[str, str]]]]:
+        """The runs of each part, and what could not be read."""
         for name in self.manifest.parts:
-            runs = self._read(f"{name}.runs.parquet", None)
-            frame = self._read(f"{name}.parquet", columns)
-            missing = [pl.lit(None, COLUMNS[c]).alias(c) for c in COLUMNS if c not in columns]
-            bad = tuple(Unreadable(*row) for row in _wrong(runs))
-            good = runs.filter(pl.col("error").is_null())
-            yield Batch(
-                frame.with_columns(missing).select(list(COLUMNS)),
-                good.select(list(RUNS)),
-                bad,
-            )
+            yield self._runs(name)
+
+    def _runs(self, name: str) -> tuple[pl.DataFrame, list[tuple[str, str]]]:
+        found = self._read(f"{name}.runs.parquet", None)
+        return found.filter(pl.col("error").is_null()).select(list(RUNS)), _wrong(found)
 
     def _read(self, name: str, columns: list[str] | None) -> pl.DataFrame:
         try:

@@ -204,8 +204,8 @@ def _header(lines: Lines, line: dict[str, Any], run: Run) -> Run:
         if type(count) is not int or count < 0:
             raise lines.fault(f"`{key}` must be a count, not {shown(count)}", key)
     own = {"vigil_trace", *_HEADER_TEXTS, *_HEADER_COUNTS}
-    scalar = {key: value for key, value in line.items() if key not in own and isinstance(value, str | bool | int | Decimal)}
-    about = tuple(sorted((key, canonical(value)) for key, value in scalar.items()))
+    scalars = [(key, value) for key, value in line.items() if isinstance(value, str | bool | int | Decimal)]
+    about = tuple(sorted((key, canonical(value)) for key, value in scalars if key not in own))
     return replace(run, format=form or run.format, name=name, source=source, cwd=cwd, about=about, **counts)
 
 

@@ -35,7 +35,6 @@ from vigil_lang.engines.columnar.plan import (
     United,
     ValueMet,
 )
-
 from vigil_lang.semantics import core
 
 if TYPE_CHECKING:
@@ -155,7 +154,9 @@ class Frames:
                 return ~inner(item)
             case Every(items) | Either(items):
                 whole = isinstance(term, Every)
-                found = self._all(whole) if rows is None else pl.repeat(whole, rows.height, dtype=pl.Boolean, eager=True)
+                found = (
+                    self._all(whole) if rows is None else pl.repeat(whole, rows.height, dtype=pl.Boolean, eager=True)
+                )
                 for item in items:
                     found = found & inner(item) if whole else found | inner(item)
                 return found
@@ -223,9 +224,7 @@ class Frames:
             before = greater(before, self._asof(known, "steps", by, rows, place))
         return whole - before > limit
 
-    def _different(
-        self, relation: Relation, field: core.Reads, count: int, rows: pl.DataFrame | None
-    ) -> pl.Series:
+    def _different(self, relation: Relation, field: core.Reads, count: int, rows: pl.DataFrame | None) -> pl.Series:
         """Whether the event at which the `count`-th new text turned up is here or earlier."""
         by = ["first", *relation.variables]
         known = self._with_run(self.rows(relation)).join(self.facts.texts(field).rename({TEXT: "different"}), on=ROW)
@@ -323,10 +322,17 @@ class Frames:
         group = self.chunk.frame["group"].gather(known[ROW])
         known = known.with_columns(group.alias("group"))
         slice_ = [pl.col(x).ne_missing(pl.col(x).shift(1)) for x in by]
-        known = known.with_columns(pl.any_horizontal(*slice_, pl.col("group") != pl.col("group").shift(1)).fill_null(True).cum_sum().alias("number"))
+        known = known.with_columns(
+            pl.any_horizontal(*slice_, pl.col("group") != pl.col("group").shift(1))
+            .fill_null(True)
+            .cum_sum()
+            .alias("number")
+        )
         calls = known.group_by("number", maintain_order=True).agg(pl.col(ROW).last(), *(pl.col(x).first() for x in by))
         earlier = [pl.col(x).eq_missing(pl.col(x).shift(count - 1)) for x in by]
-        calls = calls.with_columns(pl.when(pl.all_horizontal(*earlier)).then(pl.col(ROW).shift(count - 1)).alias(_PLACE))
+        calls = calls.with_columns(
+            pl.when(pl.all_horizontal(*earlier)).then(pl.col(ROW).shift(count - 1)).alias(_PLACE)
+        )
         return known.join(calls.select("number", _PLACE), on="number", how="left", maintain_order="left")
 
     def _with_run(self, rows: pl.DataFrame) -> pl.DataFrame:

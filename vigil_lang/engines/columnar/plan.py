@@ -464,7 +464,9 @@ class _Compiler:
         """Every value that an equality gives a variable at some event."""
         found: list[Relation | None] = []
         for holds in core.conditions(self._requirement.theta):
-            fields = [t.field for t in core.tests(holds.condition) if isinstance(t, core.Equals) and t.variable == variable]
+            fields = [
+                t.field for t in core.tests(holds.condition) if isinstance(t, core.Equals) and t.variable == variable
+            ]
             ground = [c for c in conjuncts(holds.condition) if not core.variables_of(c)]
             at: Term = Met(core.AndC(tuple(ground))) if ground else TRUE
             found += [Carried(field, variable, at) for field in dict.fromkeys(fields)]
@@ -624,10 +626,10 @@ class _Compiler:
                 held = [core.Holds(item) for item in items]
                 return [relation for item in held for relation in self._relations(item, given)]
             case core.Holds(condition):
-                items = conjuncts(condition)
-                ground: list[Term] = [Met(item) for item in items if not core.variables_of(item)]
+                joined = conjuncts(condition)
+                ground: list[Term] = [Met(item) for item in joined if not core.variables_of(item)]
                 spread = Spread(_every(ground), given, core.variables_of(body))
-                tests = [_test(item) for item in items if core.variables_of(item)]
+                tests = [_test(item) for item in joined if core.variables_of(item)]
                 return [_selected(spread, _every(tests))]
             case core.And(parts):
                 ground = [self.term(part, Events()) for part in parts if self._ground(part)]

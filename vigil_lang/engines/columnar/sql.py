@@ -34,11 +34,9 @@ from vigil_lang.engines.columnar.plan import (
     Near,
     Nearest,
     Neg,
-    NotCompiled,
     Paired,
     Place,
     Plan,
-    Ranked,
     Relation,
     Selected,
     Some,
@@ -51,7 +49,6 @@ from vigil_lang.engines.columnar.plan import (
     nodes,
     parts,
 )
-
 from vigil_lang.semantics import core
 
 if TYPE_CHECKING:
@@ -133,13 +130,17 @@ class Leaves:
             for field in fields:
                 values = facts.texts(field).select(pl.col(TEXT).alias(name)).unique()
                 good = values.filter(accepted_values(values, test.condition))[name]
-                accepted.append(pl.DataFrame({"test": pl.repeat(number, len(good), dtype=pl.Int32, eager=True), "v": good}))
+                accepted.append(
+                    pl.DataFrame({"test": pl.repeat(number, len(good), dtype=pl.Int32, eager=True), "v": good})
+                )
         return {"events": events, "texts": pl.concat(texts), "accepted": pl.concat(accepted).unique()}
 
     def definitions(self, dialect: str) -> Iterator[str]:
         """The statements that make the tables, each column with what it says."""
         types = TYPES[dialect]
-        flags = [f"  f{n} {types['truth']} NOT NULL, -- {_told(condition_text(c))}" for n, c in enumerate(self.conditions)]
+        flags = [
+            f"  f{n} {types['truth']} NOT NULL, -- {_told(condition_text(c))}" for n, c in enumerate(self.conditions)
+        ]
         place = f"run {types['long']} NOT NULL, idx {types['integer']} NOT NULL"
         lines = [
             "CREATE TABLE events (",
@@ -147,7 +148,10 @@ class Leaves:
             *flags,
             f"  callno {types['integer']} NOT NULL, grp {types['integer']} NOT NULL, ts {types['long']}",
             ");",
-            *(f"-- field {number}: {_told(condition_text(core.Has(field)))}" for number, field in enumerate(self.fields)),
+            *(
+                f"-- field {number}: {_told(condition_text(core.Has(field)))}"
+                for number, field in enumerate(self.fields)
+            ),
             f"CREATE TABLE texts ({place}, field {types['integer']} NOT NULL, v {types['text']} NOT NULL);",
             *(f"-- test {number}: {_told(condition_text(test.condition))}" for number, test in enumerate(self.tests)),
             f"CREATE TABLE accepted (test {types['integer']} NOT NULL, v {types['text']} NOT NULL);",
@@ -364,7 +368,13 @@ class _Asked:
             chosen, ahead, far, order = known, place.ahead, place.least or 1, unit if place.least else "idx"
             values = ("idx", unit)
         else:
-            chosen, ahead, far, order, values = self._ranked(known, slice_, variables, place.count, unit), False, 0, "idx", ("m", "u")
+            chosen, ahead, far, order, values = (
+                self._ranked(known, slice_, variables, place.count, unit),
+                False,
+                0,
+                "idx",
+                ("m", "u"),
+            )
         window = f"{far} FOLLOWING AND UNBOUNDED FOLLOWING" if ahead else f"UNBOUNDED PRECEDING AND {far} PRECEDING"
         if not far:
             window = "UNBOUNDED PRECEDING AND CURRENT ROW"
@@ -376,7 +386,9 @@ class _Asked:
             if name not in ("callno", "ts")
         )
         mine = "".join(
-            f", {name}" for name in [*(query._names[x] for x in self._variables), *self._columns] if name not in ("callno", "ts")
+            f", {name}"
+            for name in [*(query._names[x] for x in self._variables), *self._columns]
+            if name not in ("callno", "ts")
         )
         both = query._part(
             f"SELECT run, idx{mine}, callno, ts, TRUE AS asked, CAST(NULL AS BIGINT) AS m, CAST(NULL AS BIGINT) AS u FROM {self.rows} "
@@ -384,7 +396,9 @@ class _Asked:
         )
         best = "MIN" if ahead else "MAX"
         over = f"OVER (PARTITION BY {slice_} ORDER BY {order} RANGE BETWEEN {window})"
-        seen = query._part(f"SELECT run, idx{mine}, callno, ts, asked, {best}(m) {over} AS {at}, {best}(u) {over} AS {measure} FROM {both}")
+        seen = query._part(
+            f"SELECT run, idx{mine}, callno, ts, asked, {best}(m) {over} AS {at}, {best}(u) {over} AS {measure} FROM {both}"
+        )
         guard = " AND ts IS NOT NULL" if order == "ts" else ""
         at_, measure_ = (f"CASE WHEN ts IS NULL THEN NULL ELSE {c} END AS {c}" if guard else c for c in (at, measure))
         self.rows = query._part(f"SELECT run, idx{mine}, callno, ts, {at_}, {measure_} FROM {seen} WHERE asked")
