@@ -38,8 +38,13 @@ _PART = 1 << 20
 @config_option
 @click.option("-o", "--output", default="-", metavar="FILE", help="Where to write; standard output by default.")
 @click.option("--strict", is_flag=True, help="With --format parquet: exit with 2 where a recording cannot be read.")
-@click.option("--outputs", type=click.Choice(("keep", "digest")), default="keep", show_default=True, help="With --format "
-              "parquet: whether outputs are in the store, or only digests of them.")  # fmt: skip
+@click.option(
+    "--outputs",
+    type=click.Choice(("keep", "digest")),
+    default="keep",
+    show_default=True,
+    help="With --format parquet: whether outputs are in the store, or only digests of them.",
+)
 @click.option("--jobs", type=click.IntRange(1), metavar="N", help="With --format parquet: worker processes.")
 @output_options("human", "json", "parquet")
 def command(

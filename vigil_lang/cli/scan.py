@@ -40,13 +40,27 @@ _Formats = Literal["human", "json", "csv", "markdown", "html", "parquet"]
     show_default=True,
     help="What works the plans out; monitor judges each run by itself.",
 )
-@click.option("--by", default="day", show_default=True, metavar="FIELD", help="The trend: by day, or by a field of the "
-              "runs' header (model, agent, …), format, source, name or cwd.")  # fmt: skip
-@click.option("--witnesses", type=click.IntRange(0), default=1, show_default=True, metavar="N", help="How many violated "
-              "runs of each statement are explained.")  # fmt: skip
+@click.option(
+    "--by",
+    default="day",
+    show_default=True,
+    metavar="FIELD",
+    help="The trend: by day, or by a field of the runs' header (model, agent, …), format, source, name or cwd.",
+)
+@click.option(
+    "--witnesses",
+    type=click.IntRange(0),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="How many violated runs of each statement are explained.",
+)
 @click.option("--explain", is_flag=True, help="Show how each statement would be worked out, and judge nothing.")
-@click.option("--sql", type=click.Choice(("duckdb", "postgresql", "spark")), help="Print the queries in this dialect, and "
-              "judge nothing.")  # fmt: skip
+@click.option(
+    "--sql",
+    type=click.Choice(("duckdb", "postgresql", "spark")),
+    help="Print the queries in this dialect, and judge nothing.",
+)
 @click.option("--jobs", type=click.IntRange(1), metavar="N", help="Worker processes; by default one a processor.")
 @click.option("--memory", metavar="SIZE", help="With --engine duckdb: what it may take before it uses the disk (2GB).")
 @click.option(
@@ -124,7 +138,7 @@ def command(
     else:
         from vigil_lang.cli.scan_screen import progress
 
-        with _needed(engine), progress(len(source)) as told:
+        with _Needed(engine), progress(len(source)) as told:
             result = scan(source, rules, engine=engine, jobs=how["jobs"], memory=how["memory"], told=told)
     return _concluded(
         result, source, chosen, policies, by, witnesses, baseline, update_baseline, reached, output, format
@@ -171,7 +185,7 @@ def _source(
                 )
             return store
         if paths[0].endswith(".toml"):
-            with _needed("duckdb"):
+            with _Needed("duckdb"):
                 from vigil_lang.corpus.declared import Declared
 
                 declared = Declared(paths[0])
@@ -206,7 +220,7 @@ def reading_of(project: Settings, how: dict[str, Any]) -> Any:
     )
 
 
-class _needed:
+class _Needed:
     """Turns what an engine lacks into the message that names the extra."""
 
     def __init__(self, engine: str) -> None:
@@ -218,8 +232,9 @@ class _needed:
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         from vigil_lang.corpus.store import NoStore
 
-        if isinstance(error, ModuleNotFoundError) and not str(error.name).startswith("vigil"):
-            raise click.UsageError(f'{error.name} is not installed: pip install "vigil-lang[{self._extra}]"') from error
+        if isinstance(error, ImportError) and not str(error.name).startswith("vigil"):
+            missing = error.name or str(error)
+            raise click.UsageError(f'{missing} is not installed: pip install "vigil-lang[{self._extra}]"') from error
         if isinstance(error, NoStore):
             raise click.UsageError(str(error)) from error
 
@@ -229,7 +244,7 @@ def _on_spark(source: Source, rules: Sequence[Rule], master: str) -> Scan:
 
     if not isinstance(source, Store):
         raise click.UsageError("--engine spark reads a store: make one with vigil abstract --format parquet.")
-    with _needed("spark"):
+    with _Needed("spark"):
         from vigil_lang.corpus.spark import scan_on_spark
 
         return scan_on_spark(source, rules, master)

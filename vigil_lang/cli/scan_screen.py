@@ -33,7 +33,7 @@ _BAR = 30
 def progress(total: int) -> Iterator[Callable[[int], None]]:
     """Something to tell how much is done, of so many; shown on standard error, and only where a person watches."""
     if not sys.stderr.isatty():
-        yield lambda done: None
+        yield lambda _: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TimeRemainingColumn

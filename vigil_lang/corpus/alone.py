@@ -15,12 +15,12 @@ from vigil_lang.engines.columnar.events import traces_of
 from vigil_lang.engines.effort import Effort
 from vigil_lang.engines.index import RunIndex
 from vigil_lang.engines.indexed import Judgement
-from vigil_lang.engines.interface import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from concurrent.futures import Future, ProcessPoolExecutor
 
+    from vigil_lang.engines.interface import Rule
     from vigil_lang.trace import Trace
 
 TASK_EVENTS: Final = 20_000

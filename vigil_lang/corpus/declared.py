@@ -46,8 +46,8 @@ class Columns(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 class Declaration(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """A declared store: files, or a table of a DuckDB database, and its columns.
 
-    `args` has the column of each argument, `header` that of each field of a run's header, `status` the words for `ok` and
-    `error`.
+    `args` has the column of each argument, `header` that of each field of a run's header, `status` the words for `ok`
+    and `error`.
     """
 
     columns: Columns

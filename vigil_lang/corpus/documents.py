@@ -1,4 +1,4 @@
-"""Scans as Markdown, CSV, and one page of HTML with its plots: the same whenever they are made, and no script in them."""
+"""Scans as Markdown, CSV, and one page of HTML with its plots: the same whenever made, and no script in them."""
 
 from __future__ import annotations
 
@@ -130,7 +130,8 @@ def _text(text: str) -> str:
 
 def _statements(found: Figures) -> Iterator[str]:
     yield "<h2>Statements</h2><div class=wide><table><thead><tr><th>statement</th><th class=n>runs violated</th>"
-    yield "<th class=n>share</th><th class=n>events</th><th class=n>vacuous</th><th>first</th><th>last</th></tr></thead><tbody>"
+    yield "<th class=n>share</th><th class=n>events</th><th class=n>vacuous</th><th>first</th><th>last</th></tr></thead>"
+    yield "<tbody>"
     for row in found.rows:
         first, last = _seen(row)
         style = " class=bad" if row.violated else ""
@@ -152,16 +153,21 @@ def _trend(found: Figures) -> Iterator[str]:
     wide = max(6, min(48, 1000 // len(groups)))
     high, most = 120, max(runs for _, runs in groups)
     yield f"<h2>Trend by {_text(found.by)}</h2><p>Runs, and in colour those that violate something.</p><div class=wide>"
-    yield f'<svg width="{wide * len(groups) + 60}" height="{high + 40}" role="img" aria-label="runs and unsafe runs by {_text(found.by)}">'
+    yield _svg(wide * len(groups) + 60, high + 40, f"runs and unsafe runs by {found.by}")
     for at, (group, runs) in enumerate(groups):
         for kind, number in (("bar", runs), ("part", unsafe.get(group, 0))):
             size = high * number / most
             yield (
-                f'<rect class="{kind}" x="{at * wide + 1}" y="{high - size + 4:.1f}" width="{wide - 2}" height="{size:.1f}">'
+                f'<rect class="{kind}" x="{at * wide + 1}" y="{high - size + 4:.1f}" width="{wide - 2}" '
+                f'height="{size:.1f}">'
                 f"<title>{_text(group)}: {many(runs, 'run')}, {unsafe.get(group, 0):,} unsafe</title></rect>"
             )
     yield from _labels(groups, wide, 0, high + 18)
     yield "</svg></div>"
+
+
+def _svg(width: int, height: int, label: str) -> str:
+    return f'<svg width="{width}" height="{height}" role="img" aria-label="{_text(label)}">'
 
 
 def _labels(groups: list[tuple[str, int]], wide: int, left: int, at: int) -> Iterator[str]:
@@ -179,16 +185,19 @@ def _heat(found: Figures) -> Iterator[str]:
     if not broken or len(groups) < 2:
         return
     wide, high, left = max(6, min(48, 800 // len(groups))), 22, 220
-    yield f"<h2>Statement × {_text(found.by)}</h2><p>The darker, the larger the share of the runs that violate it.</p><div class=wide>"
-    yield f'<svg width="{left + wide * len(groups) + 60}" height="{high * len(broken) + 30}" role="img" aria-label="share of runs that violate each statement by {_text(found.by)}">'
+    yield f"<h2>Statement × {_text(found.by)}</h2><p>The darker, the larger the share of the runs that violate it.</p>"
+    yield "<div class=wide>"
+    label = f"share of runs that violate each statement by {found.by}"
+    yield _svg(left + wide * len(groups) + 60, high * len(broken) + 30, label)
     for line, row in enumerate(broken):
         yield f'<text x="0" y="{line * high + 15}">{_text(row.name[:34])}</text>'
         for at, (group, runs) in enumerate(groups):
             part = row.groups.get(group, 0)
             depth = 0 if not part else 0.15 + 0.85 * part / runs
             yield (
-                f'<rect class="cell" fill-opacity="{depth:.2f}" x="{left + at * wide}" y="{line * high + 2}" width="{wide}" '
-                f'height="{high - 2}"><title>{_text(row.name)} · {_text(group)}: {part:,} of {many(runs, "run")}</title></rect>'
+                f'<rect class="cell" fill-opacity="{depth:.2f}" x="{left + at * wide}" y="{line * high + 2}" '
+                f'width="{wide}" height="{high - 2}">'
+                f"<title>{_text(row.name)} · {_text(group)}: {part:,} of {many(runs, 'run')}</title></rect>"
             )
     yield from _labels(groups, wide, left, high * len(broken) + 18)
     yield "</svg></div>"
@@ -198,7 +207,8 @@ def _listed(found: Figures) -> Iterator[str]:
     """The violations, as far as there is room."""
     if not found.violations.height:
         return
-    yield "<h2>Violations</h2><div class=wide><table><thead><tr><th>run</th><th>statement</th><th>events</th></tr></thead><tbody>"
+    yield "<h2>Violations</h2><div class=wide><table><thead><tr><th>run</th><th>statement</th><th>events</th></tr></thead>"
+    yield "<tbody>"
     for number, one in enumerate(found.by_run()):
         if number == _ROWS:
             rest = found.violations.select("run", "name").n_unique() - _ROWS

@@ -65,7 +65,7 @@ class Figures:
     """Run, statement, why."""
     interrupted: bool
     violations: pl.DataFrame = field(repr=False)
-    """`run` (its path), `group`, `policy`, `name`, `index`, `event`, `time`, `known`: a line for each event at fault."""
+    """An event at fault a line: `run` (its path), `group`, `policy`, `name`, `index`, `event`, `time`, `known`."""
 
     def by_run(self) -> Iterator[dict[str, Any]]:
         """The violations run by run, each statement with its events in order."""

@@ -141,7 +141,7 @@ class Recordings:
     def __len__(self) -> int:
         return len(self._tasks)
 
-    def batches(self, needs: Needs) -> Iterator[Batch]:
+    def batches(self, needs: Needs) -> Iterator[Batch]:  # noqa: ARG002 - the protocol's
         """All runs; `needs` is more than met."""
         total = sum(map(_size, self._paths))
         with workers(total, self._jobs, begin_worker) as pool:

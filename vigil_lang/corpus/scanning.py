@@ -68,7 +68,7 @@ def scan(
     engine: Engine = "polars",
     jobs: int | None = None,
     memory: str | None = None,
-    told: Callable[[int], None] = lambda batches: None,
+    told: Callable[[int], object] = lambda _: None,
     chunk_events: int = CHUNK_EVENTS,
 ) -> Scan:
     """Judge all runs of a source; `told` hears how many batches are done. An interrupt ends it with what was done."""

@@ -5,6 +5,8 @@ An executor needs this package, and the store under the same path as here.
 
 from __future__ import annotations
 
+import os
+import sys
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
@@ -37,6 +39,7 @@ def scan_on_spark(store: Store, rules: Sequence[Rule], master: str) -> Scan:
     """
     from pyspark.sql import SparkSession
 
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     compiled = planned(rules, "spark")
     work = _Work(store.folder, compiled)
     result = Scan(rules, vacuous=[set() for _ in rules])

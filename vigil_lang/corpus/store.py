@@ -1,9 +1,9 @@
 """A store: the events of recordings, abstracted once, as Parquet files and a manifest.
 
 A part holds the runs of some recordings, and is named by a digest of their paths and contents and of all that decides
-how they are read. So a part that is there is complete and right: work that was interrupted goes on where it stopped, new
-recordings cost only themselves, and the same recordings make the same store, byte for byte, whatever happened before.
-Which recordings share a part is decided by their contents as well, so that one more does not move all others.
+how they are read. So a part that is there is complete and right: work that was interrupted goes on where it stopped,
+new recordings cost only themselves, and the same recordings make the same store, byte for byte, whatever happened
+before. Which recordings share a part is decided by their contents as well, so that one more does not move all others.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def make_store(
     *,
     outputs: Outputs = "keep",
     jobs: int | None = None,
-    told: Callable[[int, int], None] = lambda done, total: None,
+    told: Callable[[int, int], object] = lambda *_: None,
 ) -> Made:
     """Make a store, or bring one up to date; `told` hears how many bytes of all are done.
 
@@ -168,7 +168,7 @@ def _wrong(runs: pl.DataFrame) -> list[tuple[str, str]]:
 
 
 def _parted(found: Sequence[tuple[str, str, int]]) -> list[list[tuple[str, str, int]]]:
-    """Recordings in order, cut where a part is large enough and the content of one says so, or where it is too large."""
+    """Recordings in order, cut where a part is large enough and the content of one says so, or where it is full."""
     groups: list[list[tuple[str, str, int]]] = []
     size = 0
     for one in found:

@@ -19,7 +19,7 @@ class Database:
     """The events of many chunks in one database, asked about all at once."""
 
     def __init__(self, plans: Sequence[Plan], place: str = ":memory:", memory: str | None = None) -> None:
-        """`place` is a file that is made for this, or memory; `memory` a limit such as `2GB`, beyond which DuckDB spills."""
+        """`place` is a file that is made for this, or memory; `memory` a limit (`2GB`) beyond which it spills."""
         import duckdb
 
         self.runs: set[int] = set()

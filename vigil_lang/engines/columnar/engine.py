@@ -52,10 +52,8 @@ def disordered(chunk: Chunk) -> dict[str, pl.Series]:
         values = chunk.frame[column]
         if name == "times":  # times that are missing are passed over
             values = values.fill_null(strategy="forward")
-        if name == "groups":  # a new group has the next ordinal: any other step back returns to an earlier one
-            wrong = values < values.shift(1)
-        else:
-            wrong = values < values.shift(1)
+        # Ordinals are given in order of appearance: a step back returns to a call that another interrupted.
+        wrong = values < values.shift(1)
         found[name] = chunk.first.filter((wrong & same).fill_null(False)).unique()
     return found
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from vigil_lang.engines.columnar.facts import Chunk
 from vigil_lang.trace import Run, Trace
 from vigil_lang.trace.event import made_event
 
@@ -28,8 +27,8 @@ COLUMNS: Final[dict[str, Any]] = {
     "output": pl.String,
     "args": ARGS,
 }
-"""The columns of events. `call` is the ordinal by which bounds measure, `group` the one by which counts tell calls apart:
-a message is no call, and has a group of its own. `of` is the id of the call where that is not the event's own."""
+"""The columns of events. `call` is the ordinal by which bounds measure, `group` the one by which counts tell calls
+apart: a message is no call, and has a group of its own. `of` is the id of the call, null where it is the event's."""
 
 
 def frame_of(runs: Iterable[tuple[int, Trace]]) -> pl.DataFrame:
@@ -80,8 +79,3 @@ def traces_of(frame: pl.DataFrame, runs: Sequence[Run] | None = None) -> list[Tr
         )
         found.append(Trace(events, runs[at] if runs is not None else Run("<memory>")))
     return found
-
-
-def chunk_of(frame: pl.DataFrame) -> Chunk:
-    """A frame with these columns as a chunk."""
-    return Chunk(frame)

@@ -233,7 +233,7 @@ def test_of(test: core.Condition) -> Callable[[pl.Series], pl.Series]:
             return lambda texts: accepted(texts, lambda t: (n := number(t)) is not None and compare(n, operator, limit))
         case core.ContainsText(_, part):
             return lambda texts: texts.str.contains(part, literal=True) & bool(part)
-        case core.Entry(field, body):
+        case core.Entry(_, body):
             # One text of the field at a time, so that it is the only one that there is to be an entry.
             check = compiled(core.Entry(core.Reads("entry"), body))
             return lambda texts: accepted(texts, lambda text: check(_entry(text), {}))

@@ -1,4 +1,4 @@
-"""A plan worked out by Polars over a chunk: places are row numbers, and a run's are those from its first to its last."""
+"""A plan worked out by Polars over a chunk: places are row numbers, a run's those from its first to its last."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A requirement as a plan over columns: which events, with which values of the variables, break it.
 
-A *relation* is a set of rows, each an event and a value for every variable of the relation. A *term* is true or false of
-a row, a *place* is another event of the row's run, or none. Every condition that reads texts is a leaf, worked out
+A *relation* is a set of rows, each an event and a value for every variable of the relation. A *term* is true or false
+of a row, a *place* is another event of the row's run, or none. Every condition that reads texts is a leaf, worked out
 elsewhere; what is left compares truth values, numbers and equal texts, which mean the same in any database.
 
 A body of which a variable's value has to be in some field gives a relation by itself: at any other event, or under any

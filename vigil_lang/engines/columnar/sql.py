@@ -1,7 +1,7 @@
 """A plan as SQL: windows, joins and comparisons over truth values, numbers and equal texts.
 
-No test of a text is left to a database. What a plan needs to know of single events is worked out first, by the functions
-that all engines share, and lies in tables:
+No test of a text is left to a database. What a plan needs to know of single events is worked out first, by the
+functions that all engines share, and lies in tables:
 
 - `events`: `run`, `idx` (the event's place in its run), `id`, `callno`, `grp`, `ts` (microseconds or null), and `f0`,
   `f1`, …, whether it meets each condition;
@@ -276,7 +276,8 @@ class _Asked:
             of_events += ", e.ended"
             events = "(SELECT *, idx = MAX(idx) OVER (PARTITION BY run) AS ended FROM events)"
         self.rows = query._part(
-            f"SELECT q.run, q.idx{carried}{of_events} FROM {self.rows} q JOIN {events} e ON q.run = e.run AND q.idx = e.idx"
+            f"SELECT q.run, q.idx{carried}{of_events} FROM {self.rows} q "
+            f"JOIN {events} e ON q.run = e.run AND q.idx = e.idx"
         )
         self._columns = columns
 
@@ -334,7 +335,8 @@ class _Asked:
                     f"SELECT r.run{of}, t.v, MIN(r.idx) AS idx FROM {query._relation(relation)} r "
                     f"JOIN texts t ON t.run = r.run AND t.idx = r.idx AND t.field = {number} GROUP BY r.run{of}, t.v"
                 )
-                ranked = f"SELECT {columns}, idx, ROW_NUMBER() OVER (PARTITION BY {columns} ORDER BY idx) AS n FROM ({first}) AS f"
+                order = f"ROW_NUMBER() OVER (PARTITION BY {columns} ORDER BY idx)"
+                ranked = f"SELECT {columns}, idx, {order} AS n FROM ({first}) AS f"
                 known = f"(SELECT {columns}, idx AS m FROM ({ranked}) AS r WHERE n = {count})"
                 self._add(new, known, relation.variables, "COALESCE(j.m <= q.idx, FALSE)")
                 return new
@@ -391,13 +393,15 @@ class _Asked:
             if name not in ("callno", "ts")
         )
         both = query._part(
-            f"SELECT run, idx{mine}, callno, ts, TRUE AS asked, CAST(NULL AS BIGINT) AS m, CAST(NULL AS BIGINT) AS u FROM {self.rows} "
-            f"UNION ALL SELECT run, idx{empty}, callno, ts, FALSE, CAST({values[0]} AS BIGINT), CAST({values[1]} AS BIGINT) FROM {chosen}"
+            f"SELECT run, idx{mine}, callno, ts, TRUE AS asked, CAST(NULL AS BIGINT) AS m, CAST(NULL AS BIGINT) AS u "
+            f"FROM {self.rows} UNION ALL SELECT run, idx{empty}, callno, ts, FALSE, CAST({values[0]} AS BIGINT), "
+            f"CAST({values[1]} AS BIGINT) FROM {chosen}"
         )
         best = "MIN" if ahead else "MAX"
         over = f"OVER (PARTITION BY {slice_} ORDER BY {order} RANGE BETWEEN {window})"
         seen = query._part(
-            f"SELECT run, idx{mine}, callno, ts, asked, {best}(m) {over} AS {at}, {best}(u) {over} AS {measure} FROM {both}"
+            f"SELECT run, idx{mine}, callno, ts, asked, {best}(m) {over} AS {at}, {best}(u) {over} AS {measure} "
+            f"FROM {both}"
         )
         guard = " AND ts IS NOT NULL" if order == "ts" else ""
         at_, measure_ = (f"CASE WHEN ts IS NULL THEN NULL ELSE {c} END AS {c}" if guard else c for c in (at, measure))
