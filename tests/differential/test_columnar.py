@@ -91,7 +91,7 @@ def test_what_policies_say_has_a_plan(form: str) -> None:
     lines: list[Line] = []
     for number in range(60):
         value = random.choice("ABC")
-        args = {name: value for name in ("token", "file", "payment", "to", "id")}
+        args = dict.fromkeys(("token", "file", "payment", "to", "id"), value)
         line: Line = {"action": random.choice(actions), "args": {**args, "who": [value, "C"][: 1 + number % 2]}}
         line["args"]["amount"] = random.randint(0, 4)
         line |= {"time": f"2026-01-05T10:00:{number // 2:02}Z", "call": f"c{number // 2}", "status": "ok"}
@@ -100,7 +100,7 @@ def test_what_policies_say_has_a_plan(form: str) -> None:
     places = ((0, 30), (0, 7), (5, 23), (11, 12), (40, 44), (50, 53), (0, 0))
     traces = [trace_of(lines[start:end]) for start, end in places]
     expected = [[by_denotation(requirement, trace)] for trace in traces]
-    assert any(answer.offences for (answer,) in expected) and any(not answer.offences for (answer,) in expected)
+    assert {bool(answer.offences) for (answer,) in expected} == {True, False}
     assert by_columns([requirement], traces) == expected
     told = [[(answer.events, answer.exercised) for answer in of] for of in expected]
     assert by_scan([requirement], traces, "duckdb") == told

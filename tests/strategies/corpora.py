@@ -1,4 +1,4 @@
-"""Corpora for property tests: several runs together, with values that formats and databases stumble over, and long runs."""
+"""Corpora for property tests: several runs together, with values that databases stumble over, and long ones."""
 
 from __future__ import annotations
 

@@ -163,14 +163,19 @@ def gathered(batches: Iterable[Batch], events: int) -> Iterator[Batch]:
     """Batches joined until each has so many events; those whose arguments lie apart are left as they are."""
     waiting: list[Batch] = []
     size = 0
-    for batch in batches:
-        if batch.args is not None:
-            yield batch
-            continue
-        waiting.append(batch)
-        size += batch.frame.height
-        if size >= events:
+    try:
+        for batch in batches:
+            if batch.args is not None:
+                yield batch
+                continue
+            waiting.append(batch)
+            size += batch.frame.height
+            if size >= events:
+                yield joined(waiting)
+                waiting, size = [], 0
+    except KeyboardInterrupt:  # what was read is not lost
+        if waiting:
             yield joined(waiting)
-            waiting, size = [], 0
+        raise
     if waiting:
         yield joined(waiting)
