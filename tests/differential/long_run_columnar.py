@@ -1,9 +1,9 @@
 """Holds the engines over columns against the denotation on as many policies and corpora as there is time for.
 
-Run by hand: `make differential`, or `python -m tests.differential.long_run_columnar --count 1000000 --seed 7`. A case is
-one requirement on one run. Six requirements and five runs are drawn together; Polars judges each batch whole, and
-cut before each run. DuckDB and the engine of single runs judge every n-th batch. The first disagreement is made as small as
-it can be and ends the run.
+Run by hand: `make differential`, or `python -m tests.differential.long_run_columnar --count 1000000 --seed 7`. A case
+is one requirement on one run. Six requirements and five runs are drawn together; Polars judges each batch whole, and
+cut before each run. DuckDB and the engine of single runs judge every n-th batch. The first disagreement is made as
+small as it can be and ends the run.
 """
 
 from __future__ import annotations

@@ -130,7 +130,8 @@ def _text(text: str) -> str:
 
 def _statements(found: Figures) -> Iterator[str]:
     yield "<h2>Statements</h2><div class=wide><table><thead><tr><th>statement</th><th class=n>runs violated</th>"
-    yield "<th class=n>share</th><th class=n>events</th><th class=n>vacuous</th><th>first</th><th>last</th></tr></thead>"
+    yield "<th class=n>share</th><th class=n>events</th><th class=n>vacuous</th><th>first</th><th>last</th></tr>"
+    yield "</thead>"
     yield "<tbody>"
     for row in found.rows:
         first, last = _seen(row)
@@ -207,7 +208,8 @@ def _listed(found: Figures) -> Iterator[str]:
     """The violations, as far as there is room."""
     if not found.violations.height:
         return
-    yield "<h2>Violations</h2><div class=wide><table><thead><tr><th>run</th><th>statement</th><th>events</th></tr></thead>"
+    yield "<h2>Violations</h2><div class=wide><table>"
+    yield "<thead><tr><th>run</th><th>statement</th><th>events</th></tr></thead>"
     yield "<tbody>"
     for number, one in enumerate(found.by_run()):
         if number == _ROWS:

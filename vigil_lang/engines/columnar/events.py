@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
+import pyarrow as pa
 
 from vigil_lang.trace import Run, Trace
 from vigil_lang.trace.event import made_event
@@ -37,8 +38,11 @@ def frame_of(runs: Iterable[tuple[int, Trace]]) -> pl.DataFrame:
     Raises:
         ValueError: a text has half a character in it, which no UTF-8 has.
     """
-    columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
-    run_, index, call, group, id_, of, action, kinds, status, time, output, args = columns.values()
+    columns: dict[str, list[Any]] = {name: [] for name in COLUMNS if name not in ("kinds", "args")}
+    run_, index, call, group, id_, of, action, status, time, output = columns.values()
+    kinds, args = _Nested(), _Nested()
+    texts = _Nested()
+    keys: list[str] = []
     for number, trace in runs:
         groups: dict[str, int] = {}
         run_ += [number] * len(trace)
@@ -49,12 +53,40 @@ def frame_of(runs: Iterable[tuple[int, Trace]]) -> pl.DataFrame:
             id_.append(event.id)
             of.append(None if event.call == event.id else event.call)
             action.append(event.action)
-            kinds.append(event.kinds)
+            kinds.add(event.kinds)
             status.append(event.status)
             time.append(event.time)
             output.append(event.output)
-            args.append([{"key": name, "value": texts} for name, texts in event.args.items()])
-    return pl.DataFrame(columns, schema=COLUMNS)
+            for name, values in event.args.items():
+                keys.append(name)
+                texts.add(values)
+            args.end(len(keys))
+    entries = pa.StructArray.from_arrays([pa.array(keys, pa.large_string()), texts.array()], ["key", "value"])
+    nested = {
+        "kinds": pl.Series(kinds.array(), dtype=COLUMNS["kinds"]),
+        "args": pl.Series(args.array(entries), dtype=ARGS),
+    }
+    flat = pl.DataFrame(columns, schema={name: COLUMNS[name] for name in columns})
+    return flat.with_columns(**nested).select(list(COLUMNS))
+
+
+class _Nested:
+    """A column of lists, made of all that is in them and of where each ends: faster than list by list."""
+
+    def __init__(self) -> None:
+        self._texts: list[str] = []
+        self._ends = [0]
+
+    def add(self, texts: Sequence[str]) -> None:
+        self._texts += texts
+        self._ends.append(len(self._texts))
+
+    def end(self, at: int) -> None:
+        self._ends.append(at)
+
+    def array(self, values: Any = None) -> Any:
+        inner = pa.array(self._texts, pa.large_string()) if values is None else values
+        return pa.LargeListArray.from_arrays(pa.array(self._ends, pa.int64()), inner)
 
 
 def traces_of(frame: pl.DataFrame, runs: Sequence[Run] | None = None) -> list[Trace]:

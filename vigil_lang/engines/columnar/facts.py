@@ -148,7 +148,7 @@ class Facts:
                     found = found & self.met(item) if whole else found | self.met(item)
                 return found
             case core.ActionIn(names):
-                return self._named(lambda texts: texts.is_in(list(names)))
+                return self._named(lambda texts: _among(texts, names))
             case core.ActionMatches(matcher):
                 return self._named(lambda texts: accepted(texts, predicate(matcher)))
             case core.StatusIs(status):
@@ -199,6 +199,17 @@ class Facts:
             self._texts[field] = found
         return found
 
+    def carried(self, field: core.Reads, at: pl.Series | None) -> pl.DataFrame:
+        """The same at some events (truth values; None for all), each text of an event once."""
+        column = None if field.views else self._column(field).single
+        if column is not None:
+            if at is None:
+                return self.texts(field)
+            rows = at.arg_true()
+            return pl.DataFrame({ROW: rows, TEXT: column.gather(rows)}).drop_nulls()
+        texts = self.texts(field)
+        return (texts if at is None else texts.filter(at.gather(texts[ROW]))).unique()
+
     def _viewed(self, view: core.View, texts: pl.DataFrame) -> pl.DataFrame:
         if view.name == "count":  # it has a text where the field has none, too
             counted = texts.group_by(ROW).len()
@@ -214,6 +225,11 @@ class Facts:
         return found
 
 
+def _among(texts: pl.Series, values: frozenset[str]) -> pl.Series:
+    """Which texts are in a set; to compare with a single one is faster."""
+    return texts == next(iter(values)) if len(values) == 1 else texts.is_in(list(values))
+
+
 def accepted(texts: pl.Series, accepts: Callable[[str], bool]) -> pl.Series:
     """Which texts a function accepts, asked once for each distinct text; null stays null."""
     distinct = texts.unique().drop_nulls()
@@ -224,8 +240,7 @@ def test_of(test: core.Condition) -> Callable[[pl.Series], pl.Series]:
     """Which of some texts a field has to have one of for a test without variables."""
     match test:
         case core.In(_, values, negated):
-            allowed = list(values)
-            return lambda texts: ~texts.is_in(allowed) if negated else texts.is_in(allowed)
+            return lambda texts: ~_among(texts, values) if negated else _among(texts, values)
         case core.Matches(_, matcher, negated):
             matches = predicate(matcher)
             return lambda texts: accepted(texts, lambda text: matches(text) != negated)

@@ -65,9 +65,8 @@ class Frames:
             return pl.DataFrame({ROW: self.mask(relation).arg_true()})
         match relation:
             case Carried(field, variable, at):
-                texts = self.facts.texts(field)
-                here = texts if at == Every(()) else texts.filter(self._ground(at).gather(texts[ROW]))
-                return here.rename({TEXT: variable}).unique()
+                here = None if at == Every(()) else self._ground(at)
+                return self.facts.carried(field, here).rename({TEXT: variable})
             case Selected(of, where):
                 rows = self.rows(of)
                 return rows.filter(self.holds(where, rows))
