@@ -1,6 +1,6 @@
 """Making a store is killed at random moments; whatever was there then, the next run makes the same, byte for byte.
 
-Run by hand: `make differential`, or `python -m tests.corpus.kills --count 100`.
+Run by hand: `make differential`, or `python -m tests.corpus.store_kills --count 100`.
 """
 
 from __future__ import annotations

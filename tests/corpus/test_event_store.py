@@ -126,8 +126,8 @@ def test_without_outputs_what_tests_them_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_work_that_is_killed_goes_on_to_the_same_store(tmp_path: Path) -> None:
-    """The same in `tests/corpus/kills.py`, a hundred times."""
-    from tests.corpus.kills import killed
+    """The same in `tests/corpus/store_kills.py`, a hundred times."""
+    from tests.corpus.store_kills import killed
 
     killed(tmp_path, 2, random.Random(5))
 
