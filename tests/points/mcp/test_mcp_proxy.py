@@ -443,6 +443,18 @@ def test_a_policy_of_the_call(proxied: Start, tmp_path: Path) -> None:
     assert "No echo" in text_of(wire.call("echo"))
 
 
+def test_what_guards_the_agent_is_out_of_its_reach(proxied: Start, state: Path, tmp_path: Path) -> None:
+    config, policy = tmp_path / "mcp.json", tmp_path / "more.vgl"
+    config.write_text('{"mcpServers": {"notes": {"command": "notes"}}}')
+    policy.write_text("policy more\n")
+    assert vigil("mcp", "wrap", str(config), "--state", str(state)).returncode == 0
+    wire = begun(proxied, "--policy", str(policy))
+    for path in (state / "gate.toml", state / "keys", config, policy):
+        blocked = wire.call("echo", path=str(path))
+        assert "guards the agent" in text_of(blocked), path
+    assert text_of(wire.call("echo", path=str(tmp_path / "other.json"))).startswith("raw:echo")
+
+
 def test_the_log_is_in_order(proxied: Start, state: Path) -> None:
     wire = begun(proxied)
     for name in ("echo", "delete_all", "broken", "pay"):
