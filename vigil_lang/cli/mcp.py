@@ -377,7 +377,8 @@ def wrap(
         for word in (name, value)
     ]
     options += ["--observe"] if observe else []
-    options += ["--state", str(Path(state).absolute())] if state else []
+    named = state or os.environ.get("VIGIL_STATE")  # the client may start the proxy with another environment
+    options += ["--state", str(Path(named).absolute())] if named else []
     path, own = Path(config).absolute(), state_path(state) / MCP
     try:
         text = read(path)

@@ -426,7 +426,7 @@ def test_two_requests_of_one_id_are_not_taken(proxied: Start) -> None:
 def test_a_server_that_cannot_be_started(state: Path) -> None:
     done = vigil("mcp", "proxy", "--state", str(state), "--", "/nowhere/at/all")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "cannot be started" in done.stderr
+    assert "cannot be started by `/nowhere/at/all`: no such file or directory" in done.stderr
 
 
 def test_observing_lets_every_call_through(proxied: Start, state: Path) -> None:

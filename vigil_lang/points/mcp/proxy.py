@@ -96,7 +96,7 @@ async def serve_stdio(gate: GateLike, given: Given, run: str) -> int:
     try:
         await relay.start()
     except OSError as error:
-        note(f"a server cannot be started: {error.strerror}")
+        note(str(error))
         await relay.close()
         await relay.keeper.close()
         return 2
