@@ -1,0 +1,376 @@
+"""A corpus evaluated: every run judged, every label used, and nothing left out without a word."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, deque
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from vigil_lang.base.processes import can_spawn, processors, spawned
+from vigil_lang.diagnostics import InputError
+from vigil_lang.evaluation import figures
+from vigil_lang.evaluation.ablation import name_of
+from vigil_lang.evaluation.figures import Counts, Table
+from vigil_lang.evaluation.judging import Found, Judge, Judged, Task, Verdict, judge_all, load_group, prepare
+from vigil_lang.evaluation.labels import Label, LabelRow, Labels, Said, matcher, read_rows
+from vigil_lang.evaluation.layouts import Piece, files_of, pieces_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from concurrent.futures import Future, ProcessPoolExecutor
+
+    from vigil_lang.abstraction.tools import Tool
+    from vigil_lang.diagnostics import Diagnostic
+    from vigil_lang.evaluation.ablation import Part
+    from vigil_lang.evaluation.corpus import Corpus, GroupOf
+    from vigil_lang.evaluation.judging import Outcome, Witness
+
+VIGIL = "vigil"
+"""The system whose verdicts are those of `vigil verify`."""
+
+WORTH_A_PROCESS = 24
+"""So many pieces are worth other processes."""
+
+_TOGETHER = 8
+"""Pieces that a process takes at once."""
+
+_AHEAD = 4
+"""Parcels that each process may have waiting."""
+
+Reason: TypeAlias = Literal["unreadable", "unlabelled", "excluded", "left out", "without group", "unjudged", "unused label"]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One run in one group. Without a `label` it counts for no figure, and neither without a `verdict`."""
+
+    group: str
+    run: str
+    label: Label | None
+    verdict: Verdict | None
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """A run whose verdict is not its label: what was violated, or what held although it was put to the test."""
+
+    group: str
+    run: str
+    label: Literal["violating", "benign"]
+    verdict: Verdict
+    policies: tuple[str, ...]
+    witnesses: tuple[Witness, ...]
+    exercised: tuple[str, ...]
+    calls: int
+    unseen: int
+
+
+@dataclass(frozen=True, slots=True)
+class Omission:
+    """A run, a recording or a label that counts for no figure, and why. `group` is empty where it is of none."""
+
+    reason: Reason
+    what: str
+    why: str = ""
+    group: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """Seconds that stages took: of each run `abstract` and `verify`, of each group `compile` (Table IV)."""
+
+    abstract: tuple[float, ...]
+    compile: tuple[float, ...]
+    verify: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """The vocabulary after so many events, over the runs that have as many: means (Figure 8)."""
+
+    events: int
+    runs: int
+    characters: float
+    names: float
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What an evaluation comes to. `systems` has the figures of each system by its name, `vigil` first."""
+
+    corpus: Corpus
+    systems: Mapping[str, Table]
+    baselines: tuple[str, ...]
+    cases: tuple[Case, ...]
+    disagreements: tuple[Disagreement, ...]
+    omissions: tuple[Omission, ...]
+    unanswered: Mapping[str, tuple[Omission, ...]]
+    """By baseline, the labelled runs of which it said nothing."""
+    runs: int
+    """Runs that were read, each once."""
+    times: Times
+    growth: tuple[Growth, ...]
+    broken: tuple[Diagnostic, ...] = ()
+    """What kept recordings and labels from being read."""
+    fault: bool = False
+    """Whether some verdict was not confirmed by the solver."""
+
+    def of(self, reason: Reason) -> list[Omission]:
+        """What was left out for one reason."""
+        return [each for each in self.omissions if each.reason == reason]
+
+    @property
+    def at_fault(self) -> bool:
+        """Whether the corpus is at fault: something cannot be read or judged, labels contradict or name nothing."""
+        return any(each.reason in ("unreadable", "unjudged", "unused label") for each in self.omissions) or any(
+            each.why and each.reason == "unlabelled" for each in self.omissions
+        )
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What is known so far."""
+
+    corpus: Corpus
+    labels: Mapping[str, Labels]
+    systems: dict[str, dict[str, Counts]]
+    without: Sequence[str]
+    baselines: Sequence[str]
+    cases: list[Case] = field(default_factory=list)
+    disagreements: list[Disagreement] = field(default_factory=list)
+    omissions: list[Omission] = field(default_factory=list)
+    unanswered: dict[str, list[Omission]] = field(default_factory=dict)
+    broken: list[Diagnostic] = field(default_factory=list)
+    abstract: list[float] = field(default_factory=list)
+    verify: list[float] = field(default_factory=list)
+    sizes: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
+    runs: int = 0
+    fault: bool = False
+
+    def add(self, outcome: Outcome) -> None:
+        """Take in a run, or what could not be read."""
+        if not isinstance(outcome, Found):
+            path, findings = outcome
+            self.broken += findings
+            self.omissions.append(Omission("unreadable", path, findings[0].message))
+            return
+        self.runs += 1
+        self.abstract.append(outcome.abstracted)
+        for events, characters, names in outcome.vocabulary:
+            self.sizes.setdefault(events, []).append((characters, names))
+        if not outcome.judged:
+            why = "no group's `where` matches its fields"
+            self.omissions.append(Omission("without group", outcome.run, why))
+        for judged in outcome.judged:
+            self._judged(outcome, judged)
+
+    def _judged(self, found: Found, judged: Judged) -> None:
+        said = self._label(judged.group, found)
+        self.cases.append(Case(judged.group, found.run, said.label, judged.verdict))
+        self.fault |= judged.fault
+        if judged.verdict is None:
+            self.omissions.append(Omission("unjudged", found.run, judged.why, judged.group))
+        else:
+            self.verify.append(judged.verified)
+        if said.label is None or said.label == "excluded":
+            reason: Reason = "unlabelled" if said.label is None else "excluded"
+            self.omissions.append(Omission(reason, found.run, said.why, judged.group))
+            return
+        self._count(VIGIL, judged.group, said.label, judged.verdict)
+        for name, verdict in zip(self.without, judged.without, strict=True):
+            self._count(name, judged.group, said.label, verdict)
+        for name, answer in zip(self.baselines, judged.answers, strict=True):
+            self._count(name, judged.group, said.label, answer.verdict)
+            if answer.verdict is None:
+                lost = Omission("unjudged", found.run, answer.why, judged.group)
+                self.unanswered.setdefault(name, []).append(lost)
+        if judged.verdict is not None and (said.label == "violating") != (judged.verdict == "unsafe"):
+            policies = next(group.policies for group in self.corpus.groups if group.name == judged.group)
+            self.disagreements.append(
+                Disagreement(
+                    judged.group,
+                    found.run,
+                    said.label,
+                    judged.verdict,
+                    policies,
+                    judged.witnesses,
+                    judged.exercised,
+                    found.calls,
+                    found.unseen,
+                )
+            )
+
+    def _label(self, group: str, found: Found) -> Said:
+        """What is true of a run: what the group's files say, or without any its layout."""
+        if group in self.labels:
+            return self.labels[group].say(found.run) or Said(None)
+        return Said(found.label)
+
+    def _count(self, system: str, group: str, label: Label, verdict: Verdict | None) -> None:
+        counts = self.systems[system]
+        unsafe = None if verdict is None else verdict == "unsafe"
+        counts[group] = counts[group].with_one(violating=label == "violating", unsafe=unsafe)
+
+
+def evaluate(
+    corpus: Corpus,
+    *,
+    without: Sequence[frozenset[Part]] = (),
+    baselines: bool = False,
+    vocabulary: bool = False,
+    jobs: int | None = None,
+    tools: Mapping[str, Tool] | None = None,
+    params: Mapping[str, object] | None = None,
+    watched: Callable[[list[str]], Iterable[str]] = iter,
+) -> Evaluation:
+    """Judge the runs of a corpus and count.
+
+    `watched` is handed the files, and gives them back one by one as they are come to: whoever shows progress.
+
+    Raises:
+        InputError: a policy, a group's paths or its labels cannot be used; nothing was judged.
+    """
+    asked = corpus.baselines if baselines else ()
+    task = Task(
+        corpus.groups, corpus.reading, tools or {}, params or {}, tuple(without), asked, corpus.folder, vocabulary
+    )
+    compiled = []
+    for group in corpus.groups:
+        begun = time.perf_counter()
+        load_group(group, task.params)
+        compiled.append(time.perf_counter() - begun)
+    labels, unused = _labels(corpus.groups)
+    names = [name_of(parts) for parts in without]
+    programs = [baseline.name for baseline in asked]
+    empty = dict.fromkeys([group.name for group in corpus.groups], Counts())
+    systems = {name: dict(empty) for name in (VIGIL, *names, *programs)}
+    tally = _Tally(corpus, labels, systems, names, programs)
+    for outcome in _outcomes(task, _pieces(corpus.groups, tally, watched), jobs):
+        tally.add(outcome)
+    for group in corpus.groups:
+        for row in labels[group.name].unused() if group.name in labels else ():
+            tally.omissions.append(Omission("unused label", row.run, f"{row.place}: it names no run", group.name))
+    tally.omissions += [
+        Omission("left out", row.run, f"{row.place}: no group's `where-labels` matches the label") for row in unused
+    ]
+    tables = {name: figures.table(counts, corpus.bootstrap) for name, counts in tally.systems.items()}
+    return Evaluation(
+        corpus,
+        tables,
+        tuple(programs),
+        tuple(tally.cases),
+        tuple(tally.disagreements),
+        tuple(tally.omissions),
+        {name: tuple(lost) for name, lost in tally.unanswered.items()},
+        tally.runs,
+        Times(tuple(tally.abstract), tuple(compiled), tuple(tally.verify)),
+        tuple(_growth(tally.sizes)),
+        tuple(tally.broken),
+        tally.fault,
+    )
+
+
+def _labels(groups: Sequence[GroupOf]) -> tuple[dict[str, Labels], list[LabelRow]]:
+    """The labels of each group that has files of them, and the rows that are of none of these groups.
+
+    Raises:
+        InputError: a file cannot be read, or is none of labels.
+    """
+    from vigil_lang.project.paths import data_paths
+
+    rows: dict[str, list[LabelRow]] = {}
+    taken: set[tuple[str, int]] = set()
+    found: dict[str, Labels] = {}
+    for group in groups:
+        if not group.labels:
+            continue
+        own, matches = [], matcher(group.where_labels)
+        for path in data_paths(group.labels):
+            if path not in rows:
+                rows[path] = list(read_rows(path))
+            for number, row in enumerate(rows[path]):
+                if matches(row.members):
+                    own.append(row)
+                    taken.add((path, number))
+        found[group.name] = Labels.of(own)
+    left = [row for path, of in rows.items() for number, row in enumerate(of) if (path, number) not in taken]
+    return found, left
+
+
+def _pieces(
+    groups: Sequence[GroupOf], tally: _Tally, watched: Callable[[list[str]], Iterable[str]]
+) -> Iterator[tuple[Piece, tuple[str, ...]]]:
+    """What is to be judged, each once, with the groups that it may be of."""
+    sources: dict[tuple[str, str], list[str]] = {}
+    for group in groups:
+        for path in files_of(group.layout, group.runs):
+            sources.setdefault((group.layout, path), []).append(group.name)
+    of: dict[str, list[tuple[Any, tuple[str, ...]]]] = {}
+    for (layout, path), names in sources.items():
+        of.setdefault(path, []).append((layout, tuple(names)))
+    for path in watched(list(of)):
+        for layout, names in of[path]:
+            try:
+                for piece in pieces_of(layout, path):
+                    if piece.left_out:
+                        called = f"{path}#{piece.number}" if piece.number else path
+                        tally.omissions.append(Omission("left out", called, piece.left_out))
+                    else:
+                        yield piece, names
+            except InputError as error:
+                tally.add((path, error.diagnostics))
+
+
+def _outcomes(task: Task, pieces: Iterator[tuple[Piece, tuple[str, ...]]], jobs: int | None) -> Iterator[Outcome]:
+    """What judging the pieces comes to, in their order: in this process where they are few, else in several."""
+    jobs = jobs or processors()
+    first = [found for _, found in zip(range(WORTH_A_PROCESS), pieces, strict=False)]
+    if jobs == 1 or len(first) < WORTH_A_PROCESS or not can_spawn():
+        judge = Judge(task)
+        for piece, groups in _chained(first, pieces):
+            yield from judge.outcomes(piece, groups)
+        return
+    with spawned(jobs, prepare, task) as pool:
+        yield from _spread(pool, _chained(first, pieces), jobs * _AHEAD)
+
+
+def _chained(
+    first: list[tuple[Piece, tuple[str, ...]]], rest: Iterator[tuple[Piece, tuple[str, ...]]]
+) -> Iterator[tuple[Piece, tuple[str, ...]]]:
+    yield from first
+    yield from rest
+
+
+def _spread(
+    pool: ProcessPoolExecutor, pieces: Iterator[tuple[Piece, tuple[str, ...]]], ahead: int
+) -> Iterator[Outcome]:
+    """Parcels of pieces given to processes, no more at once than `ahead`: a corpus may be larger than memory."""
+    waiting: deque[Future[list[Outcome]]] = deque()
+    try:
+        while True:
+            while len(waiting) < ahead and (
+                parcel := [piece for _, piece in zip(range(_TOGETHER), pieces, strict=False)]
+            ):
+                waiting.append(pool.submit(judge_all, parcel))
+            if not waiting:
+                return
+            yield from waiting.popleft().result()
+    finally:
+        for future in waiting:
+            future.cancel()
+
+
+def _growth(sizes: Mapping[int, list[tuple[int, int]]]) -> Iterator[Growth]:
+    """The points of the curve that several runs share: powers of two, and beyond them what the longest run has."""
+    shared = sorted(events for events in sizes if events & (events - 1) == 0)
+    longest = max(sizes, default=0)
+    for events in dict.fromkeys([*shared, *([longest] if longest else [])]):
+        found = sizes[events]
+        yield Growth(events, len(found), fmean(c for c, _ in found), fmean(n for _, n in found))
+
+
+def seen(omissions: Iterable[Omission]) -> Counter[Reason]:
+    """How many there are for each reason."""
+    return Counter(each.reason for each in omissions)
