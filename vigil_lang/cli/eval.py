@@ -33,6 +33,8 @@ _WIDE = 130
     metavar="PART[,PART]",
     help="Also judge without arguments, structure or steps (repeatable), to see what each brings.",
 )
+@click.option("--statement", "only", multiple=True, metavar="NAME", help="Judge by this statement only (repeatable).")
+@click.option("--by-statement", is_flag=True, help="Show how many runs exercise and violate each statement.")
 @click.option("--baselines", is_flag=True, help="Also ask the programs that the corpus names: this runs them.")
 @click.option("--times", is_flag=True, help="Show how long each stage takes.")
 @click.option("--vocabulary", is_flag=True, help="Show how the vocabulary grows along the runs.")
@@ -50,6 +52,8 @@ def command(
     corpus: str,
     data: str | None,
     without: tuple[str, ...],
+    only: tuple[str, ...],
+    by_statement: bool,
     baselines: bool,
     times: bool,
     vocabulary: bool,
@@ -94,17 +98,18 @@ def command(
             without=configurations,
             baselines=baselines,
             vocabulary=vocabulary,
+            only=only,
             jobs=jobs,
             tools=project.known_tools,
             params=project.params,
             watched=watched,
         )
         show_errors(found.broken)
-        _write(found, target, format, times=times)
+        _write(found, target, format, times=times, statements=by_statement)
     return _status(found, fail_over)
 
 
-def _write(found: Evaluation, target: IO[str], format: str, *, times: bool) -> None:  # noqa: A002
+def _write(found: Evaluation, target: IO[str], format: str, *, times: bool, statements: bool) -> None:  # noqa: A002
     from vigil_lang.evaluation import tables
 
     if format == "json":
@@ -116,10 +121,12 @@ def _write(found: Evaluation, target: IO[str], format: str, *, times: bool) -> N
         from vigil_lang.evaluation.screen import print_evaluation
 
         screen = console(target)
-        print_evaluation(found, screen, intervals="all" if screen.width >= _WIDE else "bee", times=times)
+        print_evaluation(
+            found, screen, intervals="all" if screen.width >= _WIDE else "bee", times=times, statements=statements
+        )
     else:
         write = tables.markdown if format == "markdown" else tables.latex
-        target.write(write(found, times=times))
+        target.write(write(found, times=times, statements=statements))
 
 
 def _status(found: Evaluation, fail_over: float | None) -> int:

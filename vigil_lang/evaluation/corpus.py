@@ -1,26 +1,26 @@
-"""`CORPUS.toml`: which runs are judged by which policies, and what is true of each. Every setting, typed and in place."""
+"""`CORPUS.toml`: which runs are judged by which policies, and what is true of each. Every setting, typed."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from os.path import dirname
+from os.path import dirname, normpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_args
 
 from msgspec import Meta, field
 
 from vigil_lang.base import inputs
-from vigil_lang.base.files import read_source
+from vigil_lang.base.files import read_source, real_path
 from vigil_lang.diagnostics import Diagnostic, InputError
+from vigil_lang.project.paths import parted
 from vigil_lang.project.schema import schema_of
 from vigil_lang.project.settings import Table, Value, Word
 from vigil_lang.project.toml import MAX_BYTES, read_toml
 from vigil_lang.project.validate import Root, validated
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from vigil_lang.diagnostics import Source
     from vigil_lang.project.positions import Place
@@ -107,9 +107,9 @@ class Reading(Table, frozen=True):
         DataPath | None, _doc("The folder of the skills whose scripts the runs call by path.", "skills")
     ] = None
     inferred: Annotated[bool, _doc("Whether steps that are inferred from scripts are events.", False)] = True
-    keep_output: Annotated[
-        int | None, _doc("How many characters of an output are kept.", 4096, ge=256, le=2**31)
-    ] = None
+    keep_output: Annotated[int | None, _doc("How many characters of an output are kept.", 4096, ge=256, le=2**31)] = (
+        None
+    )
     allow_empty: Annotated[
         bool, _doc("Whether a run without events is judged, and one that was mostly not understood.", True)
     ] = False
@@ -198,12 +198,12 @@ def _resolved(group: Group, file: CorpusFile, base: str) -> GroupOf:
         return getattr(file, name) if value is None else value
 
     # A standard module is no file: it is named as everywhere, and a path was made of it.
-    policies = [p.removeprefix(base) if p.removeprefix(base).startswith("std.") else p for p in own("policies")]
+    policies = [p.removeprefix(base) if p.removeprefix(base).startswith("std.") else _short(p) for p in own("policies")]
     return GroupOf(
         group.name,
         tuple(policies),
-        own("runs"),
-        own("labels"),
+        tuple(map(_short, own("runs"))),
+        tuple(map(_short, own("labels"))),
         own("layout"),
         group.where,
         group.where_labels,
@@ -212,17 +212,27 @@ def _resolved(group: Group, file: CorpusFile, base: str) -> GroupOf:
     )
 
 
+def _short(path: str) -> str:
+    """The path without `..` between other names, where no link makes that another one."""
+    start, rest = parted(path)
+    plain = normpath(start)
+    if "[" in path or ".." not in start.split("/") or real_path(plain) != real_path(start):
+        return path
+    return "/".join([plain, *rest])
+
+
 def _doubled(file: CorpusFile, place: Place, source: Source) -> Iterator[Diagnostic]:
-    """Names that stand twice: rows of one name could not be told apart."""
-    for key, rows in (("group", file.group), ("baseline", file.baseline)):
-        seen = Counter[str]()
+    """Names that stand twice, whose rows could not be told apart, and baselines without a program."""
+    tables: tuple[tuple[str, Sequence[Group | Baseline]], ...] = (("group", file.group), ("baseline", file.baseline))
+    for key, rows in tables:
+        seen: set[str] = set()
         for row, at in zip(rows, place.members[key].items if rows else (), strict=True):
-            seen[row.name] += 1
-            if seen[row.name] == 2:
-                yield Diagnostic.of("VGL005", f"two `{key}` tables have the name `{row.name}`", source, at.members["name"].value)
-        for row, at in zip(rows, place.members[key].items if rows else (), strict=True):
+            if row.name in seen:
+                message = f"two `{key}` tables have the name `{row.name}`"
+                yield Diagnostic.of("VGL005", message, source, at.members["name"].value)
             if isinstance(row, Baseline) and not row.command:
                 yield Diagnostic.of("VGL005", "`command` names no program", source, at.members["command"].value)
+            seen.add(row.name)
 
 
 def _lacking(groups: tuple[GroupOf, ...], place: Place, source: Source) -> Iterator[Diagnostic]:

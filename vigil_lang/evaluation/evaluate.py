@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import time
-from collections import Counter, deque
-from dataclasses import dataclass, field
+from collections import deque
+from dataclasses import dataclass, field, replace
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from vigil_lang.base.processes import can_spawn, processors, spawned
-from vigil_lang.diagnostics import InputError
+from vigil_lang.diagnostics import Diagnostic, InputError, Source
 from vigil_lang.evaluation import figures
 from vigil_lang.evaluation.ablation import name_of
 from vigil_lang.evaluation.figures import Counts, Table
 from vigil_lang.evaluation.judging import Found, Judge, Judged, Task, Verdict, judge_all, load_group, prepare
 from vigil_lang.evaluation.labels import Label, LabelRow, Labels, Said, matcher, read_rows
 from vigil_lang.evaluation.layouts import Piece, files_of, pieces_of
+from vigil_lang.project.paths import data_paths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from concurrent.futures import Future, ProcessPoolExecutor
 
     from vigil_lang.abstraction.tools import Tool
-    from vigil_lang.diagnostics import Diagnostic
     from vigil_lang.evaluation.ablation import Part
-    from vigil_lang.evaluation.corpus import Corpus, GroupOf
+    from vigil_lang.evaluation.corpus import Corpus, GroupOf, Layout
     from vigil_lang.evaluation.judging import Outcome, Witness
 
 VIGIL = "vigil"
@@ -39,7 +39,9 @@ _TOGETHER = 8
 _AHEAD = 4
 """Parcels that each process may have waiting."""
 
-Reason: TypeAlias = Literal["unreadable", "unlabelled", "excluded", "left out", "without group", "unjudged", "unused label"]
+Reason: TypeAlias = Literal[
+    "unreadable", "unlabelled", "excluded", "left out", "without group", "unjudged", "unused label"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +60,12 @@ class Disagreement:
 
     group: str
     run: str
+    recording: str
     label: Literal["violating", "benign"]
     verdict: Verdict
-    policies: tuple[str, ...]
+    by: GroupOf
     witnesses: tuple[Witness, ...]
-    exercised: tuple[str, ...]
+    exercised: tuple[tuple[str, str], ...]
     calls: int
     unseen: int
 
@@ -75,6 +78,18 @@ class Omission:
     what: str
     why: str = ""
     group: str = ""
+
+
+@dataclass(slots=True)
+class StatementCounts:
+    """Labelled runs of a group that put a statement to the test, that violate it, and of these the violating ones."""
+
+    group: str
+    policy: str
+    name: str
+    exercised: int = 0
+    violated: int = 0
+    rightly: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +127,7 @@ class Evaluation:
     """Runs that were read, each once."""
     times: Times
     growth: tuple[Growth, ...]
+    statements: tuple[StatementCounts, ...]
     broken: tuple[Diagnostic, ...] = ()
     """What kept recordings and labels from being read."""
     fault: bool = False
@@ -138,6 +154,7 @@ class _Tally:
     systems: dict[str, dict[str, Counts]]
     without: Sequence[str]
     baselines: Sequence[str]
+    statements: dict[tuple[str, str, str], StatementCounts]
     cases: list[Case] = field(default_factory=list)
     disagreements: list[Disagreement] = field(default_factory=list)
     omissions: list[Omission] = field(default_factory=list)
@@ -179,6 +196,12 @@ class _Tally:
             self.omissions.append(Omission(reason, found.run, said.why, judged.group))
             return
         self._count(VIGIL, judged.group, said.label, judged.verdict)
+        for policy, name in judged.exercised:
+            self.statements[judged.group, policy, name].exercised += 1
+        for witness in judged.witnesses:
+            counts = self.statements[judged.group, witness.policy, witness.statement]
+            counts.violated += 1
+            counts.rightly += said.label == "violating"
         for name, verdict in zip(self.without, judged.without, strict=True):
             self._count(name, judged.group, said.label, verdict)
         for name, answer in zip(self.baselines, judged.answers, strict=True):
@@ -187,14 +210,15 @@ class _Tally:
                 lost = Omission("unjudged", found.run, answer.why, judged.group)
                 self.unanswered.setdefault(name, []).append(lost)
         if judged.verdict is not None and (said.label == "violating") != (judged.verdict == "unsafe"):
-            policies = next(group.policies for group in self.corpus.groups if group.name == judged.group)
+            by = next(group for group in self.corpus.groups if group.name == judged.group)
             self.disagreements.append(
                 Disagreement(
                     judged.group,
                     found.run,
+                    found.recording,
                     said.label,
                     judged.verdict,
-                    policies,
+                    by,
                     judged.witnesses,
                     judged.exercised,
                     found.calls,
@@ -220,6 +244,7 @@ def evaluate(
     without: Sequence[frozenset[Part]] = (),
     baselines: bool = False,
     vocabulary: bool = False,
+    only: Sequence[str] = (),
     jobs: int | None = None,
     tools: Mapping[str, Tool] | None = None,
     params: Mapping[str, object] | None = None,
@@ -234,27 +259,40 @@ def evaluate(
     """
     asked = corpus.baselines if baselines else ()
     task = Task(
-        corpus.groups, corpus.reading, tools or {}, params or {}, tuple(without), asked, corpus.folder, vocabulary
+        corpus.groups,
+        corpus.reading,
+        tools or {},
+        params or {},
+        tuple(without),
+        asked,
+        corpus.folder,
+        tuple(only),
+        vocabulary,
     )
-    compiled = []
-    for group in corpus.groups:
-        begun = time.perf_counter()
-        load_group(group, task.params)
-        compiled.append(time.perf_counter() - begun)
-    labels, unused = _labels(corpus.groups)
+    compiled, statements = _compiled(task)
+    if unknown := set(only) - {name for _, _, name in statements}:
+        message = f"no policy has a statement `{min(unknown)}`"
+        raise InputError([Diagnostic.of("VGL005", message, Source(corpus.path, ""))])
+    idle = [group for group in corpus.groups if group.name not in compiled]
+    corpus = replace(corpus, groups=tuple(group for group in corpus.groups if group.name in compiled))
+    task = replace(task, groups=corpus.groups)
+    labels, rows = _labels(corpus.groups)
+    taken = {row.place for of in labels.values() for each in of.rows.values() for row in each}
     names = [name_of(parts) for parts in without]
     programs = [baseline.name for baseline in asked]
     empty = dict.fromkeys([group.name for group in corpus.groups], Counts())
     systems = {name: dict(empty) for name in (VIGIL, *names, *programs)}
-    tally = _Tally(corpus, labels, systems, names, programs)
+    tally = _Tally(corpus, labels, systems, names, programs, statements)
+    why = "the group has none of the statements that were asked for"
+    tally.omissions += [Omission("left out", group.name, why) for group in idle]
     for outcome in _outcomes(task, _pieces(corpus.groups, tally, watched), jobs):
         tally.add(outcome)
-    for group in corpus.groups:
-        for row in labels[group.name].unused() if group.name in labels else ():
-            tally.omissions.append(Omission("unused label", row.run, f"{row.place}: it names no run", group.name))
-    tally.omissions += [
-        Omission("left out", row.run, f"{row.place}: no group's `where-labels` matches the label") for row in unused
-    ]
+    used = {place for of in labels.values() for place in of.used}
+    for row in rows:
+        if row.place not in used:
+            known = row.place in taken
+            why = "it names no run" if known else "no group's `where-labels` matches it"
+            tally.omissions.append(Omission("unused label" if known else "left out", row.run, f"{row.place}: {why}"))
     tables = {name: figures.table(counts, corpus.bootstrap) for name, counts in tally.systems.items()}
     return Evaluation(
         corpus,
@@ -265,51 +303,67 @@ def evaluate(
         tuple(tally.omissions),
         {name: tuple(lost) for name, lost in tally.unanswered.items()},
         tally.runs,
-        Times(tuple(tally.abstract), tuple(compiled), tuple(tally.verify)),
+        Times(tuple(tally.abstract), tuple(compiled.values()), tuple(tally.verify)),
         tuple(_growth(tally.sizes)),
+        tuple(statements.values()),
         tuple(tally.broken),
         tally.fault,
     )
 
 
+def _compiled(task: Task) -> tuple[dict[str, float], dict[tuple[str, str, str], StatementCounts]]:
+    """The seconds that reading the policies of each group took, by its name, and their statements.
+
+    A group that has no statement that was asked for is in neither.
+
+    Raises:
+        InputError: the policies of a group cannot be used.
+    """
+    taken: dict[str, float] = {}
+    statements: dict[tuple[str, str, str], StatementCounts] = {}
+    for group in task.groups:
+        begun = time.perf_counter()
+        policies = load_group(group, task)
+        if policies:
+            taken[group.name] = time.perf_counter() - begun
+        for policy in policies:
+            for statement in policy.statements:
+                key = (group.name, policy.path, statement.name)
+                statements[key] = StatementCounts(*key)
+    return taken, statements
+
+
 def _labels(groups: Sequence[GroupOf]) -> tuple[dict[str, Labels], list[LabelRow]]:
-    """The labels of each group that has files of them, and the rows that are of none of these groups.
+    """The labels of each group that has files of them, and all rows of these files.
 
     Raises:
         InputError: a file cannot be read, or is none of labels.
     """
-    from vigil_lang.project.paths import data_paths
-
-    rows: dict[str, list[LabelRow]] = {}
-    taken: set[tuple[str, int]] = set()
+    read: dict[str, list[LabelRow]] = {}
     found: dict[str, Labels] = {}
     for group in groups:
         if not group.labels:
             continue
         own, matches = [], matcher(group.where_labels)
         for path in data_paths(group.labels):
-            if path not in rows:
-                rows[path] = list(read_rows(path))
-            for number, row in enumerate(rows[path]):
-                if matches(row.members):
-                    own.append(row)
-                    taken.add((path, number))
+            if path not in read:
+                read[path] = list(read_rows(path))
+            own += [row for row in read[path] if matches(row.members)]
         found[group.name] = Labels.of(own)
-    left = [row for path, of in rows.items() for number, row in enumerate(of) if (path, number) not in taken]
-    return found, left
+    return found, [row for rows in read.values() for row in rows]
 
 
 def _pieces(
     groups: Sequence[GroupOf], tally: _Tally, watched: Callable[[list[str]], Iterable[str]]
 ) -> Iterator[tuple[Piece, tuple[str, ...]]]:
     """What is to be judged, each once, with the groups that it may be of."""
-    sources: dict[tuple[str, str], list[str]] = {}
+    sources: dict[tuple[Layout, str], list[str]] = {}
     for group in groups:
         for path in files_of(group.layout, group.runs):
             sources.setdefault((group.layout, path), []).append(group.name)
-    of: dict[str, list[tuple[Any, tuple[str, ...]]]] = {}
-    for (layout, path), names in sources.items():
-        of.setdefault(path, []).append((layout, tuple(names)))
+    of: dict[str, list[tuple[Layout, tuple[str, ...]]]] = {}
+    for (layout, path), found in sources.items():
+        of.setdefault(path, []).append((layout, tuple(found)))
     for path in watched(list(of)):
         for layout, names in of[path]:
             try:
@@ -369,8 +423,3 @@ def _growth(sizes: Mapping[int, list[tuple[int, int]]]) -> Iterator[Growth]:
     for events in dict.fromkeys([*shared, *([longest] if longest else [])]):
         found = sizes[events]
         yield Growth(events, len(found), fmean(c for c, _ in found), fmean(n for _, n in found))
-
-
-def seen(omissions: Iterable[Omission]) -> Counter[Reason]:
-    """How many there are for each reason."""
-    return Counter(each.reason for each in omissions)

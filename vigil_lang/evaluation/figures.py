@@ -106,10 +106,7 @@ def table(counts: Mapping[str, Counts], bootstrap: Bootstrap) -> Table:
     A group's draws depend on the seed and its own name alone, so that the order of groups changes nothing.
     """
     every = list(counts.values())
-    drawn = [
-        _draws(each, Random(f"{bootstrap.seed}/{name}"), bootstrap.resamples)  # noqa: S311 - nothing secret
-        for name, each in counts.items()
-    ]
+    drawn = [_draws(each, Random(f"{bootstrap.seed}/{name}"), bootstrap.resamples) for name, each in counts.items()]
     rows = {
         name: _row(each, draws, bootstrap.confidence) for (name, each), draws in zip(counts.items(), drawn, strict=True)
     }

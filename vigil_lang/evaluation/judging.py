@@ -17,13 +17,13 @@ from vigil_lang.abstraction.files import KnownFiles
 from vigil_lang.abstraction.run import Options
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
 from vigil_lang.engines.effort import Effort
-from vigil_lang.engines.interface import Rule
 from vigil_lang.engines.smt.engine import SmtEngine
 from vigil_lang.engines.smt.solve import SolverDisagrees
 from vigil_lang.engines.smt.verify import verify
 from vigil_lang.evaluation.ablation import ablated_rules, ablated_trace
 from vigil_lang.evaluation.baseline import Answer, ask
 from vigil_lang.evaluation.labels import matcher
+from vigil_lang.project.paths import TESTS, policy_paths
 from vigil_lang.runs import load_traces, read_trace, usable
 from vigil_lang.semantics.policy import Policy, load_policy
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from vigil_lang.abstraction.tools import Tool
+    from vigil_lang.engines.interface import Rule
     from vigil_lang.evaluation.ablation import Part
     from vigil_lang.evaluation.corpus import Baseline, GroupOf, Reading
     from vigil_lang.evaluation.labels import Label
@@ -52,6 +53,8 @@ class Task:
     without: tuple[frozenset[Part], ...] = ()
     baselines: tuple[Baseline, ...] = ()
     folder: str = "."
+    only: tuple[str, ...] = ()
+    """Judge by these statements alone."""
     vocabulary: bool = False
 
 
@@ -79,8 +82,8 @@ class Judged:
     fault: bool = False
     """Whether it is this program's: the solver did not confirm a verdict."""
     witnesses: tuple[Witness, ...] = ()
-    exercised: tuple[str, ...] = ()
-    """The statements that the run puts to the test."""
+    exercised: tuple[tuple[str, str], ...] = ()
+    """The statements that the run puts to the test, each with its policy's path."""
     without: tuple[Verdict | None, ...] = ()
     answers: tuple[Answer, ...] = ()
     verified: float = 0.0
@@ -88,13 +91,14 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One run, with what each of its groups says of it.
+    """One run of a recording, with what each of its groups says of it.
 
     `label` is what its layout says. `vocabulary` has for some numbers of its events how many characters a model is
     shown of the vocabulary so far, and how many names of actions, kinds and arguments that has.
     """
 
     run: str
+    recording: str
     fields: Mapping[str, str]
     events: int
     calls: int
@@ -109,13 +113,13 @@ Outcome: TypeAlias = "Found | tuple[str, tuple[Diagnostic, ...]]"
 """A run, or what kept a recording, by its path, from being read."""
 
 
-def load_group(group: GroupOf, params: Mapping[str, object]) -> list[Policy]:
-    """The policies of a group, with its statements only.
+def load_group(group: GroupOf, task: Task) -> list[Policy]:
+    """The policies of a group, with those of its statements that the task asks for; none where it has none of these.
 
     Raises:
         InputError: one of them cannot be used, a statement is in none of them, or a param.
     """
-    policies = [load_policy(path, {**params, **group.params}) for path in group.policies]
+    policies = [load_policy(path, {**task.params, **group.params}) for path in policy_paths(group.policies, _is_test)]
     declared = {name for policy in policies for name in policy.declared}
     known = {statement.name for policy in policies for statement in policy.statements}
     source = Source(group.policies[0], "")
@@ -129,9 +133,13 @@ def load_group(group: GroupOf, params: Mapping[str, object]) -> list[Policy]:
         wrong.append(f"the policies of the group `{group.name}` have no statement to judge by")
     if wrong:
         raise InputError([Diagnostic.of("VGL005", message, source) for message in wrong])
-    if not group.statements:
-        return policies
-    return [replace(p, statements=tuple(s for s in p.statements if s.name in group.statements)) for p in policies]
+    chosen = known & set(group.statements or known) & set(task.only or known)
+    policies = [replace(p, statements=tuple(s for s in p.statements if s.name in chosen)) for p in policies]
+    return policies if chosen else []
+
+
+def _is_test(path: str) -> bool:
+    return path.endswith(TESTS)
 
 
 class Judge:
@@ -144,7 +152,7 @@ class Judge:
             InputError: as `load_group`.
         """
         self._task = task
-        self._groups = {group.name: _Group(group, load_group(group, task.params), task) for group in task.groups}
+        self._groups = {group.name: _Group(group, load_group(group, task), task) for group in task.groups}
         reading = task.reading
         shipped = None if reading.skills is None else Path(reading.skills)
         self._options = Options(
@@ -183,6 +191,7 @@ class Judge:
         seen = calls_seen(trace)
         return Found(
             run.path,
+            piece.path,
             fields,
             len(trace),
             seen.calls,
@@ -223,7 +232,7 @@ class _Group:
             self._name,
             verdict.verdict,
             witnesses=tuple(_witness(found) for found in verdict.statements if found.offending),
-            exercised=tuple(found.name for found in verdict.statements if not found.vacuous),
+            exercised=tuple((found.policy, found.name) for found in verdict.statements if not found.vacuous),
             without=without,
             answers=answers,
             verified=time.perf_counter() - begun,
@@ -251,7 +260,9 @@ def _vocabulary(trace: Trace) -> Iterator[tuple[int, int, int]]:
     from vigil_lang.draft.prompting.vocabulary import describe
     from vigil_lang.trace import Trace, observe
 
-    sizes = [1 << n for n in range(len(trace).bit_length()) if 1 << n < len(trace)] + ([len(trace)] if trace.events else [])
+    sizes = [1 << n for n in range(len(trace).bit_length()) if 1 << n < len(trace)] + (
+        [len(trace)] if trace.events else []
+    )
     for size in sizes:
         part = Trace(trace.events[:size], trace.run)
         signature = observe([part])

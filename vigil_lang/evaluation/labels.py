@@ -73,10 +73,10 @@ def matcher(where: Mapping[str, str]) -> Callable[[Mapping[str, str]], bool]:
 
 @dataclass(slots=True)
 class Labels:
-    """The labels of one group. `used` notes which rows have named a run."""
+    """The labels of one group. `used` has the places of those rows that have named a run."""
 
     rows: dict[tuple[str, ...], list[LabelRow]] = field(default_factory=dict)
-    used: set[tuple[str, ...]] = field(default_factory=set)
+    used: set[str] = field(default_factory=set)
     longest: int = 0
 
     @classmethod
@@ -92,16 +92,10 @@ class Labels:
     def say(self, path: str) -> Said | None:
         """What is said of a run, None where nothing is."""
         names = names_of(path, self.longest) & self.rows.keys()
-        self.used |= names
         rows = [row for name in sorted(names) for row in self.rows[name]]
+        self.used.update(row.place for row in rows)
         labels = {row.label for row in rows}
         if len(labels) > 1:
             some = ", ".join(f"{row.label} ({row.place})" for row in sorted(rows, key=lambda row: row.place)[:4])
             return Said(None, f"its labels contradict each other: {some}")
         return Said(labels.pop()) if labels else None
-
-    def unused(self) -> Iterator[LabelRow]:
-        """The rows that have named no run, in their order."""
-        for name, rows in self.rows.items():
-            if name not in self.used:
-                yield from rows

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -88,9 +89,13 @@ def _rows(path: str, read: Callable[[str, int, Row, bytes], Piece]) -> Iterator[
 def _agentdojo(path: str, number: int, row: Row, raw: bytes) -> Piece:
     """A run of AgentDojo's own log, or the same as tool events. Violating: an attack was made, and reached its goal."""
     fields = _texts(
-        row, suite=("suite_name", "suite"), pipeline=("pipeline_name", "pipeline"), user_task=("user_task_id", "user_task"),
-        injection_task=("injection_task_id", "injection_task"), attack=("attack_type", "attack"),
-    )  # fmt: skip
+        row,
+        suite=("suite_name", "suite"),
+        pipeline=("pipeline_name", "pipeline"),
+        user_task=("user_task_id", "user_task"),
+        injection_task=("injection_task_id", "injection_task"),
+        attack=("attack_type", "attack"),
+    )
     if fields.get("user_task", "").startswith("injection_task"):
         return Piece(path, number=number, left_out="it gives the attacker's task to the user: nobody is attacked")
     label = _STATED.get(str(row.get("label")))
@@ -109,7 +114,7 @@ def _tau_bench(path: str, number: int, row: Row, raw: bytes) -> Piece:
     """A result of tau-bench, or the same as tool events. Violating: the reward is less than 1, the task failed."""
     fields = _texts(row, domain=("domain",), model=("model",), task=("task_id",), trial=("trial",))
     reward = row.get("reward")
-    known = isinstance(reward, int | float) and not isinstance(reward, bool)
+    known = isinstance(reward, int | float | Decimal) and not isinstance(reward, bool)
     label: Label | None = ("violating" if reward < 1 else "benign") if known else None  # type: ignore[operator]
     return Piece(path, raw, number, fields, label)
 

@@ -23,6 +23,17 @@ def to_json(evaluation: Evaluation, *, times: bool) -> dict[str, Any]:
         "runs": evaluation.runs,
         "bootstrap": {"seed": how.seed, "resamples": how.resamples, "confidence": how.confidence},
         "systems": {name: _table(table) for name, table in evaluation.systems.items()},
+        "statements": [
+            {
+                "group": each.group,
+                "policy": each.policy,
+                "name": each.name,
+                "exercised": each.exercised,
+                "violated": each.violated,
+                "rightly": each.rightly,
+            }
+            for each in evaluation.statements
+        ],
         "cases": [
             {"group": case.group, "run": case.run, "label": case.label, "verdict": case.verdict}
             for case in evaluation.cases
@@ -79,7 +90,7 @@ def _disagreement(found: Disagreement) -> dict[str, Any]:
         "run": found.run,
         "label": found.label,
         "verdict": found.verdict,
-        "policies": list(found.policies),
+        "policies": list(found.by.policies),
         "witnesses": [
             {
                 "policy": witness.policy,
@@ -90,7 +101,7 @@ def _disagreement(found: Disagreement) -> dict[str, Any]:
             }
             for witness in found.witnesses
         ],
-        "exercised": list(found.exercised),
+        "exercised": [{"policy": policy, "statement": name} for policy, name in found.exercised],
         "calls": found.calls,
         "unseen": found.unseen,
     }

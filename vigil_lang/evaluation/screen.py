@@ -33,12 +33,14 @@ _NAME = 16
 """Columns of a name that stay where a table is too wide."""
 
 
-def print_evaluation(evaluation: Evaluation, console: Console, *, intervals: Intervals, times: bool) -> None:
+def print_evaluation(
+    evaluation: Evaluation, console: Console, *, intervals: Intervals, times: bool, statements: bool
+) -> None:
     """All of an evaluation, laid out for the width of the console."""
     head = Text(f"{visible(evaluation.corpus.name)}  ", "bold")
     for line in hanging(console, head, headline(evaluation)):
         console.print(line)
-    for sheet in sheets(evaluation, intervals=intervals, times=times):
+    for sheet in sheets(evaluation, intervals=intervals, times=times, statements=statements):
         console.print()
         for line in _sheet(sheet, console):
             console.print(line)
@@ -65,9 +67,7 @@ def print_evaluation(evaluation: Evaluation, console: Console, *, intervals: Int
 
 def _sheet(sheet: Sheet, console: Console) -> Iterator[Text]:
     names = [visible(row[0]) for row in sheet.rows]
-    widths = [
-        max(len(row[at]) for row in (sheet.heads, *sheet.rows)) for at in range(1, len(sheet.heads))
-    ]
+    widths = [max(len(row[at]) for row in (sheet.heads, *sheet.rows)) for at in range(1, len(sheet.heads))]
     left = console.width - sum(widths) - len(_GAP) * len(widths)
     longest = max(map(len, (*names, sheet.heads[0])))
     column = min(longest, max(left, _NAME))
@@ -87,10 +87,10 @@ def _line(name: str, cells: tuple[str, ...], widths: list[int]) -> str:
 
 
 def _disagreement(found: Disagreement, console: Console) -> Iterator[Text]:
-    kind = kind_of(found)
-    head = Text.assemble((f"{kind:<11}", "yellow" if found.label == "benign" else "red"), f"  {visible(found.group)}  ")
-    yield from hanging(console, head, shown_path(found.run))
-    pad = Text(" " * 13)
+    """Paths and commands stay on one line, to be copied."""
+    yield Text.assemble((kind_of(found), "yellow" if found.label == "benign" else "red"), f" in {visible(found.group)}")
+    yield Text(f"  {shown_path(found.run)}", "bold")
     for line in witnessed(found):
-        yield from hanging(console, pad, line)
-    yield from hanging(console, pad, command(found), "dim")
+        yield from hanging(console, Text("    "), line)
+    if told := command(found):
+        yield Text(f"  $ {told}", "dim")

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from vigil_lang.diagnostics.visible import shown_path, visible
-from vigil_lang.evaluation.evaluate import VIGIL, seen
+from vigil_lang.diagnostics.visible import as_argument, shown_path, visible
+from vigil_lang.evaluation.evaluate import VIGIL
 from vigil_lang.report.markdown import cell, code
 
 if TYPE_CHECKING:
@@ -30,16 +30,16 @@ SHOWN: tuple[Metric, ...] = ("precision", "recall", "f1", "bee")
 NONE = "–"
 Intervals: TypeAlias = Literal["none", "bee", "all"]
 
-OMITTED: dict[Reason, str] = {
-    "unreadable": "cannot be read",
-    "unjudged": "cannot be judged",
-    "unused label": "labels name no run",
-    "unlabelled": "have no label",
-    "without group": "belong to no group",
-    "excluded": "are excluded by their label",
-    "left out": "are left out",
+OMITTED: dict[Reason, tuple[str, str]] = {
+    "unreadable": ("recording cannot be read", "recordings cannot be read"),
+    "unjudged": ("run cannot be judged", "runs cannot be judged"),
+    "unused label": ("label names no run", "labels name no run"),
+    "unlabelled": ("run has no label", "runs have no label"),
+    "without group": ("run belongs to no group", "runs belong to no group"),
+    "excluded": ("run has the label `excluded`", "runs have the label `excluded`"),
+    "left out": ("left out", "left out"),
 }
-"""What is said of runs that count for no figure, what is at fault first."""
+"""What is said of one and of several that count for no figure, what is at fault first."""
 
 _TOLD = 5
 _MS = 1000
@@ -56,7 +56,7 @@ class Sheet:
     note: str = ""
 
 
-def sheets(evaluation: Evaluation, *, intervals: Intervals, times: bool) -> Iterator[Sheet]:
+def sheets(evaluation: Evaluation, *, intervals: Intervals, times: bool, statements: bool) -> Iterator[Sheet]:
     """The tables of an evaluation, those that have something to say."""
     names = (VIGIL, *evaluation.baselines)
     for name in names:
@@ -66,6 +66,8 @@ def sheets(evaluation: Evaluation, *, intervals: Intervals, times: bool) -> Iter
     without = [name for name in evaluation.systems if name not in names]
     if without:
         yield _ablations(evaluation, without)
+    if statements:
+        yield _statements(evaluation)
     if times:
         yield _stages(evaluation)
     if evaluation.growth:
@@ -85,7 +87,11 @@ def _figures(name: str, table: Table, intervals: Intervals, evaluation: Evaluati
         micro = table.micro
         blank = ("",) * (5 + lost)
         rows.append(
-            ("all runs (micro)", *_numbers(micro.counts, lost), *(_figure(micro.figures[m], m, intervals) for m in SHOWN))
+            (
+                "all runs (micro)",
+                *_numbers(micro.counts, lost),
+                *(_figure(micro.figures[m], m, intervals) for m in SHOWN),
+            )
         )
         rows.append(("groups (macro)", *blank, *(_figure(table.macro[m], m, intervals) for m in SHOWN)))
         sums = 2
@@ -94,12 +100,13 @@ def _figures(name: str, table: Table, intervals: Intervals, evaluation: Evaluati
 
 
 def _macro_note(table: Table) -> str:
-    """Which means are not over all groups."""
-    over = {HEADS[m]: table.macro[m].groups for m in SHOWN if table.macro[m].groups < len(table.groups)}
-    if not over:
+    """How many groups the means are over, where these are not all."""
+    over = {HEADS[m]: table.macro[m].groups for m in SHOWN}
+    every = len(table.groups)
+    if {every} == {*over.values()}:
         return ""
-    some = ", ".join(f"of {head} over {number or 'no'} group{'s' * (number != 1)}" for head, number in over.items())
-    return f"macro {some}: the others have nothing to divide by"
+    some = ", ".join(f"{head} {number}" for head, number in over.items())
+    return f"macro over the groups that have the figure, of {every}: {some}"
 
 
 def _systems(evaluation: Evaluation, names: Sequence[str], intervals: Intervals) -> Sheet:
@@ -108,7 +115,9 @@ def _systems(evaluation: Evaluation, names: Sequence[str], intervals: Intervals)
     for name in names:
         table = evaluation.systems[name]
         figures = [_figure(table.micro.figures[m], m, "none") for m in SHOWN[:-1]]
-        rows.append((name, *_numbers(table.micro.counts, True), *figures, _figure(table.macro["bee"], "bee", intervals)))
+        rows.append(
+            (name, *_numbers(table.micro.counts, True), *figures, _figure(table.macro["bee"], "bee", intervals))
+        )
     heads = ("system", "runs", "TP", "FP", "FN", "TN", "unjudged", *(HEADS[m] for m in SHOWN[:-1]), "macro BEE")
     return Sheet("systems", heads, tuple(rows))
 
@@ -126,6 +135,19 @@ def _ablations(evaluation: Evaluation, without: Sequence[str]) -> Sheet:
     return Sheet("ablations", heads, tuple(rows))
 
 
+def _statements(evaluation: Evaluation) -> Sheet:
+    """What each statement says of the labelled runs."""
+    several = len(evaluation.corpus.groups) > 1
+    rows = tuple(
+        (
+            f"{each.group}: {each.name}" if several else each.name,
+            *(f"{n:,}" for n in (each.exercised, each.violated, each.rightly)),
+        )
+        for each in evaluation.statements
+    )
+    return Sheet("statements", ("statement", "put to the test", "violated", "of these rightly"), rows)
+
+
 def _stages(evaluation: Evaluation) -> Sheet:
     """Table IV, in milliseconds."""
     times = evaluation.times
@@ -134,7 +156,13 @@ def _stages(evaluation: Evaluation) -> Sheet:
     whole = sum(means.values())
     per = {"abstract": "run", "compile": "group", "verify": "run and group"}
     rows = [
-        (name, per[name], f"{means[name] * _MS:.1f}", f"{max(taken, default=0) * _MS:.1f}", _percent(_of(means[name], whole)))
+        (
+            name,
+            per[name],
+            f"{means[name] * _MS:.1f}",
+            f"{max(taken, default=0) * _MS:.1f}",
+            _percent(_of(means[name], whole)),
+        )
         for name, taken in stages.items()
     ]
     rows.append(("end to end", "", f"{whole * _MS:.1f}", "", ""))
@@ -218,7 +246,7 @@ def witnessed(found: Disagreement) -> Iterator[str]:
         more = f" (and {_many(witness.events - 1, 'other event')})" if witness.events > 1 else ""
         yield f"{visible(witness.statement)} at {visible(witness.event)}: {visible(witness.message)}{more}"
     if not found.witnesses:
-        held = ", ".join(map(visible, found.exercised))
+        held = ", ".join(visible(name) for _, name in found.exercised)
         yield f"put to the test, and held: {held}" if held else "no statement was put to the test"
         if found.unseen:
             verb = "is" if found.unseen == 1 else "are"
@@ -226,36 +254,29 @@ def witnessed(found: Disagreement) -> Iterator[str]:
 
 
 def command(found: Disagreement) -> str:
-    """The call that explains a disagreement; of a recording with several runs it explains all."""
-    from shlex import quote
-
-    recording = found.run.partition("#")[0]
-    return " ".join(["vigil", "verify", *(quote(path) for path in (*found.policies, recording))])
+    """The call that explains a disagreement; empty where a recording is not read, or values are given, by the corpus
+    alone."""
+    by = found.by
+    if by.layout == "safeagentbench" or by.params:
+        return ""
+    judging = " ".join(["vigil verify", *map(as_argument, by.policies)])
+    chosen = "".join(f" --statement {as_argument(name)}" for name in by.statements)
+    recording, name = as_argument(found.recording), found.run[len(found.recording) + 1 :]
+    if not name:
+        return f"{judging} {recording}{chosen}"
+    return f"vigil abstract {recording} --run {as_argument(name)} | {judging} -{chosen}"
 
 
 def omitted(evaluation: Evaluation) -> Iterator[tuple[str, list[str], int]]:
     """For each reason why something counts for no figure: how many in words, some of them, and how many more."""
-    counts = seen(evaluation.omissions)
-    for reason, words in OMITTED.items():
-        if counts[reason]:
-            found = evaluation.of(reason)
-            noun = "" if reason == "unused label" else f"{_many(len(found), _noun(reason))} "
-            told = f"{len(found):,} {words}" if reason == "unused label" else f"{noun}{_verb(words, len(found))}"
-            yield told, [_omission(each) for each in found[:_TOLD]], len(found) - _TOLD
+    lists = [(words, evaluation.of(reason)) for reason, words in OMITTED.items()]
     for name, lost in evaluation.unanswered.items():
-        yield f"{visible(name)} said nothing of {_many(len(lost), 'run')}", [_omission(e) for e in lost[:_TOLD]], len(lost) - _TOLD
-
-
-def _noun(reason: Reason) -> str:
-    return "recording" if reason == "unreadable" else "run or label" if reason == "left out" else "run"
-
-
-def _verb(words: str, number: int) -> str:
-    if number != 1:
-        return words
-    for many, one in (("are ", "is "), ("have ", "has "), ("belong ", "belongs ")):
-        words = one + words.removeprefix(many) if words.startswith(many) else words
-    return words
+        said = f"of which `{visible(name)}` says nothing"
+        lists.append(((f"run {said}", f"runs {said}"), list(lost)))
+    for (one, several), found in lists:
+        if found:
+            told = f"{len(found):,} {one if len(found) == 1 else several}"
+            yield told, [_omission(each) for each in found[:_TOLD]], len(found) - _TOLD
 
 
 def _omission(each: Omission) -> str:
@@ -264,18 +285,16 @@ def _omission(each: Omission) -> str:
 
 
 def _many(number: int, noun: str) -> str:
-    if number == 1:
-        return f"1 {noun}"
-    return f"{number:,} {'runs and labels' if noun == 'run or label' else f'{noun}s'}"
+    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 # --- Markdown ------------------------------------------------------------------------------------------------------
 
 
-def markdown(evaluation: Evaluation, *, times: bool) -> str:
+def markdown(evaluation: Evaluation, *, times: bool, statements: bool) -> str:
     """The tables, disagreements and omissions as GitHub's Markdown."""
     parts = [f"## {code(evaluation.corpus.name)}\n", f"{headline(evaluation)}; {method(evaluation)}.\n"]
-    for sheet in sheets(evaluation, intervals="all", times=times):
+    for sheet in sheets(evaluation, intervals="all", times=times, statements=statements):
         if sheet.title:
             parts.append(f"### {code(sheet.title)}\n")
         parts.append(_markdown(sheet))
@@ -298,8 +317,9 @@ def _markdown(sheet: Sheet) -> str:
 
 
 def _told(found: Disagreement) -> str:
-    seen_ = "".join(f"  - {code(line)}\n" for line in witnessed(found))
-    return f"- {kind_of(found)} in {code(found.group)}: {code(shown_path(found.run))}\n{seen_}  - {code(command(found))}\n"
+    lines = [*witnessed(found), *filter(None, [command(found)])]
+    told = "".join(f"  - {code(line)}\n" for line in lines)
+    return f"- {kind_of(found)} in {code(found.group)}: {code(shown_path(found.run))}\n{told}"
 
 
 # --- LaTeX ---------------------------------------------------------------------------------------------------------
@@ -311,10 +331,10 @@ _SPECIAL = {
 }  # fmt: skip
 
 
-def latex(evaluation: Evaluation, *, times: bool) -> str:
+def latex(evaluation: Evaluation, *, times: bool, statements: bool) -> str:
     """The tables alone, for the package `booktabs`."""
     parts = [f"% {visible(evaluation.corpus.name)}: {headline(evaluation)}\n% {method(evaluation)}\n"]
-    for sheet in sheets(evaluation, intervals="all", times=times):
+    for sheet in sheets(evaluation, intervals="all", times=times, statements=statements):
         body = [_latex_row(row) for row in sheet.rows]
         if sheet.sums:
             body.insert(len(body) - sheet.sums, "\\midrule\n")

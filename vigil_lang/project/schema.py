@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from vigil_lang.project.settings import Table
 
 
-
 def schema() -> dict[str, Any]:
     """The schema of the configuration."""
     return schema_of(Configuration, "Vigil", {"code": _code()})
