@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os.path import dirname, normpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_args
 
 from msgspec import Meta, field
 
+from vigil_lang.abstraction.bounded_output import KEPT
 from vigil_lang.base import inputs
 from vigil_lang.base.files import read_source, real_path
 from vigil_lang.diagnostics import Diagnostic, InputError
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 Layout: TypeAlias = Literal["recordings", "agentdojo", "safeagentbench", "tau-bench", "skilllearnbench"]
 LAYOUTS: tuple[Layout, ...] = get_args(Layout)
+
+MAX_DRAWS = 1_000_000
+"""Groups times resamples: each draw is kept until the end."""
 
 _PATH = {"minLength": 1}
 PolicyPath: TypeAlias = Annotated[str, Meta(extra={"noun": "path", "check": "policy"}, extra_json_schema=_PATH)]
@@ -107,9 +111,7 @@ class Reading(Table, frozen=True):
         DataPath | None, _doc("The folder of the skills whose scripts the runs call by path.", "skills")
     ] = None
     inferred: Annotated[bool, _doc("Whether steps that are inferred from scripts are events.", False)] = True
-    keep_output: Annotated[int | None, _doc("How many characters of an output are kept.", 4096, ge=256, le=2**31)] = (
-        None
-    )
+    keep_output: Annotated[int, _doc("How many characters of an output are kept.", 4096, ge=256, le=2**31)] = KEPT
     allow_empty: Annotated[
         bool, _doc("Whether a run without events is judged, and one that was mostly not understood.", True)
     ] = False
@@ -178,15 +180,15 @@ def read_corpus(path: str, data: str | None = None) -> Corpus:
     source = read_source(path, MAX_BYTES)
     values, place = read_toml(source, "corpus")
     base = f"{dirname(path)}/" if dirname(path) else ""  # noqa: PTH120 - as it was typed
-    beside = Root(Path(path).parent, base)
-    given = beside if data is None else Root(Path(data), f"{data.rstrip('/') or '/'}/".replace("//", "/"))
+    beside = Root(Path(path).parent, base, "corpus")
+    given = beside if data is None else Root(Path(data), f"{data.rstrip('/')}/", "data")
     valid, findings = validated(CorpusFile, values, place, source, {"policy": beside, "data": given})
-    if findings:
-        raise InputError(findings)
+    if findings:  # a misspelt key would leave a default in force, and give figures of something else
+        raise InputError([replace(found, severity="error") for found in findings])
     file = CorpusFile(**valid)
     name = file.name or Path(path).stem
     groups = tuple(_resolved(group, file, base) for group in file.group or (Group(name=name),))
-    if wrong := [*_doubled(file, place, source), *_lacking(groups, place, source)]:
+    if wrong := [*_doubled(file, place, source), *_lacking(groups, place, source), *_many(file, place, source)]:
         raise InputError(wrong)
     folder = base or "."
     return Corpus(path, name, folder, groups, file.baseline, file.bootstrap, file.reading)
@@ -233,6 +235,16 @@ def _doubled(file: CorpusFile, place: Place, source: Source) -> Iterator[Diagnos
             if isinstance(row, Baseline) and not row.command:
                 yield Diagnostic.of("VGL005", "`command` names no program", source, at.members["command"].value)
             seen.add(row.name)
+
+
+def _many(file: CorpusFile, place: Place, source: Source) -> Iterator[Diagnostic]:
+    """More draws than a file may ask for."""
+    draws = file.bootstrap.resamples * max(len(file.group), 1)
+    if draws > MAX_DRAWS:
+        asked = f"{file.bootstrap.resamples:,} resamples of {len(file.group):,} groups"
+        message = f"{asked} are more than {MAX_DRAWS:,} draws"
+        at = place.members.get("bootstrap", place)
+        yield Diagnostic.of("VGL003", message, source, at.members.get("resamples", at).value)
 
 
 def _lacking(groups: tuple[GroupOf, ...], place: Place, source: Source) -> Iterator[Diagnostic]:

@@ -13,7 +13,17 @@ from vigil_lang.diagnostics import Diagnostic, InputError, Source
 from vigil_lang.evaluation import figures
 from vigil_lang.evaluation.ablation import name_of
 from vigil_lang.evaluation.figures import Counts, Table
-from vigil_lang.evaluation.judging import Found, Judge, Judged, Task, Verdict, judge_all, load_group, prepare
+from vigil_lang.evaluation.judging import (
+    Found,
+    Judge,
+    Judged,
+    Task,
+    Verdict,
+    judge_all,
+    load_group,
+    policy_files,
+    prepare,
+)
 from vigil_lang.evaluation.labels import Label, LabelRow, Labels, Said, matcher, read_rows
 from vigil_lang.evaluation.layouts import Piece, files_of, pieces_of
 from vigil_lang.project.paths import data_paths
@@ -273,8 +283,8 @@ def evaluate(
     if unknown := set(only) - {name for _, _, name in statements}:
         message = f"no policy has a statement `{min(unknown)}`"
         raise InputError([Diagnostic.of("VGL005", message, Source(corpus.path, ""))])
-    idle = [group for group in corpus.groups if group.name not in compiled]
-    corpus = replace(corpus, groups=tuple(group for group in corpus.groups if group.name in compiled))
+    idle = [group.name for group in corpus.groups if group.name not in compiled]
+    corpus = replace(corpus, groups=tuple(group for group, _ in compiled.values()))
     task = replace(task, groups=corpus.groups)
     labels, rows = _labels(corpus.groups)
     taken = {row.place for of in labels.values() for each in of.rows.values() for row in each}
@@ -284,7 +294,7 @@ def evaluate(
     systems = {name: dict(empty) for name in (VIGIL, *names, *programs)}
     tally = _Tally(corpus, labels, systems, names, programs, statements)
     why = "the group has none of the statements that were asked for"
-    tally.omissions += [Omission("left out", group.name, why) for group in idle]
+    tally.omissions += [Omission("left out", name, why) for name in idle]
     for outcome in _outcomes(task, _pieces(corpus.groups, tally, watched), jobs):
         tally.add(outcome)
     used = {place for of in labels.values() for place in of.used}
@@ -303,7 +313,7 @@ def evaluate(
         tuple(tally.omissions),
         {name: tuple(lost) for name, lost in tally.unanswered.items()},
         tally.runs,
-        Times(tuple(tally.abstract), tuple(compiled.values()), tuple(tally.verify)),
+        Times(tuple(tally.abstract), tuple(taken for _, taken in compiled.values()), tuple(tally.verify)),
         tuple(_growth(tally.sizes)),
         tuple(statements.values()),
         tuple(tally.broken),
@@ -311,26 +321,29 @@ def evaluate(
     )
 
 
-def _compiled(task: Task) -> tuple[dict[str, float], dict[tuple[str, str, str], StatementCounts]]:
-    """The seconds that reading the policies of each group took, by its name, and their statements.
+def _compiled(
+    task: Task,
+) -> tuple[dict[str, tuple[GroupOf, float]], dict[tuple[str, str, str], StatementCounts]]:
+    """Each group by its name, with the files of its policies and the seconds that reading these took; and statements.
 
-    A group that has no statement that was asked for is in neither.
+    A group that has no statement that was asked for is not among them.
 
     Raises:
         InputError: the policies of a group cannot be used.
     """
-    taken: dict[str, float] = {}
+    groups: dict[str, tuple[GroupOf, float]] = {}
     statements: dict[tuple[str, str, str], StatementCounts] = {}
     for group in task.groups:
         begun = time.perf_counter()
         policies = load_group(group, task)
         if policies:
-            taken[group.name] = time.perf_counter() - begun
+            taken = time.perf_counter() - begun
+            groups[group.name] = replace(group, policies=policy_files(group)), taken
         for policy in policies:
             for statement in policy.statements:
                 key = (group.name, policy.path, statement.name)
                 statements[key] = StatementCounts(*key)
-    return taken, statements
+    return groups, statements
 
 
 def _labels(groups: Sequence[GroupOf]) -> tuple[dict[str, Labels], list[LabelRow]]:

@@ -12,7 +12,6 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from vigil_lang.abstraction.bounded_output import KEPT
 from vigil_lang.abstraction.files import KnownFiles
 from vigil_lang.abstraction.run import Options
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
@@ -119,7 +118,7 @@ def load_group(group: GroupOf, task: Task) -> list[Policy]:
     Raises:
         InputError: one of them cannot be used, a statement is in none of them, or a param.
     """
-    policies = [load_policy(path, {**task.params, **group.params}) for path in policy_paths(group.policies, _is_test)]
+    policies = [load_policy(path, {**task.params, **group.params}) for path in policy_files(group)]
     declared = {name for policy in policies for name in policy.declared}
     known = {statement.name for policy in policies for statement in policy.statements}
     source = Source(group.policies[0], "")
@@ -138,8 +137,13 @@ def load_group(group: GroupOf, task: Task) -> list[Policy]:
     return policies if chosen else []
 
 
-def _is_test(path: str) -> bool:
-    return path.endswith(TESTS)
+def policy_files(group: GroupOf) -> tuple[str, ...]:
+    """The policies of a group: files and standard modules, no tests.
+
+    Raises:
+        InputError: VGL001 for a path that stands for nothing.
+    """
+    return tuple(policy_paths(group.policies, lambda path: path.endswith(TESTS)))
 
 
 class Judge:
@@ -156,7 +160,7 @@ class Judge:
         reading = task.reading
         shipped = None if reading.skills is None else Path(reading.skills)
         self._options = Options(
-            kept=KEPT if reading.keep_output is None else reading.keep_output,
+            kept=reading.keep_output,
             inferred=reading.inferred,
             files=lambda: KnownFiles(shipped),
             tools=dict(task.tools),

@@ -49,10 +49,12 @@ def validate(
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """Where paths of a kind start: a folder, and the same as paths are shown, with a slash at the end, or empty."""
+    """Where paths of a kind start: a folder, the same as paths are shown (with a slash at the end, or empty), and
+    what messages call that."""
 
     folder: Path
     base: str
+    what: str = "configuration"
 
 
 def validated(
@@ -216,9 +218,9 @@ class _Validator:
             message = "a path cannot be empty" if not value else "a path cannot hold a NUL character"
         elif value.startswith("~"):
             message = f"`~` is not expanded in `{_short(value)}`"
-            help_text = "paths are taken from the folder of the configuration"
+            help_text = f"paths are taken from the folder of the {root.what}"
         elif not _stays(value, root.folder):
-            message = f"`{_short(value)}` leads out of the project of the configuration"
+            message = f"`{_short(value)}` leads out of the project of the {root.what}"
         if message is not None:
             self._fail(message, place.value, help_text)
             return None
