@@ -34,7 +34,11 @@ WRONG = [
     ("‹[group]›\nname = 'a'", "`group` is a list of tables, not a table", None),
     ("[[group]]\nname = 'a'\nwhere = {suite = ‹1›}", "`group.where.suite` is a glob, not `1`", None),
     ("layout = ‹'agentdoj'›", "`layout` is one of", "did you mean `agentdojo`?"),
-    ("labels = [‹'../../l.jsonl'›]", "`../../l.jsonl` leads out of the project of the corpus", None),
+    (
+        "labels = [‹'../../l.jsonl'›]",
+        "`../../l.jsonl` leads out of the project of the corpus",
+        "`--data FOLDER` says where runs and labels are",
+    ),
     ("runs = [‹'/etc/passwd'›]", "`/etc/passwd` leads out of the project of the corpus", None),
     ("[reading]\nskills = ‹'/etc'›", "`/etc` leads out of the project of the corpus", None),
     ("[reading]\nkeep-output = ‹9›", "`reading.keep-output` is a whole number from 256 to", None),
@@ -105,6 +109,20 @@ def test_a_group_has_what_it_does_not_set_from_the_corpus(tmp_path: Path) -> Non
     assert (one.layout, other.layout) == ("tau-bench", "tau-bench")
     given_ = read_corpus(str(path), str(tmp_path / "data")).groups[0]
     assert (given_.policies[0], given_.runs) == (f"{folder}p.vgl", (f"{tmp_path}/data/r/*.json",))
+
+
+def test_no_link_leads_a_corpus_out(tmp_path: Path) -> None:
+    outside, inside = tmp_path / "outside", tmp_path / "inside"
+    outside.mkdir()
+    inside.mkdir()
+    (outside / "r.jsonl").write_text('{"action": "secret"}\n', encoding="utf-8")
+    (inside / "r.jsonl").symlink_to(outside / "r.jsonl")
+    (inside / "all").symlink_to(outside)
+    path = inside / "c.toml"
+    for runs in ("r.jsonl", "all/r.jsonl", "all"):
+        path.write_text(f'policies = ["p.vgl"]\nruns = ["{runs}"]\n', encoding="utf-8")
+        with pytest.raises(InputError, match="leads out of the project of the corpus"):
+            read_corpus(str(path))
 
 
 def test_without_groups_all_runs_are_one(tmp_path: Path) -> None:

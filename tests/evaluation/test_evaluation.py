@@ -1,9 +1,14 @@
-"""A corpus evaluated: each run counts once or is named with a reason, and verdicts are those of `vigil verify`."""
+"""A corpus evaluated: each run counts once or is named with a reason, and verdicts are those of `vigil verify`.
+
+RC.7-2 of spec.md.
+"""
 
 from __future__ import annotations
 
 import json
+import runpy
 from collections import Counter
+from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -16,12 +21,14 @@ from hypothesis import strategies as st
 import vigil_lang as vigil
 from vigil_lang.diagnostics import InputError, TooCostly
 from vigil_lang.engines.smt.solve import SolverDisagrees
+from vigil_lang.evaluation import evaluate as evaluating
 from vigil_lang.evaluation import judging
 from vigil_lang.evaluation.ablation import parts_of
 from vigil_lang.evaluation.corpus import read_corpus
 from vigil_lang.evaluation.evaluate import evaluate
-from vigil_lang.evaluation.figures import Counts
+from vigil_lang.evaluation.figures import Counts, macro
 from vigil_lang.evaluation.published import to_json
+from vigil_lang.ingest.canonical import dump_trace
 
 if TYPE_CHECKING:
     from vigil_lang.evaluation.evaluate import Evaluation
@@ -266,13 +273,15 @@ def test_no_run_and_no_label_is_left_out_without_a_word(cases: list[tuple[str, l
 
 
 def test_verdicts_and_witnesses_are_those_of_verify_run_by_run() -> None:
-    """The corpus of the examples, and by it every policy of examples/skills; in other processes, which take part."""
+    """The corpus of the examples, and by it every policy of examples/skills."""
     corpus = read_corpus(str(ROOT / "examples" / "eval" / "corpus.toml"))
-    found = evaluate(corpus, jobs=2)
+    found = evaluate(corpus)
     policies = {
         group.name: [vigil.load_policy(path) for path in judging.policy_files(group)] for group in corpus.groups
     }
     counted = Counter[tuple[str, str, str]]()
+    said = {group.name: Counts() for group in corpus.groups}
+    judge = runpy.run_path(str(ROOT / "examples" / "eval" / "judge.py"))["verdict"]
     for case in found.cases:
         verdict = vigil.verify(policies[case.group], vigil.load_trace(case.run))
         assert case.verdict == verdict.verdict
@@ -281,6 +290,11 @@ def test_verdicts_and_witnesses_are_those_of_verify_run_by_run() -> None:
             if (each.group, each.run) == (case.group, case.run):
                 offending = [(s.name, s.offending[0].event) for s in verdict.statements if s.offending]
                 assert [(w.statement, w.event) for w in each.witnesses] == offending
+        lines = BytesIO()
+        dump_trace(verdict.trace, lines.write)
+        said[case.group] = said[case.group].with_one(
+            violating=case.label == "violating", unsafe=judge(lines.getvalue().decode().splitlines()) == "unsafe"
+        )
     for name, row in found.systems["vigil"].groups.items():
         assert row.counts == Counts(
             counted[name, "violating", "unsafe"],
@@ -289,10 +303,24 @@ def test_verdicts_and_witnesses_are_those_of_verify_run_by_run() -> None:
             counted[name, "benign", "safe"],
         )
     assert len(found.cases) == 46
+    bees = [found.systems["vigil"].macro["bee"].value, macro(list(said.values()), "bee")[0]]
+    assert [f"{100 * bee:.1f} %" for bee in bees if bee is not None] == ["6.9 %", "48.6 %"]  # as docs/eval.md says
     assert [(Path(each.run).name, each.verdict) for each in found.disagreements] == [
         ("archive-opaque.json", "safe"),
         ("calendar-one.json", "unsafe"),
     ]
+
+
+@pytest.mark.slow
+def test_other_processes_come_to_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = {f"{n}.jsonl": (SAFE, UNSAFE, BROKEN)[n % 3] for n in range(12)}
+    path = corpus_in(tmp_path, runs, [(str(n), ("benign", "violating")[n % 2]) for n in range(10)])
+    alone = evaluated(path, without=parts_of(["structure"]))
+    monkeypatch.setattr(evaluating, "WORTH_A_PROCESS", 2)
+    monkeypatch.setattr(evaluating, "_TOGETHER", 3)
+    monkeypatch.setattr(evaluating, "_AHEAD", 1)
+    spread = evaluate(read_corpus(str(path)), jobs=2, without=parts_of(["structure"]))
+    assert to_json(spread, times=False) == to_json(alone, times=False)
 
 
 def test_every_run_of_the_examples_has_its_label() -> None:

@@ -181,7 +181,9 @@ def read_corpus(path: str, data: str | None = None) -> Corpus:
     values, place = read_toml(source, "corpus")
     base = f"{dirname(path)}/" if dirname(path) else ""  # noqa: PTH120 - as it was typed
     beside = Root(Path(path).parent, base, "corpus")
-    given = beside if data is None else Root(Path(data), f"{data.rstrip('/')}/", "data")
+    given = replace(beside, elsewhere="`--data FOLDER` says where runs and labels are")
+    if data is not None:
+        given = Root(Path(data), f"{data.rstrip('/')}/", "data")
     valid, findings = validated(CorpusFile, values, place, source, {"policy": beside, "data": given})
     if findings:  # a misspelt key would leave a default in force, and give figures of something else
         raise InputError([replace(found, severity="error") for found in findings])

@@ -30,7 +30,7 @@ from vigil_lang.project.paths import data_paths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from concurrent.futures import Future, ProcessPoolExecutor
+    from concurrent.futures import Executor, Future
 
     from vigil_lang.abstraction.tools import Tool
     from vigil_lang.evaluation.ablation import Part
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 VIGIL = "vigil"
 """The system whose verdicts are those of `vigil verify`."""
 
-WORTH_A_PROCESS = 24
+WORTH_A_PROCESS = 64
 """So many pieces are worth other processes."""
 
 _TOGETHER = 8
@@ -302,7 +302,9 @@ def evaluate(
         if row.place not in used:
             known = row.place in taken
             why = "it names no run" if known else "no group's `where-labels` matches it"
-            tally.omissions.append(Omission("unused label" if known else "left out", row.run, f"{row.place}: {why}"))
+            # The run may be of a group that has nothing to judge by.
+            reason: Reason = "unused label" if known and not idle else "left out"
+            tally.omissions.append(Omission(reason, row.run, f"{row.place}: {why}"))
     tables = {name: figures.table(counts, corpus.bootstrap) for name, counts in tally.systems.items()}
     return Evaluation(
         corpus,
@@ -411,7 +413,7 @@ def _chained(
 
 
 def _spread(
-    pool: ProcessPoolExecutor, pieces: Iterator[tuple[Piece, tuple[str, ...]]], ahead: int
+    pool: Executor, pieces: Iterator[tuple[Piece, tuple[str, ...]]], ahead: int
 ) -> Iterator[Outcome]:
     """Parcels of pieces given to processes, no more at once than `ahead`: a corpus may be larger than memory."""
     waiting: deque[Future[list[Outcome]]] = deque()

@@ -50,11 +50,12 @@ def validate(
 @dataclass(frozen=True, slots=True)
 class Root:
     """Where paths of a kind start: a folder, the same as paths are shown (with a slash at the end, or empty), and
-    what messages call that."""
+    what messages call that, with what to do where a path leads out of its project."""
 
     folder: Path
     base: str
     what: str = "configuration"
+    elsewhere: str | None = None
 
 
 def validated(
@@ -221,6 +222,7 @@ class _Validator:
             help_text = f"paths are taken from the folder of the {root.what}"
         elif not _stays(value, root.folder):
             message = f"`{_short(value)}` leads out of the project of the {root.what}"
+            help_text = root.elsewhere
         if message is not None:
             self._fail(message, place.value, help_text)
             return None
