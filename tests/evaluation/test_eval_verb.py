@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from evaluation_support import BASIC, corpus_in, run_of
 
+from vigil_lang.engines.smt.solve import SolverDisagrees
+from vigil_lang.evaluation import judging
 from vigil_lang.evaluation.tables import tex
 
 if TYPE_CHECKING:
@@ -170,6 +172,42 @@ def test_markdown_has_tables_disagreements_and_omissions(
     assert "| `a\\|b` | 2 | 0 | 1 | 1 | 0 | 0.0 [0.0, 0.0] |" in out
     assert "- miss in `a|b`: `runs/a.jsonl`\n  - `put to the test, and held: S, T`\n" in out
     assert "### `1 run has no label`\n\n- `runs/c.jsonl (a|b)`\n" in out
+
+
+def test_of_many_runs_some_are_named_and_of_a_mean_how_many_groups_it_is_over(
+    corpus: Callable[..., Path], vigil: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = '[[group]]\nname = "g"\n[[group]]\nname = "h"\nruns = ["runs/a.jsonl"]\n'
+    programs = '[[baseline]]\nname = "mute"\ncommand = ["true"]\n[bootstrap]\nresamples = 0\n'
+    runs = {**RUNS, **{f"n{n}.jsonl": SAFE for n in range(7)}}
+    path = corpus(runs, AGREE, f"{BASIC}{text}{programs}")
+    monkeypatch.chdir(path.parent)
+    note = "macro over the groups that have the figure, of 2: precision 1, recall 1, F1 1, BEE 1\n"
+    out = vigil("eval", "corpus.toml", "--baselines").out
+    means = [line.split() for line in out.splitlines() if line.startswith("groups (macro)")]
+    assert means[0] == ["groups", "(macro)", "100.0", "100.0", "100.0", "0.0"]
+    assert note in out
+    assert "\n7 runs have no label\n  runs/n0.jsonl (g)\n" in out
+    assert "\n  and 2 more: --format json has all\n" in out
+    assert "\n3 runs of which `mute` says nothing\n  runs/a.jsonl (g): it said nothing\n" in out
+    assert "\nfigures in percent\n" in out
+    told = vigil("eval", "corpus.toml", "--baselines", "--format", "markdown").out
+    assert "### `mute`\n\n| group | runs | TP | FP | FN | TN | unjudged |" in told
+    assert note in told
+    assert "- and 2 more\n" in told
+
+
+def test_an_unconfirmed_verdict_is_the_tools_fault(
+    corpus: Callable[..., Path], vigil: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def disagrees(*_: object) -> object:
+        raise SolverDisagrees("it says sat")
+
+    monkeypatch.setattr(judging, "verify", disagrees)
+    result = vigil("eval", corpus(RUNS, AGREE))
+    assert result.status == 3
+    assert "2 runs cannot be judged" in result.out
+    assert "the solver did not confirm the verdict: it says sat" in " ".join(result.out.split())
 
 
 def test_latex_shows_texts_as_they_are(corpus: Callable[..., Path], vigil: Callable[..., Result]) -> None:

@@ -116,6 +116,15 @@ def test_runs_that_no_group_takes_are_named(tmp_path: Path) -> None:
     assert [case.run.partition("#")[2] for case in found.cases] == ["r0"]
 
 
+def test_a_file_that_breaks_off_is_judged_up_to_there_and_named(tmp_path: Path) -> None:
+    row = json.dumps({"suite": "s", "events": [{"tool": "bad", "args": {"x": "1"}}]})
+    text = 'policies = ["p.vgl"]\nruns = ["runs"]\nlayout = "agentdojo"\n'
+    found = evaluated(corpus_in(tmp_path, {"r.jsonl": f'{row}\n{{"suite":\n'}, (), text))
+    assert [case.verdict for case in found.cases] == ["unsafe"]
+    assert [(each.reason, Path(each.what).name) for each in found.omissions] == [("unreadable", "r.jsonl")]
+    assert found.at_fault
+
+
 def test_a_run_may_be_of_several_groups_with_a_label_in_each(tmp_path: Path) -> None:
     text = f'{BASIC}[[group]]\nname = "s"\nstatements = ["S"]\nwhere-labels = {{ rule = "s" }}\n'
     text += '[[group]]\nname = "t"\nstatements = ["T"]\nwhere-labels = { rule = "t" }\n'
@@ -144,6 +153,7 @@ def test_a_statement_that_is_asked_for_is_all_that_judges(tmp_path: Path) -> Non
     [
         ('statements = ["X"]', "names the statement `X`, which is in none of its policies"),
         ("params = { y = 1 }", "names the param `y`, which is in none of its policies"),
+        ('policies = ["q.vgl"]', "have no statement to judge by"),
         ('policies = ["none.vgl"]', "there is no file or folder"),
         ('runs = ["none/"]', "there is no file or folder"),
         ('labels = ["none.jsonl"]', "there is no file or folder"),
@@ -154,6 +164,7 @@ def test_a_group_that_cannot_be_used_is_refused_before_anything_is_judged(
     group: str, message: str, tmp_path: Path
 ) -> None:
     path = corpus_in(tmp_path, {"a.jsonl": SAFE}, [("a", "benign")], f'{BASIC}[[group]]\nname = "g"\n{group}\n')
+    (tmp_path / "q.vgl").write_text("policy q\n", encoding="utf-8")
     with pytest.raises(InputError) as refused:
         evaluated(path)
     assert message in refused.value.diagnostics[0].message
@@ -244,7 +255,7 @@ RUNS = st.sampled_from([SAFE, UNSAFE, run_of("x"), BROKEN, '{"vigil_trace": 1}\n
 SAID = st.sampled_from(["violating", "benign", "excluded"])
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.lists(st.tuples(RUNS, st.lists(SAID, max_size=2)), min_size=1, max_size=6), st.integers(0, 2))
 def test_no_run_and_no_label_is_left_out_without_a_word(cases: list[tuple[str, list[str]]], stray: int) -> None:
     """Every file is a case or unreadable; every case has a label, or is named; counts are of the labelled ones."""
@@ -275,7 +286,7 @@ def test_no_run_and_no_label_is_left_out_without_a_word(cases: list[tuple[str, l
 def test_verdicts_and_witnesses_are_those_of_verify_run_by_run() -> None:
     """The corpus of the examples, and by it every policy of examples/skills."""
     corpus = read_corpus(str(ROOT / "examples" / "eval" / "corpus.toml"))
-    found = evaluate(corpus)
+    found = evaluate(corpus, without=parts_of(["arguments", "steps", "structure"]))
     policies = {
         group.name: [vigil.load_policy(path) for path in judging.policy_files(group)] for group in corpus.groups
     }
@@ -304,7 +315,10 @@ def test_verdicts_and_witnesses_are_those_of_verify_run_by_run() -> None:
         )
     assert len(found.cases) == 46
     bees = [found.systems["vigil"].macro["bee"].value, macro(list(said.values()), "bee")[0]]
-    assert [f"{100 * bee:.1f} %" for bee in bees if bee is not None] == ["6.9 %", "48.6 %"]  # as docs/eval.md says
+    recall = [table.micro.counts.value("recall") for table in found.systems.values()]
+    precision = found.systems["without structure"].micro.counts.value("precision")
+    told = [f"{100 * value:.1f} %" for value in [*bees, *recall, precision] if value is not None]
+    assert told == ["6.9 %", "48.6 %", "95.5 %", "13.6 %", "18.2 %", "95.5 %", "52.5 %"]  # as docs/eval.md says
     assert [(Path(each.run).name, each.verdict) for each in found.disagreements] == [
         ("archive-opaque.json", "safe"),
         ("calendar-one.json", "unsafe"),
