@@ -56,12 +56,17 @@ Reason: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One run in one group. Without a `label` it counts for no figure, and neither without a `verdict`."""
+    """One run in one group. Without a `label` it counts for no figure, and neither without a `verdict`.
+
+    `vacuous`: it puts no statement to the test. `unseen` is how many of its calls are not wholly seen.
+    """
 
     group: str
     run: str
     label: Label | None
     verdict: Verdict | None
+    vacuous: bool
+    unseen: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +200,8 @@ class _Tally:
 
     def _judged(self, found: Found, judged: Judged) -> None:
         said = self._label(judged.group, found)
-        self.cases.append(Case(judged.group, found.run, said.label, judged.verdict))
+        vacuous = judged.verdict is not None and not judged.exercised
+        self.cases.append(Case(judged.group, found.run, said.label, judged.verdict, vacuous, found.unseen))
         self.fault |= judged.fault
         if judged.verdict is None:
             self.omissions.append(Omission("unjudged", found.run, judged.why, judged.group))
@@ -412,9 +418,7 @@ def _chained(
     yield from rest
 
 
-def _spread(
-    pool: Executor, pieces: Iterator[tuple[Piece, tuple[str, ...]]], ahead: int
-) -> Iterator[Outcome]:
+def _spread(pool: Executor, pieces: Iterator[tuple[Piece, tuple[str, ...]]], ahead: int) -> Iterator[Outcome]:
     """Parcels of pieces given to processes, no more at once than `ahead`: a corpus may be larger than memory."""
     waiting: deque[Future[list[Outcome]]] = deque()
     try:

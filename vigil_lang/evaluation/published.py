@@ -35,7 +35,14 @@ def to_json(evaluation: Evaluation, *, times: bool) -> dict[str, Any]:
             for each in evaluation.statements
         ],
         "cases": [
-            {"group": case.group, "run": case.run, "label": case.label, "verdict": case.verdict}
+            {
+                "group": case.group,
+                "run": case.run,
+                "label": case.label,
+                "verdict": case.verdict,
+                "vacuous": case.vacuous,
+                "unseen": case.unseen,
+            }
             for case in evaluation.cases
         ],
         "disagreements": [_disagreement(each) for each in evaluation.disagreements],

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from vigil_lang.diagnostics.visible import as_argument, shown_path, visible
 from vigil_lang.evaluation.evaluate import VIGIL
 from vigil_lang.report.markdown import cell, code
+from vigil_lang.verdict.human import caveats
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -208,12 +209,17 @@ def _of(part: float, whole: float) -> float | None:
 
 
 def headline(evaluation: Evaluation) -> str:
-    """`AgentDojo: 726 runs, 726 labelled (180 violating, 546 benign), 4 groups`; a run counts once for each group."""
+    """`726 runs, 726 labelled (180 violating, 546 benign), 4 groups · in 5 not every call is wholly seen`.
+
+    A run counts as labelled once for each of its groups.
+    """
     counts = evaluation.systems[VIGIL].micro.counts
-    violating = sum(case.label == "violating" for case in evaluation.cases)
+    cases = [case for case in evaluation.cases if case.label in ("violating", "benign")]
+    violating = sum(case.label == "violating" for case in cases)
     told = f"{counts.labelled:,} labelled ({violating:,} violating, {counts.labelled - violating:,} benign)"
-    groups = len(evaluation.corpus.groups)
-    return f"{_many(evaluation.runs, 'run')}, {told}, {_many(groups, 'group')}"
+    groups = _many(len(evaluation.corpus.groups), "group")
+    doubts = caveats(sum(case.vacuous for case in cases), sum(case.unseen > 0 for case in cases))
+    return " · ".join([f"{_many(evaluation.runs, 'run')}, {told}, {groups}", *doubts])
 
 
 def method(evaluation: Evaluation) -> str:
