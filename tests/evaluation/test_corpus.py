@@ -45,6 +45,8 @@ WRONG = [
     ("[bootstrap]\nconfidence = ‹95›", "`bootstrap.confidence` is a number from 0.5 to 0.999, not `95`", None),
     ("[[baseline]]\nname = 'b'\ncommand = ‹'x'›", "`baseline.command` is a list of texts, not `'x'`", None),
     ("[[baseline]]\nname = 'b'\ncommand = ‹[]›", "`command` names no program", None),
+    ("[[baseline]]\nname = ‹'vigil'›\ncommand = ['x']", "`vigil` is what figures of the policies are called", None),
+    ("[[baseline]]\nname = ‹'without steps'›\ncommand = ['x']", "`without steps` is what figures of the", None),
     ("‹[[baseline]]›\nname = 'b'", "`baseline` needs `command`", None),
     (
         "[bootstrap]\nresamples = ‹100000›" + "".join(f"\n[[group]]\nname = 'g{n}'" for n in range(11)),

@@ -137,7 +137,9 @@ def _status(found: Evaluation, fail_over: float | None) -> int:
         return BAD_INPUT
     if fail_over is None:
         return FINDINGS if found.disagreements else CLEAN
-    table = found.systems["vigil"]
+    from vigil_lang.evaluation.corpus import VIGIL
+
+    table = found.systems[VIGIL]
     bee = table.macro["bee"].value
     beside = {name for name, row in table.groups.items() if row.figures["bee"].value is None}
     over = (bee is not None and bee > fail_over) or any(each.group in beside for each in found.disagreements)

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 Layout: TypeAlias = Literal["recordings", "agentdojo", "safeagentbench", "tau-bench", "skilllearnbench"]
 LAYOUTS: tuple[Layout, ...] = get_args(Layout)
 
+VIGIL = "vigil"
+"""The system whose verdicts are those of `vigil verify`."""
+
 MAX_DRAWS = 1_000_000
 """Groups times resamples: each draw is kept until the end."""
 
@@ -190,7 +193,7 @@ def read_corpus(path: str, data: str | None = None) -> Corpus:
     file = CorpusFile(**valid)
     name = file.name or Path(path).stem
     groups = tuple(_resolved(group, file, base) for group in file.group or (Group(name=name),))
-    if wrong := [*_doubled(file, place, source), *_lacking(groups, place, source), *_many(file, place, source)]:
+    if wrong := [*_at_fault(file, place, source), *_lacking(groups, place, source), *_many(file, place, source)]:
         raise InputError(wrong)
     folder = base or "."
     return Corpus(path, name, folder, groups, file.baseline, file.bootstrap, file.reading)
@@ -225,8 +228,8 @@ def _short(path: str) -> str:
     return "/".join([plain, *rest])
 
 
-def _doubled(file: CorpusFile, place: Place, source: Source) -> Iterator[Diagnostic]:
-    """Names that stand twice, whose rows could not be told apart, and baselines without a program."""
+def _at_fault(file: CorpusFile, place: Place, source: Source) -> Iterator[Diagnostic]:
+    """Names that stand twice or are taken, whose rows could not be told apart, and baselines without a program."""
     tables: tuple[tuple[str, Sequence[Group | Baseline]], ...] = (("group", file.group), ("baseline", file.baseline))
     for key, rows in tables:
         seen: set[str] = set()
@@ -236,6 +239,9 @@ def _doubled(file: CorpusFile, place: Place, source: Source) -> Iterator[Diagnos
                 yield Diagnostic.of("VGL005", message, source, at.members["name"].value)
             if isinstance(row, Baseline) and not row.command:
                 yield Diagnostic.of("VGL005", "`command` names no program", source, at.members["command"].value)
+            if isinstance(row, Baseline) and (row.name == VIGIL or row.name.startswith("without ")):
+                message = f"`{row.name}` is what figures of the policies are called"
+                yield Diagnostic.of("VGL005", message, source, at.members["name"].value)
             seen.add(row.name)
 
 

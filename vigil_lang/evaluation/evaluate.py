@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 from statistics import fmean
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -12,6 +13,7 @@ from vigil_lang.base.processes import can_spawn, processors, spawned
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
 from vigil_lang.evaluation import figures
 from vigil_lang.evaluation.ablation import name_of
+from vigil_lang.evaluation.corpus import VIGIL
 from vigil_lang.evaluation.figures import Counts, Table
 from vigil_lang.evaluation.judging import (
     Found,
@@ -37,9 +39,6 @@ if TYPE_CHECKING:
     from vigil_lang.evaluation.corpus import Corpus, GroupOf, Layout
     from vigil_lang.evaluation.judging import Outcome, Witness
 
-VIGIL = "vigil"
-"""The system whose verdicts are those of `vigil verify`."""
-
 WORTH_A_PROCESS = 64
 """So many pieces are worth other processes."""
 
@@ -48,6 +47,9 @@ _TOGETHER = 8
 
 _AHEAD = 4
 """Parcels that each process may have waiting."""
+
+ForGroups: TypeAlias = tuple[Piece, tuple[str, ...]]
+"""What is to be judged, with the names of the groups that it may be of."""
 
 Reason: TypeAlias = Literal[
     "unreadable", "unlabelled", "excluded", "left out", "without group", "unjudged", "unused label"
@@ -235,10 +237,10 @@ class _Tally:
                     said.label,
                     judged.verdict,
                     by,
-                    judged.witnesses,
-                    judged.exercised,
-                    found.calls,
-                    found.unseen,
+                    witnesses=judged.witnesses,
+                    exercised=judged.exercised,
+                    calls=found.calls,
+                    unseen=found.unseen,
                 )
             )
 
@@ -277,13 +279,13 @@ def evaluate(
     task = Task(
         corpus.groups,
         corpus.reading,
-        tools or {},
-        params or {},
-        tuple(without),
-        asked,
-        corpus.folder,
-        tuple(only),
-        vocabulary,
+        tools=tools or {},
+        params=params or {},
+        without=tuple(without),
+        baselines=asked,
+        folder=corpus.folder,
+        only=tuple(only),
+        vocabulary=vocabulary,
     )
     compiled, statements = _compiled(task)
     if unknown := set(only) - {name for _, _, name in statements}:
@@ -293,7 +295,6 @@ def evaluate(
     corpus = replace(corpus, groups=tuple(group for group, _ in compiled.values()))
     task = replace(task, groups=corpus.groups)
     labels, rows = _labels(corpus.groups)
-    taken = {row.place for of in labels.values() for each in of.rows.values() for row in each}
     names = [name_of(parts) for parts in without]
     programs = [baseline.name for baseline in asked]
     empty = dict.fromkeys([group.name for group in corpus.groups], Counts())
@@ -303,29 +304,22 @@ def evaluate(
     tally.omissions += [Omission("left out", name, why) for name in idle]
     for outcome in _outcomes(task, _pieces(corpus.groups, tally, watched), jobs):
         tally.add(outcome)
-    used = {place for of in labels.values() for place in of.used}
-    for row in rows:
-        if row.place not in used:
-            known = row.place in taken
-            why = "it names no run" if known else "no group's `where-labels` matches it"
-            # The run may be of a group that has nothing to judge by.
-            reason: Reason = "unused label" if known and not idle else "left out"
-            tally.omissions.append(Omission(reason, row.run, f"{row.place}: {why}"))
+    tally.omissions += _unused(rows, labels.values(), all_groups=not idle)
     tables = {name: figures.table(counts, corpus.bootstrap) for name, counts in tally.systems.items()}
     return Evaluation(
         corpus,
         tables,
         tuple(programs),
-        tuple(tally.cases),
-        tuple(tally.disagreements),
-        tuple(tally.omissions),
-        {name: tuple(lost) for name, lost in tally.unanswered.items()},
-        tally.runs,
-        Times(tuple(tally.abstract), tuple(taken for _, taken in compiled.values()), tuple(tally.verify)),
-        tuple(_growth(tally.sizes)),
-        tuple(statements.values()),
-        tuple(tally.broken),
-        tally.fault,
+        cases=tuple(tally.cases),
+        disagreements=tuple(tally.disagreements),
+        omissions=tuple(tally.omissions),
+        unanswered={name: tuple(lost) for name, lost in tally.unanswered.items()},
+        runs=tally.runs,
+        times=Times(tuple(tally.abstract), tuple(taken for _, taken in compiled.values()), tuple(tally.verify)),
+        growth=tuple(_growth(tally.sizes)),
+        statements=tuple(statements.values()),
+        broken=tuple(tally.broken),
+        fault=tally.fault,
     )
 
 
@@ -374,9 +368,22 @@ def _labels(groups: Sequence[GroupOf]) -> tuple[dict[str, Labels], list[LabelRow
     return found, [row for rows in read.values() for row in rows]
 
 
+def _unused(rows: Iterable[LabelRow], groups: Iterable[Labels], *, all_groups: bool) -> Iterator[Omission]:
+    """The rows that say nothing of any run. Where not `all_groups` are judged, their runs may be of another one."""
+    labels = list(groups)
+    used = {place for of in labels for place in of.used}
+    taken = {row.place for of in labels for each in of.rows.values() for row in each}
+    unused = taken - used
+    for row in rows:
+        if row.place in unused:
+            yield Omission("unused label" if all_groups else "left out", row.run, f"{row.place}: it names no run")
+        elif row.place not in taken:
+            yield Omission("left out", row.run, f"{row.place}: no group's `where-labels` matches it")
+
+
 def _pieces(
     groups: Sequence[GroupOf], tally: _Tally, watched: Callable[[list[str]], Iterable[str]]
-) -> Iterator[tuple[Piece, tuple[str, ...]]]:
+) -> Iterator[ForGroups]:
     """What is to be judged, each once, with the groups that it may be of."""
     sources: dict[tuple[Layout, str], list[str]] = {}
     for group in groups:
@@ -398,34 +405,26 @@ def _pieces(
                 tally.add((path, error.diagnostics))
 
 
-def _outcomes(task: Task, pieces: Iterator[tuple[Piece, tuple[str, ...]]], jobs: int | None) -> Iterator[Outcome]:
+def _outcomes(task: Task, pieces: Iterator[ForGroups], jobs: int | None) -> Iterator[Outcome]:
     """What judging the pieces comes to, in their order: in this process where they are few, else in several."""
     jobs = jobs or processors()
-    first = [found for _, found in zip(range(WORTH_A_PROCESS), pieces, strict=False)]
+    first = list(islice(pieces, WORTH_A_PROCESS))
+    every = chain(first, pieces)
     if jobs == 1 or len(first) < WORTH_A_PROCESS or not can_spawn():
         judge = Judge(task)
-        for piece, groups in _chained(first, pieces):
+        for piece, groups in every:
             yield from judge.outcomes(piece, groups)
         return
     with spawned(jobs, prepare, task) as pool:
-        yield from _spread(pool, _chained(first, pieces), jobs * _AHEAD)
+        yield from _spread(pool, every, jobs * _AHEAD)
 
 
-def _chained(
-    first: list[tuple[Piece, tuple[str, ...]]], rest: Iterator[tuple[Piece, tuple[str, ...]]]
-) -> Iterator[tuple[Piece, tuple[str, ...]]]:
-    yield from first
-    yield from rest
-
-
-def _spread(pool: Executor, pieces: Iterator[tuple[Piece, tuple[str, ...]]], ahead: int) -> Iterator[Outcome]:
+def _spread(pool: Executor, pieces: Iterator[ForGroups], ahead: int) -> Iterator[Outcome]:
     """Parcels of pieces given to processes, no more at once than `ahead`: a corpus may be larger than memory."""
     waiting: deque[Future[list[Outcome]]] = deque()
     try:
         while True:
-            while len(waiting) < ahead and (
-                parcel := [piece for _, piece in zip(range(_TOGETHER), pieces, strict=False)]
-            ):
+            while len(waiting) < ahead and (parcel := list(islice(pieces, _TOGETHER))):
                 waiting.append(pool.submit(judge_all, parcel))
             if not waiting:
                 return

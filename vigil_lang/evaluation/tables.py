@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from vigil_lang.diagnostics.visible import as_argument, shown_path, visible
-from vigil_lang.evaluation.evaluate import VIGIL
+from vigil_lang.evaluation.corpus import VIGIL
 from vigil_lang.report.markdown import cell, code
 from vigil_lang.verdict.human import caveats
 
