@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
+from vigil_lang.base.resources import resource
 from vigil_lang.diagnostics import InputError
 from vigil_lang.evaluation.corpus import LAYOUTS, Group, corpus_schema, read_corpus
 from vigil_lang.project.schema import schema_text
@@ -139,6 +140,7 @@ def test_the_stored_schema_is_the_tables() -> None:
     if os.environ.get("VIGIL_UPDATE"):
         STORED.write_text(text, encoding="utf-8")
     assert STORED.read_text(encoding="utf-8") == text
+    assert resource("corpus.schema.json") == STORED
     Draft7Validator.check_schema(json.loads(text))
 
 
