@@ -47,6 +47,7 @@ WRONG = [
     ("[[baseline]]\nname = 'b'\ncommand = ‹'x'›", "`baseline.command` is a list of texts, not `'x'`", None),
     ("[[baseline]]\nname = 'b'\ncommand = ‹[]›", "`command` names no program", None),
     ("[[baseline]]\nname = ‹'vigil'›\ncommand = ['x']", "`vigil` is what figures of the policies are called", None),
+    ("[[baseline]]\nname = ‹'verify'›\ncommand = ['x']", "`verify` is what figures of the policies", None),
     ("[[baseline]]\nname = ‹'without steps'›\ncommand = ['x']", "`without steps` is what figures of the", None),
     ("‹[[baseline]]›\nname = 'b'", "`baseline` needs `command`", None),
     (

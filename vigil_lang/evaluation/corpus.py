@@ -32,6 +32,9 @@ LAYOUTS: tuple[Layout, ...] = get_args(Layout)
 VIGIL = "vigil"
 """The system whose verdicts are those of `vigil verify`."""
 
+TAKEN = frozenset({VIGIL, "abstract", "compile", "verify", "end to end"})
+"""What no baseline can be called: its rows stand beside these."""
+
 MAX_DRAWS = 1_000_000
 """Groups times resamples: each draw is kept until the end."""
 
@@ -239,7 +242,7 @@ def _at_fault(file: CorpusFile, place: Place, source: Source) -> Iterator[Diagno
                 yield Diagnostic.of("VGL005", message, source, at.members["name"].value)
             if isinstance(row, Baseline) and not row.command:
                 yield Diagnostic.of("VGL005", "`command` names no program", source, at.members["command"].value)
-            if isinstance(row, Baseline) and (row.name == VIGIL or row.name.startswith("without ")):
+            if isinstance(row, Baseline) and (row.name in TAKEN or row.name.startswith("without ")):
                 message = f"`{row.name}` is what figures of the policies are called"
                 yield Diagnostic.of("VGL005", message, source, at.members["name"].value)
             seen.add(row.name)

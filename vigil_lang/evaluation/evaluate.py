@@ -111,11 +111,15 @@ class StatementCounts:
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """Seconds that stages took: of each run `abstract` and `verify`, of each group `compile` (Table IV)."""
+    """Seconds that stages took: of each run `abstract` and `verify`, of each group `compile` (Table IV).
+
+    `baselines` has by name how long each took for each run.
+    """
 
     abstract: tuple[float, ...]
     compile: tuple[float, ...]
     verify: tuple[float, ...]
+    baselines: Mapping[str, tuple[float, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +183,7 @@ class _Tally:
     broken: list[Diagnostic] = field(default_factory=list)
     abstract: list[float] = field(default_factory=list)
     verify: list[float] = field(default_factory=list)
+    asked: dict[str, list[float]] = field(default_factory=dict)
     sizes: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
     runs: int = 0
     fault: bool = False
@@ -223,6 +228,7 @@ class _Tally:
         for name, verdict in zip(self.without, judged.without, strict=True):
             self._count(name, judged.group, said.label, verdict)
         for name, answer in zip(self.baselines, judged.answers, strict=True):
+            self.asked.setdefault(name, []).append(answer.seconds)
             self._count(name, judged.group, said.label, answer.verdict)
             if answer.verdict is None:
                 lost = Omission("unjudged", found.run, answer.why, judged.group)
@@ -315,7 +321,12 @@ def evaluate(
         omissions=tuple(tally.omissions),
         unanswered={name: tuple(lost) for name, lost in tally.unanswered.items()},
         runs=tally.runs,
-        times=Times(tuple(tally.abstract), tuple(taken for _, taken in compiled.values()), tuple(tally.verify)),
+        times=Times(
+            tuple(tally.abstract),
+            tuple(taken for _, taken in compiled.values()),
+            tuple(tally.verify),
+            {name: tuple(taken) for name, taken in tally.asked.items()},
+        ),
         growth=tuple(_growth(tally.sizes)),
         statements=tuple(statements.values()),
         broken=tuple(tally.broken),

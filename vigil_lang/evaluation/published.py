@@ -59,6 +59,7 @@ def to_json(evaluation: Evaluation, *, times: bool) -> dict[str, Any]:
             "abstract": evaluation.times.abstract,
             "compile": evaluation.times.compile,
             "verify": evaluation.times.verify,
+            **evaluation.times.baselines,
         }
         found["seconds"] = {
             name: {"number": len(taken), "mean": fmean(taken) if taken else None, "most": max(taken, default=None)}
