@@ -55,6 +55,11 @@ WRONG = [
         "100,000 resamples of 11 groups are more than 1,000,000 draws",
         None,
     ),
+    (
+        "".join(f"[[‹group›]]\nname = '{n}'\n" if not n else f"[[group]]\nname = '{n}'\n" for n in range(1001)),
+        "1,001 groups are more than 1,000",
+        None,
+    ),
     ("name = 'a' ‹b›", "the corpus is no valid TOML:", None),
 ]
 

@@ -35,6 +35,8 @@ VIGIL = "vigil"
 TAKEN = frozenset({VIGIL, "abstract", "compile", "verify", "end to end"})
 """What no baseline can be called: its rows stand beside these."""
 
+MAX_GROUPS = 1_000
+
 MAX_DRAWS = 1_000_000
 """Groups times resamples: each draw is kept until the end."""
 
@@ -249,13 +251,17 @@ def _at_fault(file: CorpusFile, place: Place, source: Source) -> Iterator[Diagno
 
 
 def _many(file: CorpusFile, place: Place, source: Source) -> Iterator[Diagnostic]:
-    """More draws than a file may ask for."""
-    draws = file.bootstrap.resamples * max(len(file.group), 1)
-    if draws > MAX_DRAWS:
-        asked = f"{file.bootstrap.resamples:,} resamples of {len(file.group):,} groups"
-        message = f"{asked} are more than {MAX_DRAWS:,} draws"
+    """More groups, or draws for them, than a file may ask for."""
+    groups = len(file.group)
+    if groups > MAX_GROUPS:
+        yield Diagnostic.of(
+            "VGL003", f"{groups:,} groups are more than {MAX_GROUPS:,}", source, place.members["group"].key
+        )
+    elif file.bootstrap.resamples * groups > MAX_DRAWS:
+        asked = f"{file.bootstrap.resamples:,} resamples of {groups:,} groups"
         at = place.members.get("bootstrap", place)
-        yield Diagnostic.of("VGL003", message, source, at.members.get("resamples", at).value)
+        at = at.members.get("resamples", at)
+        yield Diagnostic.of("VGL003", f"{asked} are more than {MAX_DRAWS:,} draws", source, at.value)
 
 
 def _lacking(groups: tuple[GroupOf, ...], place: Place, source: Source) -> Iterator[Diagnostic]:
