@@ -99,7 +99,7 @@ def test_what_is_about_single_events_stays(requirement: core.Requirement) -> Non
         assert found == requirement
 
 
-@settings(max_examples=80)
+@settings(max_examples=150)
 @given(plain_policies(), plain_runs())
 def test_without_structure_nothing_that_a_trigger_begins_is_missed(text: str, events: tuple[Event, ...]) -> None:
     """A violation of a statement with a trigger is one without structure; and engines agree on what is left."""

@@ -28,6 +28,7 @@ OWN = {"--color", "--config", "--isolated", "--output", "--help"}
 """Options of every verb."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("screen", "status"), list(zip(SCREENS, STATUSES, strict=True)), ids=[line for line, _ in SCREENS]
 )

@@ -9,6 +9,7 @@ import time
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from io import BytesIO
+from itertools import count, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -25,6 +26,7 @@ from vigil_lang.evaluation.labels import matcher
 from vigil_lang.project.paths import TESTS, policy_paths
 from vigil_lang.runs import load_traces, read_trace, usable
 from vigil_lang.semantics.policy import Policy, load_policy
+from vigil_lang.trace.unseen import calls_seen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -99,7 +101,6 @@ class Found:
     run: str
     recording: str
     fields: Mapping[str, str]
-    events: int
     calls: int
     unseen: int
     abstracted: float
@@ -176,19 +177,17 @@ class Judge:
                 yield self._found(piece, trace, [self._groups[name] for name in groups], effort, taken)
                 begun = time.perf_counter()
         except InputError as error:
-            yield _called(piece, piece.path, None), error.diagnostics
+            yield _called(piece, None), error.diagnostics
 
     def _traces(self, piece: Piece) -> Iterable[Trace]:
         format_ = self._task.reading.format
         if piece.data is None:
             return load_traces(piece.path, format=format_, options=self._options)
         trace = read_trace(BytesIO(piece.data), piece.path, format_, self._options)
-        run = replace(trace.run, path=_called(piece, piece.path, trace.run.name), one_of_many=piece.number > 0)
+        run = replace(trace.run, path=_called(piece, trace.run.name), one_of_many=piece.number > 0)
         return usable([replace(trace, run=run)], self._options)
 
     def _found(self, piece: Piece, trace: Trace, groups: Sequence[_Group], effort: Effort, taken: float) -> Found:
-        from vigil_lang.trace.unseen import calls_seen
-
         run = trace.run
         own = {"path": run.path, "name": run.name, "source": run.source, "format": run.format}
         fields = {key: value for key, value in own.items() if value is not None} | dict(piece.fields)
@@ -197,7 +196,6 @@ class Judge:
             run.path,
             piece.path,
             fields,
-            len(trace),
             seen.calls,
             len(seen.unseen),
             taken,
@@ -250,8 +248,8 @@ class _Group:
         return "unsafe" if any(outcome.violations for outcome in outcomes) else "safe"
 
 
-def _called(piece: Piece, path: str, name: str | None) -> str:
-    return f"{path}#{name or piece.number}" if piece.number else path
+def _called(piece: Piece, name: str | None) -> str:
+    return f"{piece.path}#{name or piece.number}" if piece.number else piece.path
 
 
 def _witness(found: StatementVerdict) -> Witness:
@@ -264,10 +262,8 @@ def _vocabulary(trace: Trace) -> Iterator[tuple[int, int, int]]:
     from vigil_lang.draft.prompting.vocabulary import describe
     from vigil_lang.trace import Trace, observe
 
-    sizes = [1 << n for n in range(len(trace).bit_length()) if 1 << n < len(trace)] + (
-        [len(trace)] if trace.events else []
-    )
-    for size in sizes:
+    powers = takewhile(lambda size: size < len(trace), (1 << n for n in count()))
+    for size in [*powers, *([len(trace)] if trace.events else [])]:
         part = Trace(trace.events[:size], trace.run)
         signature = observe([part])
         names = len(signature.names()) + len({name for action in signature.actions.values() for name in action.args})
