@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from vigil_lang.engines.interface import Rule
 from vigil_lang.semantics import core
+from vigil_lang.semantics.range_restriction import unbound
 from vigil_lang.trace.event import MESSAGES, Trace
 
 if TYPE_CHECKING:
@@ -53,19 +54,41 @@ def single_event(requirement: core.Requirement) -> core.Requirement | None:
     """The requirement as a filter on single events has it; None where it is about no single event.
 
     What is about single events already stays. Of the others, whatever meets the part of the trigger that is about the
-    event itself is a violation.
+    event itself is a violation; tests of values that only other events give are forgotten with these.
     """
     if _is_single(requirement.theta):
         return requirement
     body = requirement.trigger or core.negated(requirement.theta)
     items = [item for item in (body.items if isinstance(body, core.And) else (body,)) if _is_single(item)]
-    about = tuple(item for item in items if not isinstance(item, core.Where))
-    if not about:
+    about: list[core.Theta] = [item for item in items if not isinstance(item, core.Where)]
+    while about:
+        theta = _forbidding(about)
+        loose = set(unbound(core.Requirement(theta, core.variables_of(theta), None)))
+        if not loose:
+            break
+        about = [kept for item in about if (kept := _without(item, loose)) is not None]
+    else:
         return None
-    known = {*core.variables_of(core.And(about))}
-    kept = (*about, *(i for i in items if isinstance(i, core.Where) and known.issuperset(core.variables_of(i))))
-    theta = core.Not(core.And(kept) if kept[1:] else kept[0])
+    known = {*core.variables_of(theta)}
+    on_values = [i for i in items if isinstance(i, core.Where) and known.issuperset(core.variables_of(i))]
+    theta = _forbidding([*about, *on_values])
     return core.Requirement(theta, core.variables_of(theta), None)
+
+
+def _forbidding(bodies: Sequence[core.Theta]) -> core.Theta:
+    return core.Not(core.And(tuple(bodies)) if bodies[1:] else bodies[0])
+
+
+def _without(body: core.Theta, variables: Set[str]) -> core.Theta | None:
+    """A body without what it says of some variables; None where nothing else is left."""
+    if variables.isdisjoint(core.variables_of(body)):
+        return body
+    match body:
+        case core.Holds(core.AndC(items)):
+            kept = tuple(item for item in items if variables.isdisjoint(core.variables_of(item)))
+            return core.Holds(core.AndC(kept), body.role, body.span) if kept else None
+        case _:
+            return None
 
 
 def _is_single(theta: core.Theta) -> bool:
