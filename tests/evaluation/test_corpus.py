@@ -134,6 +134,13 @@ def test_no_link_leads_a_corpus_out(tmp_path: Path) -> None:
             read_corpus(str(path))
 
 
+def test_standard_input_is_no_part_of_a_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "c.toml").write_text('policies = ["-"]\nruns = ["-"]\nlabels = ["-"]\n', encoding="utf-8")
+    (group,) = read_corpus("c.toml").groups
+    assert group.policies == group.runs == group.labels == ("./-",)
+
+
 def test_without_groups_all_runs_are_one(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(TOP, encoding="utf-8")

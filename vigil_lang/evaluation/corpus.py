@@ -225,7 +225,9 @@ def _resolved(group: Group, file: CorpusFile, base: str) -> GroupOf:
 
 
 def _short(path: str) -> str:
-    """The path without `..` between other names, where no link makes that another one."""
+    """The path without `..` between other names, where no link makes that another one; `-` is a file of that name."""
+    if path == "-":
+        return "./-"
     start, rest = parted(path)
     plain = normpath(start)
     if "[" in path or ".." not in start.split("/") or real_path(plain) != real_path(start):
