@@ -341,7 +341,7 @@ def test_other_processes_come_to_the_same(tmp_path: Path, monkeypatch: pytest.Mo
 def test_every_run_of_the_examples_has_its_label() -> None:
     """A run that is added to a folder of the corpus needs a row."""
     found = evaluate(read_corpus(str(ROOT / "examples" / "eval" / "corpus.toml")), only=["calendar_kept"], jobs=1)
-    rows = [json.loads(line) for line in (ROOT / "examples" / "eval" / "labels.jsonl").read_text("utf-8").splitlines()]
+    rows = [json.loads(line) for line in (ROOT / "examples" / "eval" / "labels.ndjson").read_text("utf-8").splitlines()]
     skills = {f"{path.parent.name}/{path.name}" for path in (ROOT / "examples" / "skills").glob("*/*.json*")}
     own = {f"runs/{path.name}" for path in (ROOT / "examples" / "eval" / "runs").iterdir()}
     assert {row["run"] for row in rows} == skills | own
