@@ -132,3 +132,14 @@ def test_together_they_leave_a_filter_on_names() -> None:
     assert unsafe(rules(text, "structure"), *events[:2])
     bare = ablated_trace(Trace.of(events), frozenset({"arguments"})).events
     assert not unsafe(rules(text, "structure"), *bare)
+
+
+def test_a_part_of_a_trigger_stays_where_another_one_loses_its_value() -> None:
+    """Of conditions that stand side by side, only the one whose value came from another event goes."""
+    field = core.Reads("f")
+    named = core.Holds(core.ActionIn(frozenset({"a"})), "trigger")
+    compared = core.Holds(core.Contains(field, "x"), "trigger")
+    given_by = core.Earlier(core.Holds(core.Equals(field, "x"), "scope"))
+    trigger = core.And((named, compared, given_by))
+    requirement = core.Requirement(core.Implies(trigger, core.Earlier(named)), ("x",), trigger)
+    assert single_event(requirement) == core.Requirement(core.Not(named), (), None)

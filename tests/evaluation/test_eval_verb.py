@@ -184,6 +184,8 @@ def test_of_many_runs_some_are_named_and_of_a_mean_how_many_groups_it_is_over(
     monkeypatch.chdir(path.parent)
     timed = published(vigil("eval", "corpus.toml", "--baselines", "--times", "--format", "json"))
     assert timed["seconds"]["mute"]["number"] == 3
+    stages = vigil("eval", "corpus.toml", "--baselines", "--times").out.partition("\nstages\n")[2].splitlines()
+    assert [line.split()[0] for line in stages[:6]] == ["stage", "abstract", "compile", "verify", "end", "mute"]
     note = "macro over the groups that have the figure, of 2: precision 1, recall 1, F1 1, BEE 1\n"
     out = vigil("eval", "corpus.toml", "--baselines").out
     means = [line.split() for line in out.splitlines() if line.startswith("groups (macro)")]
