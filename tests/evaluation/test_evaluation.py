@@ -125,6 +125,20 @@ def test_a_file_that_breaks_off_is_judged_up_to_there_and_named(tmp_path: Path) 
     assert found.at_fault
 
 
+def test_runs_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    """As trials of one task are, in a result of tau-bench."""
+    call = {"id": "c", "type": "function", "function": {"name": "bad", "arguments": '{"x": "1"}'}}
+    traj = [{"role": "user", "content": "x"}, {"role": "assistant", "content": None, "tool_calls": [call]}]
+    rows = [{"task_id": 0, "reward": 1.0, "info": {}, "traj": traj, "trial": trial} for trial in range(2)]
+    text = 'policies = ["p.vgl"]\nruns = ["runs"]\nlayout = "tau-bench"\n'
+    found = evaluated(corpus_in(tmp_path, {"r.json": json.dumps(rows, indent=2)}, (), text))
+    assert [Path(case.run).name for case in found.cases] == ["r.json#0", "r.json#0~2"]
+    assert [(each.name, Path(each.run).name) for each in found.disagreements] == [
+        ("0", "r.json#0"),
+        ("0", "r.json#0~2"),
+    ]
+
+
 def test_a_run_may_be_of_several_groups_with_a_label_in_each(tmp_path: Path) -> None:
     text = f'{BASIC}[[group]]\nname = "s"\nstatements = ["S"]\nwhere-labels = {{ rule = "s" }}\n'
     text += '[[group]]\nname = "t"\nstatements = ["T"]\nwhere-labels = { rule = "t" }\n'

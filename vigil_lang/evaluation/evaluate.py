@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import deque
+from collections import Counter, deque
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from statistics import fmean
@@ -78,6 +78,8 @@ class Disagreement:
     group: str
     run: str
     recording: str
+    name: str
+    """What the run is called in its recording; empty where that holds no other."""
     label: Literal["violating", "benign"]
     verdict: Verdict
     by: GroupOf
@@ -187,6 +189,8 @@ class _Tally:
     sizes: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
     runs: int = 0
     fault: bool = False
+    paths: Counter[str] = field(default_factory=Counter)
+    """How many runs of a path there were: a recording may give several one name."""
 
     def add(self, outcome: Outcome) -> None:
         """Take in a run, or what could not be read."""
@@ -196,27 +200,30 @@ class _Tally:
             self.omissions.append(Omission("unreadable", path, findings[0].message))
             return
         self.runs += 1
+        self.paths[outcome.run] += 1
+        again = self.paths[outcome.run]
+        called = f"{outcome.run}~{again}" if again > 1 else outcome.run
         self.abstract.append(outcome.abstracted)
         for events, characters, names in outcome.vocabulary:
             self.sizes.setdefault(events, []).append((characters, names))
         if not outcome.judged:
             why = "no group's `where` matches its fields"
-            self.omissions.append(Omission("without group", outcome.run, why))
+            self.omissions.append(Omission("without group", called, why))
         for judged in outcome.judged:
-            self._judged(outcome, judged)
+            self._judged(outcome, judged, called)
 
-    def _judged(self, found: Found, judged: Judged) -> None:
+    def _judged(self, found: Found, judged: Judged, called: str) -> None:
         said = self._label(judged.group, found)
         vacuous = judged.verdict is not None and not judged.exercised
-        self.cases.append(Case(judged.group, found.run, said.label, judged.verdict, vacuous, found.unseen))
+        self.cases.append(Case(judged.group, called, said.label, judged.verdict, vacuous, found.unseen))
         self.fault |= judged.fault
         if judged.verdict is None:
-            self.omissions.append(Omission("unjudged", found.run, judged.why, judged.group))
+            self.omissions.append(Omission("unjudged", called, judged.why, judged.group))
         else:
             self.verify.append(judged.verified)
         if said.label is None or said.label == "excluded":
             reason: Reason = "unlabelled" if said.label is None else "excluded"
-            self.omissions.append(Omission(reason, found.run, said.why, judged.group))
+            self.omissions.append(Omission(reason, called, said.why, judged.group))
             return
         self._count(VIGIL, judged.group, said.label, judged.verdict)
         for policy, name in judged.exercised:
@@ -231,15 +238,16 @@ class _Tally:
             self.asked.setdefault(name, []).append(answer.seconds)
             self._count(name, judged.group, said.label, answer.verdict)
             if answer.verdict is None:
-                lost = Omission("unjudged", found.run, answer.why, judged.group)
+                lost = Omission("unjudged", called, answer.why, judged.group)
                 self.unanswered.setdefault(name, []).append(lost)
         if judged.verdict is not None and (said.label == "violating") != (judged.verdict == "unsafe"):
             by = next(group for group in self.corpus.groups if group.name == judged.group)
             self.disagreements.append(
                 Disagreement(
                     judged.group,
-                    found.run,
+                    called,
                     found.recording,
+                    found.run[len(found.recording) + 1 :],
                     said.label,
                     judged.verdict,
                     by,

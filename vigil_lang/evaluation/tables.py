@@ -272,10 +272,10 @@ def command(found: Disagreement) -> str:
         return ""
     judging = " ".join(["vigil verify", *map(as_argument, by.policies)])
     chosen = "".join(f" --statement {as_argument(name)}" for name in by.statements)
-    recording, name = as_argument(found.recording), found.run[len(found.recording) + 1 :]
-    if not name:
+    recording = as_argument(found.recording)
+    if not found.name:
         return f"{judging} {recording}{chosen}"
-    return f"vigil abstract {recording} --run {as_argument(name)} | {judging} -{chosen}"
+    return f"vigil abstract {recording} --run {as_argument(found.name)} | {judging} -{chosen}"
 
 
 def omitted(evaluation: Evaluation) -> Iterator[tuple[str, list[str], int]]:
