@@ -1,4 +1,7 @@
-"""What a sentence demands: the patterns by which it does, and those by which it only seems to."""
+"""What a sentence demands by itself: the patterns by which it does, and those by which it only seems to.
+
+What headings and leads make of a sentence is told by the patterns in `contexts`.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +9,28 @@ import re
 from functools import lru_cache
 
 from vigil_lang.english.sentences import CODE, SPOKEN
-from vigil_lang.english.words import word_list
+from vigil_lang.english.words import NUMBERS, word_list
 
 _IMPERATIVES = word_list("imperatives")
 
 
-def _any(*patterns: str) -> re.Pattern[str]:
+def any_of(*patterns: str) -> re.Pattern[str]:
+    """One of the patterns, in capitals or not."""
     return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
 
 
 # `work` begins as many descriptions (`Work items are …`) as instructions.
-_VERB = rf"(?:re-)?(?:(?:{'|'.join(sorted(_IMPERATIVES))})\b|work (?=(?:only|in|inside|within|from|on|with)\b))"
+_VERB = rf"(?:re-)?(?:(?:{'|'.join(sorted(_IMPERATIVES))})\b|structure (?=(?:each|every|the|your)\b)|work (?=(?:only|in|inside|within|from|on|with)\b))"
 _DOING = rf"(?:{'|'.join(sorted({verb.removesuffix('e') for verb in _IMPERATIVES}))})\w?ing\b"
 _ACTS = (
     r"(?:(?:force[- ])?push(?:es)?|merges?|deploy(?:s|ments?)?|releases?|deletions?|uploads?|rebases?|installs|"
     r"installations?|migrations?)"
 )
+_COUNT = rf"(?:\d[\d,.]*|{'|'.join(NUMBERS)})\b"
+_MOST = r"(?:at most|no more than|not more than|at least|no fewer than|(?:a )?(?:max|min)(?:imum)?\.?(?: of)?|exactly)"
+_EACH = r"(?:each|every|any|all)"
+_DONE = r"(?:\w+ed|run|made|done|kept|taken|sent|written|put|built|read|set|shown|drawn)"
+_PASSED = r"(?:passing|successful|green|clean|valid|fresh|prior|previous|second|signed|approved|written|explicit)"
 _ADVERBS = r"(?:also|always|only|first|then|please|immediately|explicitly)"
 _WHERE = r"(?:(?:if|when|while|for|in|on|with|after|before|once)\b[^,:;]{1,160}, (?:then )?)?"
 _TEXT = r"(?:[^.]|\.(?=\w))"
@@ -41,7 +50,7 @@ STRONG = (
         rf"|^(?:Use|Write|Put|Set|{'|'.join(v.capitalize() for v in ('call', 'pass', 'send', 'store', 'run'))})\b"
         r"[^.;]{1,200}\((NOT)\b|\bbut (?:use|put|set|write)\b[^.;]{1,200}\(NOT\b",
     ),
-    _any(
+    any_of(
         r"\bmust(?:n['’]t)?\b(?!-|\s+(?:have\s+)?been\b)",
         r"\bshall(?: not)?\b",
         r"\bnever\b(?!-|\s+(?:mind|been|happens?|existed|got|seen))",
@@ -69,7 +78,7 @@ STRONG = (
         rf"\bha(?:s|ve) to be\b|\b{_WHO}(?: is| are|['’]re) (?:not )?to {_VERB}|"
         r"\b(?:is|are) (?:only )?to be (?:\w+ed|done|kept|made|put|run|sent|set|written)\b",
         rf"{_BEGINS}(?:ensure|make (?:absolutely )?sure|be sure|make certain|take care|guarantee|confirm that|"
-        r"verify that|check that)\b",
+        r"verify that|check that|validate that)\b",
         r"\bonly (?:after|once)\b|\bonly ever\b|\bunder no circumstances\b|\bat all times\b|\bwithout exception\b",
         r"\bno exceptions\b",
         rf"{_BEGINS}(?:refuse|abort|halt|stop and (?:ask|inform|notify|report|tell|wait)|escalate)\b",
@@ -77,17 +86,43 @@ STRONG = (
         r"(?:is|are|was|were|exists?|works?|has|have|supports?|passe[sd]|succeeded)\b",
         rf"(?:{_BEGINS}|→\s*)ask\b(?! (?:yourself|about|questions)\b)|\b(?:agent|assistant) (?:asks|prompts)\b",
         rf"{_BEGINS}(?:remember to|do not forget|don['’]t forget)\b|\bonly then\b",
-        r"\bno \w[\w /-]{0,40} without\b|^no\b[^.]{0,80}\b(?:allowed|permitted|unless|until)\b",
+        r"\bno \w[\w /-]{0,40} without\b|^no\b[^.]{0,80}\b(?:allowed|permitted|unless|until|before)\b",
+        # Amounts, unless they say what a thing has or takes: `At least 4 GB of memory`.
+        rf"^(?:(?:hard|strict) (?:limit|cap)s?: ?|{_MOST} ){_COUNT}(?![^.]*\b(?:[kmgt]i?b|ram|memory|cpus?|cores?|"
+        r"gpus?|disk|supported|returned|available|listed|shown)\b)",
+        rf"\b(?:stays?|remains?) (?:always |strictly )?(?:under|below|above|inside|within|at or (?:under|below)) [$€£]?"
+        rf"(?:{_COUNT}|the (?:limit|budget|cap|quota|threshold)\b)|\b(?:does|do)(?: not|n['’]t) exceed\b",
+        r"\bwith(?:in)? (?:these|the following) (?:hard |strict )?(?:limits|restrictions|constraints)\b",
+        # What every such thing has before it.
+        rf"^{_EACH} [^.;:]{{1,120}}?\b(?:needs|requires|goes through|waits for) (?:an?|the|at least|{_COUNT})",
+        rf"\b(?:needs?|requires?) [^.;:]{{1,80}}?\b(?:first|beforehand|in advance)\b(?! \w)",
+        rf"\b(?:needs?|requires?|(?:is|are|be) (?:\w+ )?(?:preceded|followed|backed) by) (?:an?|the|{_COUNT}) {_PASSED}\b",
+        rf"^{_EACH} [^.;:]{{1,120}}?\b(?:preceded|followed|accompanied|approved|reviewed|confirmed|backed|signed) by\b|"
+        r"\balways (?:preceded|followed|accompanied) by\b",
+        rf"\b(?:is|are|gets?) (?:\w+ly |always |first |also |only )?{_DONE}\b[^.;:]{{0,80}}? (?:before|prior to) {_EACH}\b",
+        rf"\b(?:comes?|goes|happens?|runs?) (?:only |always )?before {_EACH}\b|\bprecedes? {_EACH}\b",
+        r"\bshould (?:only |always |first )?be \w+[^.;:]{1,100}? (?:before|after|only|prior to|unless|until)\b",
+        r"\b(?:belongs?|goes?) only\b|\bonly (?:belongs?|goes?)\b|"
+        r"(?:^|[,;:—–]\s*)use `…` (?:and |but )?not (?:bare |plain |raw )?`…`",
+        # `After three failures in a row ask`, without a comma.
+        r"^(?:after|before|once)\b[^,:.]{2,120}?(?<!users)(?<!user)(?<!they)(?<!you)(?<!people)(?<!who)(?<!to) "
+        r"(?:please )?(?:ask|stop|abort|halt|escalate|give up|roll back)\b",
+        r"^(?:if|when|on)\b[^,:.]{0,120}?\b(?:fail(?:s|ed|ures?)?|errors?|breaks|missing|unclear|unsure|doubt|ambiguous) "
+        r"(?:please )?(?:ask|stop|abort|halt|escalate|give up|roll back)\b",
+    ),
+    re.compile(
+        rf"^(?i:{_WHERE}(?:always |then )?{_VERB})[^.;:]{{0,120}}?\b(?:ONLY|EXACTLY|EVERY|BEFORE|FIRST)\b(?!-)"
+        r"|^(?i:critical|mandatory|warning|caution|danger|important|rule)\s*[:!—–-][^.]{1,160}\bNOT\b",
     ),
 )
 """What makes a sentence an obligation by itself, once `MERE` is taken out of it."""
 
-ALONE = _any(
+ALONE = any_of(
     r"(?:always|do not|don['’]t|forbidden|mandatory|must(?: not)?|never|no exceptions|prohibited|required)[^\w:]*"
 )
 """Such a word with nothing that it asks for, unless it introduces a list."""
 
-MERE = _any(
+MERE = any_of(
     r"\bmust-\w+|\b(?:if|or) (?:you|we|they|it) (?:absolutely )?(?:must|need to|have to)\b",
     r"\b(?:do not|don['’]t|does not|doesn['’]t|did not|won['’]t|will not|never|no longer|no|may|might|would|without|as|"
     r"when(?:ever)? you|if (?:you|the user|they|we))\s+(?:need|needs|have|has|having|needing)\s+to\b",
@@ -113,8 +148,9 @@ _FIRST = (
     r"(?:before|prior to|after|once|at the (?:end|start|beginning)\b|upon|immediately after|"
     r"when (?:done|finished|complete)|whenever|(?:every|each|any) time|unless)"
 )
+_CHECKS = "check|verify|confirm|look|read|ask|find out|inspect|see whether|determine|validate"
 _HALT = r"(?:stop|abort|halt|refuse|reject|escalate)"
-ORDER = _any(
+ORDER = any_of(
     rf"^{_FIRST}[^,:]{{0,160}}[,:]\s+(?:\w+ly |also |always |then |first )?{_VERB}",
     rf"^{_WHERE}(?:\w+ly |first,? |then,? |always )?(?!name\b){_VERB}(?!:){_TEXT}{{0,200}}?\b"
     r"(?:before|prior to|after (?!all\b|that\b|which\b)|whenever|(?:each|every|any) time)\b",
@@ -129,80 +165,45 @@ ORDER = _any(
     rf"^{_WHERE}(?:use|submit|write|read|store|stage|run|call|pass|put|set)\b{_TEXT}{{1,160}}"
     r", not (?!just\b|only\b|merely\b|necessarily\b)\S",
     r"^use `…` (?:instead of|rather than) `…`(?! (?:as|because|since|so)\b)",
+    rf"^(?:first(?:ly| of all)?,? |(?:in|for|with) [^,:;.]{{1,80}}, first )(?:{_CHECKS})\b",
+    rf"^{_WHERE}(?!try\b|prefer\b|consider\b|show\b){_VERB}{_TEXT}{{0,100}}?(?<!\bthe )(?<!\ba )(?<!\bat )(?<!\byour )(?<!\bits )"
+    r"(?<!\beach )(?-i:\bfirst)(?=\s*(?:[,;:.!)–—]|- |$|(?:and|to|before|then|whether|if|that|so)\b))",
+    rf"^{_WHERE}{_VERB}{_TEXT}{{0,120}}?(?<!\bif )(?<!\bwhen )(?<!\buntil )\b{_MOST} {_COUNT}|^{_WHERE}(?:retry|re-?try|try)\b{_TEXT}{{0,80}}?\bup to {_COUNT}",
+    rf"^{_WHERE}(?:limit|cap|restrict|keep)\b{_TEXT}{{1,80}}?\b(?:to|under|below|within) [$€£]?{_COUNT}",
+    rf"^{_WHERE}{_VERB}{_TEXT}{{1,120}}?\bonly(?=\s*(?:[—–;.!(]|$))",
+    rf"(?:^|[—–:;]\s+){_VERB}[^.;—–]{{1,120}}?(?:,|\s[—–]) no (?!need|matter|longer|problem)[^.,;—–]{{2,40}}(?<!ed)[.!)]*$",
+    rf"^even (?:if|when|on|after|for|with)\b[^,:]{{1,120}}, {_VERB}",
+    rf"^{_WHERE}(?:keep|continue) \w+ing\b{_TEXT}{{1,200}}?\b(?:while|as long as|until|for {_EACH})\b",
+    rf"^{_WHERE}(?!prefer\b|consider\b){_VERB}{_TEXT}{{1,160}} and (?:then )?{_HALT} (?:on|at|as soon as|if|when|once)\b",
+    rf"^{_WHERE}(?:follow|obey|observe|respect|adhere to|comply with|do|perform)(?: all| each)?(?: of)? (?:these|the following) "
+    r"(?:[\w-]+ ){0,3}(?:rules?|constraints?|checks?|limits?|conventions?|guidelines?)\b",
+    rf"^you (?:always )?{_VERB}{_TEXT}{{1,120}}?\bbefore\b|^whenever\b[^.:;]{{1,200}}, {_VERB}",
+    r"\bfirst (?:an?|the) [^.;]{1,120}, then (?:an?|the)\b",
 )
 """An order or a condition on an instruction: `Before X, do Y`."""
 
-CALLOUT = _any(
+CALLOUT = any_of(
     r"^(?:critical|important|mandatory|warning|caution|danger|security|rule|hard rule|first)\b"
     r"(?: rule| note)?\s*[:!—–-]"
 )
-INSTRUCTS = _any(rf"^{_WHERE}(?:only |always |first |please |then |\w+ly )?{_VERB}")
+INSTRUCTS = any_of(rf"^{_WHERE}(?:only |always |first |please |then |\w+ly )?{_VERB}")
 
-BINDING = _any(
-    r"^\W*(?:never|do not|don['’]?ts?|always|must(?: not)?)(?: [\w'’-]+){0,2}\W*$",
-    r"\b(?:never|do not|don['’]ts?|always|must(?: not| never)?|not allowed)\W*$",
-    r"\bmust be (?:followed|observed|met|satisfied|respected)\b|\b(?:prohibited|forbidden|non-negotiables?)\b",
-)
-"""A heading or lead that makes an obligation of every item under it."""
-
-SECTION = re.compile(r"\bMUST\b|(?i:\bnon-negotiables?\b|\bmandatory (?:requirements|rules|steps)\b)")
-"""A heading that does the same for the items of the sections below it."""
-
-CARRIES = _any(
-    r"^(?:(?:please )?do(?: not|n['’]t)|must(?: not|n['’]t)?|never|always|only|shall|mandatory|required|ensure|"
-    r"make (?:absolutely )?sure|at all times|needs?|requires?|ha(?:s|ve) to|non-negotiable)\b"
-)
-"""The word of a lead that demands what the items of its list say."""
-
-MILD = _any(
-    r"^(?:prefer|consider|optionally|feel free|(?:good |bad )?examples?|see|e\.g\.|note|you (?:can|may)|suggest)\b",
-    r"^\W*optional\b|\(optional\b",
-)
-"""An item that only advises, allows or explains, wherever it stands."""
-
-PERMITS = _any(r"^(?:(?:you|agents?|it|they|users?) )?(?:may|can)(?! (?:not|never|only))\b|^(?:allowed|permitted)\b")
-"""A lead that allows what its items say."""
-
-WHEN = _any(r"^(?:when|after|before|once)\b")
-"""A lead that says when its items hold, whatever the heading rules out."""
-
-CONDITION = _any(r"^(?:if|when|where|for|in case|otherwise)\b[^,]*:$")
-"""A lead that says when, and leaves what to the items of its list."""
-
-PROHIBITS = _any(
-    rf"^no \S[^.;:]{{0,80}}\b(?:beyond|for|outside|that (?:{_NOT}|wasn['’]t|weren['’]t|nobody|no one|has not))\b"
-)
-"""An item that rules something out, unless it stands where limits or merits are described."""
-
-DESCRIPTIVE = _any(
-    r"\b(?:limitations?|limits|benefits?|advantages?|features?|pros|cons|overview|known issues|why|challenges?|"
-    r"when to use|capabilities|highlights|ideal)\b"
-)
-
-REMEDY = _any(r"^(?:solutions?|fix|workaround|cause|symptom|example|result|remedy)\b\s*[:—–]")
+REMEDY = any_of(r"^(?:solutions?|fix|workaround|cause|symptom|example|result|remedy)\b\s*[:—–]")
 """A label of what helps once something went wrong."""
 
-RULES = _any(
-    r"\b(?:rules?|constraints|guardrails|mandatory|hard (?:limits|requirements)|obligations|strict requirements|"
-    r"checklist)\b(?!-)",
-    r"^\W*do['’]?s?\W*$|(?:[-–—:(]\s*(?:critical|important)\W*$)",
-    r"^(?:before|prior to|after|once|when done|at the (?:end|start))\b.*:$",
-)
-"""One that makes an obligation of every item that tells somebody to do something."""
-
-NOT_BINDING = _any(
-    r"\bwhen (?:to|not to)\b|\brules? of thumb",
-    r"\b(?:debug|troubleshoot|diagnos)\w*",
-    r"\brule(?:set)? (?:syntax|format|files?|name|id|options?|examples?)\b",
-)
-REASONS = _any(
-    r"why|benefit|purpose|effect|impact|cause|problem|symptom|rationale|solution|fix|remedy|workaround|description"
-)
-BENEFIT = _any(r"ask|ensure|make|be sure|needs?|guarantee|check|verify|confirm")
-RESTRICTS = _any(r"^(?:no|only)\b|\b(?:should|only|may not)\b")
-
 _ORNAMENT = re.compile(r"^(?:[^\w`\"'“(\[<]|\d+[.)]\s)+")
-_LABEL = re.compile(r"^(?:step \d+|[\w/&' `-]{1,60}?(?:\([^)]{0,60}\))?)\s*(?::|[—–]| - )\s+", re.IGNORECASE)
+_LABEL = re.compile(r"^(?:step \d+|[\w/&' `…-]{1,60}?(?:\([^)]{0,60}\))?)\s*(?::|[—–]| - )\s+", re.IGNORECASE)
+_QUOTES = frozenset("\"“”„«»‘’'")
+_QUOTED = re.compile(
+    r"[\s*_>-]*(?P<label>[^\"“”„«»:]{0,60}:\s*)?(?:[\"“„«](?P<said>[^\"“”„«»]{3,1000})[\"“”»][.!]?)[\s*_]*"
+)
+_RULE = re.compile(
+    r"\b(?:rules?|polic(?:y|ies)|principles?|requirements?|constraints?|guidelines?|instructions?|remember|says?|said|"
+    r"asks|asked|states?|reads?|wrote|demands|wants?)\b",
+    re.IGNORECASE,
+)
+"""A label of what somebody demands; what stands behind `Error:` is no demand."""
+
 _CLAUSE = re.compile(r"(?:before|after|once|if|when)\b", re.IGNORECASE)
 
 
@@ -231,8 +232,8 @@ def demands(text: str) -> str | None:
 
 def instructs(text: str) -> bool:
     """Whether a sentence tells somebody to do something (`Use …`, `Run …`), be it demanded or only advised."""
-    start = _begin(bare(text))
-    return INSTRUCTS.match(start) is not None
+    said = bare(text)
+    return INSTRUCTS.match(_begin(said)) is not None or INSTRUCTS.match(said) is not None
 
 
 def is_question(text: str) -> bool:
@@ -241,11 +242,27 @@ def is_question(text: str) -> bool:
 
 
 def bare(text: str) -> str:
-    """The sentence without code, quotations and ornaments."""
+    """The sentence without code, quotations and ornaments; one that is a quotation as a whole is what it says."""
+    text = unquoted(text)
     text = CODE.sub("`…`", text) if "`" in text else text
     if '"' in text or "“" in text:
         text = SPOKEN.sub("“…”", text)
     return _ORNAMENT.sub("", text[:2000])
+
+
+def unquoted(text: str) -> str:
+    """What a sentence says that stands in quotation marks, alone or behind a label (`Rule: "Never push."`)."""
+    if _QUOTES.isdisjoint(text[:80]) and _QUOTES.isdisjoint(text[-4:]):
+        return text
+    found = _QUOTED.fullmatch(text)
+    if found is not None and (not found["label"] or _RULE.search(found["label"])):
+        return found["said"]
+    inner = text.strip(" *_>")
+    if inner[:1] in _QUOTES and _QUOTES.isdisjoint(inner[1:]):  # a quotation of several sentences begins here
+        return inner[1:]
+    if inner[-1:] in _QUOTES and _QUOTES.isdisjoint(inner[:-1]):
+        return inner[:-1]
+    return text
 
 
 def _begin(text: str) -> str:
