@@ -43,19 +43,19 @@ def obligations(document: Document) -> tuple[Obligation, ...]:
 
 def judgements(document: Document) -> tuple[Obligation | Passed, ...]:
     """What each sentence of a document is, in order: one judgement for every sentence."""
-    leads: dict[str, str] = {}
+    leads: dict[str, _Word] = {}
     return tuple(_judged(sentence, index, leads) for index, sentence in enumerate(document.sentences))
 
 
-def _judged(sentence: Sentence, index: int, leads: dict[str, str]) -> Obligation | Passed:
+def _judged(sentence: Sentence, index: int, leads: dict[str, _Word]) -> Obligation | Passed:
     """What a sentence is; `leads` are those before it that demand what their items say, each with its word."""
     if sentence.kind == "heading":
         return Passed(sentence, index, "heading")
     told = demands(sentence.text)
     found = _Word(told, carries=contexts.CARRIES.match(told) is not None) if told else _from_context(sentence, leads)
-    if sentence.text.endswith(":"):
-        if found is not None and found.carries and not contexts.EXPLAINED.search(sentence.text):
-            leads[sentence.text] = found.text
+    if sentence.text.endswith(":") or contexts.LABEL.fullmatch(sentence.text):
+        if found is not None and (found.carries or told is None) and not contexts.EXPLAINED.search(sentence.text):
+            leads[sentence.text] = found
         else:
             leads.pop(sentence.text, None)
         if contexts.CONDITION.match(sentence.text) or (told is None and not _tells(sentence.text)):
@@ -67,7 +67,10 @@ def _judged(sentence: Sentence, index: int, leads: dict[str, str]) -> Obligation
 
 
 class _Word(NamedTuple):
-    """A word that demands; `carries` says that the lead of a list with it demands what each of its items says."""
+    """A word that demands; `carries` says that the lead of a list with it demands whatever its items say.
+
+    Without that it is a lead of those items only that tell somebody to do something.
+    """
 
     text: str
     carries: bool
@@ -97,14 +100,14 @@ def _excused(sentence: Sentence, word: str) -> Why | None:
         return "sample"
     if contexts.NEEDED.match(word) and any(map(contexts.SITUATIONS.search, sentence.headings[-1:])):
         return "situation"
-    if contexts.BENEFIT.match(word) is None or demanding.ORDER.search(bare(sentence.text)):
+    if contexts.BENEFIT.match(word) is None or demanding.orders(bare(sentence.text)) is not None:
         return None
     column = sentence.headings[-1] if sentence.headings and sentence.kind == "cell" else ""
     reasons = contexts.REASONS.match(column) if column else any(map(contexts.FIXES.match, above))
     return "reason" if reasons else None
 
 
-def _from_context(sentence: Sentence, leads: dict[str, str]) -> _Word | None:
+def _from_context(sentence: Sentence, leads: dict[str, _Word]) -> _Word | None:
     """What headings or the lead make of an item, of a row's first cell, or of prose that instructs."""
     is_cell, lead, headings = sentence.kind == "cell", sentence.lead, sentence.headings
     plain = bare(sentence.text)
@@ -114,10 +117,10 @@ def _from_context(sentence: Sentence, leads: dict[str, str]) -> _Word | None:
         return None
     headings = headings[:-1] if is_cell else headings
     if sentence.kind == "prose":
-        return _of_prose(headings) if instructs(sentence.text) else None
-    if lead in leads:
-        return _Word(leads[lead], carries=True)
+        return _of_prose(headings) if instructs(sentence.text) and not contexts.ADVISES.search(plain) else None
     telling = _tells(sentence.text)
+    if lead in leads and (telling or leads[lead].carries):
+        return leads[lead]
     for text in (lead, *headings[-1:]):
         if not text or len(text) > 120 or contexts.NOT_BINDING.search(text):
             continue
@@ -126,7 +129,7 @@ def _from_context(sentence: Sentence, leads: dict[str, str]) -> _Word | None:
             return _Word(_trimmed(found.group()), carries=True)
         if not is_cell and _is_checked(text, headings):
             return _Word(_trimmed(text), carries=True)
-        if telling and (found := contexts.RULES.search(text)):
+        if telling and (found := contexts.RULES.search(text) or contexts.LABEL.fullmatch(text)):
             return _Word(_trimmed(found.group()), carries=False)
     if not is_cell and headings and _is_listed(plain, lead, headings[-1], telling=telling):
         return _Word(_trimmed(headings[-1]), carries=False)

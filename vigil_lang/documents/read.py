@@ -9,6 +9,7 @@ from vigil_lang.diagnostics import Source, Span
 from vigil_lang.documents.blocks import Block, blocks, shown
 from vigil_lang.documents.document import Document, Sentence
 from vigil_lang.documents.inline import plain
+from vigil_lang.english.contexts import LABEL
 from vigil_lang.english.demanding import ALONE
 from vigil_lang.english.sentences import sentences as split
 
@@ -36,8 +37,8 @@ def read_document(source: Source) -> Document:
 
 
 def _introduces(text: str) -> bool:
-    """Whether a sentence introduces the list below it; a word such as `Never` needs no colon for that."""
-    return text.endswith(":") or ALONE.fullmatch(text) is not None
+    """Whether a sentence introduces the list below it; `Never` and `Before any release` need no colon for that."""
+    return text.endswith(":") or ALONE.fullmatch(text) is not None or LABEL.fullmatch(text) is not None
 
 
 def _sentences(markdown: str, block: Block, kind: Kind, lead: str) -> list[Sentence]:

@@ -5,6 +5,12 @@ from __future__ import annotations
 import re
 
 from vigil_lang.english.demanding import any_of
+from vigil_lang.english.words import word_list
+
+_VERBS = sorted(word_list("imperatives"))
+_ACTS = "|".join(f"{verb}(?:es)?" if verb.endswith(("s", "x", "ch", "sh")) else f"{verb}s?" for verb in _VERBS)
+_NO_VERB = "".join(rf"(?<!\b{word} )" for word in ("to", "the", "and", "of", "a", "or", "for", "with"))
+"""Words behind which there is none."""
 
 BINDING = any_of(
     r"^\W*(?:never|do not|don['’]?ts?|always|must(?: not)?)(?: [\w'’-]+){0,2}\W*$",
@@ -22,7 +28,8 @@ SECTION = re.compile(
 
 CARRIES = any_of(
     r"^(?:(?:please )?do(?: not|n['’]t)|must(?: not|n['’]t)?|never|always|only|shall|mandatory|required|ensure|"
-    r"make (?:absolutely )?sure|at all times|needs?|requires?|ha(?:s|ve) to|non-negotiable|with(?:in)? (?:these|the following))\b"
+    r"make (?:absolutely )?sure|at all times|needs?|requires?|ha(?:s|ve) to|non-negotiable|"
+    r"with(?:in)? (?:these|the following))\b"
 )
 """The word of a lead that demands what the items of its list say."""
 
@@ -42,14 +49,15 @@ CONDITION = any_of(r"^(?:if|when|where|for|in case|otherwise)\b[^,]*:$")
 """A lead that says when, and leaves what to the items of its list."""
 
 PROHIBITS = any_of(
-    r"^no \S[^.;:]{0,80}\b(?:beyond|for|in|inside|outside|within|that (?:not|isn['’]t|aren['’]t|never|wasn['’]t|weren['’]t|"
-    r"nobody|no one|has not))\b"
+    r"^no \S[^.;:]{0,80}\b(?:beyond|for|outside|that (?:not|isn['’]t|aren['’]t|never|wasn['’]t|weren['’]t|"
+    r"nobody|no one|has not))\b",
+    r"^no (?![^.;:]*\b(?:is|are|was|were|has|have)\b)\S[^.;:]{0,80}(?<![\w-])(?:in|inside|within)\b",
 )
 """An item that rules something out, unless it stands where limits or merits are described."""
 
 DESCRIPTIVE = any_of(
     r"\b(?:limitations?|limits|benefits?|advantages?|features?|pros|cons|overview|known issues|why|challenges?|"
-    r"when to use|capabilities|highlights|ideal)\b"
+    r"characteristics|when to use|capabilities|highlights|ideal)\b"
 )
 
 RULES = any_of(
@@ -57,7 +65,9 @@ RULES = any_of(
     r"checklist)\b(?!-)",
     r"\b(?:always|must|do(?:ne)?|read|run|check|complete)(?: [\w-]+){0,2} first\b",
     r"^\W*do['’]?s?\W*$|(?:[-–—:(]\s*(?:critical|important)\W*$)",
-    r"^(?:before|prior to|after|once|when done|at the (?:end|start))\b.*:$|\bbefore\b[^.]*:$",
+    r"^(?:(?:before|prior to|after|once|whenever|(?:each|every) time|on (?:each|every|any)) \S.*|when done\b.*|"
+    r"at the (?:end|start)\b.*):$",
+    r"\bbefore (?:\w+ing|you|any|each|every)\b[^.]*:$",
 )
 """One that makes an obligation of every item that tells somebody to do something."""
 
@@ -91,6 +101,9 @@ AT_THE_END = any_of(r"^(?:before|prior to|after|once|when (?:done|finished))\b.*
 CHECKLIST = any_of(r"\b(?:checklist|validation|verification|definition of done)\b")
 """A heading below which a lead such as `Before finishing:` stands for that."""
 
+LABEL = any_of(r"(?:before|prior to|after|on|whenever|at) (?:each|every|any|all|you)\b[^.!?:;,]{1,60}")
+"""Words that introduce a list without a colon: `Before any release`."""
+
 AT_A_TIME = any_of(
     r"^(?:\W|(?:step )?\d+[.:)]?\s)*(?:before|prior to|after|for (?:each|every|any)|each time|every time|whenever|once|"
     r"when (?:done|finished|complete)|at the (?:end|start)|on (?:each|every|any))\b(?!:?\W*$| and\b| vs\b|/).*[^?]$"
@@ -98,10 +111,18 @@ AT_A_TIME = any_of(
 """A heading that says when, or for each of what, the steps below it are taken."""
 
 DESCRIBES = any_of(
-    r"^[^.;:,—–]{1,80}?\b(?:is|are|was|were|has|have|can|will|does|do|means?|contains?|shows?|returns?|lists?|holds?)\b"
+    r"^[^.;:—–]{1,120}?\b(?:is|are|was|were|has|have|can|will|does|do|means?|contains?|defaults?|owns?|works?|behaves?|"
+    rf"(?<=[a-z`…] ){_NO_VERB}(?:{_ACTS}))\b(?!-)",
+    r"^\w+ed (?:to|by|as|in|from|at|on|for)\b",
 )
-ORDERED = any_of(r"\b(?:before|prior to|until|unless|without|only)\b|\bafter (?:each|every|any)\b")
-"""What makes a rule of a description, in a list of rules: `Tests are run before each commit`."""
+"""An item that says what something is or does: a verb behind its first word, or a participle that begins it."""
+
+ORDERED = any_of(
+    r"\b(?:before|prior to|until|unless|without|only)\b|\bafter any\b|\b(?:each|every) \w",
+    r"^[a-z][a-z ]{1,60} (?:is|are) (?:\w+ly )?(?!based|called|named|supported|used|deprecated|limited)"
+    r"\w+ed(?:[.!]*$| (?:by|with|in)\b)",
+)
+"""What makes a rule of a description, in a list of rules: `Tests are run before each commit`, `Commits are signed`."""
 
 SITUATIONS = any_of(r"\bwhen (?:to|not to)\b")
 NEEDED = any_of(r"(?:\w+ )?(?:needs?|requires?|has|have)\b")
@@ -111,8 +132,9 @@ FIXES = any_of(r"^\W*(?:common )?(?:fix(?:es)?|solutions?|remed(?:y|ies)|workaro
 """A heading or lead below which things are checked because they went wrong."""
 
 SAMPLES = any_of(
-    r"\b(?:examples?|triggers?|phrases?|prompts?|quer(?:y|ies)|questions?|usage|when to|say(?:s|ing)?|asks?|inputs?|conversations?|"
-    r"dialogs?|samples?|errors?|messages?|outputs?|rationali[sz]ations?|excuses?|thoughts?|red flags|bad|wrong)\b"
+    r"\b(?:examples?|triggers?|phrases?|prompts?|quer(?:y|ies)|questions?|usage|when to|say(?:s|ing)?|asks?|inputs?|"
+    r"conversations?|dialogs?|samples?|errors?|messages?|outputs?|rationali[sz]ations?|excuses?|thoughts?|"
+    r"red flags|bad|wrong)\b"
 )
 """A heading or lead below which a quotation is an example of what somebody might say."""
 
@@ -124,6 +146,7 @@ EXPLAINED = any_of(
 
 
 ADVISES = any_of(
-    r"\b(?:should|may|might|could|recommend\w*|advis\w*|ideally|preferabl[ey]|prefer\w*|optional\w*|you can|feel free)\b"
+    r"\b(?:should|may|might|could|recommend\w*|consider\w*|advis\w*|ideally|preferabl[ey]|prefer\w*|"
+    r"optional\w*|you can|feel free)\b"
 )
 """Words of advice and of permissions."""

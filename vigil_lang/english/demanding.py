@@ -20,7 +20,10 @@ def any_of(*patterns: str) -> re.Pattern[str]:
 
 
 # `work` begins as many descriptions (`Work items are …`) as instructions.
-_VERB = rf"(?:re-)?(?:(?:{'|'.join(sorted(_IMPERATIVES))})\b|structure (?=(?:each|every|the|your)\b)|work (?=(?:only|in|inside|within|from|on|with)\b))"
+_VERB = (
+    rf"(?:re-)?(?:(?:{'|'.join(sorted(_IMPERATIVES))})\b|structure (?=(?:each|every|the|your)\b)|"
+    r"work (?=(?:only|in|inside|within|from|on|with)\b))"
+)
 _DOING = rf"(?:{'|'.join(sorted({verb.removesuffix('e') for verb in _IMPERATIVES}))})\w?ing\b"
 _ACTS = (
     r"(?:(?:force[- ])?push(?:es)?|merges?|deploy(?:s|ments?)?|releases?|deletions?|uploads?|rebases?|installs|"
@@ -30,7 +33,7 @@ _COUNT = rf"(?:\d[\d,.]*|{'|'.join(NUMBERS)})\b"
 _MOST = r"(?:at most|no more than|not more than|at least|no fewer than|(?:a )?(?:max|min)(?:imum)?\.?(?: of)?|exactly)"
 _EACH = r"(?:each|every|any|all)"
 _DONE = r"(?:\w+ed|run|made|done|kept|taken|sent|written|put|built|read|set|shown|drawn)"
-_PASSED = r"(?:passing|successful|green|clean|valid|fresh|prior|previous|second|signed|approved|written|explicit)"
+_PASSED = r"(?:passing|successful|green|clean|fresh|prior|previous|second|signed|approved|written)"
 _ADVERBS = r"(?:also|always|only|first|then|please|immediately|explicitly)"
 _WHERE = r"(?:(?:if|when|while|for|in|on|with|after|before|once)\b[^,:;]{1,160}, (?:then )?)?"
 _TEXT = r"(?:[^.]|\.(?=\w))"
@@ -58,19 +61,16 @@ STRONG = (
         rf"{_BEGINS}(?:if [^,]{{1,120}}, )?(?:do not|don['’]t)\s+"
         r"(?!have\b|exist\b|know\b(?!ingly)|see\b|need\b|worry\b|apply\b|matter\b)",
         rf"\b{_WHO} (?:may|can|could|are|is) (?:not|only|never)\b",
-        rf"^you (?:cannot|can['’]t) (?!(?:find|get|know|read|see|tell|undo|use|view)\b){_VERB}",
         rf"\b(?:may|can) only\b|\bmay (?!{_BEING})(?:be )?\w+ only\b",
         rf"\b(?:nothing|nobody|no one|no|only)\b(?:\s+(?!to\b|that\b)[^\s,.;:]+){{0,8}}?\s+may\b(?! {_BEING})",
         r"\b(?:at most|no more than|not more than|a maximum of) [^.;:]{1,60}\b(?:is|are) (?:allowed|permitted)\b",
-        rf"^no (?:[\w-]+ ){{0,2}}{_ACTS}(?:[.!]*$|,? (?:to|on|before|during|while|without|until|unless|outside)\b)",
-        rf"^no (?!matching\b|missing\b|remaining\b|existing\b){_DOING} (?:to|of|into|on|without|from|outside)\b",
         r"\b(?:may not|cannot) be (?:used|shared|disclosed|changed|modified|deleted|removed|called|sent|stored|"
         r"exceeded|combined|skipped|merged|pushed|deployed|released|published|committed)\b",
         rf"\b(?:{_NOT}|only) (?:be )?(?:allowed|permitted|acceptable|authori[sz]ed)\b|\b(?:allowed|permitted) only\b",
         r"\b(?:forbidden|prohibited|disallowed|obligatory|mandatory|compulsory|non-negotiable|not negotiable)\b",
         r"\boff[- ]limits\b|\bit(?: is|['’]s) (?:absolutely )?(?:imperative|essential|vital|crucial) that\b",
         r"\b(?:is|are|be) (?:strictly |always |also |explicitly )?required\b",
-        r"^required\s*[:—–-]\s*\w|\(required\)",
+        r"\(required\)",
         r"\b(?:requires?|needs?) (?:[\w'’-]+ ){0,3}?(?:approval|confirmation|consent|permission|sign-off|"
         r"review|authori[sz]ation|validation|verification|a human)\b",
         rf"\b(?:{_WHO}|users?|customers?|callers?|operators?|it|they) needs? to\b|\bneeds? to be\b",
@@ -86,36 +86,50 @@ STRONG = (
         r"(?:is|are|was|were|exists?|works?|has|have|supports?|passe[sd]|succeeded)\b",
         rf"(?:{_BEGINS}|→\s*)ask\b(?! (?:yourself|about|questions)\b)|\b(?:agent|assistant) (?:asks|prompts)\b",
         rf"{_BEGINS}(?:remember to|do not forget|don['’]t forget)\b|\bonly then\b",
-        r"\bno \w[\w /-]{0,40} without\b|^no\b[^.]{0,80}\b(?:allowed|permitted|unless|until|before)\b",
-        # Amounts, unless they say what a thing has or takes: `At least 4 GB of memory`.
-        rf"^(?:(?:hard|strict) (?:limit|cap)s?: ?|{_MOST} ){_COUNT}(?![^.]*\b(?:[kmgt]i?b|ram|memory|cpus?|cores?|"
-        r"gpus?|disk|supported|returned|available|listed|shown)\b)",
+        r"\bno \w[\w /-]{0,40} without\b",
         rf"\b(?:stays?|remains?) (?:always |strictly )?(?:under|below|above|inside|within|at or (?:under|below)) [$€£]?"
         rf"(?:{_COUNT}|the (?:limit|budget|cap|quota|threshold)\b)|\b(?:does|do)(?: not|n['’]t) exceed\b",
         r"\bwith(?:in)? (?:these|the following) (?:hard |strict )?(?:limits|restrictions|constraints)\b",
         # What every such thing has before it.
-        rf"^{_EACH} [^.;:]{{1,120}}?\b(?:needs|requires|goes through|waits for) (?:an?|the|at least|{_COUNT})",
-        rf"\b(?:needs?|requires?) [^.;:]{{1,80}}?\b(?:first|beforehand|in advance)\b(?! \w)",
-        rf"\b(?:needs?|requires?|(?:is|are|be) (?:\w+ )?(?:preceded|followed|backed) by) (?:an?|the|{_COUNT}) {_PASSED}\b",
-        rf"^{_EACH} [^.;:]{{1,120}}?\b(?:preceded|followed|accompanied|approved|reviewed|confirmed|backed|signed) by\b|"
+        r"\b(?:needs?|requires?) [^.;:]{1,80}?\b(?:first|beforehand|in advance)\b(?! \w)",
+        r"\b(?:needs?|requires?|(?:is|are|be) (?:\w+ )?(?:preceded|followed|backed) by) "
+        rf"(?:an?|the|{_COUNT}) {_PASSED}\b",
         r"\balways (?:preceded|followed|accompanied) by\b",
-        rf"\b(?:is|are|gets?) (?:\w+ly |always |first |also |only )?{_DONE}\b[^.;:]{{0,80}}? (?:before|prior to) {_EACH}\b",
+        rf"\b(?:is|are|gets?) (?:\w+ly |always |first |also |only )?{_DONE}\b[^.;:]{{0,80}}? "
+        rf"(?:before|prior to) {_EACH}\b",
         rf"\b(?:comes?|goes|happens?|runs?) (?:only |always )?before {_EACH}\b|\bprecedes? {_EACH}\b",
         r"\bshould (?:only |always |first )?be \w+[^.;:]{1,100}? (?:before|after|only|prior to|unless|until)\b",
         r"\b(?:belongs?|goes?) only\b|\bonly (?:belongs?|goes?)\b|"
         r"(?:^|[,;:—–]\s*)use `…` (?:and |but )?not (?:bare |plain |raw )?`…`",
-        # `After three failures in a row ask`, without a comma.
-        r"^(?:after|before|once)\b[^,:.]{2,120}?(?<!users)(?<!user)(?<!they)(?<!you)(?<!people)(?<!who)(?<!to) "
-        r"(?:please )?(?:ask|stop|abort|halt|escalate|give up|roll back)\b",
-        r"^(?:if|when|on)\b[^,:.]{0,120}?\b(?:fail(?:s|ed|ures?)?|errors?|breaks|missing|unclear|unsure|doubt|ambiguous) "
-        r"(?:please )?(?:ask|stop|abort|halt|escalate|give up|roll back)\b",
-    ),
-    re.compile(
-        rf"^(?i:{_WHERE}(?:always |then )?{_VERB})[^.;:]{{0,120}}?\b(?:ONLY|EXACTLY|EVERY|BEFORE|FIRST)\b(?!-)"
-        r"|^(?i:critical|mandatory|warning|caution|danger|important|rule)\s*[:!—–-][^.]{1,160}\bNOT\b",
     ),
 )
 """What makes a sentence an obligation by itself, once `MERE` is taken out of it."""
+
+OPENING = (
+    any_of(
+        rf"you (?:cannot|can['’]t) (?!(?:find|get|know|read|see|tell|undo|use|view)\b){_VERB}",
+        rf"no (?:[\w-]+ ){{0,2}}{_ACTS}(?:[.!]*$|,? (?:to|on|before|during|while|without|until|unless|outside)\b)",
+        rf"no (?!matching\b|missing\b|remaining\b|existing\b){_DOING} (?:to|of|into|on|without|from|outside)\b",
+        r"(?:nobody|no one) (?!(?:knows|needs|wants|cares|uses|has|is|was|likes|sees)\b)\w+s\b",
+        r"required\s*[:—–-]\s*\w|no\b[^.]{0,80}\b(?:allowed|permitted|unless|until|before)\b",
+        # Amounts, unless they say what a thing has or takes: `At least 4 GB of memory`.
+        rf"(?:(?:hard|strict) (?:limit|cap)s?: ?|{_MOST} ){_COUNT}(?![^.]*\b(?:[kmgt]i?b|ram|memory|cpus?|cores?|"
+        r"gpus?|disk|supported|returned|available|listed|shown)\b)",
+        # What every such thing has before it.
+        rf"{_EACH} [^.;:]{{1,120}}?\b(?:needs|requires|goes through|waits for) (?:an?|the|at least|{_COUNT})",
+        rf"{_EACH} [^.;:]{{1,120}}?\b(?:preceded|followed|accompanied|approved|reviewed|confirmed|backed|signed) by\b",
+        # `After three failures in a row ask`, without a comma.
+        r"(?:after|before|once)\b[^,:.]{2,120}?(?<!users)(?<!user)(?<!they)(?<!you)(?<!people)(?<!who)(?<!to) "
+        r"(?:please )?(?:ask|stop|abort|halt|escalate|give up|roll back)\b",
+        r"(?:if|when|on)\b[^,:.]{0,120}?\b(?:fail(?:s|ed|ures?)?|errors?|breaks|missing|unclear|unsure|doubt|"
+        r"ambiguous) (?:please )?(?:ask|stop|abort|halt|escalate|give up|roll back)\b",
+    ),
+    re.compile(
+        rf"(?i:{_WHERE}(?:always |then )?{_VERB})[^.;:]{{0,120}}?\b(?:ONLY|EXACTLY|EVERY|BEFORE|FIRST)\b(?!-)"
+        r"|(?i:critical|mandatory|warning|caution|danger|important|rule)\s*[:!—–-][^.]{1,160}\bNOT\b",
+    ),
+)
+"""What does so at the beginning of a sentence."""
 
 ALONE = any_of(
     r"(?:always|do not|don['’]t|forbidden|mandatory|must(?: not)?|never|no exceptions|prohibited|required)[^\w:]*"
@@ -150,43 +164,57 @@ _FIRST = (
 )
 _CHECKS = "check|verify|confirm|look|read|ask|find out|inspect|see whether|determine|validate"
 _HALT = r"(?:stop|abort|halt|refuse|reject|escalate)"
-ORDER = any_of(
-    rf"^{_FIRST}[^,:]{{0,160}}[,:]\s+(?:\w+ly |also |always |then |first )?{_VERB}",
-    rf"^{_WHERE}(?:\w+ly |first,? |then,? |always )?(?!name\b){_VERB}(?!:){_TEXT}{{0,200}}?\b"
-    r"(?:before|prior to|after (?!all\b|that\b|which\b)|whenever|(?:each|every|any) time)\b",
-    rf"^first,? {_VERB}{_TEXT}{{1,160}}?[,;] (?:and )?(?:only )?then\b|^{_WHERE}keep (?:\S+ ){{1,6}}out of\b",
-    rf"^{_WHERE}{_VERB}{_TEXT}{{0,160}}\b"
-    r"(?:only (?:if|when|with|from|via|through|for|in|on|as|what|those|your)|solely|exclusively)\b",
-    rf"^only {_VERB}|{_BEGINS}{_VERB}(?: (?:up|it|them))? only\b",
-    rf"\b(?:if|on|upon) [^,]{{1,160}},\s+(?:{_HALT}|roll (?:\S+ ){{0,4}}back)\b",
-    rf"^{_HALT}\b[^.]{{0,80}}\b(?:if|when|until|on (?:the |any )?(?:first )?(?:error|failure))\b",
-    rf"^{_WHERE}{_VERB}{_TEXT}{{0,200}}\b"
-    r"(?:unless|until the user|without (?:asking|confirmation|approval|permission))\b",
-    rf"^{_WHERE}(?:use|submit|write|read|store|stage|run|call|pass|put|set)\b{_TEXT}{{1,160}}"
+_REACH = 220
+"""Characters behind a verb in which something may tie it."""
+
+_INSTRUCTION = any_of(rf"{_WHERE}(?:\w+ly |first,? |then,? |always )?(?!name\b)(?P<verb>{_VERB})")
+_TIED = any_of(
+    r"\b(?:before|prior to|after (?!all\b|that\b|which\b)|whenever|(?:each|every|any) time)\b",
+    r"\bonly (?:if|when|with|from|via|through|for|in|on|as|what|those|your)\b|\b(?:solely|exclusively)\b",
+    r"\b(?:unless|until the user|without (?:asking|confirmation|approval|permission))\b",
+)
+"""What ties an instruction to an order or a condition."""
+
+_BOUND = any_of(
+    r"(?<!\bthe )(?<!\ba )(?<!\bat )(?<!\byour )(?<!\bits )(?<!\beach )(?-i:\bfirst)"
+    r"(?=\s*(?:[,;:.!)–—]|- |$|(?:and|to|before|then|whether|if|that|so)\b))",
+    rf"(?<!\bif )(?<!\bwhen )(?<!\buntil )\b{_MOST} {_COUNT}",
+    r"\bonly(?=\s*(?:[—–.!(]|$))",
+    rf" and (?:then )?{_HALT} (?:on|at|as soon as|if|when|once)\b",
+    r"^\s+(?:exactly |only )?(?:one|a single) [^.;:]{1,60}? (?:per|at a time)\b",
+)
+"""What does so unless the instruction only proposes."""
+
+_PROPOSES = frozenset({"try", "prefer", "consider", "show"})
+_BEGINNING = any_of(
+    rf"{_FIRST}[^,:]{{0,160}}[,:]\s+(?:\w+ly |also |always |then |first )?{_VERB}|whenever\b[^.:;]{{1,200}}, {_VERB}",
+    rf"first,? {_VERB}{_TEXT}{{1,160}}?[,;] (?:and )?(?:only )?then\b",
+    rf"(?:first(?:ly| of all)?,? |(?:in|for|with) [^,:;.]{{1,80}}, first )(?:{_CHECKS})\b",
+    rf"only {_VERB}|even (?:if|when|on|after|for|with)\b[^,:]{{1,120}}, {_VERB}",
+    rf"{_HALT}\b[^.]{{0,80}}\b(?:if|when|until|on (?:the |any )?(?:first )?(?:error|failure))\b",
+    rf"{_WHERE}(?:use|submit|write|read|store|stage|run|call|pass|put|set)\b{_TEXT}{{1,160}}"
     r", not (?!just\b|only\b|merely\b|necessarily\b)\S",
-    r"^use `…` (?:instead of|rather than) `…`(?! (?:as|because|since|so)\b)",
-    rf"^(?:first(?:ly| of all)?,? |(?:in|for|with) [^,:;.]{{1,80}}, first )(?:{_CHECKS})\b",
-    rf"^{_WHERE}(?!try\b|prefer\b|consider\b|show\b){_VERB}{_TEXT}{{0,100}}?(?<!\bthe )(?<!\ba )(?<!\bat )(?<!\byour )(?<!\bits )"
-    r"(?<!\beach )(?-i:\bfirst)(?=\s*(?:[,;:.!)–—]|- |$|(?:and|to|before|then|whether|if|that|so)\b))",
-    rf"^{_WHERE}{_VERB}{_TEXT}{{0,120}}?(?<!\bif )(?<!\bwhen )(?<!\buntil )\b{_MOST} {_COUNT}|^{_WHERE}(?:retry|re-?try|try)\b{_TEXT}{{0,80}}?\bup to {_COUNT}",
-    rf"^{_WHERE}(?:limit|cap|restrict|keep)\b{_TEXT}{{1,80}}?\b(?:to|under|below|within) [$€£]?{_COUNT}",
-    rf"^{_WHERE}{_VERB}{_TEXT}{{1,120}}?\bonly(?=\s*(?:[—–;.!(]|$))",
-    rf"(?:^|[—–:;]\s+){_VERB}[^.;—–]{{1,120}}?(?:,|\s[—–]) no (?!need|matter|longer|problem)[^.,;—–]{{2,40}}(?<!ed)[.!)]*$",
-    rf"^even (?:if|when|on|after|for|with)\b[^,:]{{1,120}}, {_VERB}",
-    rf"^{_WHERE}(?:keep|continue) \w+ing\b{_TEXT}{{1,200}}?\b(?:while|as long as|until|for {_EACH})\b",
-    rf"^{_WHERE}(?!prefer\b|consider\b){_VERB}{_TEXT}{{1,160}} and (?:then )?{_HALT} (?:on|at|as soon as|if|when|once)\b",
-    rf"^{_WHERE}(?:follow|obey|observe|respect|adhere to|comply with|do|perform)(?: all| each)?(?: of)? (?:these|the following) "
-    r"(?:[\w-]+ ){0,3}(?:rules?|constraints?|checks?|limits?|conventions?|guidelines?)\b",
-    rf"^you (?:always )?{_VERB}{_TEXT}{{1,120}}?\bbefore\b|^whenever\b[^.:;]{{1,200}}, {_VERB}",
+    r"use `…` (?:instead of|rather than) `…`(?! (?:as|because|since|so)\b)",
+    rf"{_WHERE}(?:retry|re-?try|try)\b{_TEXT}{{0,80}}?\bup to {_COUNT}",
+    rf"{_WHERE}(?:limit|cap|restrict|keep)\b{_TEXT}{{1,80}}?\b(?:to|under|below|within) [$€£]?{_COUNT}",
+    rf"{_WHERE}(?:keep|continue) \w+ing\b{_TEXT}{{1,200}}?\b(?:while|as long as|until|for {_EACH})\b",
+    rf"{_WHERE}(?:follow|obey|observe|respect|adhere to|comply with|do|perform)(?: all| each)?(?: of)? "
+    r"(?:these|the following) (?:[\w-]+ ){0,3}(?:rules?|constraints?|checks?|limits?|conventions?|guidelines?)\b",
+    rf"you (?:always )?{_VERB}{_TEXT}{{1,120}}?\bbefore\b",
+)
+_WITHIN = any_of(
+    rf"{_BEGINS}{_VERB}(?: (?:up|it|them))? only\b|{_BEGINS}keep (?:\S+ ){{1,6}}out of\b",
+    rf"\b(?:if|on|upon) [^,]{{1,160}},\s+(?:{_HALT}|roll (?:\S+ ){{0,4}}back)\b",
+    rf"(?:^|[—–:;]\s+){_VERB}[^.;—–(]{{1,120}}?(?:,|\s[—–]) "
+    r"no (?!need|matter|longer|problem)[^.,;—–]{2,40}(?<!ed)[.!)]*$",
     r"\bfirst (?:an?|the) [^.;]{1,120}, then (?:an?|the)\b",
 )
-"""An order or a condition on an instruction: `Before X, do Y`."""
 
 CALLOUT = any_of(
     r"^(?:critical|important|mandatory|warning|caution|danger|security|rule|hard rule|first)\b"
     r"(?: rule| note)?\s*[:!—–-]"
 )
-INSTRUCTS = any_of(rf"^{_WHERE}(?:only |always |first |please |then |\w+ly )?{_VERB}")
+INSTRUCTS = any_of(rf"{_WHERE}(?:only |always |first |please |then |\w+ly )?{_VERB}")
 
 REMEDY = any_of(r"^(?:solutions?|fix|workaround|cause|symptom|example|result|remedy)\b\s*[:—–]")
 """A label of what helps once something went wrong."""
@@ -217,17 +245,36 @@ def demands(text: str) -> str | None:
     for pattern in STRONG:
         if found := pattern.search(told):
             return found.group().strip(" ,:;—–-(").lower() or None
-    start = _begin(told)
+    for pattern in OPENING:
+        if found := pattern.match(told) or pattern.match(_begin(told)):
+            return found.group().strip(" ,:;—–-(").lower()
     if REMEDY.match(told):
         return None
-    found = ORDER.search(start) or ORDER.search(told)
-    for part in told.split(";")[1:]:  # `Remotes are a risk; validate them before use.`
-        found = found or ORDER.search(part.strip())
-    if found:
-        return " ".join(found.group().split()[:3]).lower()
+    if (ordered := orders(told)) is not None:
+        return ordered
     if (callout := CALLOUT.match(told)) and INSTRUCTS.match(_begin(told[callout.end() :].lstrip())):
         return callout.group().rstrip(":!—–- ").lower()
     return None
+
+
+def orders(said: str) -> str | None:
+    """The words by which a bare sentence ties an instruction to an order, a condition or an amount."""
+    # `Remotes are a risk; validate them before use.`
+    for part in dict.fromkeys((_begin(said), said, *(part.strip() for part in said.split(";")[1:]))):
+        found = _tied(part) or _BEGINNING.match(part) or _WITHIN.search(part)
+        if found:
+            return " ".join(part[found.start() :].split()[:3]).lower()
+    return None
+
+
+def _tied(text: str) -> re.Match[str] | None:
+    """The instruction that a text begins with, if something ties it."""
+    found = _INSTRUCTION.match(text)
+    if found is None:
+        return None
+    rest = text[found.end() : found.end() + _REACH]
+    tied = _TIED.search(rest) or (found["verb"].lower() not in _PROPOSES and _BOUND.search(rest))
+    return found if tied else None
 
 
 def instructs(text: str) -> bool:
@@ -258,6 +305,8 @@ def unquoted(text: str) -> str:
     if found is not None and (not found["label"] or _RULE.search(found["label"])):
         return found["said"]
     inner = text.strip(" *_>")
+    if inner[:1] in "'‘" and inner.rstrip(".!")[-1:] in ("'", "’"):
+        return inner.rstrip(".!")[1:-1]
     if inner[:1] in _QUOTES and _QUOTES.isdisjoint(inner[1:]):  # a quotation of several sentences begins here
         return inner[1:]
     if inner[-1:] in _QUOTES and _QUOTES.isdisjoint(inner[:-1]):
