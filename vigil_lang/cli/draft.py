@@ -85,6 +85,7 @@ def command(**given: Any) -> int:
     inputs.note(*(options.signatures or project.signatures), *answers)
     check_outputs(options.output, options.report)  # before anybody is asked
     if not clauses.clauses:
+        _list_others(clauses)
         named = ", ".join(clauses.files[:3])
         raise click.UsageError(f"No sentence of {named} states an obligation, so there is nothing to draft.")
     if options.skeleton:
@@ -102,9 +103,17 @@ def _write_skeleton(clauses: Clauses, name: str, options: Options) -> int:
 
         document = json.format(json.encode(skeleton.document(clauses)), indent=2).decode()
         write_text(options.output or "-", f"{safe_json_text(document)}\n")
+        _list_others(clauses)  # a PolicyDocument has no place for them
     else:
         write_text(options.output or "-", skeleton.policy(clauses, name))
     return CLEAN
+
+
+def _list_others(clauses: Clauses) -> None:
+    """Write what is no clause, with the reasons, to standard error."""
+    from vigil_lang.draft.reports.human import print_not_taken
+
+    print_not_taken(clauses.others, console(sys.stderr))
 
 
 # --- drafting ------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Source, Span
-from vigil_lang.documents.blocks import Block, blocks, shown
+from vigil_lang.documents.blocks import Block, blocks, comments, shown
 from vigil_lang.documents.document import Document, Sentence
 from vigil_lang.documents.inline import plain
 from vigil_lang.english.contexts import LABEL
@@ -21,11 +21,14 @@ def read_document(source: Source) -> Document:
     """The sentences of a Markdown or plain text document. Any text can be read, in linear time."""
     sentences: list[Sentence] = []
     texts: list[tuple[str, int | None]] = []
+    code: list[Span] = []
     last: dict[Block, str] = {}
     text = shown(source.text)
     for block in blocks(text, is_plain=source.path.lower().endswith(".txt")):
         if block.kind == "code":
             texts.append(("\n".join(text[p.start : p.end] for p in block.pieces), None))
+            if block.pieces:
+                code.append(Span(block.pieces[0].start, block.pieces[-1].end))
             continue
         lead = last.get(block.lead, "") if block.lead else ""
         lead = lead if block.kind == "cell" or _introduces(lead) else ""
@@ -33,7 +36,7 @@ def read_document(source: Source) -> Document:
             texts.append((sentence.text, len(sentences)))
             sentences.append(sentence)
             last[block] = sentence.text
-    return Document(source, tuple(sentences), tuple(texts))
+    return Document(source, tuple(sentences), tuple(texts), tuple(code), tuple(comments(source.text)))
 
 
 def _introduces(text: str) -> bool:

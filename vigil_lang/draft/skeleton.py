@@ -10,6 +10,7 @@ from vigil_lang.diagnostics import Source
 from vigil_lang.draft.building.build import statement_name
 from vigil_lang.draft.building.compose import harmless, policy_name
 from vigil_lang.draft.clause_result import Answer, PolicyDocument
+from vigil_lang.draft.reports.not_taken import by_reason
 from vigil_lang.english.constraints import constraints
 from vigil_lang.english.patterns import ACTED, NEGATION, TIME
 from vigil_lang.english.words import NUMBERS
@@ -17,9 +18,9 @@ from vigil_lang.semantics.text_patterns import quote
 from vigil_lang.syntax.format import format_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from vigil_lang.draft.clause_result import Clause
+    from vigil_lang.draft.clause_result import Clause, Other
     from vigil_lang.draft.clauses import Clauses
     from vigil_lang.english.constraints import Temporal
     from vigil_lang.english.patterns import Order
@@ -30,7 +31,7 @@ _HEAD = """\
 /// Each is a comment with its place and a statement. Its form is guessed from words such as `before` and `never`; where
 /// no word tells it, that is said, and `abs` stands there for whatever fits.
 /// To keep a statement, take the `//` away before `@source` and `statement`, and write conditions in the place of
-/// `trigger()`, `guard()` and the like.
+/// `trigger()`, `guard()` and the like. What was not taken for an obligation is listed at the end, with the reason.
 policy {name}
 """
 _NOT_YET = "not drafted yet"
@@ -133,7 +134,19 @@ def policy(clauses: Clauses, name: str) -> str:
         statement = statement_name("", clause, taken)
         taken.add(statement)
         blocks.append("\n".join(f"// {line}" for line in _block(number, clause, statement)))
+    if clauses.others:
+        blocks.append("\n".join(_not_taken(clauses.others)))
     return format_text(Source("<skeleton>", "\n\n".join(blocks) + "\n"))
+
+
+def _not_taken(others: Sequence[Other]) -> Iterator[str]:
+    """Comments that list what is no clause, under the reasons: whoever fills in the rest sees what is missing."""
+    yield "// Not taken for obligations:"
+    for title, listed in by_reason(others):
+        yield "//"
+        yield f"// {title[0].upper()}{title[1:]}:"
+        for other in listed:
+            yield f"// - {harmless(other.path, 80)}:{other.line}: {harmless(other.text, 90)}"
 
 
 def document(clauses: Clauses) -> PolicyDocument:
