@@ -87,7 +87,7 @@ def _lines(report: Report, console: Console) -> Iterator[Text]:
 
 
 def _not_taken(others: Sequence[Other], console: Console) -> Iterator[Text]:
-    yield Text(not_taken(others), "bold")
+    yield from hanging(console, Text(), not_taken(others), "bold")
     for title, listed in by_reason(others):
         yield Text(f" {title}")
         for other in listed:
@@ -137,6 +137,7 @@ def _statement(drafted: Drafted, console: Console, told: set[str]) -> Iterator[T
     name = drafted.statement.name.text
     if name in told:
         yield Text.assemble(_PAD, (visible(name), "bold"), ("  as above", "dim"))
+        yield from _notes(drafted, console)
         return
     told.add(name)
     yield from hanging(console, Text.assemble(_PAD, (visible(name), "bold"), "  "), form_text(drafted), "cyan")
@@ -145,6 +146,10 @@ def _statement(drafted: Drafted, console: Console, told: set[str]) -> Iterator[T
         yield Text(
             f"{_PAD}  {found}", "yellow" if drafted.run_counts.violated or not drafted.run_counts.exercised else ""
         )
+    yield from _notes(drafted, console)
+
+
+def _notes(drafted: Drafted, console: Console) -> Iterator[Text]:
     for note in notes(drafted):
         yield from hanging(console, Text(f"{_PAD}  note: ", "bold"), note)
 

@@ -25,7 +25,7 @@ TITLES: Final[dict[Why, str]] = {
     "code": "code, which is not read for clauses",
     "comment": "comments, which readers do not see",
     "heading": "headings",
-    "description": "descriptions",
+    "description": "sentences that only describe",
 }
 """The reasons, in the order in which an obligation may hide behind them."""
 
