@@ -123,9 +123,11 @@ def _draft(clauses: Clauses, recordings: Sequence[str], name: str, options: Opti
     terms = options.terms(project) if options.from_json is None else None
     limited = terms is not None and terms.limit is not None
     plan = plan_of(project, options.output, options.rounds, options.batch, limited=limited)
-    from vigil_lang.draft.answer_sources import Task
+    from vigil_lang.draft.answer_sources import Task, check_model
     from vigil_lang.draft.prompting import vocabulary as names
 
+    if terms is not None and not options.show_prompt:
+        check_model(clauses, terms)  # before runs are read, which may take long
     runs = traces(recordings, allow_empty=options.allow_empty, tools=project.known_tools)
     signature = vocabulary(options.signatures or project.signatures, runs)
     if signature is None:

@@ -133,6 +133,7 @@ def _temporal(text: str) -> Iterator[Temporal]:
         seen.add(order)
         groups = found.groupdict()
         first, then = (groups.get("first") or "").strip(), (groups.get("then") or "").strip()
-        if patterns.NEGATION.search(first):  # `do not release before it is validated`: to validate comes first
+        # `Do not release before it is validated`: to validate comes first.
+        if patterns.NEGATION.search(first) and not patterns.NEGATION.search(then):
             first, then = then, first
         yield Temporal((groups.get("word") or found.group()).strip(" ,").lower(), order, first, then)
