@@ -122,6 +122,24 @@ def test_the_order_may_be_in_the_lead() -> None:
     assert skeleton.guess(clause("check the disk", "before", "Before writing the file:"))[0].startswith("prec")
 
 
+@pytest.mark.parametrize(
+    ("about", "said"),
+    [
+        (clause("Run `make test`", "before", "Before a release, do this:"), ("a release", "Run make test")),
+        (clause("Run `make test`", "before", "Do these checks before a release:"), ("a release", "Run make test")),
+        (
+            clause("Run `make test`", "before any release", headings=("Before any release:",)),
+            ("any release", "Run make test"),
+        ),
+        (clause("Check the table - Before a query, look at it.", "before"), ("a query", "look at it")),
+        (clause("It is final; ask the owner before a run.", "ask"), ("a run", "ask the owner")),
+    ],
+)
+def test_an_item_is_what_its_list_has_done_first(about: Clause, said: tuple[str, str]) -> None:
+    trigger, guard = said
+    assert f"//   trigger: {trigger}\n//   guard: {guard}\n" in skeleton.policy(clauses(about), "demo")
+
+
 def test_a_list_of_what_to_check_is_no_prohibition() -> None:
     checked = clause("No placeholder text", "before", "Before writing the file:")
     text = skeleton.policy(clauses(checked), "demo")
@@ -197,7 +215,7 @@ def test_what_is_written() -> None:
     assert skeleton.policy(found, "Demo!").split("\n\n", 1)[1] == (
         "// 1. SKILL.md:1, Safety\n"
         "//   trigger: you push\n"
-        "//   guard: run …\n"
+        "//   guard: run make test\n"
         '// @source("SKILL.md", "Before you push, run `make test`.")\n'
         "// statement push_run_test: prec(trigger(), guard())\n"
         "\n"

@@ -12,7 +12,9 @@ from vigil_lang.draft.building.compose import harmless, policy_name
 from vigil_lang.draft.clause_result import Answer, PolicyDocument
 from vigil_lang.draft.reports.not_taken import by_reason
 from vigil_lang.english.constraints import Temporal, constraints
+from vigil_lang.english.demanding import unlabelled
 from vigil_lang.english.patterns import NEGATION, TIME
+from vigil_lang.english.sentences import CODE
 from vigil_lang.english.words import NUMBERS
 from vigil_lang.semantics.text_patterns import quote
 from vigil_lang.syntax.format import format_text
@@ -135,6 +137,9 @@ _PROPERTY = re.compile(
     re.IGNORECASE,
 )
 """What something is or has, rather than what is done before it: `never run it without a limit`."""
+
+_ITEM = "item"
+"""What stands for the item of a list in words of order."""
 
 _CHECKED = re.compile(r"(?:before|prior to)\b", re.IGNORECASE)
 _ABSENT = re.compile(r"no\b", re.IGNORECASE)
@@ -296,16 +301,42 @@ def _forbids(clause: Clause) -> bool:
 
 
 def _said(clause: Clause) -> dict[Order, Temporal]:
-    """The words of order of a clause; if it has none, those it has together with what is in parentheses or its lead."""
-    texts = [clause.text]
-    if "(" in clause.text:
-        texts.append(re.sub(r"\s*[()]\s*", ", ", clause.text))
-    if clause.lead:
-        texts.append(f"{clause.lead.removesuffix(':')}, {clause.text}")
-    found = next(filter(None, (constraints(text).temporal for text in texts)), ())
-    if _CHECKED.match(clause.lead) and _ABSENT.match(clause.text):  # what is not there is seen to first, not forbidden
-        found = tuple(replace(word, first=clause.text, then=word.first) for word in found)
+    """The words of order of a clause; if it has none, those of what it is the other half of."""
+    text = clause.text
+    # What stands before a colon, a dash or a semicolon is seldom a part of the order.
+    clipped = [part.strip() for part in text.split(";")] if ";" in text else []
+    parts = dict.fromkeys((*clipped, unlabelled(text), text))
+    texts = list(parts) + ([re.sub(r"\s*[()]\s*", ", ", text)] if "(" in text else [])
+    found = next(filter(None, ([*_ordered(part)] for part in texts)), None) or [*_of_context(clause)]
     return {word.order: word for word in reversed(found)}
+
+
+def _ordered(text: str) -> Iterator[Temporal]:
+    """The words of order of a text, each part with the code that stands in it."""
+    masked, codes = CODE.sub("`…`", text), CODE.findall(text)
+
+    def whole(part: str) -> str:
+        at = masked.find(part)
+        if at < 0:
+            return part
+        rest = iter(codes[masked[:at].count("`…`") :])
+        return re.sub("`…`", lambda _: next(rest), part)
+
+    return (replace(word, first=whole(word.first), then=whole(word.then)) for word in constraints(text).temporal)
+
+
+def _of_context(clause: Clause) -> Iterator[Temporal]:
+    """The words of order of the lead or the heading that a clause completes, which then stands for a part of them."""
+    context, text = clause.context.removesuffix(":"), clause.text
+    absent = _CHECKED.match(context) and _ABSENT.match(text)  # what is not there is seen to first, not forbidden
+    whole = tuple(word for word in constraints(context).temporal if word.first and word.then)
+    for word in whole or constraints(f"{context}, {_ITEM}").temporal if context else ():
+        first, then = (text if part.endswith(_ITEM) else part for part in (word.first, word.then))
+        if whole:  # `Before a release, do:`, `Do these before a release:`
+            first, then = (text, then) if word.order == "past" else (first, text)
+        if word.order == "past" and text == first and NEGATION.search(text) and not absent:
+            first, then = then, first
+        yield replace(word, first=first, then=then)
 
 
 def _bound(form: str, words: str) -> str | None:

@@ -220,7 +220,7 @@ REMEDY = any_of(r"^(?:solutions?|fix|workaround|cause|symptom|example|result|rem
 """A label of what helps once something went wrong."""
 
 _ORNAMENT = re.compile(r"^(?:[^\w`\"'“(\[<]|\d+[.)]\s)+")
-_LABEL = re.compile(r"^(?:step \d+|[\w/&' `…-]{1,60}?(?:\([^)]{0,60}\))?)\s*(?::|[—–]| - )\s+", re.IGNORECASE)
+_LABEL = re.compile(r"^(?:step \d+|[\w/&' `…-]{1,60}?(?:\([^)]{0,60}\))?)(?:\s*[:—–]\s+| - )", re.IGNORECASE)
 _QUOTES = frozenset("\"“”„«»‘’'")
 _QUOTED = re.compile(
     r"[\s*_>-]*(?P<label>[^\"“”„«»:]{0,60}:\s*)?(?:[\"“„«](?P<said>[^\"“”„«»]{3,1000})[\"“”»][.!]?)[\s*_]*"
@@ -246,13 +246,13 @@ def demands(text: str) -> str | None:
         if found := pattern.search(told):
             return found.group().strip(" ,:;—–-(").lower() or None
     for pattern in OPENING:
-        if found := pattern.match(told) or pattern.match(_begin(told)):
+        if found := pattern.match(told) or pattern.match(unlabelled(told)):
             return found.group().strip(" ,:;—–-(").lower()
     if REMEDY.match(told):
         return None
     if (ordered := orders(told)) is not None:
         return ordered
-    if (callout := CALLOUT.match(told)) and INSTRUCTS.match(_begin(told[callout.end() :].lstrip())):
+    if (callout := CALLOUT.match(told)) and INSTRUCTS.match(unlabelled(told[callout.end() :].lstrip())):
         return callout.group().rstrip(":!—–- ").lower()
     return None
 
@@ -260,7 +260,7 @@ def demands(text: str) -> str | None:
 def orders(said: str) -> str | None:
     """The words by which a bare sentence ties an instruction to an order, a condition or an amount."""
     # `Remotes are a risk; validate them before use.`
-    for part in dict.fromkeys((_begin(said), said, *(part.strip() for part in said.split(";")[1:]))):
+    for part in dict.fromkeys((unlabelled(said), said, *(part.strip() for part in said.split(";")[1:]))):
         found = _tied(part) or _BEGINNING.match(part) or _WITHIN.search(part)
         if found:
             return " ".join(part[found.start() :].split()[:3]).lower()
@@ -280,7 +280,7 @@ def _tied(text: str) -> re.Match[str] | None:
 def instructs(text: str) -> bool:
     """Whether a sentence tells somebody to do something (`Use …`, `Run …`), be it demanded or only advised."""
     said = bare(text)
-    return INSTRUCTS.match(_begin(said)) is not None or INSTRUCTS.match(said) is not None
+    return INSTRUCTS.match(unlabelled(said)) is not None or INSTRUCTS.match(said) is not None
 
 
 def is_question(text: str) -> bool:
@@ -314,7 +314,7 @@ def unquoted(text: str) -> str:
     return text
 
 
-def _begin(text: str) -> str:
+def unlabelled(text: str) -> str:
     """The sentence from where it speaks: without a label (`Step 2:`, `No randomness —`) before it."""
     label = _LABEL.match(text)
     if label and (label.end() < len(text)) and not _CLAUSE.match(text):
