@@ -218,6 +218,8 @@ class _Reader:
             lines = [_stripped(self.text, start, closing.start() if closing else line.end)]
         else:
             del lines[-1:]
+        if not lines:  # a comment, and a rule that would underline it
+            return
         while self.headings and self.headings[-1][0] >= level:
             self.headings.pop()
         self.leads.clear()

@@ -54,7 +54,7 @@ def _sentences(markdown: str, block: Block, kind: Kind, lead: str) -> list[Sente
 
 
 def _whole(text: str) -> list[tuple[int, int]]:
-    return [(0, len(text))] if text else []
+    return [(0, len(text))] if any(map(str.isalnum, text)) else []
 
 
 _MARKED = re.compile(r"[*_\[\]<>&\\|#~\x00-\x1f\xa0]|  |^\s*(?:[-+•]|\(?\w{1,9}[.)])\s|^\s*-{3}")

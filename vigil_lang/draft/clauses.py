@@ -103,8 +103,8 @@ def _read(document: Document, path: str) -> Iterator[Clause | Other]:
     for why, spans in hidden:
         for span in spans:
             lines = source.text[span.start : span.end].split("\n")
-            first = next((line.strip() for line in lines if any(map(str.isalnum, line))), "")
-            yield Other(path, source.position(span.start)[0], _cut(first, MAX_CONTEXT), why)
+            if first := next((line.strip() for line in lines if any(map(str.isalnum, line))), ""):
+                yield Other(path, source.position(span.start)[0], _cut(first, MAX_CONTEXT), why)
 
 
 def _clause(obligation: Obligation, path: str, line: int, text: str) -> Clause:
