@@ -51,7 +51,7 @@ _WRAPPED = 60
 
 _FRONT_MATTER = re.compile(r"\ufeff?(---|\+\+\+)[ \t\r]*\n(?:.*\n)*?(?:\1|\.\.\.)[ \t\r]*(?:\n|$)")
 _HIDDEN = re.compile(
-    r"^[ \t>]*(?P<fence>`{3,}+(?=[^`\n]*$)|~{3,}+)[\s\S]*?(?:^[ \t>]*(?P=fence)|\Z)"
+    r"^[ \t>]*(?P<fence>`{3,}+(?=[^`\n]*$)|~{3,}+)[\s\S]*?(?:^[ \t>]*(?P=fence)[`~]*+[ \t]*$|\Z)"
     r"|(?<!`)(?P<ticks>`++)[^`\n]{1,200}(?P=ticks)"
     r"|(?P<comment><!--[\s\S]*?(?:-->|\Z))",
     re.MULTILINE,
