@@ -100,9 +100,14 @@ def _excused(sentence: Sentence, word: str) -> Why | None:
         return "sample"
     if contexts.NEEDED.match(word) and any(map(contexts.SITUATIONS.search, sentence.headings[-1:])):
         return "situation"
-    if contexts.BENEFIT.match(word) is None or demanding.orders(bare(sentence.text)) is not None:
-        return None
+    if contexts.CONTINUED.search(sentence.lead):
+        return "description"
     column = sentence.headings[-1] if sentence.headings and sentence.kind == "cell" else ""
+    ordered = demanding.orders(bare(sentence.text))
+    if ordered == word and contexts.WHY.match(column):
+        return "reason"
+    if contexts.BENEFIT.match(word) is None or ordered is not None:
+        return None
     reasons = contexts.REASONS.match(column) if column else any(map(contexts.FIXES.match, above))
     return "reason" if reasons else None
 

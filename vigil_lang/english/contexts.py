@@ -15,7 +15,8 @@ _NO_VERB = "".join(rf"(?<!\b{word} )" for word in ("to", "the", "and", "of", "a"
 BINDING = any_of(
     r"^\W*(?:never|do not|don['’]?ts?|always|must(?: not)?)(?: [\w'’-]+){0,2}\W*$",
     r"\b(?:never|do not|don['’]ts?|always|must(?: not| never)?|not allowed)\W*$",
-    r"^\W*(?:what|things)\b.*\b(?:must|should|shall) (?:never|not|always)\b",
+    r"^\W*(?:what|things)\b.*\b(?:(?:must|should|shall) (?:never|not|always)|not to \w+)\b",
+    r"^\W*(?:avoid|off[- ]limits|no-?gos?)\W*$",
     r"\bmust be (?:followed|observed|met|satisfied|respected)\b|\b(?:prohibited|forbidden|non-negotiables?)\b",
 )
 """A heading or lead that makes an obligation of every item under it."""
@@ -137,6 +138,12 @@ SAMPLES = any_of(
     r"red flags|bad|wrong)\b"
 )
 """A heading or lead below which a quotation is an example of what somebody might say."""
+
+CONTINUED = any_of(r"\b(?:may|might|can|could|because|able to|lets? you|helps?(?: you)?(?: to)?)\W*:$")
+"""The end of a lead whose items say what somebody may do, or why something is so."""
+
+WHY = any_of(r"why|benefit|purpose|effect|impact|cause|problem|symptom|rationale|description|meaning|what (?:it|this)")
+"""A column that explains what another one says: an instruction there is one of its words."""
 
 EXPLAINED = any_of(
     r"\b(?:to (?:understand|see|learn|know|find out)|because)\b[^.:]{0,20}:$|"

@@ -169,7 +169,7 @@ _REACH = 220
 
 _INSTRUCTION = any_of(rf"{_WHERE}(?:\w+ly |first,? |then,? |always )?(?!name\b)(?P<verb>{_VERB})")
 _TIED = any_of(
-    r"\b(?:before|prior to|after (?!all\b|that\b|which\b)|whenever|(?:each|every|any) time)\b",
+    r"\b(?:before(?! and after)|prior to|after (?!all\b|that\b|which\b)|whenever|(?:each|every|any) time)\b",
     r"\bonly (?:if|when|with|from|via|through|for|in|on|as|what|those|your)\b|\b(?:solely|exclusively)\b",
     r"\b(?:unless|until the user|without (?:asking|confirmation|approval|permission))\b",
 )
@@ -190,7 +190,7 @@ _BEGINNING = any_of(
     rf"{_FIRST}[^,:]{{0,160}}[,:]\s+(?:\w+ly |also |always |then |first )?{_VERB}|whenever\b[^.:;]{{1,200}}, {_VERB}",
     rf"first,? {_VERB}{_TEXT}{{1,160}}?[,;] (?:and )?(?:only )?then\b",
     rf"(?:first(?:ly| of all)?,? |(?:in|for|with) [^,:;.]{{1,80}}, first )(?:{_CHECKS})\b",
-    rf"only {_VERB}|even (?:if|when|on|after|for|with)\b[^,:]{{1,120}}, {_VERB}",
+    rf"even (?:if|when|on|after|for|with)\b[^,:]{{1,120}}, {_VERB}",
     rf"{_HALT}\b[^.]{{0,80}}\b(?:if|when|until|on (?:the |any )?(?:first )?(?:error|failure))\b",
     rf"{_WHERE}(?:use|submit|write|read|store|stage|run|call|pass|put|set)\b{_TEXT}{{1,160}}"
     r", not (?!just\b|only\b|merely\b|necessarily\b)\S",
@@ -203,7 +203,7 @@ _BEGINNING = any_of(
     rf"you (?:always )?{_VERB}{_TEXT}{{1,120}}?\bbefore\b",
 )
 _WITHIN = any_of(
-    rf"{_BEGINS}{_VERB}(?: (?:up|it|them))? only\b|{_BEGINS}keep (?:\S+ ){{1,6}}out of\b",
+    rf"(?:^|[—–;:]\s+)only {_VERB}|{_BEGINS}{_VERB}(?: (?:up|it|them))? only\b|{_BEGINS}keep (?:\S+ ){{1,6}}out of\b",
     rf"\b(?:if|on|upon) [^,]{{1,160}},\s+(?:{_HALT}|roll (?:\S+ ){{0,4}}back)\b",
     rf"(?:^|[—–:;]\s+){_VERB}[^.;—–(]{{1,120}}?(?:,|\s[—–]) "
     r"no (?!need|matter|longer|problem)[^.,;—–]{2,40}(?<!ed)[.!)]*$",
@@ -218,6 +218,9 @@ INSTRUCTS = any_of(rf"{_WHERE}(?:only |always |first |please |then |\w+ly )?{_VE
 
 REMEDY = any_of(r"^(?:solutions?|fix|workaround|cause|symptom|example|result|remedy)\b\s*[:—–]")
 """A label of what helps once something went wrong."""
+
+SUBJECT = any_of(r"(?:use cases?|symptoms?|causes?|problems?|examples?|scenarios?|rationale|reasons?|background)\s*:")
+"""A label of what is spoken of, whatever words are in it."""
 
 _ORNAMENT = re.compile(r"^(?:[^\w`\"'“(\[<]|\d+[.)]\s)+")
 _LABEL = re.compile(r"^(?:step \d+|[\w/&' `…-]{1,60}?(?:\([^)]{0,60}\))?)(?:\s*[:—–]\s+| - )", re.IGNORECASE)
@@ -240,6 +243,8 @@ def demands(text: str) -> str | None:
     """The word by which a sentence demands something; None where it only describes, asks or recommends."""
     said = bare(text)
     if not said or is_question(said) or ALONE.fullmatch(said):
+        return None
+    if SUBJECT.match(said):
         return None
     told = MERE.sub(lambda m: "~" * len(m.group()), said)
     for pattern in STRONG:
