@@ -364,6 +364,23 @@ def test_what_is_checked_because_something_went_wrong_is_no_obligation() -> None
     ) == ["Check the disk before each run"]
 
 
+def test_what_explains_or_permits_demands_nothing() -> None:
+    assert found("# Work\n\nPrograms may:\n\n- Check the hash before they read\n- Use a file only once\n") == []
+    assert found("# Work\n\nIt is slow because:\n\n- The worker must guess\n") == []
+    table = "| Tip | Why it helps |\n|---|---|\n| Patch little | Skip one check at a time |\n"
+    assert found(f"# Tips\n\n{table}") == []
+
+
+@pytest.mark.parametrize(
+    "lead", ["What NOT to use:", "Avoid:", "Required protections:", "## Things you should never do"]
+)
+def test_a_lead_that_names_what_is_required_or_ruled_out(lead: str) -> None:
+    assert found(f"# Work\n\n{lead}\n\n- The count of lines\n- Names: escaped\n") == [
+        "The count of lines",
+        "Names: escaped",
+    ]
+
+
 def test_a_lead_carries_what_it_demands_only() -> None:
     assert found("# Work\n\nAlways list the tables to understand:\n\n- their columns\n") == [
         "Always list the tables to understand:"

@@ -16,6 +16,8 @@ BINDING = any_of(
     r"^\W*(?:never|do not|don['’]?ts?|always|must(?: not)?)(?: [\w'’-]+){0,2}\W*$",
     r"\b(?:never|do not|don['’]ts?|always|must(?: not| never)?|not allowed)\W*$",
     r"^\W*(?:what|things)\b.*\b(?:(?:must|should|shall) (?:never|not|always)|not to \w+)\b",
+    r"\b(?:required|mandatory|forbidden|prohibited) (?:security )?(?:protections?|checks?|steps?|actions?|approvals?|"
+    r"measures?|behaviou?rs?|practices?|reviews?|safeguards?|controls?|order|sequence)\W*$",
     r"^\W*(?:avoid|off[- ]limits|no-?gos?)\W*$",
     r"\bmust be (?:followed|observed|met|satisfied|respected)\b|\b(?:prohibited|forbidden|non-negotiables?)\b",
 )
@@ -119,7 +121,8 @@ DESCRIBES = any_of(
 """An item that says what something is or does: a verb behind its first word, or a participle that begins it."""
 
 ORDERED = any_of(
-    r"\b(?:before|prior to|until|unless|without|only)\b|\bafter any\b|\b(?:each|every) \w",
+    r"\b(?:before|prior to|until|unless|only)\b|(?<=\w )without\b|\bafter any\b|\b(?:each|every) \w|"
+    r"\bone \w+ per\b",
     r"^[a-z][a-z ]{1,60} (?:is|are) (?:\w+ly )?(?!based|called|named|supported|used|deprecated|limited)"
     r"\w+ed(?:[.!]*$| (?:by|with|in)\b)",
 )

@@ -94,6 +94,7 @@ STRONG = (
         r"\b(?:needs?|requires?) [^.;:]{1,80}?\b(?:first|beforehand|in advance)\b(?! \w)",
         r"\b(?:needs?|requires?|(?:is|are|be) (?:\w+ )?(?:preceded|followed|backed) by) "
         rf"(?:an?|the|{_COUNT}) {_PASSED}\b",
+        r"\b(?:is|are) \w+ for (?-i:EACH|EVERY|ALL)\b",
         r"\balways (?:preceded|followed|accompanied) by\b",
         rf"\b(?:is|are|gets?) (?:\w+ly |always |first |also |only )?{_DONE}\b[^.;:]{{0,80}}? "
         rf"(?:before|prior to) {_EACH}\b",
@@ -190,6 +191,7 @@ _BEGINNING = any_of(
     rf"{_FIRST}[^,:]{{0,160}}[,:]\s+(?:\w+ly |also |always |then |first )?{_VERB}|whenever\b[^.:;]{{1,200}}, {_VERB}",
     rf"first,? {_VERB}{_TEXT}{{1,160}}?[,;] (?:and )?(?:only )?then\b",
     rf"(?:first(?:ly| of all)?,? |(?:in|for|with) [^,:;.]{{1,80}}, first )(?:{_CHECKS})\b",
+    rf"(?:when|if) (?:in doubt|unsure|uncertain|unclear)\b[^,:]{{0,60}}, {_VERB}",
     rf"even (?:if|when|on|after|for|with)\b[^,:]{{1,120}}, {_VERB}",
     rf"{_HALT}\b[^.]{{0,80}}\b(?:if|when|until|on (?:the |any )?(?:first )?(?:error|failure))\b",
     rf"{_WHERE}(?:use|submit|write|read|store|stage|run|call|pass|put|set)\b{_TEXT}{{1,160}}"
