@@ -252,6 +252,11 @@ def test_what_introduces_no_obligation(lead: str) -> None:
     assert found(f"# Guide\n\n{lead}\n\n- run the suite\n- tag the commit\n") == []
 
 
+def test_a_lead_may_be_a_word_for_rules() -> None:
+    text = "# Pages\n\nPer-page rules:\n\n- Front matter: a title\n- Tables over prose\n- The title is shown twice\n"
+    assert found(text) == ["Front matter: a title", "Tables over prose"]
+
+
 RULES = """
 # House rules
 

@@ -160,7 +160,7 @@ def _is_listed(plain: str, lead: str, heading: str, *, telling: bool) -> bool:
     """Whether an item is one of the rules that the heading right above lists, or a step at a time that it names."""
     if contexts.NOT_BINDING.search(heading) or contexts.CONDITION.match(lead):
         return False
-    if contexts.RULE_LIST.match(heading) and not lead:
+    if contexts.RULE_LIST.match(lead.removesuffix(":") or heading) and contexts.WORDS.search(plain):
         return contexts.DESCRIBES.match(plain) is None or contexts.ORDERED.search(plain) is not None
     return telling and contexts.AT_A_TIME.match(heading) is not None
 

@@ -70,6 +70,7 @@ RULES = any_of(
     r"^\W*do['’]?s?\W*$|(?:[-–—:(]\s*(?:critical|important)\W*$)",
     r"^(?:(?:before|prior to|after|once|whenever|(?:each|every) time|on (?:each|every|any)) \S.*|when done\b.*|"
     r"at the (?:end|start)\b.*):$",
+    r"\(only (?:if|when)\b|\bonly \w+ if\b",
     r"\bbefore (?:\w+ing|you|any|each|every)\b[^.]*:$",
 )
 """One that makes an obligation of every item that tells somebody to do something."""
@@ -93,6 +94,9 @@ RULE_LIST = any_of(
     r"^\W*(?:[\w/&'’-]+ ){0,4}(?:rules|constraints|guardrails|hard limits|checklist)(?: \([^)]*\))?\W*$",
 )
 """A heading that is nothing but a word for rules: each item below it is one, unless it describes."""
+
+WORDS = re.compile(r"[a-z]{2,}(?<!etc)", re.IGNORECASE)
+"""A word; names in code or quotation marks alone make no rule."""
 
 CHECKED = any_of(
     r"^(?:before|prior to|after|once|when (?:done|finished)|at the end)\b.*\b(?:verify|check|confirm|ensure|make sure|"

@@ -35,7 +35,7 @@ _EACH = r"(?:each|every|any|all)"
 _DONE = r"(?:\w+ed|run|made|done|kept|taken|sent|written|put|built|read|set|shown|drawn)"
 _PASSED = r"(?:passing|successful|green|clean|fresh|prior|previous|second|signed|approved|written)"
 _ADVERBS = r"(?:also|always|only|first|then|please|immediately|explicitly)"
-_WHERE = r"(?:(?:if|when|while|for|in|on|with|after|before|once)\b[^,:;]{1,160}, (?:then )?)?"
+_WHERE = r"(?:(?:if|when|while|for|in|on|with|after|before|once)\b[^,:;]{1,160}(?:,| ?(?:→|->)) (?:then )?)?"
 _TEXT = r"(?:[^.]|\.(?=\w))"
 # Where a clause begins: nobody stands before its verb, so that the reader is meant.
 _BEGINS = rf"(?:^|[,:;—–(]\s*|\s-\s|\b(?:and|but|then|or|please|instead|so)\s+)(?:{_ADVERBS}\s+)*"
@@ -49,7 +49,8 @@ _BEING = (
 
 STRONG = (
     re.compile(
-        r"\b(?:NEVER|ALWAYS|[Dd][Oo] NOT|DON['’]T|MUST|MANDATORY|REQUIRED|FORBIDDEN|PROHIBITED|STOP)\b(?!-)"
+        r"\b(?:NEVER|ALWAYS|[Dd][Oo] NOT|DON['’]T|MUST|SHOULD NOT|[Ss]hould NOT|MANDATORY|REQUIRED|FORBIDDEN|"
+        r"PROHIBITED|STOP)\b(?!-)"
         rf"|^(?:Use|Write|Put|Set|{'|'.join(v.capitalize() for v in ('call', 'pass', 'send', 'store', 'run'))})\b"
         r"[^.;]{1,200}\((NOT)\b|\bbut (?:use|put|set|write)\b[^.;]{1,200}\(NOT\b",
     ),
@@ -80,10 +81,10 @@ STRONG = (
         rf"{_BEGINS}(?:ensure|make (?:absolutely )?sure|be sure|make certain|take care|guarantee|confirm that|"
         r"verify that|check that|validate that)\b",
         r"\bonly (?:after|once)\b|\bonly ever\b|\bunder no circumstances\b|\bat all times\b|\bwithout exception\b",
-        r"\bno exceptions\b",
+        r"\bno exceptions\b|\b(?:unconditionally|without fail|on no account|in no case|no matter what)\b",
         rf"{_BEGINS}(?:refuse|abort|halt|stop and (?:ask|inform|notify|report|tell|wait)|escalate)\b",
         rf"{_BEGINS}(?:verify|confirm|double-check)\s+(?:\S+\s+){{1,14}}?"
-        r"(?:is|are|was|were|exists?|works?|has|have|supports?|passe[sd]|succeeded)\b",
+        r"(?:\b(?:is|are|was|were|exists?|works?|has|have|supports?|passe[sd]|succeeded)\b|[=<>≥≤]+(?= ))",
         rf"(?:{_BEGINS}|→\s*)ask\b(?! (?:yourself|about|questions)\b)|\b(?:agent|assistant) (?:asks|prompts)\b",
         rf"{_BEGINS}(?:remember to|do not forget|don['’]t forget)\b|\bonly then\b",
         r"\bno \w[\w /-]{0,40} without\b",
@@ -100,6 +101,7 @@ STRONG = (
         rf"(?:before|prior to) {_EACH}\b",
         rf"\b(?:comes?|goes|happens?|runs?) (?:only |always )?before {_EACH}\b|\bprecedes? {_EACH}\b",
         r"\bshould (?:only |always |first )?be \w+[^.;:]{1,100}? (?:before|after|only|prior to|unless|until)\b",
+        r"[—–(]\s*only (?:if|when)\b|\b(?:belongs?|go(?:es)?) (?:in|into|to|under)\b[^.;:]{1,60}? only[.!]*$",
         r"\b(?:belongs?|goes?) only\b|\bonly (?:belongs?|goes?)\b|"
         r"(?:^|[,;:—–]\s*)use `…` (?:and |but )?not (?:bare |plain |raw )?`…`",
     ),
@@ -126,7 +128,8 @@ OPENING = (
         r"ambiguous) (?:please )?(?:ask|stop|abort|halt|escalate|give up|roll back)\b",
     ),
     re.compile(
-        rf"(?i:{_WHERE}(?:always |then )?{_VERB})[^.;:]{{0,120}}?\b(?:ONLY|EXACTLY|EVERY|BEFORE|FIRST)\b(?!-)"
+        rf"(?i:{_WHERE}(?:always |then )?{_VERB})[^.;:]{{0,120}}?\b(?:ALL|ONLY|EXACTLY|EVERY|BEFORE|FIRST)\b(?!-)"
+        r"|(?:NO|ZERO) [a-z]"
         r"|(?i:critical|mandatory|warning|caution|danger|important|rule)\s*[:!—–-][^.]{1,160}\bNOT\b",
     ),
 )
@@ -182,6 +185,7 @@ _BOUND = any_of(
     rf"(?<!\bif )(?<!\bwhen )(?<!\buntil )\b{_MOST} {_COUNT}",
     r"\bonly(?=\s*(?:[—–.!(]|$))",
     rf" and (?:then )?{_HALT} (?:on|at|as soon as|if|when|once)\b",
+    r"\bin (?:this|the (?:following|given|listed|stated)) order\b|\bin order[.:]*$",
     r"^\s+(?:exactly |only )?(?:one|a single) [^.;:]{1,60}? (?:per|at a time)\b",
 )
 """What does so unless the instruction only proposes."""
@@ -197,6 +201,7 @@ _BEGINNING = any_of(
     rf"{_WHERE}(?:use|submit|write|read|store|stage|run|call|pass|put|set)\b{_TEXT}{{1,160}}"
     r", not (?!just\b|only\b|merely\b|necessarily\b)\S",
     r"use `…` (?:instead of|rather than) `…`(?! (?:as|because|since|so)\b)",
+    rf"{_WHERE}(?:get|gather|obtain|collect|request)\b{_TEXT}{{1,120}}? from (?:the )?user\b[.:]*$",
     rf"{_WHERE}(?:retry|re-?try|try)\b{_TEXT}{{0,80}}?\bup to {_COUNT}",
     rf"{_WHERE}(?:limit|cap|restrict|keep)\b{_TEXT}{{1,80}}?\b(?:to|under|below|within) [$€£]?{_COUNT}",
     rf"{_WHERE}(?:keep|continue) \w+ing\b{_TEXT}{{1,200}}?\b(?:while|as long as|until|for {_EACH})\b",
@@ -244,7 +249,7 @@ _CLAUSE = re.compile(r"(?:before|after|once|if|when)\b", re.IGNORECASE)
 def demands(text: str) -> str | None:
     """The word by which a sentence demands something; None where it only describes, asks or recommends."""
     said = bare(text)
-    if not said or is_question(said) or ALONE.fullmatch(said):
+    if not said or (is_question(said) and not INSTRUCTS.match(said)) or ALONE.fullmatch(said):
         return None
     if SUBJECT.match(said):
         return None
