@@ -386,6 +386,16 @@ def test_a_lead_that_names_what_is_required_or_ruled_out(lead: str) -> None:
     ]
 
 
+def test_a_column_of_what_to_do_and_what_not() -> None:
+    head = "# Rules\n\n| Do | Don't | Reason |\n|---|---|---|\n"
+    text = f"{head}| Return a number | Return text | Speed |\n| Log it | Never | - |\n"
+    assert found(text) == ["Return a number", "Return text", "Log it"]
+    purposes = (
+        "| Option | Purpose |\n|---|---|\n| `servers` | Use a variable, not a text. |\n| `rate` | Run it first. |\n"
+    )
+    assert found(f"# Options\n\n{purposes}") == ["Use a variable, not a text."]
+
+
 def test_a_lead_carries_what_it_demands_only() -> None:
     assert found("# Work\n\nAlways list the tables to understand:\n\n- their columns\n") == [
         "Always list the tables to understand:"

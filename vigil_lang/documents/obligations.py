@@ -104,7 +104,7 @@ def _excused(sentence: Sentence, word: str) -> Why | None:
         return "description"
     column = sentence.headings[-1] if sentence.headings and sentence.kind == "cell" else ""
     ordered = demanding.orders(bare(sentence.text))
-    if ordered == word and contexts.WHY.match(column):
+    if ordered == word and contexts.WHY.match(column) and not contexts.CONTRASTS.search(sentence.text):
         return "reason"
     if contexts.BENEFIT.match(word) is None or ordered is not None:
         return None
@@ -116,6 +116,8 @@ def _from_context(sentence: Sentence, leads: dict[str, _Word]) -> _Word | None:
     """What headings or the lead make of an item, of a row's first cell, or of prose that instructs."""
     is_cell, lead, headings = sentence.kind == "cell", sentence.lead, sentence.headings
     plain = bare(sentence.text)
+    if is_cell and headings and contexts.DO_COLUMN.fullmatch(headings[-1]) and not demanding.ALONE.fullmatch(plain):
+        return _Word(_trimmed(headings[-1]), carries=False)
     if (is_cell and lead) or (is_question(sentence.text) and not instructs(sentence.text)):
         return None
     if contexts.MILD.match(plain) or contexts.PERMITS.match(lead):

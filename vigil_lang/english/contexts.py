@@ -30,7 +30,7 @@ SECTION = re.compile(
 """A heading that does the same for the items of the sections below it."""
 
 CARRIES = any_of(
-    r"^(?:(?:please )?do(?: not|n['’]t)|must(?: not|n['’]t)?|never|always|only|shall|mandatory|required|ensure|"
+    r"^(?:(?:please )?do(?: not|n['’]t)|do \w+$|must(?: not|n['’]t)?|never|always|only|shall|mandatory|required|ensure|"
     r"make (?:absolutely )?sure|at all times|needs?|requires?|ha(?:s|ve) to|non-negotiable|"
     r"with(?:in)? (?:these|the following))\b"
 )
@@ -146,12 +146,16 @@ SAMPLES = any_of(
 )
 """A heading or lead below which a quotation is an example of what somebody might say."""
 
-CONTINUED = any_of(r"\b(?:may|might|can|could|because|able to|lets? you|helps?(?: you)?(?: to)?)\W*:$")
+DO_COLUMN = any_of(r"\W*(?:do['’]?s?|don['’]?ts?|do not|never|always|must(?: not)?)\W*")
+"""The head of a column whose cells are each to be done, or not to be done."""
+
+CONTINUED = any_of(r"\b(?:explained|may|might|can|could|because|able to|lets? you|helps?(?: you)?(?: to)?)\W*:$")
 """The end of a lead whose items say what somebody may do, or why something is so."""
 
 WHY = any_of(r"why|benefit|purpose|effect|impact|cause|problem|symptom|rationale|description|meaning|what (?:it|this)")
 """A column that explains what another one says: an instruction there is one of its words."""
 
+CONTRASTS = any_of(r"\b(?:not|no|never|only)\b")
 EXPLAINED = any_of(
     r"\b(?:to (?:understand|see|learn|know|find out)|because)\b[^.:]{0,20}:$|"
     r"\b(?:that|which|who) (?:must|needs? to|ha(?:s|ve) to)\b[^.:]*:$"

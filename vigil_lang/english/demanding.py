@@ -96,6 +96,7 @@ STRONG = (
         r"\b(?:needs?|requires?|(?:is|are|be) (?:\w+ )?(?:preceded|followed|backed) by) "
         rf"(?:an?|the|{_COUNT}) {_PASSED}\b",
         r"\b(?:is|are) \w+ for (?-i:EACH|EVERY|ALL)\b",
+        r"\balways (?:first|last|before|after)\b",
         r"\balways (?:preceded|followed|accompanied) by\b",
         rf"\b(?:is|are|gets?) (?:\w+ly |always |first |also |only )?{_DONE}\b[^.;:]{{0,80}}? "
         rf"(?:before|prior to) {_EACH}\b",
@@ -113,6 +114,7 @@ OPENING = (
         rf"you (?:cannot|can['’]t) (?!(?:find|get|know|read|see|tell|undo|use|view)\b){_VERB}",
         rf"no (?:[\w-]+ ){{0,2}}{_ACTS}(?:[.!]*$|,? (?:to|on|before|during|while|without|until|unless|outside)\b)",
         rf"no (?!matching\b|missing\b|remaining\b|existing\b){_DOING} (?:to|of|into|on|without|from|outside)\b",
+        r"`…`(?: —)? only (?:if|when)\b",
         r"(?:nobody|no one) (?!(?:knows|needs|wants|cares|uses|has|is|was|likes|sees)\b)\w+s\b",
         r"required\s*[:—–-]\s*\w|no\b[^.]{0,80}\b(?:allowed|permitted|unless|until|before)\b",
         # Amounts, unless they say what a thing has or takes: `At least 4 GB of memory`.
@@ -129,7 +131,7 @@ OPENING = (
     ),
     re.compile(
         rf"(?i:{_WHERE}(?:always |then )?{_VERB})[^.;:]{{0,120}}?\b(?:ALL|ONLY|EXACTLY|EVERY|BEFORE|FIRST)\b(?!-)"
-        r"|(?:NO|ZERO) [a-z]"
+        r"|(?:NO|ZERO) [a-z]|DO [a-z]+\b"
         r"|(?i:critical|mandatory|warning|caution|danger|important|rule)\s*[:!—–-][^.]{1,160}\bNOT\b",
     ),
 )
@@ -183,7 +185,7 @@ _BOUND = any_of(
     r"(?<!\bthe )(?<!\ba )(?<!\bat )(?<!\byour )(?<!\bits )(?<!\beach )(?-i:\bfirst)"
     r"(?=\s*(?:[,;:.!)–—]|- |$|(?:and|to|before|then|whether|if|that|so)\b))",
     rf"(?<!\bif )(?<!\bwhen )(?<!\buntil )\b{_MOST} {_COUNT}",
-    r"\bonly(?=\s*(?:[—–.!(]|$))",
+    r"\bonly(?=\s*(?:[—–.!(]|$))|\bexactly(?: as\b|[.!]*$)",
     rf" and (?:then )?{_HALT} (?:on|at|as soon as|if|when|once)\b",
     r"\bin (?:this|the (?:following|given|listed|stated)) order\b|\bin order[.:]*$",
     r"^\s+(?:exactly |only )?(?:one|a single) [^.;:]{1,60}? (?:per|at a time)\b",
