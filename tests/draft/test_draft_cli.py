@@ -215,7 +215,7 @@ def test_without_a_document_or_an_obligation_there_is_nothing_to_draft(project: 
     result = vigil("draft", "plain.md", "--trace", "bad.jsonl")
     assert result.status == 2
     assert "No sentence of plain.md states an obligation" in result.err
-    assert "   plain.md:3  The sky is blue." in result.err
+    assert "      3  The sky is blue." in result.err
 
 
 @pytest.mark.usefixtures("messages_api")
@@ -445,7 +445,7 @@ def test_a_skeleton_of_nothing_is_none(project: Path, vigil: Vigil) -> None:
     result = vigil("draft", "plain.md", "--skeleton")
     assert (result.status, result.out) == (2, "")
     assert "No sentence of plain.md states an obligation" in result.err
-    assert "   plain.md:3  The sky is blue." in result.err
+    assert "      3  The sky is blue." in result.err
 
 
 def test_a_skeleton_that_nobody_filled_in_answers_for_nothing(project: Path, vigil: Vigil) -> None:

@@ -114,7 +114,7 @@ OPENING = (
         rf"you (?:cannot|can['’]t) (?!(?:find|get|know|read|see|tell|undo|use|view)\b){_VERB}",
         rf"no (?:[\w-]+ ){{0,2}}{_ACTS}(?:[.!]*$|,? (?:to|on|before|during|while|without|until|unless|outside)\b)",
         rf"no (?!matching\b|missing\b|remaining\b|existing\b){_DOING} (?:to|of|into|on|without|from|outside)\b",
-        r"`…`(?: —)? only (?:if|when)\b",
+        r"`…`(?: —)? only (?:if|when)\b|only `…` (?:if|when)\b",
         r"(?:nobody|no one) (?!(?:knows|needs|wants|cares|uses|has|is|was|likes|sees)\b)\w+s\b",
         r"required\s*[:—–-]\s*\w|no\b[^.]{0,80}\b(?:allowed|permitted|unless|until|before)\b",
         # Amounts, unless they say what a thing has or takes: `At least 4 GB of memory`.
@@ -146,7 +146,7 @@ MERE = any_of(
     r"\bmust-\w+|\b(?:if|or) (?:you|we|they|it) (?:absolutely )?(?:must|need to|have to)\b",
     r"\b(?:do not|don['’]t|does not|doesn['’]t|did not|won['’]t|will not|never|no longer|no|may|might|would|without|as|"
     r"when(?:ever)? you|if (?:you|the user|they|we))\s+(?:need|needs|have|has|having|needing)\s+to\b",
-    r"^never [a-z]+(?<!s)s\b|\bthere is no need\b",
+    r"\b(?:may|might) (?:need|require)\b|^never [a-z]+(?<!s)s\b|\bthere is no need\b",
     rf"\b(?:{_NOT}|if|as|when|where|no longer) (?:be )?(?:strictly )?required\b",
     r"\b(?:not|isn['’]t|if) (?:\w+ )?(?:mandatory|obligatory|forbidden)\b|\bnot only once\b",
     r"\bto (?:ensure|make sure|verify that|guarantee)\b|\b(?:has|have|had|was|were|i|we|['’]ve) never\b",

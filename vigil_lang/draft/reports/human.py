@@ -88,10 +88,12 @@ def _lines(report: Report, console: Console) -> Iterator[Text]:
 
 def _not_taken(others: Sequence[Other], console: Console) -> Iterator[Text]:
     yield from hanging(console, Text(), not_taken(others), "bold")
+    alone = len({other.path for other in others}) == 1  # then the report's other lines name the document
     for title, listed in by_reason(others):
         yield Text(f" {title}")
         for other in listed:
-            line = Text.assemble("   ", (f"{middle(other.path, _PATH)}:{other.line}", "dim"), "  ", visible(other.text))
+            where = f"{other.line:>4}" if alone else f"{middle(other.path, _PATH)}:{other.line}"
+            line = Text.assemble("   ", (where, "dim"), "  ", visible(other.text))
             line.truncate(console.width, overflow="ellipsis")
             yield line
 
