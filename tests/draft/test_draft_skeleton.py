@@ -173,6 +173,8 @@ def test_a_form_that_no_word_tells_is_said_to_be_none(about: Clause, told: bool)
         ),
         ("Every deployment is preceded by a passing build.", "Every deployment", "a passing build"),
         ("Do not release before it is validated.", "Do not release", "it is validated"),
+        ('"Do not release before it is validated."', "Do not release", "it is validated"),
+        ("A release needs a tag first.", "A release", "a tag"),
     ],
 )
 def test_what_comes_later_is_the_trigger(text: str, trigger: str, guard: str) -> None:

@@ -290,7 +290,9 @@ def _related(text: str) -> tuple[str, Temporal] | None:
         if found is None or (wants and _PROPERTY.search(found["first"])):
             continue
         order: Order = "past" if form == _GUARD else "future"
-        return form, Temporal(found["word"].lower(), order, found["first"].strip(), found["then"].strip())
+        return form, Temporal(
+            found["word"].lower(), order, re.sub(r" first[.!]*$", "", found["first"]).strip(), found["then"].strip()
+        )
     return None
 
 
