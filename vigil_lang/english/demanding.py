@@ -115,6 +115,7 @@ OPENING = (
         rf"no (?:[\w-]+ ){{0,2}}{_ACTS}(?:[.!]*$|,? (?:to|on|before|during|while|without|until|unless|outside)\b)",
         rf"no (?!matching\b|missing\b|remaining\b|existing\b){_DOING} (?:to|of|into|on|without|from|outside)\b",
         r"`…`(?: —)? only (?:if|when)\b|only `…` (?:if|when)\b",
+        rf"(?:before|after) \w+ing\b[^,:.]{{1,60}}? {_VERB} (?:the|an?|your|all|it|every|each)\b",
         r"(?:nobody|no one) (?!(?:knows|needs|wants|cares|uses|has|is|was|likes|sees)\b)\w+s\b",
         r"required\s*[:—–-]\s*\w|no\b[^.]{0,80}\b(?:allowed|permitted|unless|until|before)\b",
         # Amounts, unless they say what a thing has or takes: `At least 4 GB of memory`.
@@ -200,8 +201,7 @@ _BEGINNING = any_of(
     rf"(?:when|if) (?:in doubt|unsure|uncertain|unclear)\b[^,:]{{0,60}}, {_VERB}",
     rf"even (?:if|when|on|after|for|with)\b[^,:]{{1,120}}, {_VERB}",
     rf"{_HALT}\b[^.]{{0,80}}\b(?:if|when|until|on (?:the |any )?(?:first )?(?:error|failure))\b",
-    rf"{_WHERE}(?:use|submit|write|read|store|stage|run|call|pass|put|set)\b{_TEXT}{{1,160}}"
-    r", not (?!just\b|only\b|merely\b|necessarily\b)\S",
+    rf"{_WHERE}(?!prefer\b|consider\b|try\b){_VERB}{_TEXT}{{1,160}}, not (?!just\b|only\b|merely\b|necessarily\b|supported\b|required\b|needed\b|yet\b)\S",
     r"use `…` (?:instead of|rather than) `…`(?! (?:as|because|since|so)\b)",
     rf"{_WHERE}(?:get|gather|obtain|collect|request)\b{_TEXT}{{1,120}}? from (?:the )?user\b[.:]*$",
     rf"{_WHERE}(?:retry|re-?try|try)\b{_TEXT}{{0,80}}?\bup to {_COUNT}",
