@@ -201,7 +201,8 @@ _BEGINNING = any_of(
     rf"(?:when|if) (?:in doubt|unsure|uncertain|unclear)\b[^,:]{{0,60}}, {_VERB}",
     rf"even (?:if|when|on|after|for|with)\b[^,:]{{1,120}}, {_VERB}",
     rf"{_HALT}\b[^.]{{0,80}}\b(?:if|when|until|on (?:the |any )?(?:first )?(?:error|failure))\b",
-    rf"{_WHERE}(?!prefer\b|consider\b|try\b){_VERB}{_TEXT}{{1,160}}, not (?!just\b|only\b|merely\b|necessarily\b|supported\b|required\b|needed\b|yet\b)\S",
+    rf"{_WHERE}(?!prefer\b|consider\b|try\b){_VERB}{_TEXT}{{1,160}}"
+    r", not (?!just\b|only\b|merely\b|necessarily\b|supported\b|required\b|needed\b|yet\b)\S",
     r"use `…` (?:instead of|rather than) `…`(?! (?:as|because|since|so)\b)",
     rf"{_WHERE}(?:get|gather|obtain|collect|request)\b{_TEXT}{{1,120}}? from (?:the )?user\b[.:]*$",
     rf"{_WHERE}(?:retry|re-?try|try)\b{_TEXT}{{0,80}}?\bup to {_COUNT}",
