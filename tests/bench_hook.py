@@ -109,6 +109,7 @@ def through_the_daemon(state: Path, args: list[str], count: int) -> None:
 
     for run in range(RUNS):  # each begins before it is timed
         asking._asked(str(state), args, payload(f"run-{run}", 1_000_000))
+        asking._asked(str(state), args, outcome(f"run-{run}", 1_000_000))
     threads = [threading.Thread(target=ask, args=(number,)) for number in range(THREADS)]
     began = time.perf_counter()
     for thread in threads:
