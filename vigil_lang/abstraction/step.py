@@ -83,6 +83,8 @@ class Spawn:
     """The text it is given on its standard input, where that is known."""
     checked: bool = False
     """Whether the script does not go on where the command fails."""
+    scripts: tuple[str, ...] = ()
+    """The files it was read out of, as in the role `from_script`."""
 
 
 @dataclass(slots=True)

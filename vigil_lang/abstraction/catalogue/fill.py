@@ -20,6 +20,9 @@ _OWN_DASHES = frozenset({"npm", "npx"})
 
 _ANYTHING = Slot("_")
 
+_STDIN = frozenset({"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"})
+"""What a script is called that is read from standard input."""
+
 
 class Filled:
     """Roles, paths and code of a command whose words are sorted."""
@@ -47,6 +50,8 @@ class Filled:
         """What it runs on another machine, or in a container, is not read."""
         self.anything: list[Word] = []
         """Operands of which nothing is known but that there may be some."""
+        self.packages: list[tuple[str, str | None]] = []
+        """The packages that are named, each with the version that it is asked for."""
         self.strays = False
         """Words stand where the catalogue has no place for any."""
         for each in (word for step in found.chain for name in step.chdir for word in found.values.get(name, ())):
@@ -82,6 +87,7 @@ class Filled:
         elif role == "package":
             name, version = values.versioned(text)
             self.roles.setdefault(role, []).append(name)
+            self.packages.append((name, version))
             if version is not None:
                 self.roles.setdefault("version", []).append(version)
         else:
@@ -244,9 +250,11 @@ class Filled:
             self.roles["module"] = [word.text]
             self.inner.append(Inner((word, *rest), self.cwd))
             return
-        self.role(slot.role, word, self.cwd)
+        from_stdin = slot.form == "script" and word.known and word.text in _STDIN
+        if not from_stdin:
+            self.role(slot.role, word, self.cwd)
         self.roles["language"] = [slot.language]
-        if slot.form == "script" and word.known and word.text == "-":
+        if from_stdin:
             self.code = Code(slot.language, stdin=True, arguments=rest)
         else:
             text, script = (word if slot.form == form else None for form in ("code", "script"))

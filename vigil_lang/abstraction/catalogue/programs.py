@@ -183,3 +183,5 @@ class Invocation:
     """The catalogue has the program."""
     unseen: bool = False
     """It runs code, of which nothing more is known, on this machine."""
+    packages: tuple[tuple[str, str | None], ...] = ()
+    """The packages that are named, each with the version that it is asked for."""

@@ -129,7 +129,8 @@ def read_command(
     step = _step(words, fill, kinds)
     # Where the reading is a step of its own, that one says so.
     step.reads = "" if any(each.kind == "file.read" for each in effects) else reads
-    return Invocation(step, effects, tuple(fill.inner), fill.code, known, unseen or found.strange)
+    packages = tuple(fill.packages)
+    return Invocation(step, effects, tuple(fill.inner), fill.code, known, unseen or found.strange, packages)
 
 
 def _unseen(fill: Filled, changes: Sequence[Change], kinds: tuple[str, ...]) -> bool:
@@ -199,7 +200,8 @@ def _complete(fill: Filled, changes: Sequence[Change], piped: bool) -> bool:
     stdin = _latest([change.stdin for change in changes], entry.stdin)
     default = _latest([change.default for change in changes], entry.default)
     if stdin[:5] == "code:" and fill.code is None and not fill.inner and not _has_script(fill):
-        fill.code = Code(stdin[5:], stdin=True)
+        words = tuple(fill.found.operands) if "-s" in fill.found.values else ()  # `bash -s a`: what `$1` is
+        fill.code = Code(stdin[5:], stdin=True, arguments=words)
         fill.roles["language"] = [stdin[5:]]
     reads_data = stdin == "data" and not _has_paths(fill) and (piped or not default)
     if not reads_data:

@@ -48,6 +48,8 @@ class Draft:
         """Adds the step to those of the run."""
         run = self.run
         excerpt, line = run.excerpt(site.line, site.scope)
+        if scripts := run.scripts(site.scope):
+            self.roles["from_script"] = scripts
         step = Step(
             self.action,
             tuple(dict.fromkeys(self.kinds)),

@@ -43,7 +43,8 @@ def spawn(run: Run, entry: Entry, given: Arguments, site: Site) -> None:
     run.spend(len(argv) + len(line or "") // 64)
     stdin = text_of(_setting(given, "input"))
     checked = entry.name in _CHECKED or truth(_setting(given, "check")) is True
-    spawn = Spawn(argv, line, cwd, run.certain, excerpt, number, stdin, checked)
+    scripts = run.scripts(site.scope)
+    spawn = Spawn(argv, line, cwd, run.certain, excerpt, number, stdin, checked, scripts)
     run.add(spawn, (argv, line, cwd, excerpt, number, stdin))
 
 
