@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import posixpath
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from vigil_lang.abstraction.call_steps import Place, Taken
@@ -215,14 +214,15 @@ def _one_by_one(step: Step, packages: Sequence[tuple[str, str | None]]) -> list[
     step.kinds = tuple(kind for kind in step.kinds if kind != _INSTALL)
     shared = {role: texts for role, texts in step.roles.items() if role not in ("package", "version")}
     unresolved = tuple(role for role in step.unresolved if role not in (EFFECTS, "package", "version"))
-    found = [
-        Step(_INSTALL, (_INSTALL,), {**shared, "package": (name,), **({"version": (version,)} if version else {})}, unresolved)
-        for name, version in packages
-    ]
+    found: list[Step] = []
+    for name, version in packages:
+        roles = {**shared, "package": (name,)}
+        if version is not None:
+            roles["version"] = (version,)
+        found.append(Step(_INSTALL, (_INSTALL,), roles, unresolved, prints=False, excerpt=step.excerpt))
     if "package" in step.unresolved:
-        found.append(Step(_INSTALL, (_INSTALL,), dict(shared), (*unresolved, "package")))
-    for each in found:
-        each.prints, each.excerpt = False, step.excerpt
+        unknown = (*unresolved, "package")
+        found.append(Step(_INSTALL, (_INSTALL,), shared, unknown, prints=False, excerpt=step.excerpt))
     return found
 
 

@@ -11,7 +11,9 @@ if TYPE_CHECKING:
 
     from vigil_lang.abstraction.step import Step, Word
 
-PATH_ROLES = frozenset({"path", "source", "target", "directory", "archive", "script", "config", "file", "executable"})
+PATH_ROLES = frozenset(
+    {"path", "source", "target", "directory", "archive", "script", "config", "file", "executable", "from_script"}
+)
 """The roles of type `path` of the vocabulary, here so that reading a command need not read the vocabulary."""
 
 Takes = Literal["nothing", "value", "attached"]
