@@ -91,6 +91,7 @@ def _take_command(command: Command, line: Line, taken: Taken, place: Place) -> N
         at = _take_program(run, taken, place)
         if at is not None:
             line.pipes_into(command, taken.steps[at].action, taken)
+            line.fetches(command, at, taken)
         if at is not None and printing and command.piped_from is None:
             taken.steps[at].says = text
         if at is not None and any(_INDIRECT.search(word.text) for word in command.words if not word.known):

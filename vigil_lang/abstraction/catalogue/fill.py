@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vigil_lang.abstraction.catalogue import values
-from vigil_lang.abstraction.catalogue.load import program
+from vigil_lang.abstraction.catalogue.load import program, script_program
 from vigil_lang.abstraction.catalogue.options import EFFECTS, ON, Sorted, places, sort
 from vigil_lang.abstraction.catalogue.programs import PATH_ROLES, Code, Inner, Operand, Slot
 from vigil_lang.abstraction.catalogue.wrapped_commands import commands_of
@@ -67,6 +67,8 @@ class Filled:
     def role(self, role: str, word: Word, base: str | None) -> None:
         """Give a role a word's value."""
         text = word.text
+        if role == "url" and word.known and self.entry.base and "://" not in text:
+            text = self._below(text)
         if role == "revision" and word.known and values.no_revision(text):
             role = "path"
         elif role == "url" and word.known and values.begins_local(text):
@@ -98,6 +100,12 @@ class Filled:
                 self.roles.setdefault("host", []).append(place[1])
             if role == "url" and self.entry.remote:
                 self._elsewhere(role, text)
+
+    def _below(self, text: str) -> str:
+        """The whole address of a part that stands alone: `repos/a/b` of `gh api`, below the machine that is named."""
+        host = next((word.text for word in self.found.values.get("--hostname", ()) if word.known), None)
+        base = self.entry.base if host is None else f"https://{host}/"
+        return base + text.lstrip("/")
 
     def _options(self, found: Sorted) -> None:
         """Every option under its name without dashes."""
@@ -258,6 +266,8 @@ class Filled:
             self.code = Code(slot.language, stdin=True, arguments=rest)
         else:
             text, script = (word if slot.form == form else None for form in ("code", "script"))
+            if script is not None and word.known and (name := script_program(word.text)) is not None:
+                self.inner.append(Inner((word._replace(text=name), *rest), self.cwd))
             if self.code is not None and self.code.text is not None and text is not None:
                 joined = Word(f"{self.code.text.text}\n{text.text}", self.code.text.known and text.known)
                 self.code = Code(slot.language, text=joined, arguments=self.code.arguments)

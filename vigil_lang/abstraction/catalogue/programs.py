@@ -135,6 +135,10 @@ class Program:
     """Values, as globs, of options that may run something and of settings, with which nothing is run."""
     families: tuple[str, ...] = ()
     """What options without a meaning here begin with."""
+    versions: frozenset[str] = frozenset()
+    """Words with which, alone, it tells its version, besides those that nearly all programs have."""
+    base: str = ""
+    """The address that an operand of the role `url` is below which names no machine."""
     hands_over: bool = False
     """One of its operand places takes all the words that follow."""
     commands: Mapping[str, Program] | None = None

@@ -91,6 +91,8 @@ def read_command(
     if head.known and (not known or elsewhere):
         fill.unresolved[EFFECTS] = None
     if found.informs:
+        if found.version:
+            fill.roles["version"] = ["true"]
         return Invocation(_step(words, fill, ("system.read",)), known=known, unseen=not known or elsewhere)
     given: dict[str, Sequence[str]] = {
         **dict.fromkeys(fill.unresolved, ("",)),
@@ -116,6 +118,9 @@ def read_command(
         fill.role("executable", head, cwd)
     reads_data = _complete(fill, changes, piped)
     kinds = () if found.strange else _kinds(fill, changes, reads_data)
+    if found.version and kinds and all(kind.endswith((".read", ".list")) for kind in kinds):
+        kinds = tuple(dict.fromkeys((*kinds, "system.read")))
+        fill.roles["version"] = ["true"]
     unseen = not known or _unseen(fill, changes, kinds) or elsewhere
     if unseen or found.strange or fill.strays:
         fill.unresolved[EFFECTS] = None
