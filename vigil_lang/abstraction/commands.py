@@ -94,6 +94,8 @@ def _take_command(command: Command, line: Line, taken: Taken, place: Place) -> N
             line.fetches(command, at, taken)
         if at is not None and printing and command.piped_from is None:
             taken.steps[at].says = text
+            if place == Place(command.if_ok, command.if_error):
+                taken.steps[at].after = line.before(command)
         if at is not None and any(_INDIRECT.search(word.text) for word in command.words if not word.known):
             taken.steps[at].unresolved += (EFFECTS,)
         if at is not None and any(map(_goes_on, command.redirects)):

@@ -52,6 +52,8 @@ class Step:
     """The line of the script, from 1, for a step that was read out of one."""
     content: str | None = None
     """The text it leaves in its one `path`, where that is known: a later step may run it."""
+    after: tuple[int, ...] = ()
+    """The places of the programs that certainly run before it, each only if those before it, and then this, succeed."""
     reads: str = ""
     """What it shows or hands on of its paths where its kinds do not tell: `files`, or `folders` with all below them."""
 

@@ -54,8 +54,16 @@ class Line:
         for source in taken.programs_of(place) if place is not None else ():
             taken.steps[source].roles.setdefault("piped_to", (program,))
 
+    def before(self, command: Command) -> tuple[int, ...]:
+        """The places of the programs that certainly run before a command, which runs only if they all succeed."""
+        places = [self.places[at] for at in command.after]
+        grouped = any(not each.words for each in self.commands)  # its output may go into a file with that of others
+        if not places or grouped or None in places or not self.commands[command.after[0]].certain:
+            return ()
+        return tuple(place for place in places if place is not None)
+
     def fetches(self, command: Command, place: int, taken: Taken) -> None:
-        """Note with a program that asks another machine that what comes back goes into a file: `curl -s URL | jq . > f`.
+        """Note with a program that asks another machine that the answer goes into a file: `curl -s URL | jq . > f`.
 
         It may come through programs that only transform it.
         """

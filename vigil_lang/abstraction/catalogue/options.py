@@ -382,7 +382,8 @@ class _Reading:
             if following is None or following.text[:1] == "-":
                 # Not every program looks for options behind its operands.
                 found.unresolved += [EFFECTS] * bool(found.operands)
-                return self._inform(text)
+                self._inform(text)
+                return
         elif _NUMERIC.match(text):
             return
         self._describe(text, None)

@@ -84,6 +84,7 @@ class Draft:
     piped_from: int | None = None
     piped_to: bool = False
     rebound: bool = False
+    after: tuple[int, ...] = ()
 
 
 class Walker:
@@ -232,7 +233,9 @@ class Walker:
         operands = (node.first, *(operand for _, operand in node.rest))
         operators = ("", *(operator for operator, _ in node.rest))
         outcome: Outcome = {}
+        chain: tuple[int, ...] | None = None if self.loops or self.captured else ()
         for position, (operator, operand) in enumerate(zip(operators, operands, strict=True)):
+            first = len(self.drafts)
             if position:
                 reached = outcome.pop(OK if operator == "&&" else FAIL, None)
                 if reached is None:
@@ -243,7 +246,16 @@ class Walker:
                 reached = way
             last = position == len(operands) - 1
             outcome = merge(outcome, self.walk(operand, reached) if last else self.leniently(operand, reached))
+            if chain is not None:
+                chain = self._chained(chain, first) if isinstance(operand, Simple) and operator != "||" else None
         return outcome
+
+    def _chained(self, chain: tuple[int, ...], index: int) -> tuple[int, ...] | None:
+        """The programs that have run before the next operand of ``a && b && c`` does; None where there are others."""
+        if len(self.drafts) != index + 1 or not self.drafts[index].words:
+            return None
+        self.drafts[index].after = chain
+        return (*chain, index)
 
     # -- pipelines
 
