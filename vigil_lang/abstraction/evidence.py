@@ -37,7 +37,8 @@ _SPEAK_FOR_OTHERS = frozenset(
 )
 _TRACEBACK = re.compile(r"(?m)^Traceback \(most recent call last\):$")
 _SUMMED_UP = re.compile(r"=*\s?(?P<counts>\d+ [a-z]+(?:, \d+ [a-z]+)*) in [0-9.]+s(?: \([0-9:]+\))?\s?=*")
-_NOTHING_RAN = re.compile(r"=*\s?no tests ran in [0-9.]+s\s?=*|ERROR: (?:file or directory not found|usage): .*")
+_NOT_RUN = ("ERROR: file or directory not found: ", "ERROR: usage: ", "FAIL Required test coverage ")
+"""How lines begin that pytest ends its output with, beside its summary, where it fails for another reason than a test."""
 _UNITTEST = re.compile(r"Ran [1-9]\d* tests? in [0-9.]+s\n+(?P<end>OK|FAILED)(?: \([a-z0-9=, ]+\))?\s*\Z")
 _CARGO = re.compile(
     r"test result: FAILED\. \d+ passed; [1-9]\d* failed; .*|error: (?:test failed, to rerun pass|could not compile) .*"
@@ -96,16 +97,14 @@ def summed_up(steps: Sequence[Step], output: str, command: str) -> tuple[int, St
     return (runs[0], status) if status is not None else None
 
 
-_SUMMARIES = (" passed", " failed", "FAIL", "test result", "Ran ", "Tests:", "no tests ran")
+_SUMMARIES = (" passed", " failed", "FAIL", "test result", "Ran ", "Tests:", "ERROR")
 
 
 def _pytest(output: str, command: str) -> Status | None:
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     counts = next((match["counts"] for line in reversed(lines) if (match := _SUMMED_UP.fullmatch(line))), "")
     words = frozenset(re.findall(r"[a-z]+", counts))
-    if not words.isdisjoint(("failed", "error", "errors")) or any(map(_NOTHING_RAN.fullmatch, lines)):
-        return "error"
-    if words == {"deselected"} or any(line.startswith("FAIL Required test coverage") for line in lines):
+    if not words.isdisjoint(("failed", "error", "errors")) or any(line.startswith(_NOT_RUN) for line in lines):
         return "error"
     # Too little of the code may be covered, which is said elsewhere.
     return (
