@@ -176,8 +176,8 @@ def _take_program(run: _Run, taken: Taken, place: Place) -> int | None:
     if at is None:
         return None
     inside = place.inside(at)
-    for each in apart:
-        taken.add(inside.mark(each, if_error=place.if_error), at)
+    for one in apart:
+        taken.add(inside.mark(one, if_error=place.if_error), at)
     if invocation.unseen:
         taken.changes_all()
     for each in invocation.effects:

@@ -38,7 +38,7 @@ _SPEAK_FOR_OTHERS = frozenset(
 _TRACEBACK = re.compile(r"(?m)^Traceback \(most recent call last\):$")
 _SUMMED_UP = re.compile(r"=*\s?(?P<counts>\d+ [a-z]+(?:, \d+ [a-z]+)*) in [0-9.]+s(?: \([0-9:]+\))?\s?=*")
 _NOT_RUN = ("ERROR: file or directory not found: ", "ERROR: usage: ", "FAIL Required test coverage ")
-"""How lines begin that pytest ends its output with, beside its summary, where it fails for another reason than a test."""
+"""How lines begin with which pytest says that it fails for another reason than a test."""
 _UNITTEST = re.compile(r"Ran [1-9]\d* tests? in [0-9.]+s\n+(?P<end>OK|FAILED)(?: \([a-z0-9=, ]+\))?\s*\Z")
 _CARGO = re.compile(
     r"test result: FAILED\. \d+ passed; [1-9]\d* failed; .*|error: (?:test failed, to rerun pass|could not compile) .*"

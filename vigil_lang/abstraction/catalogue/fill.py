@@ -266,8 +266,9 @@ class Filled:
             self.code = Code(slot.language, stdin=True, arguments=rest)
         else:
             text, script = (word if slot.form == form else None for form in ("code", "script"))
-            if script is not None and word.known and (name := script_program(word.text)) is not None:
-                self.inner.append(Inner((word._replace(text=name), *rest), self.cwd))
+            known = script_program(word.text) if script is not None and word.known else None
+            if known is not None:
+                self.inner.append(Inner((word._replace(text=known), *rest), self.cwd))
             if self.code is not None and self.code.text is not None and text is not None:
                 joined = Word(f"{self.code.text.text}\n{text.text}", self.code.text.known and text.known)
                 self.code = Code(slot.language, text=joined, arguments=self.code.arguments)
