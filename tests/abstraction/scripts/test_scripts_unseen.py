@@ -14,7 +14,7 @@ from vigil_lang.abstraction.step import ScriptReading, Spawn, Step
 from vigil_lang.trace.unseen import leaves_open
 
 HERE = Path(__file__).parent
-NO_EFFECT = {"code.call", "system.read"}
+NO_EFFECT = {"code.call", "dir.list", "file.search", "system.read"}
 
 
 def ways(name: str) -> list[str]:
