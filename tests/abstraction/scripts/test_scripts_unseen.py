@@ -14,7 +14,7 @@ from vigil_lang.abstraction.step import ScriptReading, Spawn, Step
 from vigil_lang.trace.unseen import leaves_open
 
 HERE = Path(__file__).parent
-NO_EFFECT = {"code.call", "dir.list", "file.search", "system.read"}
+NO_EFFECT = {"code.call", "system.read"}
 
 
 def ways(name: str) -> list[str]:
@@ -40,6 +40,13 @@ def test_no_way_to_do_something_is_silent(language: str) -> None:
     assert len(found) > 350
     readings = [(text, read(language, text)) for text in found]
     assert [text for text, reading in readings if not has_effect(reading) and not is_marked(reading)] == []
+
+
+@pytest.mark.parametrize("language", ["python", "javascript"])
+def test_nothing_that_depends_on_the_name_of_a_file_that_was_found_is_silent(language: str) -> None:
+    for text in ways(f"searched_{language}.txt"):
+        reading = read(language, text)
+        assert is_marked(reading) or any("file.delete" in getattr(s, "kinds", ()) for s in reading.steps), text
 
 
 PURE = [
