@@ -239,8 +239,10 @@ class Run:
 
     def scripts(self, scope: Scope) -> tuple[str, ...]:
         """The file that a scope stands in, and the script's own where that is another; none for code in place."""
-        paths = ((scope.module or scope).path, self.file)
-        return tuple(dict.fromkeys(path for path in paths if path is not None))
+        path = (scope.module or scope).path
+        if path is None or path == self.file:
+            return () if self.file is None else (self.file,)
+        return (path,) if self.file is None else (path, self.file)
 
     def excerpt(self, line: int, scope: Scope) -> tuple[str, int | None]:
         """A line of the script and its number; a line of another file has that before it and no number."""

@@ -216,7 +216,7 @@ def limited(items: list[Value]) -> tuple[list[Value], bool]:
 
 def is_literal(value: Value) -> bool:
     """Whether a value is known and no container."""
-    return value is None or isinstance(value, str | bytes | int | float)
+    return type(value) in _LITERALS
 
 
 def is_pattern(value: Value) -> bool:
