@@ -147,17 +147,19 @@ def unsaid(steps: Sequence[Step], output: str) -> set[int]:
 
     With more than one before it, it is not told which of them failed, but for a `cd` that says so itself.
     """
-    if len(output) > _SUMMARY or "background" in output or any(step.action in _QUIETENS for step in steps):
+    watched = [step for step in steps if step.after and (step.says or "").strip()]
+    if not watched or len(output) > _SUMMARY or "background" in output or "cd:" in output:
+        return set()
+    if any(step.action in _QUIETENS for step in steps):
         return set()
     shown = " ".join(output.split())
     found: set[int] = set()
-    for step in steps:
+    for step in watched:
         said = " ".join((step.says or "").split())
-        if not step.after or not said or "\\" in said or said in shown:
-            continue
         earlier = [steps[n] for n in step.after[:-1]]
-        if "cd:" not in output and all(each.action == "cd" and ">" not in each.excerpt for each in earlier):
-            found.add(step.after[-1])
+        if "\\" in said or said in shown or any(each.action != "cd" or ">" in each.excerpt for each in earlier):
+            continue
+        found.add(step.after[-1])
     return found
 
 

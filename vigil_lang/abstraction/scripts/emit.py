@@ -410,11 +410,15 @@ def _statement(texts: tuple[str, ...]) -> str:
 
 def _made_of(draft: Draft, entry: Entry | None, given: Arguments) -> dict[str, tuple[str, ...]]:
     """What a result remembers of the call that made it: roles and named parameters with known values."""
-    params = entry.args if entry else ()
-    wanted = {name: name for name in [*(role for _, role in params if role), *given.named]}
-    placed = zip(params, given.positional, strict=False)
-    wanted |= {name: f"arg{i}" for i, ((name, role), _) in enumerate(placed, 1) if not role}
-    return {name: draft.roles[key] for name, key in wanted.items() if key in draft.roles and name != "text"}
+    found: dict[str, tuple[str, ...]] = {}
+    for i, (name, role) in enumerate(entry.args if entry else (), 1):
+        texts = draft.roles.get(role) if role else draft.roles.get(f"arg{i}")
+        if texts is not None and role != "text":
+            found[role or name] = texts
+    for name in given.named:
+        if name in draft.roles and name != "text":
+            found[name] = draft.roles[name]
+    return found
 
 
 def _result(name: str, entry: Entry | None, made_of: dict[str, tuple[str, ...]], this: Thing | None) -> Value:
