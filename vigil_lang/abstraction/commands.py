@@ -377,7 +377,8 @@ def _take_spawn(found: Spawn, cwd: str | None, taken: Taken, place: Place) -> No
     if found.shell is not None:
         take_line(found.shell, ShellState(cwd=directory), taken, inside)
     elif found.argv and taken.may_go(inside.depth):
-        run = _Run(found.argv, directory, {}, found.stdin, found.excerpt, printing=False)
+        spread = any(word.glob for word in found.argv)  # a search in a script passes over no hidden files
+        run = _Run(found.argv, directory, {}, found.stdin, found.excerpt, printing=False, found=spread)
         _take_program(run, taken, inside)
 
 

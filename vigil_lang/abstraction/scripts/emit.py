@@ -248,7 +248,7 @@ def _step(run: Run, name: str, entry: Entry | None, this: Thing | None, given: A
     writes = "file.write" in draft.kinds and entry is not None
     step = draft.done(site, "" if writes and mode else _content(run, entry, given) if writes else None)
     for role, kind in effects.items():
-        _effect(run, kind, step, role, shown, site)
+        _effect(run, kind, step, role, shown, site, found=draft.found)
     hand_over(given, fills=entry is None)
     held = _held(run, given)
     item = Thing((shown,), qualified(shown, "()"), {}, holds=held)
@@ -387,12 +387,13 @@ def _content(run: Run, entry: Entry | None, given: Arguments) -> str | None:
     return None
 
 
-def _effect(run: Run, kind: str, step: Step, role: str, function: str, site: Site) -> None:
+def _effect(run: Run, kind: str, step: Step, role: str, function: str, site: Site, *, found: bool) -> None:
     """A step for what a call does to the files of one of its roles."""
     paths = step.roles.get(role, ())
     if not paths and role not in step.unresolved:
         return
     draft = Draft(run, kind, (kind,))
+    draft.found = found
     if paths:
         draft.roles["path"] = paths
     if role in step.unresolved:
