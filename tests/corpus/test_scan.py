@@ -39,7 +39,7 @@ def scanned(*args: str | Path) -> dict[str, object]:
 
 
 def test_the_answer_has_the_form_that_programs_rely_on() -> None:
-    # spec RC.7-1
+    # spec RC.8-1
     found = scanned(DASHCAM, VIOLATING, REPAIRED)
     assert found["schema"] == "vigil.scan/1"
     assert (found["runs"], found["events"]) == (2, 18)
@@ -68,7 +68,7 @@ def test_a_person_sees_the_table_the_trend_and_a_witness(tmp_path: Path, policy:
 
 
 def test_each_engine_says_the_same_of_recordings_and_of_a_store(tmp_path: Path, policy: Path) -> None:
-    # spec RC.7-2
+    # spec RC.8-2
     paths = recordings(tmp_path, 4)
     called("abstract", *paths, "--format", "parquet", "-o", tmp_path / "s")
     expected = scanned(policy, *paths)
@@ -102,7 +102,7 @@ def test_the_page_needs_nothing_else_and_escapes_what_runs_say(tmp_path: Path, p
 
 
 def test_what_a_baseline_knows_does_not_count(tmp_path: Path, policy: Path) -> None:
-    # spec RC.7-3
+    # spec RC.8-3
     paths = recordings(tmp_path, 2)
     known = tmp_path / "known.json"
     assert called("scan", policy, *paths, "--baseline", known, "--update-baseline").status == 0
