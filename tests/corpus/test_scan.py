@@ -200,6 +200,14 @@ def test_without_the_extra_the_message_names_it() -> None:
         assert 'pip install "vigil-lang[scan]"' in out.err
 
 
+def test_abstract_names_the_extra_too(tmp_path: Path) -> None:
+    with mock.patch.dict("sys.modules", {"vigil_lang.cli.scan_screen": None}):
+        out = called("abstract", VIOLATING, "--format", "parquet", "-o", tmp_path / "s")
+        assert out.status == 2
+        assert 'pip install "vigil-lang[scan]"' in out.err
+        assert not (tmp_path / "s").exists()
+
+
 DECLARED = """data = "{data}"
 [columns]
 run = "session"

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from vigil_lang.cli.exit_codes import BAD_INPUT, CLEAN
-from vigil_lang.cli.scan_screen import progress
 from vigil_lang.diagnostics.visible import visible
 
 if TYPE_CHECKING:
@@ -31,6 +30,7 @@ def make(
 ) -> int:
     """Make a store and say what is in it; gives back the exit status."""
     try:
+        from vigil_lang.cli.scan_screen import progress
         from vigil_lang.corpus.store import NoStore, make_store
     except ModuleNotFoundError as error:
         raise click.UsageError(f'{error.name} is not installed: pip install "vigil-lang[scan]"') from error
