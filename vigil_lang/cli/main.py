@@ -14,6 +14,7 @@ import click
 
 from vigil_lang.base.inputs import remembered
 from vigil_lang.cli.exit_codes import BAD_INPUT, BROKEN_TOOL, CLEAN
+from vigil_lang.diagnostics.secrets import one_output
 from vigil_lang.version import __version__
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ def run(args: list[str] | None = None) -> int:
     _prepare_streams()
     given = sys.argv[1:] if args is None else args
     try:
-        with remembered():
+        with remembered(), one_output():
             result = group.main(args=args, prog_name="vigil", standalone_mode=False)
         sys.stdout.flush()
     except click.ClickException as error:

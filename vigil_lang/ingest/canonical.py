@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import msgspec
 
+from vigil_lang.diagnostics.secrets import masked_value, may_have
 from vigil_lang.ingest.json_text import encode, shown
 from vigil_lang.ingest.reader import Reader
 from vigil_lang.trace.event import STATUSES, made_event
 from vigil_lang.trace.record import Start
+from vigil_lang.trace.unseen import MASKED
 from vigil_lang.trace.values import canonical, flatten, parse_time, time_text
 
 if TYPE_CHECKING:
@@ -230,9 +232,19 @@ def dump_header(run: Run, write: Callable[[bytes], object]) -> None:
     write(encode({key: value for key, value in header.items() if value is not None}) + b"\n")
 
 
-def dump_event(event: Event, write: Callable[[bytes], object]) -> None:
-    """Write the line of one event."""
-    write(encode(_line(event)) + b"\n")
+def dump_event(event: Event, write: Callable[[bytes], object], *, masked: bool = False) -> None:
+    """Write the line of one event.
+
+    `masked`: to be looked at. What looks like a secret is masked, and the event is marked as not wholly seen.
+    """
+    data = encode(_line(event))
+    if masked and may_have(data.decode()):
+        line = masked_value(_line(event))
+        if line != _line(event):
+            given = line["args"].get("unresolved", [])
+            line["args"]["unresolved"] = [*([given] if isinstance(given, str) else given), MASKED]
+            data = encode(line)
+    write(data + b"\n")
 
 
 def _line(event: Event) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from vigil_lang.diagnostics.shorten import cut
 from vigil_lang.diagnostics.visible import visible
 
 _LONGEST = 2_000
@@ -12,7 +13,7 @@ _BACKTICKS = re.compile("`+")
 
 def code(text: str) -> str:
     """A text as a code span on one line; nothing where there is nothing to see."""
-    shown = visible(text[:_LONGEST]) + ("…" if len(text) > _LONGEST else "")
+    shown = visible(cut(text, _LONGEST))
     if not shown.strip():
         return ""
     fence = "`" * (1 + _longest_run(shown))

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from vigil_lang.diagnostics.human import STYLES, hanging
+from vigil_lang.diagnostics.shorten import fit, middle
 from vigil_lang.diagnostics.visible import shown_path, visible
-from vigil_lang.verdict.calls import call_text, middle
+from vigil_lang.verdict.calls import call_text
 from vigil_lang.verdict.spots import spots
 from vigil_lang.verdict.surroundings import arguments_read, surroundings
 
@@ -214,6 +215,6 @@ def _held(found: StatementVerdict, column: int, width: int) -> Text:
         line = Text(f"○ {name}  held vacuously: nothing met its trigger", "dim")
     else:
         line = Text.assemble(("✓ ", "green"), name, "  ", (visible(_doc(found)), "dim"))
-    line.truncate(width, overflow="ellipsis")
+    fit(line, width)
     line.rstrip()
     return line

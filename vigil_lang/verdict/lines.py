@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from vigil_lang.diagnostics.shorten import middle
 from vigil_lang.diagnostics.visible import visible
 from vigil_lang.trace.event import MESSAGES
 from vigil_lang.trace.vocabulary import vocabulary
-from vigil_lang.verdict.calls import call_text, middle
+from vigil_lang.verdict.calls import call_text
 
 if TYPE_CHECKING:
     from vigil_lang.trace import Event

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from vigil_lang.diagnostics.human import hanging
+from vigil_lang.diagnostics.shorten import middle
 from vigil_lang.diagnostics.visible import shown_path, visible
 from vigil_lang.draft.reports.report import (
     form_text,
@@ -20,7 +21,6 @@ from vigil_lang.draft.reports.report import (
     standing_of,
     why,
 )
-from vigil_lang.verdict.calls import middle
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

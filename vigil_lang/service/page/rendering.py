@@ -13,6 +13,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse, Response
 
+from vigil_lang.diagnostics.secrets import masked
+from vigil_lang.diagnostics.shorten import after, before
 from vigil_lang.diagnostics.visible import pieces
 from vigil_lang.gate.hold_words import seconds_text
 from vigil_lang.gate.log.log import text_of
@@ -76,11 +78,11 @@ def shown(text: object, most: int = LONGEST) -> Markup:
 
     Beyond so many characters its middle is left out.
     """
-    given = str(text)
+    given = masked(str(text))
     if len(given) > most:
-        first, last = most * 2 // 3, most // 3
-        told = Markup('<span class="cut">… {:,} characters …</span>').format(len(given) - first - last)
-        return _marked(given[:first]) + told + _marked(given[-last:])
+        first, last = before(given, most * 2 // 3), after(given, len(given) - most // 3)
+        told = Markup('<span class="cut">… {:,} characters …</span>').format(last - first)
+        return _marked(given[:first]) + told + _marked(given[last:])
     return _marked(given)
 
 
