@@ -15,8 +15,11 @@ if TYPE_CHECKING:
 
     from rich.text import Text
 
-_NAME = 40
+_NAME = 24
 """Code points of a name that is left out rather than cut."""
+
+_ROOM = 12
+"""Code points below which a part of a name is better than none."""
 
 
 def cut(text: str, most: int) -> str:
@@ -102,11 +105,11 @@ def _taken(parts: list[str], room: int) -> list[str]:
 
 
 def _whole_names(parts: Sequence[str], count: int) -> int:
-    """How many of the first parts stay, so many at most, if no name is cut; a long one, or nearly all, is cut."""
+    """How many of the first parts stay, so many at most, if no name is cut: a long one is, or one of half the text."""
     kept = count
     while count - kept <= _NAME and _cuts_a_name(parts, kept):
         kept -= 1
-    return count if 3 * kept < count or _cuts_a_name(parts, kept) else kept
+    return count if count < _ROOM or 2 * kept < count or _cuts_a_name(parts, kept) else kept
 
 
 def _cuts_a_name(parts: Sequence[str], at: int) -> bool:

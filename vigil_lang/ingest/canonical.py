@@ -240,9 +240,8 @@ def dump_event(event: Event, write: Callable[[bytes], object], *, masked: bool =
     data = encode(_line(event))
     if masked and may_have(data.decode()):
         line = masked_value(_line(event))
-        if line != _line(event):
-            given = line["args"].get("unresolved", [])
-            line["args"]["unresolved"] = [*([given] if isinstance(given, str) else given), MASKED]
+        if encode(line) != data:
+            line["args"]["unresolved"] = [*event.args.get("unresolved", ()), MASKED]
             data = encode(line)
     write(data + b"\n")
 

@@ -93,13 +93,8 @@ def moment(value: object, name: str) -> int | None:
 def shown(value: object) -> str:
     """A value for a message: short, and without anything that a terminal obeys."""
     if isinstance(value, str | bytes | float | Decimal | None):
-        whole = repr(
-            value
-            if not isinstance(value, str | bytes)
-            else cut(value, _SHOWN)
-            if isinstance(value, str)
-            else value[:_SHOWN]
-        )
+        some = cut(value, _SHOWN) if isinstance(value, str) else value[:_SHOWN] if isinstance(value, bytes) else value
+        whole = repr(some)
         return visible(cut(whole, _SHOWN))
     if isinstance(value, int):
         return "a very large int" if value.bit_length() > _SHOWN else repr(value)

@@ -101,6 +101,5 @@ def _deciding() -> frozenset[str]:
     """The marks, and the roles that say what is done or what it is done to."""
     roles = vocabulary().roles
     located = {name for name, role in roles.items() if role.type in ("path", "url")}
-    return frozenset(
-        {EFFECTS, STEPS, MASKED, "program", "subcommand", "flag", "code", "module", "host", COMMAND} | located
-    )
+    marks = {EFFECTS, STEPS, COMMAND, MASKED}
+    return frozenset(marks | {"program", "subcommand", "flag", "code", "module", "host"} | located)
