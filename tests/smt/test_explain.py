@@ -154,7 +154,7 @@ def test_long_texts_are_cut_and_many_values_counted() -> None:
     (offence,) = offences(
         "prec(use(f = x), check(f = x))", call("check", f=["a", "b", "c", "d", "e"]), call("use", f="M" * 200)
     )
-    assert misses(offence) == [("e1", f"f is `a`, `b`, `c` and 2 more, not `{'M' * 39}…{'M' * 39}`")]
+    assert misses(offence) == [("e1", f"f is `a`, `b`, `c` and 2 more, not `{'M' * 40}…{'M' * 39}`")]
 
 
 def test_what_came_in_between_and_what_was_not_counted() -> None:

@@ -209,6 +209,11 @@ class Numbers:
         self._key = urandom(16)
         self._tags: dict[bytes, str] = {}
 
+    @property
+    def used(self) -> bool:
+        """Whether there is any."""
+        return bool(self._tags)
+
     def tag(self, secret: str, kind: str) -> str:
         """`[secret 1: aws key]`."""
         from hashlib import blake2b  # late: most outputs have no secret
@@ -240,6 +245,11 @@ def one_output(*, show: bool = False) -> Iterator[None]:
 def show_secrets() -> None:
     """Mask nothing from now on in this output."""
     (_output.get() or _process).show = True
+
+
+def has_masked() -> bool:
+    """Whether something was masked in this output so far."""
+    return (_output.get() or _process).used
 
 
 def tags(text: str) -> list[tuple[int, int, str]]:

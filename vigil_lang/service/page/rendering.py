@@ -13,12 +13,13 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse, Response
 
-from vigil_lang.diagnostics.secrets import masked
+from vigil_lang.diagnostics.secrets import has_masked, masked
 from vigil_lang.diagnostics.shorten import after, before
 from vigil_lang.diagnostics.visible import pieces
 from vigil_lang.gate.hold_words import seconds_text
 from vigil_lang.gate.log.log import text_of
 from vigil_lang.service.auth import csrf
+from vigil_lang.service.edge import SHOWN
 from vigil_lang.service.errors import Refused
 
 if TYPE_CHECKING:
@@ -55,7 +56,15 @@ _TYPES = {
 def page(request: Request, template: str, status: int = 200, **values: Any) -> Response:
     """A page from a template; `request.state.principal` is who signed in, where somebody did."""
     principal = getattr(request.state, "principal", None)
-    values = {"here": request.url.path, "now": int(time.time()), "title": "", "csrf": csrf.token(request), **values}
+    address = request.url.path + (f"?{request.url.query}&" if request.url.query else "?") + SHOWN.decode()
+    values = {
+        "here": request.url.path,
+        "unmasked": address,
+        "now": int(time.time()),
+        "title": "",
+        "csrf": csrf.token(request),
+        **values,
+    }
     text = _environment().get_template(template).render(principal=principal, **values)
     return HTMLResponse(text, status, HEADERS | {"Cache-Control": "no-store"})
 
@@ -162,7 +171,7 @@ def _environment() -> Environment:
         "shown": shown, "ticks": ticks, "attribute": attribute, "path": path_of, "run_at": run_at, "clock": clock,
         "iso": iso, "number": number, "left": seconds_text,
     }  # fmt: skip
-    made.globals |= {"asset": asset, "some": some}
+    made.globals |= {"asset": asset, "some": some, "has_masked": has_masked}
     return made
 
 
