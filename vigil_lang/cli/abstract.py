@@ -172,7 +172,7 @@ class _Job:
         troubles = 0
         for found in self._stream():
             if isinstance(found, Run):
-                dump_header(found, self._write)
+                dump_header(found, self._write, masked=self._on_screen)
             else:
                 dump_event(found, self._write, masked=self._on_screen)
                 troubles += bool(not_understood(found))

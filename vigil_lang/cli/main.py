@@ -173,13 +173,13 @@ def _prepare_streams() -> None:
 def _show(error: click.ClickException, given: Sequence[str]) -> None:
     """A message of click's, with what it quotes from the command line made fit for a terminal and a log."""
     from vigil_lang.cli.output import for_log
-    from vigil_lang.diagnostics.visible import visible
+    from vigil_lang.diagnostics.visible import visible, visible_lines
 
     message = error.message
     quoted = {part for argument in given for part in (argument, *argument.split("=")) if "\n" in part}
     for part in sorted(quoted, key=len, reverse=True):
         message = message.replace(part, visible(part))
-    error.message = "\n".join(map(visible, message.split("\n")))  # type: ignore[misc]
+    error.message = visible_lines(message)  # type: ignore[misc]
     with suppress(OSError):
         error.show(for_log(sys.stderr))
 

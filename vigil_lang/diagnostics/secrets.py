@@ -45,15 +45,18 @@ class Shape(NamedTuple):
         name = "inner" if "inner" in groups else 0
         drawn = groups.get(name or "drawn")
         random = drawn is None or (_looks_random(drawn, self.bits) and (self.certainty or _is_no_word(drawn)))
-        return Found(*match.span(name), self) if random else None, match.end()
+        found = Found(*match.span(name), self, match.start(), match.end() + 1) if random else None
+        return found, match.end()
 
 
 class Found(NamedTuple):
-    """A secret in a text, by its place in code points."""
+    """A secret in a text by its place in code points, and where what tells that it is one begins and ends."""
 
     start: int
     end: int
     shape: Shape
+    sign: int
+    after: int
 
 
 SHORTEST = 14
@@ -76,7 +79,8 @@ _PRIVATE_KEY = (
 _VALUE = r"(?P<inner>(?![/.~])(?>[A-Za-z0-9+/=_.~!@#%^*-]{8,1000}))(?![\w(\[{:$])"
 _PASSWORD = "password passwd passphrase"
 _NAMES = (
-    "secret token credential api_key api-key apikey access_key access-key accesskey secret_key private_key auth_key"
+    "secret token credential api_key api-key apikey access_key access-key accesskey secret_key secret-key private_key "
+    "private-key auth_key auth-key"
 )
 _IS = r"\\?[\"']?[ \t]{0,3}(?:=>?|:=?)[ \t]{0,3}\\?[\"']?"
 _FLAG = "(?<!-)--(?i:[a-z][a-z-]{0,30}-)??"
@@ -255,7 +259,9 @@ def has_masked() -> bool:
 def tags(text: str) -> list[tuple[int, int, str]]:
     """The secrets of a text by their places, each with what is shown for it; none where secrets are shown."""
     numbers = _output.get() or _process
-    return [] if numbers.show else [(at, end, numbers.tag(text[at:end], shape.kind)) for at, end, shape in find(text)]
+    return (
+        [] if numbers.show else [(at, end, numbers.tag(text[at:end], shape.kind)) for at, end, shape, *_ in find(text)]
+    )
 
 
 def masked(text: str) -> str:

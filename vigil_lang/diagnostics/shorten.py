@@ -72,10 +72,11 @@ def fit(line: Text, width: int) -> None:
 
 
 def _out_of_secrets(text: str, at: int) -> tuple[int, int]:
-    """The beginning and the end of the secret, or of the tag of one, that a place lies in; else the place."""
-    for start, end, _ in find(text):
-        if start < at < end:
-            return start, end
+    """Where a text may end, and where it may begin, that is cut at a place: neither in a secret or the tag of one, nor
+    between a secret and what tells that it is one."""
+    for start, end, _, sign, told in find(text):
+        if sign < at < told:
+            return min(start, at), max(end, at)
     near = max(at - _NAME, 0)
     for tag in TAG.finditer(text, near, at + _NAME):
         if tag.start() < at < tag.end():

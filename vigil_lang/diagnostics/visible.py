@@ -38,6 +38,11 @@ def visible(text: str) -> str:
     return escaped(masked(text))
 
 
+def visible_lines(text: str) -> str:
+    """A text as `visible` has it, in its lines."""
+    return "\n".join(map(escaped, masked(text).split("\n")))
+
+
 def escaped(text: str) -> str:
     """A text that is masked, on one line, with control characters as `\\n`, `\\x1b` and `\\u{202e}`."""
     return text if text.isascii() and text.isprintable() else _UNSAFE.sub(_escape, text)

@@ -219,8 +219,8 @@ def dump_trace(trace: Trace, write: Callable[[bytes], object]) -> None:
         dump_event(event, write)
 
 
-def dump_header(run: Run, write: Callable[[bytes], object]) -> None:
-    """Write the first line of a run."""
+def dump_header(run: Run, write: Callable[[bytes], object], *, masked: bool = False) -> None:
+    """Write the first line of a run; `masked`: to be looked at, without secrets."""
     header = {
         "vigil_trace": VERSION,
         "run": run.name,
@@ -229,7 +229,8 @@ def dump_header(run: Run, write: Callable[[bytes], object]) -> None:
         "cwd": run.cwd,
         **{key: getattr(run, key) or None for key in _HEADER_COUNTS},
     }
-    write(encode({key: value for key, value in header.items() if value is not None}) + b"\n")
+    stated = {key: value for key, value in header.items() if value is not None}
+    write(encode(masked_value(stated) if masked else stated) + b"\n")
 
 
 def dump_event(event: Event, write: Callable[[bytes], object], *, masked: bool = False) -> None:

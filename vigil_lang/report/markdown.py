@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from vigil_lang.diagnostics.shorten import cut
-from vigil_lang.diagnostics.visible import visible
+from vigil_lang.diagnostics.visible import visible, visible_lines
 
 _LONGEST = 2_000
 _BACKTICKS = re.compile("`+")
@@ -29,7 +29,7 @@ def cell(text: str) -> str:
 
 def block(text: str, language: str = "") -> str:
     """A text as a code block."""
-    shown = "\n".join(map(visible, text.split("\n")))
+    shown = visible_lines(text)
     fence = "`" * max(3, 1 + _longest_run(shown))
     return f"{fence}{language}\n{shown}\n{fence}"
 
