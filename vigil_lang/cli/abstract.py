@@ -141,9 +141,9 @@ class _Job:
                     for found in stream_events(place, self._source, self._options, name):
                         if isinstance(found, Run):
                             self._tell_of(run, events)
-                            label = found.name or found.path.removeprefix(f"{name}#")
-                            wanted = not self._names or label in self._names
-                            self._runs.add(label)
+                            called = [each for each in self._names if found.is_called(each)]
+                            wanted = bool(called) or not self._names
+                            self._runs.update(called)
                             run, events = found if wanted else None, 0
                         if run is not None:
                             yield found

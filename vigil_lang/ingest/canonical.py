@@ -35,7 +35,7 @@ _MICROSECOND = timedelta(microseconds=1)
 _MEMBERS = frozenset({"event", "call", "action", "kinds", "args", "status", "output"})
 _OWN = {"vigil_trace", "event"}
 _FOREIGN = {"id", "source"}
-_HEADER_TEXTS = ("run", "source", "format", "cwd")
+_HEADER_TEXTS = ("run", "source", "format", "cwd", "prompt")
 _HEADER_COUNTS = ("not_executed", "records", "not_understood")
 
 
@@ -200,12 +200,12 @@ def _header(lines: Lines, line: dict[str, Any], run: Run) -> Run:
     if type(version) is not int or version != VERSION:
         message = f"trace format version {shown(version)} is not supported, only `{VERSION}`"
         raise lines.fault(message, "vigil_trace", code="VGL603")
-    name, source, form, cwd = (_text(lines, key, line.get(key)) for key in _HEADER_TEXTS)
+    name, source, form, cwd, prompt = (_text(lines, key, line.get(key)) for key in _HEADER_TEXTS)
     counts = {key: line.get(key, 0) for key in _HEADER_COUNTS}
     for key, count in counts.items():
         if type(count) is not int or count < 0:
             raise lines.fault(f"`{key}` must be a count, not {shown(count)}", key)
-    return replace(run, format=form or run.format, name=name, source=source, cwd=cwd, **counts)
+    return replace(run, format=form or run.format, name=name, source=source, cwd=cwd, prompt=prompt, **counts)
 
 
 def dump_trace(trace: Trace, write: Callable[[bytes], object]) -> None:
