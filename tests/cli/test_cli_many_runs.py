@@ -75,7 +75,7 @@ def test_a_chosen_run_is_found_again_after_it_was_abstracted(
     assert [label for label, _, _ in judged(vigil, many[0], kept)] == ["0", "2"]
     lines = vigil("verify", *many, "--format", "concise", "--statement", "s", "--no-check").out.splitlines()
     assert [line.rpartition("many.jsonl")[2].partition(": ")[0] for line in lines] == [
-        "#0#2:4:e1", "#7:6:e1", "#4:8:e1",
+        ":4:#0#2:e1", ":6:#7:e1", ":8:#4:e1",
     ]  # fmt: skip
 
 
@@ -126,3 +126,26 @@ def test_a_prompt_that_cannot_be_read(vigil: Vigil, many: tuple[Path, Path], tmp
     for name, code in (("none", "VGL001"), ("bytes", "VGL002")):
         result = vigil("verify", *many, "--prompt", tmp_path / name)
         assert (result.status, code in result.err) == (2, True)
+
+
+def test_many_clean_runs_are_told_in_a_line(vigil: Vigil, write: Write, tmp_path: Path) -> None:
+    policy = write("p.vgl", POLICY)
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    for at in range(12):
+        action = "b" if at == 6 else "a"
+        (folder / f"{at:02}.jsonl").write_text(f'{{"action":"{action}"}}\n' * (at + 1), encoding="utf-8")
+
+    def shown(name: str, *runs: Path) -> str:
+        return vigil("verify", policy, *runs, "--no-check", "--statement", name).out
+
+    lines = [line for line in shown("s", folder).splitlines() if line.startswith(("safe", "unsafe"))]
+    heads = [line.split(" · ")[0] for line in lines]
+    assert heads == ["safe    6 runs", f"unsafe  {folder}/06.jsonl", "safe    5 runs"]
+    assert "21 events" in lines[0]
+    assert shown("s", folder).splitlines()[-1] == "12 runs: 1 unsafe, 11 safe"
+    assert len(judged(vigil, policy, folder)) == 12
+    few = shown("s", folder / "00.jsonl", folder / "01.jsonl").splitlines()
+    assert [line.startswith("safe ") for line in few[:2]] == [True, True]
+    # What the verdicts rest on is told of all of them.
+    assert "in 6 nothing the policies speak of happened" in " ".join(shown("asked", folder).split())
