@@ -17,7 +17,7 @@ from os import urandom
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
 
 class Shape(NamedTuple):
@@ -43,7 +43,7 @@ class Shape(NamedTuple):
             return None, start + 1
         groups = match.groupdict()
         name = "inner" if "inner" in groups else 0
-        drawn = groups.get(name or "drawn")
+        drawn = groups.get("inner", groups.get("drawn"))
         random = drawn is None or (_looks_random(drawn, self.bits) and (self.certainty or _is_no_word(drawn)))
         found = Found(*match.span(name), self, match.start(), match.end() + 1) if random else None
         return found, match.end()
@@ -115,7 +115,7 @@ SHAPES = (
     Shape(
         "password",
         "://",
-        r"(?<=[A-Za-z0-9+.-])://[^/\s:@\"']{0,100}:(?P<inner>[^/\s@\"'$<>{}();|&`\\]{8,200})@(?=[\w.-])",
+        r"://[^/\s:@\"']{0,100}:(?P<inner>[^/\s@\"'$<>{}();|&`\\]{8,200})@(?=[\w.-])",
         0.75,
         2.5,
     ),
@@ -130,7 +130,9 @@ SHAPES = (
 _BY_SIGN = tuple(sorted(((sign, shape) for shape in SHAPES for sign in shape.signs.split()), key=lambda one: one[0]))
 _ORDER = {id(shape): at for at, shape in enumerate(SHAPES)}
 
-_EXAMPLE = re.compile(r"EXAMPLE|XXXX|\*\*\*|<.*>|(?:placeholder|changeme|password|your)", re.IGNORECASE)
+_EXAMPLE = re.compile(
+    r"EXAMPLE|XXXX|\*\*\*|<.*>|placeholder|changeme|password|your(?:[_-]|key|token|secret|api)", re.IGNORECASE
+)
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 
 
@@ -213,6 +215,17 @@ class Numbers:
         self._key = urandom(16)
         self._tags: dict[bytes, str] = {}
 
+    def _digest(self, secret: str) -> bytes:
+        from hashlib import blake2b  # late: most outputs have no secret
+
+        return blake2b(secret.encode("utf-8", "surrogatepass"), key=self._key, digest_size=16).digest()
+
+    def known(self, text: str) -> str | None:
+        """The tag of a text that was as a whole a secret where more was told of it."""
+        if self.show or not self._tags or not 8 <= len(text) <= 1000:
+            return None
+        return self._tags.get(self._digest(text))
+
     @property
     def used(self) -> bool:
         """Whether there is any."""
@@ -220,9 +233,7 @@ class Numbers:
 
     def tag(self, secret: str, kind: str) -> str:
         """`[secret 1: aws key]`."""
-        from hashlib import blake2b  # late: most outputs have no secret
-
-        digest = blake2b(secret.encode("utf-8", "surrogatepass"), key=self._key, digest_size=16).digest()
+        digest = self._digest(secret)
         if len(self._tags) >= _MOST:  # a process that lives long
             self._tags.clear()
         return self._tags.setdefault(digest, f"[secret {len(self._tags) + 1}: {kind}]")
@@ -273,7 +284,8 @@ def masked_with(text: str, marks: Iterable[tuple[int, int]]) -> tuple[str, list[
     """The text masked, and ranges of it as ranges of what is shown; one that ends in a secret has its whole tag."""
     hidden = tags(text)
     if not hidden:
-        return text, list(marks)
+        known = (_output.get() or _process).known(text)
+        return (text, list(marks)) if known is None else (known, [(0, len(known)) for _ in marks])
     parts, at = [], 0
     for start, end, tag in hidden:
         parts += [text[at:start], tag]
@@ -299,11 +311,40 @@ def hides(text: str) -> bool:
 
 def masked_value(value: Any) -> Any:
     """A JSON value whose texts, names included, are masked."""
+    return _masked_under("", value)
+
+
+def _masked_under(name: str, value: Any) -> Any:
     match value:
         case str():
-            return masked(value)
+            return masked_beside(name, value)
         case dict():
-            return {masked_value(name): masked_value(each) for name, each in value.items()}
+            return {
+                masked(key) if isinstance(key, str) else key: _masked_under(key if isinstance(key, str) else "", each)
+                for key, each in value.items()
+            }
         case list() | tuple():
-            return [masked_value(each) for each in value]
+            return masked_words(name, value)
     return value
+
+
+def masked_words(name: str, words: Sequence[Any]) -> list[Any]:
+    """The values of an argument, masked also where its name, or the option before a word, tells that it is a secret."""
+    found = []
+    for at, word in enumerate(words):
+        before = words[at - 1] if at else ""
+        flag = isinstance(before, str) and before.startswith("-") and isinstance(word, str)
+        found.append(masked_beside(before, word) if flag else _masked_under(name, word))
+    return found
+
+
+def masked_beside(name: str, value: str) -> str:
+    """A value, masked also where the name that it has tells that it is a secret."""
+    numbers = _output.get() or _process
+    if numbers.show or not 8 <= len(value) <= 1000 or (shown := masked(value)) != value:
+        return masked(value)
+    told = f"{name.lstrip('-')}="
+    for found in find(told + value) if may_have(name) else ():
+        if found.start == len(told) and found.end == len(told) + len(value):
+            return numbers.tag(value, found.shape.kind)
+    return shown

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 from rich.text import Text
 
-from vigil_lang.diagnostics.secrets import masked_with
+from vigil_lang.diagnostics.secrets import masked, masked_with, masked_words
 from vigil_lang.diagnostics.shorten import after, before, middle
 from vigil_lang.diagnostics.visible import visible
 from vigil_lang.trace.signature import type_of
@@ -82,7 +82,11 @@ def _width(parts: Sequence[Text]) -> int:
 
 def _argument(name: str, texts: tuple[str, ...], limit: int, spots: Spots) -> Text:
     label = middle(name, 40) if _PLAIN_NAME.fullmatch(name) else f'"{_escaped(middle(name, 40))}"'
-    values = [_value(text, limit, spots.get((name, text), ())) for text in texts[:_VALUES_SHOWN]]
+    told = masked_words(name, texts[:_VALUES_SHOWN])
+    values = [
+        _value(shown, limit, spots.get((name, text), ()) if shown == masked(text) else ())
+        for text, shown in zip(texts, told, strict=False)
+    ]
     if len(texts) == 1:
         return Text.assemble(label, "=", values[0])
     if len(texts) > _VALUES_SHOWN:
