@@ -84,7 +84,7 @@ def read_traces(
     Raises:
         InputError: as `ingest.load.read_records` does.
     """
-    runs = _Runs(read_records(stream, path, format), path, options.prompt)
+    runs = _Runs(read_records(stream, path, format), path, options)
     number, held = 0, None
     while held is None or runs.more:
         # What is read is kept: looking for garbage in it again and again would double the time of a long run.
@@ -140,7 +140,7 @@ def load_records(
     path: str | Path,
     *,
     format: str | None = None,  # noqa: A002 - as the option is called
-    prompt: str | None = None,
+    options: Options = _DEFAULTS,
 ) -> Iterator[tuple[Survey, list[Record]]]:
     """The records of each run in a recording, with what a first look at them tells. Raises as `load_trace` does.
 
@@ -148,7 +148,7 @@ def load_records(
     """
     inputs.note(str(path))
     with opened(path) as (stream, name):
-        runs = _Runs(read_records(stream, name, format), name, prompt)
+        runs = _Runs(read_records(stream, name, format), name, options)
         number = 0
         while not number or runs.more:
             records, survey = list(runs.one()), Survey(Run(name))
@@ -185,14 +185,14 @@ def stream_events(
     surveys: list[Survey] = []
     name = name or place
     with opened(place) as (stream, _):
-        runs = _Runs(read_records(stream, name, format), name, options.prompt)
+        runs = _Runs(read_records(stream, name, format), name, options)
         while not surveys or runs.more:
             survey = Survey(Run(name))
             for record in runs.one():
                 survey.add(record)
             surveys.append(survey)
     with opened(place) as (stream, _):
-        runs = _Runs(read_records(stream, name, format), name, options.prompt)
+        runs = _Runs(read_records(stream, name, format), name, options)
         for number, survey in enumerate(surveys, 1):
             run = survey.finished_run
             yield runs.named(run, number) if len(surveys) > 1 else run
@@ -212,7 +212,7 @@ def following(records: Iterator[Record], path: str, options: Options = _DEFAULTS
     Raises:
         InputError: as `records` do; VGL601 for a call whose arguments cannot be named.
     """
-    runs = _Runs(records, path, options.prompt)
+    runs = _Runs(records, path, options)
     number = 0
     while not number or runs.more:
         number += 1
@@ -236,10 +236,10 @@ def following(records: Iterator[Record], path: str, options: Options = _DEFAULTS
 class _Runs:
     """Records, run by run, each of which begins with what the user asked for where that is known."""
 
-    def __init__(self, records: Iterator[Record], path: str, prompt: str | None) -> None:
+    def __init__(self, records: Iterator[Record], path: str, options: Options) -> None:
         self._records = records
         self._path = path
-        self._prompt = prompt
+        self._options = options
         self._next = next(records, None)
         self._keys = Keys()
         self._labels: dict[tuple[int, str | None], str] = {}
@@ -252,11 +252,11 @@ class _Runs:
     def one(self) -> Iterator[Record]:
         """The records of the next run."""
         record, self._next = self._next, None
-        asked = self._prompt
+        asked = self._options.prompt
         waits, given = True, None
         while record is not None:
             if isinstance(record, Start):
-                asked = self._prompt or record.run.prompt
+                asked = self._options.prompt or record.run.prompt
             elif waits:
                 waits = False
                 if asked and _said_first(record) != asked:

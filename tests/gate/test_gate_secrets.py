@@ -29,7 +29,8 @@ def test_what_is_shown_of_runs(world: World, seed: int) -> None:
     whole = ""
     for words in (
         ("runs",), ("runs", "r 1"), ("runs", "r 1", "--format", "json"), ("why", "r 1"),
-        ("why", "r 1", "--format", "json"), ("why", "r 1", "c3"), ("audit", "show"), ("audit", "show", "--format", "json"), ("hold", "list"),
+        ("why", "r 1", "--format", "json"), ("why", "r 1", "c3"), ("audit", "show"),
+        ("audit", "show", "--format", "json"), ("hold", "list"),
         ("hold", "list", "--format", "json", "--all"),
     ):  # fmt: skip
         result = called(*words, "--state", world.state)
