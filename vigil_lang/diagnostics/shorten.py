@@ -107,10 +107,12 @@ def _taken(parts: list[str], room: int) -> list[str]:
 
 def _whole_names(parts: Sequence[str], count: int) -> int:
     """How many of the first parts stay, so many at most, if no name is cut: a long one is, or one of most of the text."""
-    kept = count
+    kept = end = count
     while count - kept <= _NAME and _cuts_a_name(parts, kept):
         kept -= 1
-    return count if count < _ROOM or 3 * kept < count or _cuts_a_name(parts, kept) else kept
+    while end - kept <= _NAME and _cuts_a_name(parts, end):
+        end += 1
+    return count if count < _ROOM or 3 * kept < count or end - kept > _NAME else kept
 
 
 def _cuts_a_name(parts: Sequence[str], at: int) -> bool:
