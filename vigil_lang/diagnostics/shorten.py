@@ -106,7 +106,7 @@ def _taken(parts: list[str], room: int) -> list[str]:
 
 
 def _whole_names(parts: Sequence[str], count: int) -> int:
-    """How many of the first parts stay, so many at most, if no name is cut: a long one is, or one of most of the text."""
+    """How many of the first parts stay, so many at most, if no name is cut: a long one is, or most of a text."""
     kept = end = count
     while count - kept <= _NAME and _cuts_a_name(parts, kept):
         kept -= 1
