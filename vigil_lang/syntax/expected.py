@@ -226,4 +226,4 @@ def _advice(
 
 
 def _short(text: str) -> str:
-    return cut(text, 40)
+    return cut(text, 38) if len(text) > 40 else text
