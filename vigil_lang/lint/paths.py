@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 Fault: TypeAlias = Literal["relative", "home", "not normal"]
 
-ROLES = frozenset({"path", "source", "target", "directory", "archive", "script", "config", "executable", "file"})
+ROLES = frozenset(
+    {"path", "source", "target", "directory", "archive", "script", "config", "executable", "file", "from_script"}
+)
 """The roles of the vocabulary that are paths."""
 
 _OWN_NAMES = frozenset({"file_path", "notebook_path"})

@@ -100,6 +100,6 @@ def leaves_open(unresolved: tuple[str, ...]) -> bool:
 def _deciding() -> frozenset[str]:
     """The marks, and the roles that say what is done or what it is done to."""
     roles = vocabulary().roles
-    located = {name for name, role in roles.items() if role.type in ("path", "url")}
+    located = {name for name, role in roles.items() if role.type in ("path", "url") and name != "from_script"}
     marks = {EFFECTS, STEPS, COMMAND, MASKED}
     return frozenset(marks | {"program", "subcommand", "flag", "code", "module", "host"} | located)
