@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from vigil_lang.analysis.outside_signature import may_be_derived
-from vigil_lang.analysis.reachability import Reachability, matches_any
+from vigil_lang.analysis.reachability import matches_any
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, nearest
 from vigil_lang.lint.signature.domains import Domain, test_findings
 from vigil_lang.lint.signature.joins import Use, joins
@@ -45,24 +45,23 @@ _PROGRAM = "program"
 
 def find(subject: Subject) -> Iterator[Diagnostic]:
     """The findings of a policy's statements and patterns against a signature that has actions."""
-    policy, signature, conditions = subject.policy, subject.signature, subject.conditions
-    if signature is None or not signature.actions:
+    policy, conditions = subject.policy, subject.conditions
+    known, reachability = subject.vocabulary, subject.reachability
+    if known is None or reachability is None:
         return
-    known = Vocabulary(signature)
-    reachability = Reachability(signature)
     for statement in policy.statements:
         conditions.start()
         uses: list[Use] = []
         for part in parts(statement.syntax):
             reading = Reading(policy.module, known, conditions, part.role != "forbidden", uses)
             yield from reading.findings(part.expr, Scope(policy.module))
-        yield from joins(uses, signature)
+        yield from joins(uses, known.signature)
         if (finding := vacuous(statement, reachability)) is not None:
             yield finding
     for rule in policy.rules:
         conditions.start()
         yield from Reading(policy.module, known, conditions, True).findings(rule.syntax.when, Scope(policy.module))
-    for pattern in policy.module.own.values():
+    for pattern in subject.declarations:
         if isinstance(pattern, tree.Pattern):
             conditions.start()
             scope = Scope(policy.module)
