@@ -43,7 +43,7 @@ statement second: resp(Edit(path = x), deep(x)) where x != "z"
 
 statement third: always Bash(command = c) implies earlier (Read(file = c) or Grep(size = 4))
 statement again: prec(Read(path = x), Read(path = x, status = ok))
-statement never: prec(changing(x), Read(path = x))
+statement never: prec(changing and path = x, Read(path = x))
 statement both: abs(none or Read(path = "b.txt") and Edit(path = "a.py"))
 """
 
