@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
+from vigil_lang.base.resources import resource
 from vigil_lang.diagnostics import Diagnostic, Span
 from vigil_lang.diagnostics.visible import visible
 
@@ -100,10 +102,18 @@ def to_protocol(finding: Diagnostic, text: Text, files: Files, *, related: bool 
         message=message,
         severity=SEVERITY[finding.severity],
         code=finding.code,
+        code_description=_description(finding.code),
         source=NAME,
         tags=[types.DiagnosticTag.Unnecessary] if finding.code in _UNNECESSARY else None,
         related_information=places or None,
     )
+
+
+@cache
+def _description(code: str) -> types.CodeDescription | None:
+    """The finding's page, as it was installed."""
+    page = resource("codes", f"{code}.md")
+    return types.CodeDescription(page.resolve().as_uri()) if page.is_file() else None
 
 
 def _seen(span: Span, text: Text) -> Span:

@@ -69,7 +69,8 @@ class VigilServer(LanguageServer):
         client = Client(self)
         self._diagnosis = diagnosis = Diagnosis(workspace, client)
         opened = OpenRecordings(workspace, client)
-        self._updates = updates = RunUpdates(workspace, client, diagnosis, opened)
+        project_diagnostics = ProjectDiagnostics(workspace, client)
+        self._updates = updates = RunUpdates(workspace, client, diagnosis, opened, project_diagnostics)
         index = ProjectIndex(workspace)
         self._client_check: asyncio.Task[None] | None = None
 
@@ -78,7 +79,7 @@ class VigilServer(LanguageServer):
             self._begin(params)
 
         synchronization.register(self, workspace, diagnosis, updates, opened)
-        workspace_changes.register(self, workspace, client, diagnosis, updates, ProjectDiagnostics(workspace, client))
+        workspace_changes.register(self, workspace, client, diagnosis, updates, project_diagnostics)
         call_hierarchy.register(self, workspace)
         code_action.register(self, workspace, client, diagnosis, index)
         code_lens.register(self, workspace)
