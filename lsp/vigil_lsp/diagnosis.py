@@ -139,7 +139,9 @@ class Diagnosis:
         now = Findings(source, self._new(path, _resolved(reading, plan)), (), self._of_runs(source))
         if older is not None:
             same = older.source is source
-            now = replace(now, linted=older.linted if same else tuple(moved(older.linted, source)))
+            # An editor that is sent findings would show one go and come back with every key.
+            kept = not self._client.pulls_diagnostics
+            now = replace(now, linted=older.linted if same else tuple(moved(older.linted, source, kept=kept)))
         self._findings[path] = now
         # With the same text, a module that it uses may be another one.
         if older is None or older.source is not source or older.resolved != now.resolved:

@@ -51,8 +51,11 @@ class Findings:
         return tuple(sorted(found.values(), key=lambda f: (f.span, f.code)))
 
 
-def moved(findings: Iterable[Diagnostic], source: Source) -> Iterator[Diagnostic]:
-    """Findings of an older text where they stand in a newer one; those that the change touched are left out."""
+def moved(findings: Iterable[Diagnostic], source: Source, *, kept: bool = False) -> Iterator[Diagnostic]:
+    """Findings of an older text where they stand in a newer one.
+
+    Those that the change touched are left out, or `kept` as long as something of their text is there.
+    """
     found = tuple(findings)
     if not found:
         return
@@ -65,8 +68,11 @@ def moved(findings: Iterable[Diagnostic], source: Source) -> Iterator[Diagnostic
         if span.start >= len(old) - end:
             span = Span(span.start + by, span.end + by)
         elif span.end > start:
-            continue
-        if not _grown(span, new):
+            inner = span.end < len(old) - end  # the change goes beyond it
+            span = Span(min(span.start, start), start if inner else span.end + by)
+            if not kept or span.end <= span.start:
+                continue
+        if kept or not _grown(span, new):
             yield replace(finding, source=source, span=span, fix=None, notes=())
 
 

@@ -34,6 +34,7 @@ from vigil_lsp.features import (
     inlay_hint,
     references,
     rename,
+    rename_files,
     selection_range,
     semantic_tokens,
     signature_help,
@@ -96,6 +97,7 @@ class VigilServer(LanguageServer):
         inlay_hint.register(self, workspace)
         references.register(self, workspace)
         rename.register(self, workspace, client)
+        rename_files.register(self, workspace)
         selection_range.register(self, workspace)
         semantic_tokens.register(self, workspace, client)
         signature_help.register(self, workspace, client)

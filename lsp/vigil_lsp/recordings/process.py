@@ -258,7 +258,7 @@ class RecordingsProcess:
                 process.kill()
             self._died(task)
             with suppress(TimeoutError):  # or its pipes outlive the event loop
-                await asyncio.wait_for(process.wait(), _KILL_TIMEOUT)
+                await asyncio.wait_for(process.communicate(), _KILL_TIMEOUT)
 
     def _died(self, task: asyncio.Task[None] | None) -> None:
         """Start the process once more, or give up, where it was not ended on purpose."""
