@@ -118,13 +118,15 @@ settings.load_profile("vigil")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Interrupts reach the processes that tests start, also where this one runs in the background of a shell.
+    """Interrupts and hang-ups reach the processes that tests start, also where this one runs in the background.
 
     A worker is measured once: pytest-cov starts a measurement when it is loaded and another one for the session, and to
     pause that would resume the first.
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
     plugin = config.pluginmanager.getplugin("_cov")
     if hasattr(config, "workerinput") and plugin is not None and plugin.cov_controller is not None:
         plugin.cov_controller.cov.stop()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from vigil_lang.diagnostics import Source
-from vigil_lang.documents.obligations import obligations
+from vigil_lang.documents.obligations import Passed, judgements, obligations
 from vigil_lang.documents.read import read_document
 from vigil_lang.english.demanding import demands, instructs
 
@@ -224,3 +224,220 @@ def test_an_item_that_rules_something_out() -> None:
 def test_remedies_are_no_obligations() -> None:
     table = "| Error | Solution |\n|---|---|\n| no disk | Ensure that there is one |\n"
     assert found(f"{table}\nFix: Clean the disk before a run.\n") == []
+
+
+@pytest.mark.parametrize(
+    "lead",
+    [
+        "## Before any release:",
+        "## Prior to each deployment",
+        "### After every merge",
+        "## For every finding",
+        "Before any release:",
+        "**Before any release**",
+        "Whenever a release is due:",
+        "Check these before finishing the task:",
+    ],
+)
+def test_steps_inherit_the_obligation_of_what_stands_above_them(lead: str) -> None:
+    steps = ["run the full suite", "Tag the commit", "tell the team"]
+    told = found(f"# Guide\n\n{lead}\n\n" + "\n".join(f"{n}. {step}" for n, step in enumerate(steps, 1)))
+    assert [text for text in told if not text.endswith(":")] == steps
+
+
+@pytest.mark.parametrize(
+    "lead", ["## Before and after", "## Once upon a time?", "Before:", "You may, before a release:"]
+)
+def test_what_introduces_no_obligation(lead: str) -> None:
+    assert found(f"# Guide\n\n{lead}\n\n- run the suite\n- tag the commit\n") == []
+
+
+def test_a_lead_may_be_a_word_for_rules() -> None:
+    text = "# Pages\n\nPer-page rules:\n\n- Front matter: a title\n- Tables over prose\n- The title is shown twice\n"
+    assert found(text) == ["Front matter: a title", "Tables over prose"]
+
+
+RULES = """
+# House rules
+
+- Tests are run before each commit
+- Commits are signed
+- One migration at a time
+- Dense prose, NOT lists
+- Every claim has a source
+- The owner approves each release
+- Secrets are kept in the vault, which is a server in the cellar.
+- `render()` returns a page
+- Published by the team
+
+Keep functions short. Consider splitting them.
+"""
+
+
+def test_a_list_of_rules() -> None:
+    assert found(RULES) == [
+        "Tests are run before each commit",
+        "Commits are signed",
+        "One migration at a time",
+        "Dense prose, NOT lists",
+        "Every claim has a source",
+        "The owner approves each release",
+        "Keep functions short.",
+    ]
+
+
+CHECKLISTS = """
+# Pages
+
+## Checks
+
+Before finishing a page, verify:
+
+- All links work
+- Sources resolved
+- The title is short
+
+## Checklist
+
+Before finishing:
+
+- Two diagrams present
+- A summary exists
+
+## Debugging checklist
+
+When it fails:
+
+- Check the exit code
+- The log is in `out.log`
+
+## Mandatory three-step process
+
+### Step 1
+
+- Read the sources
+  - all of them
+
+Structure the page with:
+
+- a summary
+"""
+
+
+def test_a_checklist_asks_for_what_it_lists() -> None:
+    assert found(CHECKLISTS) == [
+        "Before finishing a page, verify:",
+        "All links work",
+        "Sources resolved",
+        "The title is short",
+        "Two diagrams present",
+        "A summary exists",
+        "Read the sources",
+        "all of them",
+        "Structure the page with:",
+        "a summary",
+    ]
+
+
+QUOTED = """
+# When to use
+
+- "Run the tests before each commit"
+- User needs to push a branch
+
+# What you must never say
+
+- "This probably works"
+
+# What she said
+
+> "Always ask before you delete a file. No deployments on Fridays."
+"""
+
+
+def test_quotations_oblige_unless_they_are_examples() -> None:
+    assert found(QUOTED) == [
+        '"This probably works"',
+        '"Always ask before you delete a file.',
+        'No deployments on Fridays."',
+    ]
+
+
+def test_what_is_checked_because_something_went_wrong_is_no_obligation() -> None:
+    assert found(
+        "# Trouble\n\nCommon fixes:\n\n- Check that the disk is there\n- Check the disk before each run\n"
+    ) == ["Check the disk before each run"]
+
+
+def test_what_explains_or_permits_demands_nothing() -> None:
+    assert found("# Work\n\nPrograms may:\n\n- Check the hash before they read\n- Use a file only once\n") == []
+    assert found("# Work\n\nIt is slow because:\n\n- The worker must guess\n") == []
+    table = "| Tip | Why it helps |\n|---|---|\n| Patch little | Skip one check at a time |\n"
+    assert found(f"# Tips\n\n{table}") == []
+
+
+@pytest.mark.parametrize(
+    "lead", ["What NOT to use:", "Avoid:", "Required protections:", "## Things you should never do"]
+)
+def test_a_lead_that_names_what_is_required_or_ruled_out(lead: str) -> None:
+    assert found(f"# Work\n\n{lead}\n\n- The count of lines\n- Names: escaped\n") == [
+        "The count of lines",
+        "Names: escaped",
+    ]
+
+
+def test_a_column_of_what_to_do_and_what_not() -> None:
+    head = "# Rules\n\n| Do | Don't | Reason |\n|---|---|---|\n"
+    text = f"{head}| Return a number | Return text | Speed |\n| Log it | Never | - |\n"
+    assert found(text) == ["Return a number", "Return text", "Log it"]
+    purposes = (
+        "| Option | Purpose |\n|---|---|\n| `servers` | Use a variable, not a text. |\n| `rate` | Run it first. |\n"
+    )
+    assert found(f"# Options\n\n{purposes}") == ["Use a variable, not a text."]
+
+
+def test_a_lead_carries_what_it_demands_only() -> None:
+    assert found("# Work\n\nAlways list the tables to understand:\n\n- their columns\n") == [
+        "Always list the tables to understand:"
+    ]
+
+
+WHYS = """
+# Title
+
+Must it be so?
+
+Never.
+
+Prefer small steps.
+
+Open the dashboard.
+
+The sky is blue.
+
+If there is time:
+
+- rest
+
+| Step | Why it helps |
+|---|---|
+| Use a seed | Ensure equal runs |
+"""
+
+
+def test_each_other_sentence_has_a_reason() -> None:
+    told = [(j.sentence.text, j.why) for j in judgements(read_document(Source("a.md", WHYS))) if isinstance(j, Passed)]
+    assert told == [
+        ("Title", "heading"),
+        ("Must it be so?", "question"),
+        ("Never.", "word"),
+        ("Prefer small steps.", "advice"),
+        ("Open the dashboard.", "step"),
+        ("The sky is blue.", "description"),
+        ("If there is time:", "condition"),
+        ("rest", "description"),
+        ("Step", "heading"),
+        ("Why it helps", "heading"),
+        ("Use a seed", "step"),
+        ("Ensure equal runs", "reason"),
+    ]

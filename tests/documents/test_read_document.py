@@ -204,3 +204,9 @@ def test_lines_of_a_plain_text_may_stand_by_themselves() -> None:
     ]
     assert len(read_document(Source("rules.md", text)).sentences) == 1
     assert len(read_document(Source("rules.txt", wrapped)).sentences) == 1
+
+
+@pytest.mark.parametrize("rule", ["---", "- ", "==="])
+def test_a_comment_is_no_heading(rule: str) -> None:
+    document = read_document(Source("a.md", f"<!-- a licence -->\n{rule}\n\nNever push.\n"))
+    assert [(s.text, s.kind, s.headings) for s in document.sentences] == [("Never push.", "prose", ())]

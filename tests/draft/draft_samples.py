@@ -13,6 +13,7 @@ from vigil_lang.draft.clause_result import (
     Draft,
     Drafted,
     Entry,
+    Other,
     PolicyDocument,
     Requirement,
     RunCounts,
@@ -66,7 +67,12 @@ def draft() -> Draft:
             Entry(clause(9, "Never keep a key."), "unsupported", (), "", "cut", (), 1),
         ),
         ("SKILL.md", f"ref/{HOSTILE}.md"),
-        41,
+        (
+            Other("SKILL.md", 3, "Safety", "heading"),
+            Other("SKILL.md", 4, f"Run the tests. {HOSTILE}", "step"),
+            Other("SKILL.md", 5, "word " * 60, "description"),
+            Other(f"ref/{HOSTILE}.md", 6, HOSTILE, "code"),
+        ),
         "claude-x",
         Usage(4, 1, 9320, 1204, 5000, 0, 0.0312, 12.34),
         PolicyDocument(

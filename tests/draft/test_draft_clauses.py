@@ -86,7 +86,14 @@ def test_a_skill_folder() -> None:
     assert found.clauses[1].headings == ("Releases", "Safety")
     assert found.documents == ("SKILL.md", "a.md", "references/b.md")
     assert found.files == tuple(str(Path("skill") / name) for name in found.documents)
-    assert (found.others, found.outside) == (1, ())
+    assert found.outside == ()
+    assert [(other.path, other.line, other.text, other.why) for other in found.others] == [
+        ("SKILL.md", 4, "Releases", "heading"),
+        ("SKILL.md", 6, "Sign each archive.", "step"),
+        ("SKILL.md", 8, "Safety", "heading"),
+        ("SKILL.md", 10, "Never:", "lead"),
+        ("SKILL.md", 1, "description: You must load this first.", "code"),
+    ]
 
 
 @pytest.mark.parametrize("beside", [None, "-", "policy.vgl", "skill/policy.vgl", "deep/er/policy.vgl"])

@@ -215,6 +215,7 @@ def test_without_a_document_or_an_obligation_there_is_nothing_to_draft(project: 
     result = vigil("draft", "plain.md", "--trace", "bad.jsonl")
     assert result.status == 2
     assert "No sentence of plain.md states an obligation" in result.err
+    assert "      3  The sky is blue." in result.err
 
 
 @pytest.mark.usefixtures("messages_api")
@@ -224,6 +225,33 @@ def test_without_a_key_nothing_is_written(project: Path, vigil: Vigil, monkeypat
     assert (result.status, result.out) == (2, "")
     assert "error[VGL612]: there is no key for the API" in result.err
     assert not (project / "deploy.vgl").exists()
+
+
+@pytest.mark.usefixtures("messages_api")
+@pytest.mark.parametrize(
+    "call", [("draft", "SKILL.md", "--trace", "broken.jsonl"), ("run", "broken.jsonl", "--spec", "SKILL.md")]
+)
+def test_that_there_is_no_key_is_said_before_runs_are_read(
+    call: tuple[str, ...], project: Path, vigil: Vigil, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "broken.jsonl").write_text("{\n", encoding="utf-8")
+    assert "there is no key" not in vigil(*call).err
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    result = vigil(*call)
+    assert result.status == 2
+    assert "error[VGL612]: there is no key for the API" in result.err
+    assert "broken.jsonl" not in result.err
+
+
+def test_stored_answers_need_no_key(messages_api: MessagesAPI, vigil: Vigil, monkeypatch: pytest.MonkeyPatch) -> None:
+    messages_api.script(model(GOOD_ANSWERS))
+    assert vigil(*DRAFT).status == 0
+    asked = len(messages_api.requests)
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    assert vigil(*DRAFT).status == 0
+    assert len(messages_api.requests) == asked
+    assert "there is no key" in vigil(*DRAFT, "--refresh").err
+    assert "there is no key" in vigil(*DRAFT, "--model", "claude-opus-5").err
 
 
 @pytest.mark.usefixtures("messages_api")
@@ -417,6 +445,7 @@ def test_a_skeleton_of_nothing_is_none(project: Path, vigil: Vigil) -> None:
     result = vigil("draft", "plain.md", "--skeleton")
     assert (result.status, result.out) == (2, "")
     assert "No sentence of plain.md states an obligation" in result.err
+    assert "      3  The sky is blue." in result.err
 
 
 def test_a_skeleton_that_nobody_filled_in_answers_for_nothing(project: Path, vigil: Vigil) -> None:

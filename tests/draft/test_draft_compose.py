@@ -138,7 +138,8 @@ def test_what_may_speak_to_the_model_is_marked() -> None:
     assert f"\n// {mark}\n/// Nothing is pushed.\n" in text
     assert text.endswith(f"//   (no)\n//   {mark}\n")
     assert ignores(parse(Source("p.vgl", text)).file) == ([], [])
-    assert "Beware" not in policy("p", [kept(sly, NO_PUSH), kept(clause("Never push."), NO_PUSH)], ("A.md",), "")
+    shared = policy("p", [kept(sly, NO_PUSH), kept(clause("Never push."), NO_PUSH)], ("A.md",), "")
+    assert f"\n// {sly.path}:{sly.line}: {mark}\n/// " in shared
 
 
 def test_without_statements_there_is_a_policy() -> None:

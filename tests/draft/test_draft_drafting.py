@@ -62,7 +62,7 @@ def test_each_clause_is_asked_about_alone_and_answered_for(messages_api: Message
     ]
     assert found.complete
     assert (found.model, found.usage.requests, found.problems, found.notes) == ("claude-test", 5, (), ())
-    assert found.others == 0
+    assert [other.why for other in found.others] == ["heading", "heading"]
     delete, tests = (entry.statements[0] for entry in found.entries[:2])
     assert (delete.run_counts.runs, delete.run_counts.exercised, delete.run_counts.violated) == (2, 2, 1)
     assert (tests.run_counts.runs, tests.run_counts.exercised, tests.run_counts.violated) == (2, 2, 1)

@@ -72,8 +72,8 @@ def test_precision_and_recall(name: str) -> None:
     for wanted, found, text in marks:
         if wanted != found:
             print(f"  {'missed' if wanted else 'wrongly found'}: {text}")
-    assert recall >= 0.9
-    assert precision >= 0.85
+    assert recall >= 0.97
+    assert precision >= 0.87
 
 
 def test_there_are_enough_marks_from_enough_documents() -> None:

@@ -7,16 +7,17 @@ import re
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import jsonschema
 import pytest
 from draft_samples import HOSTILE, clause, draft, drafted
 from markdown_it import MarkdownIt
 
-from vigil_lang.draft.clause_result import Clause, Draft, Entry, RunCounts, Usage
+from vigil_lang.draft.clause_result import Clause, Draft, Entry, FormName, Other, RunCounts, Usage, Why
 from vigil_lang.draft.reports.human import print_report
 from vigil_lang.draft.reports.markdown import MAX_CHARS, to_markdown
+from vigil_lang.draft.reports.not_taken import TITLES
 from vigil_lang.draft.reports.report import Report, cost, headline, runs_text, spent, to_json, why
 from vigil_lang.report.markdown import cell
 
@@ -131,6 +132,9 @@ def test_the_schema_names_every_member_and_no_other() -> None:
     found = to_json(REPORT)
     assert set(found) == set(SCHEMA["properties"]) == set(SCHEMA["required"])
     assert set(found["clauses"][0]) == set(SCHEMA["$defs"]["clause"]["properties"])
+    assert set(found["not_taken"][0]) == set(SCHEMA["$defs"]["other"]["properties"])
+    assert SCHEMA["$defs"]["other"]["properties"]["reason"]["enum"] == list(get_args(Why)) == list(TITLES)
+    assert SCHEMA["$defs"]["statement"]["properties"]["form"]["enum"] == list(get_args(FormName))
     assert set(found["clauses"][0]["statements"][0]) == set(SCHEMA["$defs"]["statement"]["properties"])
     assert set(found["usage"]) == set(SCHEMA["properties"]["usage"]["required"])
 
@@ -140,7 +144,7 @@ def test_the_json_has_every_clause_and_its_statement_as_written() -> None:
     found = to_json(REPORT)
     assert found["complete"] is False
     assert found["summary"] == {
-        "clauses": 9, "kept": 3, "unsupported": 1, "failed": 4, "not_normative": 1, "other_sentences": 41,
+        "clauses": 9, "kept": 3, "unsupported": 1, "failed": 4, "not_normative": 1, "other_sentences": 4,
     }  # fmt: skip
     push = found["clauses"][1]["statements"][0]
     assert push["text"] == "abs(vcs.push(force = true)) after start()"
@@ -163,7 +167,13 @@ def test_the_screen_keeps_to_its_width_and_no_text_acts_on_it(width: int) -> Non
 def test_the_screen_has_each_clause_in_its_group_and_a_statement_once() -> None:
     text = screen(REPORT, 100)
     assert text.splitlines()[0].startswith("incomplete  out/policy.vgl · 3 of 9 clauses kept")
-    groups = ["In the policy", "Not normative", "Unsupported", "Without an acceptable answer"]
+    groups = [
+        "Not taken for obligations: 3 sentences, 1 block of code or comments",
+        "In the policy",
+        "Not normative",
+        "Unsupported",
+        "Without an acceptable answer",
+    ]
     places = [text.index(group) for group in groups]
     assert places == sorted(places)
     assert text.count("prec(file.write(path = x), file.copy(source = x))") == 1
@@ -171,6 +181,30 @@ def test_the_screen_has_each_clause_in_its_group_and_a_statement_once() -> None:
     assert "may speak to the model: it asks to ignore" in text
     assert "and 1 more finding" in text
     assert all(f"SKILL.md:{number * 7}  " in text for number in range(1, 10))
+
+
+def test_the_screen_has_a_line_for_each_sentence_that_is_no_clause() -> None:
+    lines = screen(REPORT, 100).splitlines()
+    at = next(number for number, line in enumerate(lines) if line.startswith("Not taken"))
+    assert lines[at + 1 : at + 9 : 2] == [
+        " instructions that nothing makes binding",
+        " code, which is not read for clauses",
+        " headings",
+        " sentences that only describe",
+    ]
+    assert lines[at + 2].startswith("   SKILL.md:4  Run the tests. \\x1b[31m")
+    assert (len(lines[at + 8]), lines[at + 8][-7:]) == (100, "d word…")
+
+
+def test_a_statement_of_two_clauses_keeps_the_remarks_on_each() -> None:
+    text = "statement a: abs(rm())"
+    entries = (
+        Entry(clause(1, "Never remove."), "kept", (drafted(text, RunCounts(1), "first remark"),)),
+        Entry(clause(2, "Removing is forbidden."), "kept", (drafted(text, RunCounts(1), "second remark"),)),
+    )
+    report = Report(Draft(entries, ("A.md",)), "a", runs=1)
+    for shown in (screen(report, 80), to_markdown(report)):
+        assert shown.index("first remark") < shown.index("second remark")
 
 
 def test_reasons_are_missed_only_where_they_must_be_given() -> None:
@@ -192,7 +226,9 @@ def plain(markdown: str) -> str:
     tokens = MarkdownIt("gfm-like", {"linkify": False, "html": True}).parse(markdown)
     inline = [child for token in tokens if token.type == "inline" for child in token.children or ()]
     kinds = {child.type for child in inline} | {token.type for token in tokens}
-    assert not kinds & {"link_open", "image", "html_block", "fence", "code_block"}, kinds
+    assert not kinds & {"link_open", "image", "fence", "code_block"}, kinds
+    ours = r"<details><summary>Not taken for obligations: [a-z0-9 ,]+</summary>\n|</details>\n"
+    assert all(re.fullmatch(ours, token.content) for token in tokens if token.type == "html_block")
     assert {child.content for child in inline if child.type == "html_inline"} <= {"<br>"}
     return " ".join(child.content for child in inline if child.type == "text")
 
@@ -219,6 +255,11 @@ def test_a_long_report_says_what_it_leaves_out() -> None:
     assert 50 < rows < 399
     assert f"There is no room here for {399 - rows} more clauses" in text
     assert text.rstrip().endswith("12.3 s")
+    others = tuple(Other("SKILL.md", n, "word " * 100, "description") for n in range(1, 400))
+    text = to_markdown(replace(REPORT, draft=replace(REPORT.draft, others=others)))
+    assert len(text) <= MAX_CHARS
+    assert f"There is no room here for {399 - text.count('- `SKILL.md:')} more; the JSON report has all." in text
+    assert text.index("</details>") < text.index("12.3 s")
 
 
 def test_an_empty_draft_has_reports_too() -> None:

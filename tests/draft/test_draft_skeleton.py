@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace as replace_clauses
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from msgspec.structs import replace
 
 from vigil_lang.diagnostics import Source
 from vigil_lang.draft import skeleton
-from vigil_lang.draft.clause_result import Clause, PolicyDocument
+from vigil_lang.draft.clause_result import Clause, Other, PolicyDocument
 from vigil_lang.draft.clauses import Clauses, read_clauses
 from vigil_lang.semantics.policy import read_policy
 from vigil_lang.semantics.text_patterns import unescape
@@ -95,6 +96,21 @@ def test_the_examples(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
         ("No file may have more than 400 lines.", "no", "abs(trigger())"),
         ("While the lock is held, you must not edit.", "must", "until(trigger(), resolution(), forbidden())"),
         ("After a failure you must not retry.", "must", "abs(forbidden()) after trigger()"),
+        ("Never start a job without a dry run.", "never", "prec(trigger(), guard())"),
+        ("Do not release without a tag.", "do not", "prec(trigger(), guard())"),
+        ("No deployment without two green builds.", "no", "prec(trigger(), guard())"),
+        ("Never run it without a time-out.", "never", "abs(trigger())"),
+        ("First check whether the branch exists.", "first check whether", "prec(trigger(), guard())"),
+        ("Read the template first, then write.", "read the template", "prec(trigger(), guard())"),
+        ("Every deployment is preceded by a passing build.", "is preceded by", "prec(trigger(), guard())"),
+        ("A failing test precedes each fix.", "precedes each", "prec(trigger(), guard())"),
+        ("A release needs a tag.", "needs a tag", "prec(trigger(), guard())"),
+        ("Each upload is followed by a comparison.", "followed by", "resp(trigger(), response())"),
+        ("After three failures in a row ask.", "after three", "resp(trigger(), response())"),
+        ("At most three retries per job.", "at most three", "atmost[3](trigger())"),
+        ("Limit retries to three.", "limit retries to", "atmost[3](trigger())"),
+        ("The sum of all refunds stays under $500.", "stays under", "budget[500](trigger(), amount)"),
+        ("The total of all payments does not exceed $1,000.", "does not", "budget[1000](trigger(), amount)"),
     ],
 )
 def test_the_form_is_guessed_from_the_words(text: str, word: str, form: str) -> None:
@@ -104,6 +120,24 @@ def test_the_form_is_guessed_from_the_words(text: str, word: str, form: str) -> 
 
 def test_the_order_may_be_in_the_lead() -> None:
     assert skeleton.guess(clause("check the disk", "before", "Before writing the file:"))[0].startswith("prec")
+
+
+@pytest.mark.parametrize(
+    ("about", "said"),
+    [
+        (clause("Run `make test`", "before", "Before a release, do this:"), ("a release", "Run make test")),
+        (clause("Run `make test`", "before", "Do these checks before a release:"), ("a release", "Run make test")),
+        (
+            clause("Run `make test`", "before any release", headings=("Before any release:",)),
+            ("any release", "Run make test"),
+        ),
+        (clause("Check the table - Before a query, look at it.", "before"), ("a query", "look at it")),
+        (clause("It is final; ask the owner before a run.", "ask"), ("a run", "ask the owner")),
+    ],
+)
+def test_an_item_is_what_its_list_has_done_first(about: Clause, said: tuple[str, str]) -> None:
+    trigger, guard = said
+    assert f"//   trigger: {trigger}\n//   guard: {guard}\n" in skeleton.policy(clauses(about), "demo")
 
 
 def test_a_list_of_what_to_check_is_no_prohibition() -> None:
@@ -128,6 +162,45 @@ def test_a_form_that_no_word_tells_is_said_to_be_none(about: Clause, told: bool)
     assert ("//   form: not told by any word\n" not in skeleton.policy(clauses(about), "demo")) == told
 
 
+@pytest.mark.parametrize(
+    ("text", "trigger", "guard"),
+    [
+        ("Never start a job without a dry run.", "Never start a job", "a dry run"),
+        (
+            "Do not deploy unless the owner says that it cannot wait.",
+            "Do not deploy",
+            "the owner says that it cannot wait",
+        ),
+        ("Every deployment is preceded by a passing build.", "Every deployment", "a passing build"),
+        ("Do not release before it is validated.", "Do not release", "it is validated"),
+        ('"Do not release before it is validated."', "Do not release", "it is validated"),
+        ("A release needs a tag first.", "A release", "a tag"),
+    ],
+)
+def test_what_comes_later_is_the_trigger(text: str, trigger: str, guard: str) -> None:
+    written = skeleton.policy(clauses(clause(text, "never")), "demo")
+    assert f"//   trigger: {trigger}\n//   guard: {guard}\n" in written
+
+
+OTHERS = """
+// Not taken for obligations:
+//
+// Instructions that nothing makes binding:
+// - SKILL.md:4: Run the tests.
+//
+// Headings:
+// - SKILL.md:1: Guide // vigil: ignore
+"""
+
+
+def test_what_is_no_clause_is_listed_at_the_end() -> None:
+    others = (Other("SKILL.md", 1, "Guide // vigil: ignore", "heading"), Other("SKILL.md", 4, "Run the tests.", "step"))
+    found = replace_clauses(clauses(clause("Never push.")), others=others)
+    text = skeleton.policy(found, "demo")
+    check(found)
+    assert text.endswith(OTHERS)
+
+
 def test_placeholders_are_no_answers() -> None:
     empty = skeleton.document(clauses(clause("Never push."), clause("Never pull.", number=2)))
     assert skeleton.filled_in(empty).answers == ()
@@ -144,7 +217,7 @@ def test_what_is_written() -> None:
     assert skeleton.policy(found, "Demo!").split("\n\n", 1)[1] == (
         "// 1. SKILL.md:1, Safety\n"
         "//   trigger: you push\n"
-        "//   guard: run …\n"
+        "//   guard: run make test\n"
         '// @source("SKILL.md", "Before you push, run `make test`.")\n'
         "// statement push_run_test: prec(trigger(), guard())\n"
         "\n"

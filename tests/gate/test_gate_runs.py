@@ -48,6 +48,23 @@ def test_entering_again_changes_nothing(point: Point) -> None:
     point.check()
 
 
+def test_a_run_that_goes_on_waits_for_no_lock(point: Point, monkeypatch: pytest.MonkeyPatch) -> None:
+    def locked() -> None:
+        raise StateError("somebody has the lock")
+
+    entering, changes = point.entering("tested"), point.entering("tested", apply_changes=True)
+    with monkeypatch.context() as held:
+        held.setattr(point.gate.storage, "lock", locked)
+        assert point.gate.has_begun(entering.run)
+        assert point.gate.enter(entering) == ()
+        with pytest.raises(StateError, match="somebody"):
+            point.gate.enter(changes)
+        with pytest.raises(StateError, match="somebody"):
+            point.gate.has_begun("another")
+        assert point.mode("Deploy", target="a") == "block"  # what decides does wait, and says why it blocks
+    assert point.gate.enter(changes) == ()
+
+
 def test_a_run_that_began_without_policies_of_its_own_gets_them(tmp_path: Path) -> None:
     point = Point(tmp_path, tested=TESTED)
     assert point.mode("Deploy", target="a") == "pass"

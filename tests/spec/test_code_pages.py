@@ -147,9 +147,10 @@ def test_each_code_is_reported_somewhere() -> None:
     """A literal that a call is given; sets of codes only choose among what others report."""
     reported: set[str] = set()
     for path in sorted((ROOT / "vigil_lang").rglob("*.py")):
-        if path.name == "codes.py":
+        text = path.read_text(encoding="utf-8")
+        if path.name == "codes.py" or not re.search(r"VGL\d{3}", text):
             continue
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        tree = ast.parse(text)
         sets = {id(element) for node in ast.walk(tree) if isinstance(node, ast.Set) for element in node.elts}
         for node in ast.walk(tree):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in sets:

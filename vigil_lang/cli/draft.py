@@ -85,6 +85,7 @@ def command(**given: Any) -> int:
     inputs.note(*(options.signatures or project.signatures), *answers)
     check_outputs(options.output, options.report)  # before anybody is asked
     if not clauses.clauses:
+        _list_others(clauses)
         named = ", ".join(clauses.files[:3])
         raise click.UsageError(f"No sentence of {named} states an obligation, so there is nothing to draft.")
     if options.skeleton:
@@ -102,9 +103,17 @@ def _write_skeleton(clauses: Clauses, name: str, options: Options) -> int:
 
         document = json.format(json.encode(skeleton.document(clauses)), indent=2).decode()
         write_text(options.output or "-", f"{safe_json_text(document)}\n")
+        _list_others(clauses)  # a PolicyDocument has no place for them
     else:
         write_text(options.output or "-", skeleton.policy(clauses, name))
     return CLEAN
+
+
+def _list_others(clauses: Clauses) -> None:
+    """Write what is no clause, with the reasons, to standard error."""
+    from vigil_lang.draft.reports.human import print_not_taken
+
+    print_not_taken(clauses.others, console(sys.stderr))
 
 
 # --- drafting ------------------------------------------------------------------------------------------------------
@@ -114,9 +123,11 @@ def _draft(clauses: Clauses, recordings: Sequence[str], name: str, options: Opti
     terms = options.terms(project) if options.from_json is None else None
     limited = terms is not None and terms.limit is not None
     plan = plan_of(project, options.output, options.rounds, options.batch, limited=limited)
-    from vigil_lang.draft.answer_sources import Task
+    from vigil_lang.draft.answer_sources import Task, check_model
     from vigil_lang.draft.prompting import vocabulary as names
 
+    if terms is not None and not options.show_prompt:
+        check_model(clauses, terms)  # before runs are read, which may take long
     runs = traces(recordings, allow_empty=options.allow_empty, tools=project.known_tools)
     signature = vocabulary(options.signatures or project.signatures, runs)
     if signature is None:

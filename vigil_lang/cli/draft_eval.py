@@ -67,7 +67,10 @@ def _from_answers(options: Options, project: Settings, folder: str) -> Callable[
 
 def _asked(options: Options, project: Settings) -> Callable[[Gold], Draft | None]:
     """Drafts of the model. The limit on what they cost is one for all of them."""
+    from vigil_lang.draft.answer_sources import check_model
+
     terms = options.terms(project)
+    check_model(None, terms)
     spent = 0.0
 
     def draft_of(gold: Gold) -> Draft | None:

@@ -28,6 +28,7 @@ VERBS = {
     "completion": "Print a completion script for bash, zsh or fish.",
     "demo": "Judge the shipped example runs.",
     "draft": "Draft a policy from documents, with a language model or without one.",
+    "eval": "Hold policies against labelled runs: precision, recall, F1 and more.",
     "explain": "Explain a diagnostic code.",
     "fmt": "Format policies.",
     "gate": "Decide about actions before they take effect: pass, hold or block.",

@@ -122,9 +122,11 @@ def command(
         named = ", ".join(clauses.files[:3])
         raise click.UsageError(f"No sentence of {named} states an obligation, so there is nothing to judge by.")
     options = abstraction_options(tools=project.known_tools, **given)
+    from vigil_lang.draft.answer_sources import Task, check_model
+
+    check_model(clauses, terms)  # before runs are read, which may take long
     recordings = _Recordings(paths, source, options)
     task_signature = recordings.signature(signatures or project.signatures)
-    from vigil_lang.draft.answer_sources import Task
     from vigil_lang.draft.prompting import vocabulary
     from vigil_lang.draft.reports.report import Report
 

@@ -43,7 +43,7 @@ _INNER = re.compile(r"(?:\[[ xX]\][ \t]+)?(?:(?:\(?\d{1,9}[.)]|\(?[a-z][.)])[ \t
 """What may follow an item's mark: a box, or a second mark (`- a. …`)."""
 
 _FOOTNOTE = re.compile(r"\[\^[^\[\]]{1,300}\]:[ \t]*(?=\S)")
-_REFERENCE = re.compile(r"\[[^\[\]]{1,300}\]:[ \t]*\S")
+_REFERENCE = re.compile(r"\[[^\[\]]{1,300}\]:[ \t]*\S+(?:[ \t]+[\"'(][^\n]*)?[ \t]*$")
 _CALLOUT = re.compile(r"(?:\[!\w+\]|:::+[ \t]*\w*)$")
 _LABEL = re.compile(r"(\*\*|__)(?![\s*_])[^*_]{1,40}(?<!\s)\1")
 _WRAPPED = 60
@@ -51,7 +51,7 @@ _WRAPPED = 60
 
 _FRONT_MATTER = re.compile(r"\ufeff?(---|\+\+\+)[ \t\r]*\n(?:.*\n)*?(?:\1|\.\.\.)[ \t\r]*(?:\n|$)")
 _HIDDEN = re.compile(
-    r"^[ \t>]*(?P<fence>`{3,}+(?=[^`\n]*$)|~{3,}+)[\s\S]*?(?:^[ \t>]*(?P=fence)|\Z)"
+    r"^[ \t>]*(?P<fence>`{3,}+(?=[^`\n]*$)|~{3,}+)[\s\S]*?(?:^[ \t>]*(?P=fence)[`~]*+[ \t]*$|\Z)"
     r"|(?<!`)(?P<ticks>`++)[^`\n]{1,200}(?P=ticks)"
     r"|(?P<comment><!--[\s\S]*?(?:-->|\Z))",
     re.MULTILINE,
@@ -96,6 +96,13 @@ def blocks(text: str, *, is_plain: bool = False) -> list[Block]:
             reader.read(token, before == "list_item_open")
         before = token.type
     return reader.blocks
+
+
+def comments(text: str) -> list[Span]:
+    """Where a text that `shown` has not made yet has comments, which no reader of the document sees."""
+    front = _FRONT_MATTER.match(text)
+    found = _HIDDEN.finditer(text, front.end() if front else 0) if "<!--" in text else ()
+    return [Span(*match.span()) for match in found if match["comment"]]
 
 
 def _without_comment(found: re.Match[str]) -> str:
@@ -211,6 +218,8 @@ class _Reader:
             lines = [_stripped(self.text, start, closing.start() if closing else line.end)]
         else:
             del lines[-1:]
+        if not lines:  # a comment, and a rule that would underline it
+            return
         while self.headings and self.headings[-1][0] >= level:
             self.headings.pop()
         self.leads.clear()
@@ -244,7 +253,7 @@ class _Reader:
                 block = self._prose(_indent(self.text, start), Span(note.end(), end))
             elif block is not None:
                 block = self._continue(block, line)
-            elif not _REFERENCE.match(self.text, start, end):
+            elif not _REFERENCE.fullmatch(self.text, start, end):
                 block = self._prose(_indent(self.text, start), line)
 
     def _item(self, indent: int, span: Span) -> Block:

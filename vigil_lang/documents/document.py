@@ -42,11 +42,14 @@ class Document:
     """A document as sentences in order.
 
     `texts` are all its parts in order, code and front matter too, each with the index of the sentence it is, or None.
+    `code` and `comments` are where it has blocks of code (or front matter), and comments: no sentence is read there.
     """
 
     source: Source
     sentences: tuple[Sentence, ...]
     texts: tuple[tuple[str, int | None], ...] = field(default=(), repr=False)
+    code: tuple[Span, ...] = ()
+    comments: tuple[Span, ...] = ()
 
     @cached_property
     def words(self) -> str:

@@ -6,9 +6,10 @@ import re
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Source, Span
-from vigil_lang.documents.blocks import Block, blocks, shown
+from vigil_lang.documents.blocks import Block, blocks, comments, shown
 from vigil_lang.documents.document import Document, Sentence
 from vigil_lang.documents.inline import plain
+from vigil_lang.english.contexts import LABEL
 from vigil_lang.english.demanding import ALONE
 from vigil_lang.english.sentences import sentences as split
 
@@ -20,11 +21,14 @@ def read_document(source: Source) -> Document:
     """The sentences of a Markdown or plain text document. Any text can be read, in linear time."""
     sentences: list[Sentence] = []
     texts: list[tuple[str, int | None]] = []
+    code: list[Span] = []
     last: dict[Block, str] = {}
     text = shown(source.text)
     for block in blocks(text, is_plain=source.path.lower().endswith(".txt")):
         if block.kind == "code":
             texts.append(("\n".join(text[p.start : p.end] for p in block.pieces), None))
+            if block.pieces:
+                code.append(Span(block.pieces[0].start, block.pieces[-1].end))
             continue
         lead = last.get(block.lead, "") if block.lead else ""
         lead = lead if block.kind == "cell" or _introduces(lead) else ""
@@ -32,12 +36,12 @@ def read_document(source: Source) -> Document:
             texts.append((sentence.text, len(sentences)))
             sentences.append(sentence)
             last[block] = sentence.text
-    return Document(source, tuple(sentences), tuple(texts))
+    return Document(source, tuple(sentences), tuple(texts), tuple(code), tuple(comments(source.text)))
 
 
 def _introduces(text: str) -> bool:
-    """Whether a sentence introduces the list below it; a word such as `Never` needs no colon for that."""
-    return text.endswith(":") or ALONE.fullmatch(text) is not None
+    """Whether a sentence introduces the list below it; `Never` and `Before any release` need no colon for that."""
+    return text.endswith(":") or ALONE.fullmatch(text) is not None or LABEL.fullmatch(text) is not None
 
 
 def _sentences(markdown: str, block: Block, kind: Kind, lead: str) -> list[Sentence]:
@@ -50,7 +54,7 @@ def _sentences(markdown: str, block: Block, kind: Kind, lead: str) -> list[Sente
 
 
 def _whole(text: str) -> list[tuple[int, int]]:
-    return [(0, len(text))] if text else []
+    return [(0, len(text))] if any(map(str.isalnum, text)) else []
 
 
 _MARKED = re.compile(r"[*_\[\]<>&\\|#~\x00-\x1f\xa0]|  |^\s*(?:[-+•]|\(?\w{1,9}[.)])\s|^\s*-{3}")

@@ -80,6 +80,19 @@ def made_of(task: Task, settings: ModelSettings) -> store.MadeOf:
     return store.made_of(task.clauses.clauses, vocabulary, asked.hexdigest(), settings.model, settings.effort)
 
 
+def check_model(clauses: Clauses | None, terms: Terms) -> None:
+    """See that a model can be asked before runs are read for it, unless stored answers may do; None: for any clauses.
+
+    Raises:
+        InputError: VGL612, the model cannot be asked: there is no key, for instance.
+    """
+    asked = None if clauses is None else clauses.clauses
+    may_do = terms.stored and not terms.refresh
+    if terms.offline or (may_do and store.may_hold(asked, terms.settings.model, terms.settings.effort)):
+        return
+    Client(terms.settings).close()
+
+
 def obtain(
     task: Task,
     terms: Terms,

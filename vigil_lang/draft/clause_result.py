@@ -41,6 +41,23 @@ class Clause:
         return f"{heading.rstrip(':. ')}:" if heading else ""
 
 
+Why: TypeAlias = Literal[
+    "step", "advice", "condition", "question", "sample", "situation", "reason", "word", "repeated", "lead", "code",
+    "comment", "heading", "description",
+]  # fmt: skip
+"""Why something is no clause; `reports.not_taken` has the words for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """What a document says beside its clauses: a sentence, or a block of code or comment by its first words."""
+
+    path: str
+    line: int
+    text: str
+    why: Why
+
+
 # --- the intermediate form (the paper's PolicyDocument, appendix C) ------------------------------------------------
 
 
@@ -223,14 +240,14 @@ class Usage:
 class Draft:
     """The outcome of drafting: an entry for each clause, in order.
 
-    `others` counts the sentences that state no obligation; `answers` are the accepted ones, for the cache; `problems`
-    what was wrong with replies as a whole, such as answers for clauses that do not exist; `notes` remarks on the
-    statements together.
+    `others` is all that is no clause, in the order of the documents; `answers` are the accepted ones, for the cache;
+    `problems` what was wrong with replies as a whole, such as answers for clauses that do not exist; `notes` remarks on
+    the statements together.
     """
 
     entries: tuple[Entry, ...]
     documents: tuple[str, ...]
-    others: int = 0
+    others: tuple[Other, ...] = ()
     model: str | None = None
     usage: Usage = field(default_factory=Usage)
     answers: PolicyDocument = field(default_factory=lambda: PolicyDocument(()))

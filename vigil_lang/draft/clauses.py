@@ -1,4 +1,4 @@
-"""From documents to clauses: the numbered sentences that ask for something."""
+"""From documents to clauses: the numbered sentences that ask for something, and all others with the reason."""
 
 from __future__ import annotations
 
@@ -9,16 +9,18 @@ from vigil_lang.base.files import read_source
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
 from vigil_lang.documents.gather import document_paths
 from vigil_lang.documents.library import MAX_BYTES, citable
-from vigil_lang.documents.obligations import obligations
+from vigil_lang.documents.obligations import Passed, judgements
 from vigil_lang.documents.read import read_document
-from vigil_lang.draft.clause_result import Clause
+from vigil_lang.draft.clause_result import Clause, Other
 from vigil_lang.english.injection import addresses_model
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
+    from vigil_lang.diagnostics import Span
     from vigil_lang.documents.document import Document
     from vigil_lang.documents.obligations import Obligation
+    from vigil_lang.draft.clause_result import Why
 
 MAX_CLAUSES = 5000
 """Clauses of all documents together."""
@@ -35,13 +37,13 @@ class Clauses:
     """The obligations of some documents.
 
     `documents` are the documents as `@source` cites them, in order, and `files` the same as they were named. `others`
-    counts the sentences that state no obligation. `outside` are those documents no policy at that place can cite so
-    that the linter finds them, because they lie outside its project.
+    is whatever in them is no clause, with the reason: each sentence is either a clause or among these. `outside` are
+    those documents no policy at that place can cite so that the linter finds them, as they lie outside its project.
     """
 
     clauses: tuple[Clause, ...]
     documents: tuple[str, ...]
-    others: int = 0
+    others: tuple[Other, ...] = ()
     files: tuple[str, ...] = ()
     outside: tuple[str, ...] = ()
 
@@ -59,45 +61,58 @@ def read_clauses(paths: Sequence[str], beside: str | None = None) -> Clauses:
     files = document_paths(paths)
     policy = beside if beside not in (None, "-") else "policy.vgl"
     found: list[Clause] = []
-    cited, outside, others = [], [], 0
+    others: list[Other] = []
+    cited, outside = [], []
     for file in files:
         name, inside = citable(policy, file)
         cited.append(name)
         if not inside:
             outside.append(name)
         document = read_document(read_source(file, MAX_BYTES))
-        asked = obligations(document)
-        others += sum(sentence.kind != "heading" for sentence in document.sentences) - len(asked)
-        found.extend(_clauses(document, name, asked))
+        for each in _read(document, name):
+            if isinstance(each, Clause):
+                found.append(each)
+            else:
+                others.append(each)
         if len(found) > MAX_CLAUSES:
             message = f"the documents state more than {MAX_CLAUSES:,} obligations"
             help_text = "draft from fewer documents at a time"
             raise InputError([Diagnostic.of("VGL003", message, Source(file, ""), help=help_text)])
     numbered = tuple(replace(clause, id=f"c{number}") for number, clause in enumerate(found, 1))
-    return Clauses(numbered, tuple(cited), others, tuple(files), tuple(outside))
+    return Clauses(numbered, tuple(cited), tuple(others), tuple(files), tuple(outside))
 
 
-def _clauses(document: Document, path: str, asked: Sequence[Obligation]) -> Iterator[Clause]:
-    introducing = _introducing(document, {obligation.index for obligation in asked})
+def _read(document: Document, path: str) -> Iterator[Clause | Other]:
+    """Each sentence of a document as a clause or as something else, then its code and its comments."""
+    source, judged = document.source, judgements(document)
+    introducing = _introducing(document, {each.index for each in judged if not isinstance(each, Passed)})
     seen: set[tuple[object, ...]] = set()
-    for obligation in asked:
-        sentence, source = obligation.sentence, document.source
-        # Under other headings it is another clause: nobody who repeats a sentence elsewhere says what it is about.
-        key = (sentence.text, obligation.word, sentence.headings, sentence.lead)
-        if key in seen or obligation.index in introducing:
-            continue
-        seen.add(key)
-        text, lead = _cut(sentence.text, MAX_TEXT), _cut(sentence.lead, MAX_CONTEXT)
-        yield Clause(
-            "",
-            path,
-            source.position(sentence.span.start)[0],
-            text,
-            obligation.word,
-            tuple(_heading(heading) for heading in sentence.headings),
-            lead,
-            addresses_model(text) or addresses_model(lead),
-        )
+    for each in judged:
+        sentence, line = each.sentence, source.position(each.sentence.span.start)[0]
+        text = _cut(sentence.text, MAX_TEXT)
+        if each.index in introducing:
+            yield Other(path, line, text, "lead")
+        elif isinstance(each, Passed):
+            yield Other(path, line, text, each.why)
+        else:
+            # Under other headings it is another clause: nobody who repeats a sentence elsewhere says what it is about.
+            key = (sentence.text, each.word, sentence.headings, sentence.lead)
+            yield Other(path, line, text, "repeated") if key in seen else _clause(each, path, line, text)
+            seen.add(key)
+    hidden: tuple[tuple[Why, Sequence[Span]], ...] = (("code", document.code), ("comment", document.comments))
+    for why, spans in hidden:
+        for span in spans:
+            lines = source.text[span.start : span.end].split("\n")
+            if first := next((line.strip() for line in lines if any(map(str.isalnum, line))), ""):
+                yield Other(path, source.position(span.start)[0], _cut(first, MAX_CONTEXT), why)
+
+
+def _clause(obligation: Obligation, path: str, line: int, text: str) -> Clause:
+    sentence = obligation.sentence
+    headings = tuple(_heading(heading) for heading in sentence.headings)
+    lead = _cut(sentence.lead, MAX_CONTEXT)
+    hostile = addresses_model(text) or addresses_model(lead)
+    return Clause("", path, line, text, obligation.word, headings, lead, hostile)
 
 
 def _introducing(document: Document, places: Collection[int]) -> set[int]:

@@ -10,18 +10,20 @@ from vigil_lang.diagnostics import Source
 from vigil_lang.draft.building.build import statement_name
 from vigil_lang.draft.building.compose import harmless, policy_name
 from vigil_lang.draft.clause_result import Answer, PolicyDocument
-from vigil_lang.english.constraints import constraints
-from vigil_lang.english.patterns import ACTED, NEGATION, TIME
+from vigil_lang.draft.reports.not_taken import by_reason
+from vigil_lang.english.constraints import Temporal, constraints
+from vigil_lang.english.demanding import unlabelled
+from vigil_lang.english.patterns import NEGATION, TIME
+from vigil_lang.english.sentences import CODE
 from vigil_lang.english.words import NUMBERS
 from vigil_lang.semantics.text_patterns import quote
 from vigil_lang.syntax.format import format_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from vigil_lang.draft.clause_result import Clause
+    from vigil_lang.draft.clause_result import Clause, Other
     from vigil_lang.draft.clauses import Clauses
-    from vigil_lang.english.constraints import Temporal
     from vigil_lang.english.patterns import Order
 
 _HEAD = """\
@@ -30,23 +32,24 @@ _HEAD = """\
 /// Each is a comment with its place and a statement. Its form is guessed from words such as `before` and `never`; where
 /// no word tells it, that is said, and `abs` stands there for whatever fits.
 /// To keep a statement, take the `//` away before `@source` and `statement`, and write conditions in the place of
-/// `trigger()`, `guard()` and the like.
+/// `trigger()`, `guard()` and the like. What was not taken for an obligation is listed at the end, with the reason.
 policy {name}
 """
 _NOT_YET = "not drafted yet"
 _GUARD = "prec(trigger(), guard())"
+_RESPONSE = "resp(trigger(), response())"
 _NEVER = "abs(trigger())"
 _FORBIDDEN_AFTER = "abs(forbidden()) after trigger()"
 _FORMS: tuple[tuple[Order, str], ...] = (
     ("counted", "atmost[{}](trigger())"),
     ("bounded", "bresp[{}](trigger(), response())"),
     ("past", _GUARD),
-    ("future", "resp(trigger(), response())"),
+    ("future", _RESPONSE),
     ("end", "rslv(trigger(), resolution())"),
 )
 _PLACE = re.compile(r"(\w+)\(\)")
 _GUARDED = re.compile(
-    r"(?:ask|ensure|make|be sure|take care|verify|confirm|check|double-check|requires?|only)\b|"
+    r"first(?:ly)?\b|(?:ask|ensure|make|be sure|take care|verify|confirm|check|double-check|requires?|only)\b|"
     r".*\b(?:required|approval)\b",
     re.IGNORECASE,
 )
@@ -58,17 +61,25 @@ _MOST = re.compile(
     rf"(?!(?:{TIME}|%|percent|[kmgt]i?b|bytes?|characters?|lines?|rows?|tokens?)\b)[a-z]+s\b",
     re.IGNORECASE,
 )
+_LIMITED = re.compile(
+    r"\b(?:limit|cap|restrict)(?:p?ed)? (?:\w+ ){0,3}?(?:to|at) "
+    rf"(0*[1-9]\d{{0,8}}|{'|'.join(NUMBERS)})\b"
+    rf"(?! (?:{TIME}|%|percent|[kmgt]i?b|bytes?|characters?|lines?|rows?|tokens?)\b)",
+    re.IGNORECASE,
+)
 _LEAST = re.compile(
     rf"\b(?:at least|no (?:fewer|less) than|a minimum of) (0*[1-9]\d{{0,8}}|{'|'.join(NUMBERS)})(?: times)?\b"
     r"(?! \w+s\b)",
     re.IGNORECASE,
 )
 _TOTAL = re.compile(
-    r"\b(?:in total|altogether|in all|overall|combined|cumulative\w*|(?:total|sum) (?:of|must))\b", re.IGNORECASE
+    r"\b(?:in total|altogether|in all|overall|combined|cumulative\w*|"
+    r"(?:total|sum) (?:of|must|stays|remains|does|may))\b",
+    re.IGNORECASE,
 )
 _SPENT = re.compile(
-    r"(?:\b(?:more than|at most|over|exceed(?:ing)?|above|up to|below|within|a maximum of)|[$€£]) ?[$€£]?"
-    r"(\d{1,3}(?:,\d{3}){1,4}|\d{1,12})(\.\d{1,9})?(?![\w.])",
+    r"(?:\b(?:more than|at most|over|exceed(?:ing)?|above|up to|below|under|within|a maximum of)|[$€£]) ?[$€£]?"
+    r"(\d{1,3}(?:,\d{3}){1,4}|\d{1,12})(\.\d{1,9})?(?!\w|[.,]\d)",
     re.IGNORECASE,
 )
 _SPENDING = re.compile(
@@ -87,12 +98,12 @@ _EACH_OPEN = re.compile(r"\b(?:every|each|all|any|opened|started|created)\b", re
 _PLAIN = tuple(
     (re.compile(words, re.IGNORECASE), negated, form)
     for words, negated, form in (
-        (rf"\bwithout (?:[\w'’-]+ ){{0,3}}(?:{ACTED})", True, _GUARD),
         (r"\b(?:twice|(?:again|the same [^.;]{1,40} again))[.!]*$|\bmore than once\b", True, "atmost[1](trigger())"),
         (r"\b(?:exactly|at most|only) once\b", False, "atmost[1](trigger())"),
         (r"^(?:while|during|as long as)\b", True, "until(trigger(), resolution(), forbidden())"),
         (r"^(?:after|once)\b", True, _FORBIDDEN_AFTER),
-        (r"\bfirst[.!]*$", False, _GUARD),
+        (r"\bfirst(?:[.!]*$|[,;]| (?:and|to|whether|if|that)\b)", False, _GUARD),
+        (r"^after\b[^,:]* (?:ask|stop|escalate|give up|roll back)\b", False, _RESPONSE),
         (r"\b(?:in|at) the end[.!]*$|\b(?:finally|eventually)\b", False, "rslv(trigger(), resolution())"),
         (
             r"\bafterwards[.!]*$|\bmust be (?:cleaned up|closed|freed|released|removed|shut down|stopped)\b",
@@ -102,6 +113,33 @@ _PLAIN = tuple(
     )
 )
 """Words that tell a form, with whether the sentence has to be a prohibition for that."""
+
+_RELATED = tuple(
+    (re.compile(words, re.IGNORECASE), negated, form)
+    for words, negated, form in (
+        (r"^(?P<then>.+?),? (?P<word>without) (?P<first>(?!\W*--?\w).+)$", True, _GUARD),
+        (r"^(?P<then>.+?) (?:(?:is|are|be) )?(?:always )?(?P<word>preceded by) (?P<first>.+)$", False, _GUARD),
+        (r"^(?P<first>.+?) (?P<word>precedes?) (?P<then>.+)$", False, _GUARD),
+        (r"^(?P<first>.+?) (?:(?:is|are|be) )?(?:always )?(?P<word>followed by) (?P<then>.+)$", False, _RESPONSE),
+        (
+            r"^(?P<then>.+?) (?P<word>needs?|requires?|goes through|waits? for) "
+            r"(?P<first>(?:an?|the|one|two|three)\b.+)$",
+            False,
+            _GUARD,
+        ),
+    )
+)
+"""Words that tell a form and what in it stands before and after, with the same."""
+
+_PROPERTY = re.compile(
+    r"\b(?:arguments?|comments?|encryption|extensions?|flags?|headers?|index(?:es)?|limits?|names?|options?|parameters?|"
+    r"passwords?|prefix(?:es)?|quotes?|suffix(?:es)?|time-?outs?|types?|units?)\b",
+    re.IGNORECASE,
+)
+"""What something is or has, rather than what is done before it: `never run it without a limit`."""
+
+_ITEM = "item"
+"""What stands for the item of a list in words of order."""
 
 _CHECKED = re.compile(r"(?:before|prior to)\b", re.IGNORECASE)
 _ABSENT = re.compile(r"no\b", re.IGNORECASE)
@@ -133,7 +171,19 @@ def policy(clauses: Clauses, name: str) -> str:
         statement = statement_name("", clause, taken)
         taken.add(statement)
         blocks.append("\n".join(f"// {line}" for line in _block(number, clause, statement)))
+    if clauses.others:
+        blocks.append("\n".join(_not_taken(clauses.others)))
     return format_text(Source("<skeleton>", "\n\n".join(blocks) + "\n"))
+
+
+def _not_taken(others: Sequence[Other]) -> Iterator[str]:
+    """Comments that list what is no clause, under the reasons: whoever fills in the rest sees what is missing."""
+    yield "// Not taken for obligations:"
+    for title, listed in by_reason(others):
+        yield "//"
+        yield f"// {title[0].upper()}{title[1:]}:"
+        for other in listed:
+            yield f"// - {harmless(other.path, 80)}:{other.line}: {harmless(other.text, 90)}"
 
 
 def document(clauses: Clauses) -> PolicyDocument:
@@ -187,6 +237,8 @@ def guess(clause: Clause) -> tuple[str, Temporal | None]:
             return _FORBIDDEN_AFTER, word
         return form.format(bound), word
     text = clause.text
+    if (related := _related(text)) is not None:
+        return related
     if (plain := _plain(text)) is not None:
         return plain, None
     guarded = _GUARDED.match(clause.word) and not NEGATION.search(text) and not _FORBIDS.fullmatch(clause.word)
@@ -224,10 +276,24 @@ def _number(word: str) -> int:
 
 def _plain(text: str) -> str | None:
     """The form that a plain word speaks for: `first`, `twice`, `in the end`, `more than 10 emails`."""
-    if (found := _MOST.search(text)) is not None:
+    if (found := _MOST.search(text) or _LIMITED.search(text)) is not None:
         return f"atmost[{_number(found[1])}](trigger())"
     negated = NEGATION.search(text) is not None
     return next((form for words, wants, form in _PLAIN if wants in (None, negated) and words.search(text)), None)
+
+
+def _related(text: str) -> tuple[str, Temporal] | None:
+    """The form of a sentence that sets two things in relation: `no release without a tag`."""
+    negated = NEGATION.search(text) is not None
+    for words, wants, form in _RELATED:
+        found = words.search(text) if negated == wants else None
+        if found is None or (wants and _PROPERTY.search(found["first"])):
+            continue
+        order: Order = "past" if form == _GUARD else "future"
+        return form, Temporal(
+            found["word"].lower(), order, re.sub(r" first[.!]*$", "", found["first"]).strip(), found["then"].strip()
+        )
+    return None
 
 
 def _forbids(clause: Clause) -> bool:
@@ -237,16 +303,42 @@ def _forbids(clause: Clause) -> bool:
 
 
 def _said(clause: Clause) -> dict[Order, Temporal]:
-    """The words of order of a clause; if it has none, those it has together with what is in parentheses or its lead."""
-    texts = [clause.text]
-    if "(" in clause.text:
-        texts.append(re.sub(r"\s*[()]\s*", ", ", clause.text))
-    if clause.lead:
-        texts.append(f"{clause.lead.removesuffix(':')}, {clause.text}")
-    found = next(filter(None, (constraints(text).temporal for text in texts)), ())
-    if _CHECKED.match(clause.lead) and _ABSENT.match(clause.text):  # what is not there is seen to first, not forbidden
-        found = tuple(replace(word, first=clause.text, then=word.first) for word in found)
+    """The words of order of a clause; if it has none, those of what it is the other half of."""
+    text = clause.text
+    # What stands before a colon, a dash or a semicolon is seldom a part of the order.
+    clipped = [part.strip() for part in text.split(";")] if ";" in text else []
+    parts = dict.fromkeys((*clipped, unlabelled(text), text))
+    texts = list(parts) + ([re.sub(r"\s*[()]\s*", ", ", text)] if "(" in text else [])
+    found = next(filter(None, ([*_ordered(part)] for part in texts)), None) or [*_of_context(clause)]
     return {word.order: word for word in reversed(found)}
+
+
+def _ordered(text: str) -> Iterator[Temporal]:
+    """The words of order of a text, each part with the code that stands in it."""
+    masked, codes = CODE.sub("`…`", text), CODE.findall(text)
+
+    def whole(part: str) -> str:
+        at = masked.find(part)
+        if at < 0:
+            return part
+        rest = iter(codes[masked[:at].count("`…`") :])
+        return re.sub("`…`", lambda _: next(rest), part)
+
+    return (replace(word, first=whole(word.first), then=whole(word.then)) for word in constraints(text).temporal)
+
+
+def _of_context(clause: Clause) -> Iterator[Temporal]:
+    """The words of order of the lead or the heading that a clause completes, which then stands for a part of them."""
+    context, text = clause.context.removesuffix(":"), clause.text
+    absent = _CHECKED.match(context) and _ABSENT.match(text)  # what is not there is seen to first, not forbidden
+    whole = tuple(word for word in constraints(context).temporal if word.first and word.then)
+    for word in whole or constraints(f"{context}, {_ITEM}").temporal if context else ():
+        first, then = (text if part.endswith(_ITEM) else part for part in (word.first, word.then))
+        if whole:  # `Before a release, do:`, `Do these before a release:`
+            first, then = (text, then) if word.order == "past" else (first, text)
+        if word.order == "past" and text == first and NEGATION.search(text) and not absent:
+            first, then = then, first
+        yield replace(word, first=first, then=then)
 
 
 def _bound(form: str, words: str) -> str | None:

@@ -99,8 +99,14 @@ class Found:
 
 def made_of(clauses: Sequence[Clause], vocabulary: str, prompt: str, model: str, effort: str | None) -> MadeOf:
     """What a draft would depend on. `prompt` is the version of its text; the paths of documents make no difference."""
-    asked = [(c.id, c.text, c.headings, c.lead, c.hostile is not None) for c in clauses]
-    return MadeOf(_digest(msgspec.json.encode(asked)), _digest(vocabulary.encode()), prompt, model, effort)
+    return MadeOf(_of_clauses(clauses), _digest(vocabulary.encode()), prompt, model, effort)
+
+
+def may_hold(clauses: Sequence[Clause] | None, model: str, effort: str | None) -> bool:
+    """Whether a model's answers for some clauses are stored, in whatever vocabulary; None stands for any clauses."""
+    asked = None if clauses is None else _of_clauses(clauses)
+    stored = (found.stored.made_of for found in every())
+    return any((of.model, of.effort) == (model, effort) and asked in (None, of.clauses) for of in stored)
 
 
 def load(of: MadeOf) -> Found | None:
@@ -194,6 +200,11 @@ def tried(stored: Stored, rounds: int, max_tokens: int = 0) -> bool:
     if max_tokens > stored.max_tokens and any(item.cause == "cut" for item in stored.left):
         return False
     return all(item.rounds > rounds for item in stored.left if item.cause in ("rejected", "missing"))
+
+
+def _of_clauses(clauses: Sequence[Clause]) -> str:
+    asked = [(c.id, c.text, c.headings, c.lead, c.hostile is not None) for c in clauses]
+    return _digest(msgspec.json.encode(asked))
 
 
 def _left(entry: Entry) -> Left:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from vigil_lang.english import patterns
+from vigil_lang.english.demanding import unquoted
 from vigil_lang.english.sentences import CODE, SPOKEN
 from vigil_lang.english.words import NUMBERS
 
@@ -57,8 +58,11 @@ class Constraints:
 
 @lru_cache(maxsize=4096)
 def constraints(sentence: str) -> Constraints:
-    """The constraints of one sentence (its Markdown already read, names in back quotes)."""
-    sentence = sentence[:2000]
+    """The constraints of one sentence (its Markdown already read, names in back quotes).
+
+    A sentence that is a quotation as a whole is what it says.
+    """
+    sentence = unquoted(sentence[:2000])
     shown = _ASIDE.sub(" ", sentence) if "(" in sentence else sentence
     shown = _EXAMPLE.sub(" ", shown)
     bare = CODE.sub("`…`", shown) if "`" in shown else shown
@@ -133,6 +137,7 @@ def _temporal(text: str) -> Iterator[Temporal]:
         seen.add(order)
         groups = found.groupdict()
         first, then = (groups.get("first") or "").strip(), (groups.get("then") or "").strip()
-        if patterns.NEGATION.search(first):  # `do not release before it is validated`: to validate comes first
+        # `Do not release before it is validated`: to validate comes first.
+        if patterns.NEGATION.search(first) and not patterns.NEGATION.search(then):
             first, then = then, first
         yield Temporal((groups.get("word") or found.group()).strip(" ,").lower(), order, first, then)

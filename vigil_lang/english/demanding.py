@@ -1,4 +1,7 @@
-"""What a sentence demands: the patterns by which it does, and those by which it only seems to."""
+"""What a sentence demands by itself: the patterns by which it does, and those by which it only seems to.
+
+What headings and leads make of a sentence is told by the patterns in `contexts`.
+"""
 
 from __future__ import annotations
 
@@ -6,24 +9,33 @@ import re
 from functools import lru_cache
 
 from vigil_lang.english.sentences import CODE, SPOKEN
-from vigil_lang.english.words import word_list
+from vigil_lang.english.words import NUMBERS, word_list
 
 _IMPERATIVES = word_list("imperatives")
 
 
-def _any(*patterns: str) -> re.Pattern[str]:
+def any_of(*patterns: str) -> re.Pattern[str]:
+    """One of the patterns, in capitals or not."""
     return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
 
 
 # `work` begins as many descriptions (`Work items are …`) as instructions.
-_VERB = rf"(?:re-)?(?:(?:{'|'.join(sorted(_IMPERATIVES))})\b|work (?=(?:only|in|inside|within|from|on|with)\b))"
+_VERB = (
+    rf"(?:re-)?(?:(?:{'|'.join(sorted(_IMPERATIVES))})\b|structure (?=(?:each|every|the|your)\b)|"
+    r"work (?=(?:only|in|inside|within|from|on|with)\b))"
+)
 _DOING = rf"(?:{'|'.join(sorted({verb.removesuffix('e') for verb in _IMPERATIVES}))})\w?ing\b"
 _ACTS = (
     r"(?:(?:force[- ])?push(?:es)?|merges?|deploy(?:s|ments?)?|releases?|deletions?|uploads?|rebases?|installs|"
     r"installations?|migrations?)"
 )
+_COUNT = rf"(?:\d[\d,.]*|{'|'.join(NUMBERS)})\b"
+_MOST = r"(?:at most|no more than|not more than|at least|no fewer than|(?:a )?(?:max|min)(?:imum)?\.?(?: of)?|exactly)"
+_EACH = r"(?:each|every|any|all)"
+_DONE = r"(?:\w+ed|run|made|done|kept|taken|sent|written|put|built|read|set|shown|drawn)"
+_PASSED = r"(?:passing|successful|green|clean|fresh|prior|previous|second|signed|approved|written)"
 _ADVERBS = r"(?:also|always|only|first|then|please|immediately|explicitly)"
-_WHERE = r"(?:(?:if|when|while|for|in|on|with|after|before|once)\b[^,:;]{1,160}, (?:then )?)?"
+_WHERE = r"(?:(?:if|when|while|for|in|on|with|after|before|once)\b[^,:;]{1,160}(?:,| ?(?:→|->)) (?:then )?)?"
 _TEXT = r"(?:[^.]|\.(?=\w))"
 # Where a clause begins: nobody stands before its verb, so that the reader is meant.
 _BEGINS = rf"(?:^|[,:;—–(]\s*|\s-\s|\b(?:and|but|then|or|please|instead|so)\s+)(?:{_ADVERBS}\s+)*"
@@ -37,11 +49,12 @@ _BEING = (
 
 STRONG = (
     re.compile(
-        r"\b(?:NEVER|ALWAYS|[Dd][Oo] NOT|DON['’]T|MUST|MANDATORY|REQUIRED|FORBIDDEN|PROHIBITED|STOP)\b(?!-)"
+        r"\b(?:NEVER|ALWAYS|[Dd][Oo] NOT|DON['’]T|MUST|SHOULD NOT|[Ss]hould NOT|MANDATORY|REQUIRED|FORBIDDEN|"
+        r"PROHIBITED|STOP)\b(?!-)"
         rf"|^(?:Use|Write|Put|Set|{'|'.join(v.capitalize() for v in ('call', 'pass', 'send', 'store', 'run'))})\b"
         r"[^.;]{1,200}\((NOT)\b|\bbut (?:use|put|set|write)\b[^.;]{1,200}\(NOT\b",
     ),
-    _any(
+    any_of(
         r"\bmust(?:n['’]t)?\b(?!-|\s+(?:have\s+)?been\b)",
         r"\bshall(?: not)?\b",
         r"\bnever\b(?!-|\s+(?:mind|been|happens?|existed|got|seen))",
@@ -49,19 +62,16 @@ STRONG = (
         rf"{_BEGINS}(?:if [^,]{{1,120}}, )?(?:do not|don['’]t)\s+"
         r"(?!have\b|exist\b|know\b(?!ingly)|see\b|need\b|worry\b|apply\b|matter\b)",
         rf"\b{_WHO} (?:may|can|could|are|is) (?:not|only|never)\b",
-        rf"^you (?:cannot|can['’]t) (?!(?:find|get|know|read|see|tell|undo|use|view)\b){_VERB}",
         rf"\b(?:may|can) only\b|\bmay (?!{_BEING})(?:be )?\w+ only\b",
         rf"\b(?:nothing|nobody|no one|no|only)\b(?:\s+(?!to\b|that\b)[^\s,.;:]+){{0,8}}?\s+may\b(?! {_BEING})",
         r"\b(?:at most|no more than|not more than|a maximum of) [^.;:]{1,60}\b(?:is|are) (?:allowed|permitted)\b",
-        rf"^no (?:[\w-]+ ){{0,2}}{_ACTS}(?:[.!]*$|,? (?:to|on|before|during|while|without|until|unless|outside)\b)",
-        rf"^no (?!matching\b|missing\b|remaining\b|existing\b){_DOING} (?:to|of|into|on|without|from|outside)\b",
         r"\b(?:may not|cannot) be (?:used|shared|disclosed|changed|modified|deleted|removed|called|sent|stored|"
         r"exceeded|combined|skipped|merged|pushed|deployed|released|published|committed)\b",
         rf"\b(?:{_NOT}|only) (?:be )?(?:allowed|permitted|acceptable|authori[sz]ed)\b|\b(?:allowed|permitted) only\b",
         r"\b(?:forbidden|prohibited|disallowed|obligatory|mandatory|compulsory|non-negotiable|not negotiable)\b",
         r"\boff[- ]limits\b|\bit(?: is|['’]s) (?:absolutely )?(?:imperative|essential|vital|crucial) that\b",
         r"\b(?:is|are|be) (?:strictly |always |also |explicitly )?required\b",
-        r"^required\s*[:—–-]\s*\w|\(required\)",
+        r"\(required\)",
         r"\b(?:requires?|needs?) (?:[\w'’-]+ ){0,3}?(?:approval|confirmation|consent|permission|sign-off|"
         r"review|authori[sz]ation|validation|verification|a human)\b",
         rf"\b(?:{_WHO}|users?|customers?|callers?|operators?|it|they) needs? to\b|\bneeds? to be\b",
@@ -69,29 +79,75 @@ STRONG = (
         rf"\bha(?:s|ve) to be\b|\b{_WHO}(?: is| are|['’]re) (?:not )?to {_VERB}|"
         r"\b(?:is|are) (?:only )?to be (?:\w+ed|done|kept|made|put|run|sent|set|written)\b",
         rf"{_BEGINS}(?:ensure|make (?:absolutely )?sure|be sure|make certain|take care|guarantee|confirm that|"
-        r"verify that|check that)\b",
+        r"verify that|check that|validate that)\b",
         r"\bonly (?:after|once)\b|\bonly ever\b|\bunder no circumstances\b|\bat all times\b|\bwithout exception\b",
-        r"\bno exceptions\b",
+        r"\bno exceptions\b|\b(?:unconditionally|without fail|on no account|in no case|no matter what)\b",
         rf"{_BEGINS}(?:refuse|abort|halt|stop and (?:ask|inform|notify|report|tell|wait)|escalate)\b",
         rf"{_BEGINS}(?:verify|confirm|double-check)\s+(?:\S+\s+){{1,14}}?"
-        r"(?:is|are|was|were|exists?|works?|has|have|supports?|passe[sd]|succeeded)\b",
+        r"(?:\b(?:is|are|was|were|exists?|works?|has|have|supports?|passe[sd]|succeeded)\b|[=<>≥≤]+(?= ))",
         rf"(?:{_BEGINS}|→\s*)ask\b(?! (?:yourself|about|questions)\b)|\b(?:agent|assistant) (?:asks|prompts)\b",
         rf"{_BEGINS}(?:remember to|do not forget|don['’]t forget)\b|\bonly then\b",
-        r"\bno \w[\w /-]{0,40} without\b|^no\b[^.]{0,80}\b(?:allowed|permitted|unless|until)\b",
+        r"\bno \w[\w /-]{0,40} without\b",
+        rf"\b(?:stays?|remains?) (?:always |strictly )?(?:under|below|above|inside|within|at or (?:under|below)) [$€£]?"
+        rf"(?:{_COUNT}|the (?:limit|budget|cap|quota|threshold)\b)|\b(?:does|do)(?: not|n['’]t) exceed\b",
+        r"\bwith(?:in)? (?:these|the following) (?:hard |strict )?(?:limits|restrictions|constraints)\b",
+        # What every such thing has before it.
+        r"\b(?:needs?|requires?) [^.;:]{1,80}?\b(?:first|beforehand|in advance)\b(?! \w)",
+        r"\b(?:needs?|requires?|(?:is|are|be) (?:\w+ )?(?:preceded|followed|backed) by) "
+        rf"(?:an?|the|{_COUNT}) {_PASSED}\b",
+        r"\b(?:is|are) \w+ for (?-i:EACH|EVERY|ALL)\b",
+        r"\balways (?:first|last|before|after)\b",
+        r"\balways (?:preceded|followed|accompanied) by\b",
+        rf"\b(?:is|are|gets?) (?:\w+ly |always |first |also |only )?{_DONE}\b[^.;:]{{0,80}}? "
+        rf"(?:before|prior to) {_EACH}\b",
+        rf"\b(?:comes?|goes|happens?|runs?) (?:only |always )?before {_EACH}\b|\bprecedes? {_EACH}\b",
+        r"\bshould (?:only |always |first )?be \w+[^.;:]{1,100}? (?:before|after|only|prior to|unless|until)\b",
+        r"[—–(]\s*only (?:if|when)\b|\b(?:belongs?|go(?:es)?) (?:in|into|to|under)\b[^.;:]{1,60}? only[.!]*$",
+        r"\b(?:belongs?|goes?) only\b|\bonly (?:belongs?|goes?)\b|"
+        r"(?:^|[,;:—–]\s*)use `…` (?:and |but )?not (?:bare |plain |raw )?`…`",
     ),
 )
 """What makes a sentence an obligation by itself, once `MERE` is taken out of it."""
 
-ALONE = _any(
+OPENING = (
+    any_of(
+        rf"you (?:cannot|can['’]t) (?!(?:find|get|know|read|see|tell|undo|use|view)\b){_VERB}",
+        rf"no (?:[\w-]+ ){{0,2}}{_ACTS}(?:[.!]*$|,? (?:to|on|before|during|while|without|until|unless|outside)\b)",
+        rf"no (?!matching\b|missing\b|remaining\b|existing\b){_DOING} (?:to|of|into|on|without|from|outside)\b",
+        r"`…`(?: —)? only (?:if|when)\b|only `…` (?:if|when)\b",
+        rf"(?:before|after) \w+ing\b[^,:.]{{1,60}}? {_VERB} (?:the|an?|your|all|it|every|each)\b",
+        r"(?:nobody|no one) (?!(?:knows|needs|wants|cares|uses|has|is|was|likes|sees)\b)\w+s\b",
+        r"required\s*[:—–-]\s*\w|no\b[^.]{0,80}\b(?:allowed|permitted|unless|until|before)\b",
+        # Amounts, unless they say what a thing has or takes: `At least 4 GB of memory`.
+        rf"(?:(?:hard|strict) (?:limit|cap)s?: ?|{_MOST} ){_COUNT}(?![^.]*\b(?:[kmgt]i?b|ram|memory|cpus?|cores?|"
+        r"gpus?|disk|supported|returned|available|listed|shown)\b)",
+        # What every such thing has before it.
+        rf"{_EACH} [^.;:]{{1,120}}?\b(?:needs|requires|goes through|waits for) (?:an?|the|at least|{_COUNT})",
+        rf"{_EACH} [^.;:]{{1,120}}?\b(?:preceded|followed|accompanied|approved|reviewed|confirmed|backed|signed) by\b",
+        # `After three failures in a row ask`, without a comma.
+        r"(?:after|before|once)\b[^,:.]{2,120}?(?<!users)(?<!user)(?<!they)(?<!you)(?<!people)(?<!who)(?<!to) "
+        r"(?:please )?(?:ask|stop|abort|halt|escalate|give up|roll back)\b",
+        r"(?:if|when|on)\b[^,:.]{0,120}?\b(?:fail(?:s|ed|ures?)?|errors?|breaks|missing|unclear|unsure|doubt|"
+        r"ambiguous) (?:please )?(?:ask|stop|abort|halt|escalate|give up|roll back)\b",
+    ),
+    re.compile(
+        rf"(?i:{_WHERE}(?:always |then )?{_VERB})[^.;:]{{0,120}}?\b(?:ALL|ONLY|EXACTLY|EVERY|BEFORE|FIRST)\b(?!-)"
+        r"|(?:NO|ZERO) [a-z]|DO [a-z]+\b"
+        r"|(?i:critical|mandatory|warning|caution|danger|important|rule)\s*[:!—–-][^.]{1,160}\bNOT\b",
+    ),
+)
+"""What does so at the beginning of a sentence."""
+
+ALONE = any_of(
     r"(?:always|do not|don['’]t|forbidden|mandatory|must(?: not)?|never|no exceptions|prohibited|required)[^\w:]*"
 )
 """Such a word with nothing that it asks for, unless it introduces a list."""
 
-MERE = _any(
+MERE = any_of(
     r"\bmust-\w+|\b(?:if|or) (?:you|we|they|it) (?:absolutely )?(?:must|need to|have to)\b",
     r"\b(?:do not|don['’]t|does not|doesn['’]t|did not|won['’]t|will not|never|no longer|no|may|might|would|without|as|"
     r"when(?:ever)? you|if (?:you|the user|they|we))\s+(?:need|needs|have|has|having|needing)\s+to\b",
-    r"^never [a-z]+(?<!s)s\b|\bthere is no need\b",
+    r"\b(?:may|might) (?:need|require)\b|^never [a-z]+(?<!s)s\b|\bthere is no need\b",
     rf"\b(?:{_NOT}|if|as|when|where|no longer) (?:be )?(?:strictly )?required\b",
     r"\b(?:not|isn['’]t|if) (?:\w+ )?(?:mandatory|obligatory|forbidden)\b|\bnot only once\b",
     r"\bto (?:ensure|make sure|verify that|guarantee)\b|\b(?:has|have|had|was|were|i|we|['’]ve) never\b",
@@ -113,96 +169,82 @@ _FIRST = (
     r"(?:before|prior to|after|once|at the (?:end|start|beginning)\b|upon|immediately after|"
     r"when (?:done|finished|complete)|whenever|(?:every|each|any) time|unless)"
 )
+_CHECKS = "check|verify|confirm|look|read|ask|find out|inspect|see whether|determine|validate"
 _HALT = r"(?:stop|abort|halt|refuse|reject|escalate)"
-ORDER = _any(
-    rf"^{_FIRST}[^,:]{{0,160}}[,:]\s+(?:\w+ly |also |always |then |first )?{_VERB}",
-    rf"^{_WHERE}(?:\w+ly |first,? |then,? |always )?(?!name\b){_VERB}(?!:){_TEXT}{{0,200}}?\b"
-    r"(?:before|prior to|after (?!all\b|that\b|which\b)|whenever|(?:each|every|any) time)\b",
-    rf"^first,? {_VERB}{_TEXT}{{1,160}}?[,;] (?:and )?(?:only )?then\b|^{_WHERE}keep (?:\S+ ){{1,6}}out of\b",
-    rf"^{_WHERE}{_VERB}{_TEXT}{{0,160}}\b"
-    r"(?:only (?:if|when|with|from|via|through|for|in|on|as|what|those|your)|solely|exclusively)\b",
-    rf"^only {_VERB}|{_BEGINS}{_VERB}(?: (?:up|it|them))? only\b",
-    rf"\b(?:if|on|upon) [^,]{{1,160}},\s+(?:{_HALT}|roll (?:\S+ ){{0,4}}back)\b",
-    rf"^{_HALT}\b[^.]{{0,80}}\b(?:if|when|until|on (?:the |any )?(?:first )?(?:error|failure))\b",
-    rf"^{_WHERE}{_VERB}{_TEXT}{{0,200}}\b"
-    r"(?:unless|until the user|without (?:asking|confirmation|approval|permission))\b",
-    rf"^{_WHERE}(?:use|submit|write|read|store|stage|run|call|pass|put|set)\b{_TEXT}{{1,160}}"
-    r", not (?!just\b|only\b|merely\b|necessarily\b)\S",
-    r"^use `…` (?:instead of|rather than) `…`(?! (?:as|because|since|so)\b)",
-)
-"""An order or a condition on an instruction: `Before X, do Y`."""
+_REACH = 220
+"""Characters behind a verb in which something may tie it."""
 
-CALLOUT = _any(
+_INSTRUCTION = any_of(rf"{_WHERE}(?:\w+ly |first,? |then,? |always )?(?!name\b)(?P<verb>{_VERB})")
+_TIED = any_of(
+    r"\b(?:before(?! and after)|prior to|after (?!all\b|that\b|which\b)|whenever|(?:each|every|any) time)\b",
+    r"\bonly (?:if|when|with|from|via|through|for|in|on|as|what|those|your)\b|\b(?:solely|exclusively)\b",
+    r"\b(?:unless|until the user|without (?:asking|confirmation|approval|permission))\b",
+)
+"""What ties an instruction to an order or a condition."""
+
+_BOUND = any_of(
+    r"(?<!\bthe )(?<!\ba )(?<!\bat )(?<!\byour )(?<!\bits )(?<!\beach )(?-i:\bfirst)"
+    r"(?=\s*(?:[,;:.!)–—]|- |$|(?:and|to|before|then|whether|if|that|so)\b))",
+    rf"(?<!\bif )(?<!\bwhen )(?<!\buntil )\b{_MOST} {_COUNT}",
+    r"\bonly(?=\s*(?:[—–.!(]|$))|\bexactly(?: as\b|[.!]*$)",
+    rf" and (?:then )?{_HALT} (?:on|at|as soon as|if|when|once)\b",
+    r"\bin (?:this|the (?:following|given|listed|stated)) order\b|\bin order[.:]*$",
+    r"^\s+(?:exactly |only )?(?:one|a single) [^.;:]{1,60}? (?:per|at a time)\b",
+)
+"""What does so unless the instruction only proposes."""
+
+_PROPOSES = frozenset({"try", "prefer", "consider", "show"})
+_BEGINNING = any_of(
+    rf"{_FIRST}[^,:]{{0,160}}[,:]\s+(?:\w+ly |also |always |then |first )?{_VERB}|whenever\b[^.:;]{{1,200}}, {_VERB}",
+    rf"first,? {_VERB}{_TEXT}{{1,160}}?[,;] (?:and )?(?:only )?then\b",
+    rf"(?:first(?:ly| of all)?,? |(?:in|for|with) [^,:;.]{{1,80}}, first )(?:{_CHECKS})\b",
+    rf"(?:when|if) (?:in doubt|unsure|uncertain|unclear)\b[^,:]{{0,60}}, {_VERB}",
+    rf"even (?:if|when|on|after|for|with)\b[^,:]{{1,120}}, {_VERB}",
+    rf"{_HALT}\b[^.]{{0,80}}\b(?:if|when|until|on (?:the |any )?(?:first )?(?:error|failure))\b",
+    rf"{_WHERE}(?!prefer\b|consider\b|try\b){_VERB}{_TEXT}{{1,160}}"
+    r", not (?!just\b|only\b|merely\b|necessarily\b|supported\b|required\b|needed\b|yet\b)\S",
+    r"use `…` (?:instead of|rather than) `…`(?! (?:as|because|since|so)\b)",
+    rf"{_WHERE}(?:get|gather|obtain|collect|request)\b{_TEXT}{{1,120}}? from (?:the )?user\b[.:]*$",
+    rf"{_WHERE}(?:retry|re-?try|try)\b{_TEXT}{{0,80}}?\bup to {_COUNT}",
+    rf"{_WHERE}(?:limit|cap|restrict|keep)\b{_TEXT}{{1,80}}?\b(?:to|under|below|within) [$€£]?{_COUNT}",
+    rf"{_WHERE}(?:keep|continue) \w+ing\b{_TEXT}{{1,200}}?\b(?:while|as long as|until|for {_EACH})\b",
+    rf"{_WHERE}(?:follow|obey|observe|respect|adhere to|comply with|do|perform)(?: all| each)?(?: of)? "
+    r"(?:these|the following) (?:[\w-]+ ){0,3}(?:rules?|constraints?|checks?|limits?|conventions?|guidelines?)\b",
+    rf"you (?:always )?{_VERB}{_TEXT}{{1,120}}?\bbefore\b",
+)
+_WITHIN = any_of(
+    rf"(?:^|[—–;:]\s+)only {_VERB}|{_BEGINS}{_VERB}(?: (?:up|it|them))? only\b|{_BEGINS}keep (?:\S+ ){{1,6}}out of\b",
+    rf"\b(?:if|on|upon) [^,]{{1,160}},\s+(?:{_HALT}|roll (?:\S+ ){{0,4}}back)\b",
+    rf"(?:^|[—–:;]\s+){_VERB}[^.;—–(]{{1,120}}?(?:,|\s[—–]) "
+    r"no (?!need|matter|longer|problem)[^.,;—–]{2,40}(?<!ed)[.!)]*$",
+    r"\bfirst (?:an?|the) [^.;]{1,120}, then (?:an?|the)\b",
+)
+
+CALLOUT = any_of(
     r"^(?:critical|important|mandatory|warning|caution|danger|security|rule|hard rule|first)\b"
     r"(?: rule| note)?\s*[:!—–-]"
 )
-INSTRUCTS = _any(rf"^{_WHERE}(?:only |always |first |please |then |\w+ly )?{_VERB}")
+INSTRUCTS = any_of(rf"{_WHERE}(?:only |always |first |please |then |\w+ly )?{_VERB}")
 
-BINDING = _any(
-    r"^\W*(?:never|do not|don['’]?ts?|always|must(?: not)?)(?: [\w'’-]+){0,2}\W*$",
-    r"\b(?:never|do not|don['’]ts?|always|must(?: not| never)?|not allowed)\W*$",
-    r"\bmust be (?:followed|observed|met|satisfied|respected)\b|\b(?:prohibited|forbidden|non-negotiables?)\b",
-)
-"""A heading or lead that makes an obligation of every item under it."""
-
-SECTION = re.compile(r"\bMUST\b|(?i:\bnon-negotiables?\b|\bmandatory (?:requirements|rules|steps)\b)")
-"""A heading that does the same for the items of the sections below it."""
-
-CARRIES = _any(
-    r"^(?:(?:please )?do(?: not|n['’]t)|must(?: not|n['’]t)?|never|always|only|shall|mandatory|required|ensure|"
-    r"make (?:absolutely )?sure|at all times|needs?|requires?|ha(?:s|ve) to|non-negotiable)\b"
-)
-"""The word of a lead that demands what the items of its list say."""
-
-MILD = _any(
-    r"^(?:prefer|consider|optionally|feel free|(?:good |bad )?examples?|see|e\.g\.|note|you (?:can|may)|suggest)\b",
-    r"^\W*optional\b|\(optional\b",
-)
-"""An item that only advises, allows or explains, wherever it stands."""
-
-PERMITS = _any(r"^(?:(?:you|agents?|it|they|users?) )?(?:may|can)(?! (?:not|never|only))\b|^(?:allowed|permitted)\b")
-"""A lead that allows what its items say."""
-
-WHEN = _any(r"^(?:when|after|before|once)\b")
-"""A lead that says when its items hold, whatever the heading rules out."""
-
-CONDITION = _any(r"^(?:if|when|where|for|in case|otherwise)\b[^,]*:$")
-"""A lead that says when, and leaves what to the items of its list."""
-
-PROHIBITS = _any(
-    rf"^no \S[^.;:]{{0,80}}\b(?:beyond|for|outside|that (?:{_NOT}|wasn['’]t|weren['’]t|nobody|no one|has not))\b"
-)
-"""An item that rules something out, unless it stands where limits or merits are described."""
-
-DESCRIPTIVE = _any(
-    r"\b(?:limitations?|limits|benefits?|advantages?|features?|pros|cons|overview|known issues|why|challenges?|"
-    r"when to use|capabilities|highlights|ideal)\b"
-)
-
-REMEDY = _any(r"^(?:solutions?|fix|workaround|cause|symptom|example|result|remedy)\b\s*[:—–]")
+REMEDY = any_of(r"^(?:solutions?|fix|workaround|cause|symptom|example|result|remedy)\b\s*[:—–]")
 """A label of what helps once something went wrong."""
 
-RULES = _any(
-    r"\b(?:rules?|constraints|guardrails|mandatory|hard (?:limits|requirements)|obligations|strict requirements|"
-    r"checklist)\b(?!-)",
-    r"^\W*do['’]?s?\W*$|(?:[-–—:(]\s*(?:critical|important)\W*$)",
-    r"^(?:before|prior to|after|once|when done|at the (?:end|start))\b.*:$",
-)
-"""One that makes an obligation of every item that tells somebody to do something."""
-
-NOT_BINDING = _any(
-    r"\bwhen (?:to|not to)\b|\brules? of thumb",
-    r"\b(?:debug|troubleshoot|diagnos)\w*",
-    r"\brule(?:set)? (?:syntax|format|files?|name|id|options?|examples?)\b",
-)
-REASONS = _any(
-    r"why|benefit|purpose|effect|impact|cause|problem|symptom|rationale|solution|fix|remedy|workaround|description"
-)
-BENEFIT = _any(r"ask|ensure|make|be sure|needs?|guarantee|check|verify|confirm")
-RESTRICTS = _any(r"^(?:no|only)\b|\b(?:should|only|may not)\b")
+SUBJECT = any_of(r"(?:use cases?|symptoms?|causes?|problems?|examples?|scenarios?|rationale|reasons?|background)\s*:")
+"""A label of what is spoken of, whatever words are in it."""
 
 _ORNAMENT = re.compile(r"^(?:[^\w`\"'“(\[<]|\d+[.)]\s)+")
-_LABEL = re.compile(r"^(?:step \d+|[\w/&' `-]{1,60}?(?:\([^)]{0,60}\))?)\s*(?::|[—–]| - )\s+", re.IGNORECASE)
+_LABEL = re.compile(r"^(?:step \d+|[\w/&' `…-]{1,60}?(?:\([^)]{0,60}\))?)(?:\s*[:—–]\s+| - )", re.IGNORECASE)
+_QUOTES = frozenset("\"“”„«»‘’'")
+_QUOTED = re.compile(
+    r"[\s*_>-]*(?P<label>[^\"“”„«»:]{0,60}:\s*)?(?:[\"“„«](?P<said>[^\"“”„«»]{3,1000})[\"“”»][.!]?)[\s*_]*"
+)
+_RULE = re.compile(
+    r"\b(?:rules?|polic(?:y|ies)|principles?|requirements?|constraints?|guidelines?|instructions?|remember|says?|said|"
+    r"asks|asked|states?|reads?|wrote|demands|wants?)\b",
+    re.IGNORECASE,
+)
+"""A label of what somebody demands; what stands behind `Error:` is no demand."""
+
 _CLAUSE = re.compile(r"(?:before|after|once|if|when)\b", re.IGNORECASE)
 
 
@@ -210,29 +252,50 @@ _CLAUSE = re.compile(r"(?:before|after|once|if|when)\b", re.IGNORECASE)
 def demands(text: str) -> str | None:
     """The word by which a sentence demands something; None where it only describes, asks or recommends."""
     said = bare(text)
-    if not said or is_question(said) or ALONE.fullmatch(said):
+    if not said or (is_question(said) and not INSTRUCTS.match(said)) or ALONE.fullmatch(said):
+        return None
+    if SUBJECT.match(said):
         return None
     told = MERE.sub(lambda m: "~" * len(m.group()), said)
     for pattern in STRONG:
         if found := pattern.search(told):
             return found.group().strip(" ,:;—–-(").lower() or None
-    start = _begin(told)
+    for pattern in OPENING:
+        if found := pattern.match(told) or pattern.match(unlabelled(told)):
+            return found.group().strip(" ,:;—–-(").lower()
     if REMEDY.match(told):
         return None
-    found = ORDER.search(start) or ORDER.search(told)
-    for part in told.split(";")[1:]:  # `Remotes are a risk; validate them before use.`
-        found = found or ORDER.search(part.strip())
-    if found:
-        return " ".join(found.group().split()[:3]).lower()
-    if (callout := CALLOUT.match(told)) and INSTRUCTS.match(_begin(told[callout.end() :].lstrip())):
+    if (ordered := orders(told)) is not None:
+        return ordered
+    if (callout := CALLOUT.match(told)) and INSTRUCTS.match(unlabelled(told[callout.end() :].lstrip())):
         return callout.group().rstrip(":!—–- ").lower()
     return None
 
 
+def orders(said: str) -> str | None:
+    """The words by which a bare sentence ties an instruction to an order, a condition or an amount."""
+    # `Remotes are a risk; validate them before use.`
+    for part in dict.fromkeys((unlabelled(said), said, *(part.strip() for part in said.split(";")[1:]))):
+        found = _tied(part) or _BEGINNING.match(part) or _WITHIN.search(part)
+        if found:
+            return " ".join(part[found.start() :].split()[:3]).lower()
+    return None
+
+
+def _tied(text: str) -> re.Match[str] | None:
+    """The instruction that a text begins with, if something ties it."""
+    found = _INSTRUCTION.match(text)
+    if found is None:
+        return None
+    rest = text[found.end() : found.end() + _REACH]
+    tied = _TIED.search(rest) or (found["verb"].lower() not in _PROPOSES and _BOUND.search(rest))
+    return found if tied else None
+
+
 def instructs(text: str) -> bool:
     """Whether a sentence tells somebody to do something (`Use …`, `Run …`), be it demanded or only advised."""
-    start = _begin(bare(text))
-    return INSTRUCTS.match(start) is not None
+    said = bare(text)
+    return INSTRUCTS.match(unlabelled(said)) is not None or INSTRUCTS.match(said) is not None
 
 
 def is_question(text: str) -> bool:
@@ -241,14 +304,32 @@ def is_question(text: str) -> bool:
 
 
 def bare(text: str) -> str:
-    """The sentence without code, quotations and ornaments."""
+    """The sentence without code, quotations and ornaments; one that is a quotation as a whole is what it says."""
+    text = unquoted(text)
     text = CODE.sub("`…`", text) if "`" in text else text
     if '"' in text or "“" in text:
         text = SPOKEN.sub("“…”", text)
     return _ORNAMENT.sub("", text[:2000])
 
 
-def _begin(text: str) -> str:
+def unquoted(text: str) -> str:
+    """What a sentence says that stands in quotation marks, alone or behind a label (`Rule: "Never push."`)."""
+    if _QUOTES.isdisjoint(text[:80]) and _QUOTES.isdisjoint(text[-4:]):
+        return text
+    found = _QUOTED.fullmatch(text)
+    if found is not None and (not found["label"] or _RULE.search(found["label"])):
+        return found["said"]
+    inner = text.strip(" *_>")
+    if inner[:1] in "'‘" and inner.rstrip(".!")[-1:] in ("'", "’"):
+        return inner.rstrip(".!")[1:-1]
+    if inner[:1] in _QUOTES and _QUOTES.isdisjoint(inner[1:]):  # a quotation of several sentences begins here
+        return inner[1:]
+    if inner[-1:] in _QUOTES and _QUOTES.isdisjoint(inner[:-1]):
+        return inner[:-1]
+    return text
+
+
+def unlabelled(text: str) -> str:
     """The sentence from where it speaks: without a label (`Step 2:`, `No randomness —`) before it."""
     label = _LABEL.match(text)
     if label and (label.end() < len(text)) and not _CLAUSE.match(text):

@@ -259,6 +259,13 @@ class Following:
                 self._due.add(name)
         return live
 
+    def known(self, name: str) -> LiveRun | None:
+        """A run as this process last saw it, for what never changes of one that began; None where it saw none.
+
+        Unlike anything else here, it may be asked without the lock.
+        """
+        return self._live.get(name)
+
     def _taken_up(self, name: str, live: LiveRun | None) -> LiveRun | None:
         """A run, with what the log has of it since it was as given."""
         entries = list(self._store.of_run(name, -1 if live is None else live.upto))

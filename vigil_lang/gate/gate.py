@@ -219,6 +219,9 @@ class Gate:
         Raises:
             StateError: it cannot be written; a policy cannot be read, or something in it has no meaning.
         """
+        live = self._following.known(entering.run)
+        if live is not None and self._runs.keeps(live, entering):
+            return ()
         with self._writing():
             at = self.now() // 1_000_000
             request = Request(entering.run, entering.agent, "", chain=entering.chain)
@@ -231,6 +234,8 @@ class Gate:
         Raises:
             StateError: the log cannot be read.
         """
+        if self._following.known(run) is not None:
+            return True
         with self._writing():
             return self._following.run(run) is not None
 

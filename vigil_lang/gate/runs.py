@@ -59,8 +59,7 @@ class Runs:
         """A run begins by policies of its own, or one goes on; gives remarks on policies that it did not have."""
         live = self._following.run(entering.run)
         if live is not None:
-            has_own = live.policies is not self._shelf.settings
-            return self._renew(live, entering) if entering.apply_changes or not has_own else ()
+            return () if self.keeps(live, entering) else self._renew(live, entering)
         policies = policies or self._shelf.entered(entering)
         self._shelf.keep(policies)
         members: dict[str, object] = {
@@ -76,6 +75,10 @@ class Runs:
         }
         self.begin(members)
         return policies.remarks
+
+    def keeps(self, live: LiveRun, entering: Entering) -> bool:
+        """Whether a run goes on by the policies that it has, which are its own."""
+        return not entering.apply_changes and live.policies is not self._shelf.settings
 
     def _renew(self, live: LiveRun, entering: Entering) -> tuple[str, ...]:
         before = live.policies

@@ -40,7 +40,9 @@ def refuse_inside(state: Path, workspace: Path) -> None:
         StateError: it lies in the workspace.
     """
     if Path(real_path(state)).is_relative_to(real_path(workspace)):
-        message = f"the state folder {state} lies in the workspace {workspace}, where the agent could write to it"
+        message = (
+            f"the state folder {state} lies in the workspace {workspace.absolute()}, where the agent could write to it"
+        )
         raise StateError(message)
 
 

@@ -14,9 +14,12 @@ if TYPE_CHECKING:
 CHROMIUM = "/usr/bin/chromium"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """One browser for all tests of the page."""
+    """One browser for the tests of a module.
+
+    While it is there its event loop runs in this thread, so that no test of another module could run one.
+    """
     playwright = pytest.importorskip("playwright.sync_api", reason="the page is looked at with playwright")
     if not os.path.exists(CHROMIUM):  # noqa: PTH110
         pytest.skip(f"the page is looked at with {CHROMIUM}, which is not here")
@@ -26,7 +29,7 @@ def browser() -> Iterator[Browser]:
         found.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """A service whose page is looked at in a browser."""
     found = Site(tmp_path_factory.mktemp("site"))
@@ -42,7 +45,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     found.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def signed_in(browser: Browser, site: Site) -> Iterator[Page]:
     """A tab in which the operator signed in, by the link that the service prints, and made a passkey."""
     page = browser.new_page()

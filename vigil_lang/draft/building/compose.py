@@ -38,10 +38,11 @@ class Unproved(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """A statement, and the first clause that it enforces."""
+    """A statement, the clause that stands for those that it enforces, and all of these."""
 
     clause: Clause
     statement: tree.Statement
+    clauses: tuple[Clause, ...]
 
 
 def policy(name: str, entries: Sequence[Entry], documents: Sequence[str], header: str) -> str:
@@ -54,7 +55,9 @@ def policy(name: str, entries: Sequence[Entry], documents: Sequence[str], header
     Raises:
         Unproved: the text does not parse to just these statements.
     """
-    kept = list(_named_apart(_merged([_Kept(e.clause, d.statement) for e in entries for d in e.statements])))
+    kept = list(
+        _named_apart(_merged([_Kept(e.clause, d.statement, (e.clause,)) for e in entries for d in e.statements]))
+    )
     doc = "\n".join(harmless(line) for line in header.strip().splitlines()) or None
     head = tree.Name(policy_name(name))
     blocks = [to_text(tree.File(Source("", ""), head, doc=doc)).rstrip("\n")]
@@ -63,7 +66,7 @@ def policy(name: str, entries: Sequence[Entry], documents: Sequence[str], header
         if (here := _part(each.clause, several=len(documents) > 1)) != part:
             part = here
             blocks.append(f"// {here}")
-        blocks.append("".join(f"// {line}\n" for line in _doubt(each.clause)) + to_text(each.statement))
+        blocks.append("".join(f"// {line}\n" for line in _doubts(each.clauses)) + to_text(each.statement))
     blocks += ["\n".join(lines) for lines in _without(entries)]
     text = format_text(Source("<draft>", "\n\n".join(blocks) + "\n"))
     _prove(text, head, doc, [each.statement for each in kept])
@@ -82,7 +85,7 @@ def policy_name(wanted: str) -> str:
 
 
 def _merged(kept: Sequence[_Kept]) -> list[_Kept]:
-    """Statements that mean the same as one, at the place of the first, with everything they cite.
+    """Statements that mean the same as one, at the place of the first, with all that they cite and the clauses of all.
 
     What stands for them all comes from no clause that seems to speak to the model, if another says the same.
     """
@@ -93,8 +96,10 @@ def _merged(kept: Sequence[_Kept]) -> list[_Kept]:
     for places in alike.values():
         places.sort(key=lambda at: kept[at].clause.hostile is not None)
         notes = dict.fromkeys(note for at in places for note in kept[at].statement.annotations)
+        clauses = dict.fromkeys(kept[at].clause for at in places)
         first = kept[places[0]]
-        found[places[0]] = replace(first, statement=with_fields(first.statement, annotations=tuple(notes)))
+        statement = with_fields(first.statement, annotations=tuple(notes))
+        found[places[0]] = replace(first, statement=statement, clauses=tuple(clauses))
     return [found[at] for at in sorted(found)]
 
 
@@ -161,6 +166,14 @@ def _doubt(clause: Clause) -> Iterator[str]:
     """What is to be said of a clause that seems to speak to the model."""
     if clause.hostile is not None:
         yield f"Beware, the sentence may speak to the model that drafts: {harmless(clause.hostile, MAX_REASON)}."
+
+
+def _doubts(clauses: Sequence[Clause]) -> Iterator[str]:
+    """What is to be said of each clause of a statement; of one among several it says which."""
+    for clause in clauses:
+        for doubt in _doubt(clause):
+            where = f"{harmless(clause.path, MAX_HEADING)}:{clause.line}: " if len(clauses) > 1 else ""
+            yield f"{where}{doubt}"
 
 
 def harmless(text: str, most: int = 500) -> str:

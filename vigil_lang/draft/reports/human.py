@@ -8,6 +8,7 @@ from rich.text import Text
 
 from vigil_lang.diagnostics.human import hanging
 from vigil_lang.diagnostics.visible import shown_path, visible
+from vigil_lang.draft.reports.not_taken import by_reason, not_taken
 from vigil_lang.draft.reports.report import (
     form_text,
     headline,
@@ -23,11 +24,11 @@ from vigil_lang.draft.reports.report import (
 from vigil_lang.verdict.calls import middle
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from rich.console import Console
 
-    from vigil_lang.draft.clause_result import Clause, Drafted, Entry
+    from vigil_lang.draft.clause_result import Clause, Drafted, Entry, Other
     from vigil_lang.draft.reports.report import Report
 
 _PAD = "    "
@@ -49,8 +50,14 @@ _TITLES = {
 
 
 def print_report(report: Report, console: Console) -> None:
-    """The whole report: the clauses by how they came out, what needs a look last, then what it took."""
+    """The whole report: what is no clause, the clauses by how they came out, what needs a look last, what it took."""
     for line in _lines(report, console):
+        console.print(line)
+
+
+def print_not_taken(others: Sequence[Other], console: Console) -> None:
+    """What is no clause, a line for each, under the reasons."""
+    for line in _not_taken(others, console):
         console.print(line)
 
 
@@ -62,6 +69,9 @@ def print_headline(report: Report, console: Console) -> None:
 
 def _lines(report: Report, console: Console) -> Iterator[Text]:
     yield from _headline(report, console)
+    if report.draft.others:
+        yield Text()
+        yield from _not_taken(report.draft.others, console)
     told: set[str] = set()
     for standing in _TITLES:
         entries = [entry for entry in report.draft.entries if standing_of(entry) == standing]
@@ -74,6 +84,18 @@ def _lines(report: Report, console: Console) -> Iterator[Text]:
     yield from _remarks(report, console)
     yield Text()
     yield from hanging(console, Text(), Text(" · ".join(spent(report)), "dim"))
+
+
+def _not_taken(others: Sequence[Other], console: Console) -> Iterator[Text]:
+    yield from hanging(console, Text(), not_taken(others), "bold")
+    alone = len({other.path for other in others}) == 1  # then the report's other lines name the document
+    for title, listed in by_reason(others):
+        yield Text(f" {title}")
+        for other in listed:
+            where = f"{other.line:>4}" if alone else f"{middle(other.path, _PATH)}:{other.line}"
+            line = Text.assemble("   ", (where, "dim"), "  ", visible(other.text))
+            line.truncate(console.width, overflow="ellipsis")
+            yield line
 
 
 def _headline(report: Report, console: Console) -> Iterator[Text]:
@@ -117,6 +139,7 @@ def _statement(drafted: Drafted, console: Console, told: set[str]) -> Iterator[T
     name = drafted.statement.name.text
     if name in told:
         yield Text.assemble(_PAD, (visible(name), "bold"), ("  as above", "dim"))
+        yield from _notes(drafted, console)
         return
     told.add(name)
     yield from hanging(console, Text.assemble(_PAD, (visible(name), "bold"), "  "), form_text(drafted), "cyan")
@@ -125,6 +148,10 @@ def _statement(drafted: Drafted, console: Console, told: set[str]) -> Iterator[T
         yield Text(
             f"{_PAD}  {found}", "yellow" if drafted.run_counts.violated or not drafted.run_counts.exercised else ""
         )
+    yield from _notes(drafted, console)
+
+
+def _notes(drafted: Drafted, console: Console) -> Iterator[Text]:
     for note in notes(drafted):
         yield from hanging(console, Text(f"{_PAD}  note: ", "bold"), note)
 

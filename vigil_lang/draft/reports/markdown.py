@@ -6,8 +6,10 @@ HTML.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from vigil_lang.draft.reports.not_taken import by_reason, not_taken
 from vigil_lang.draft.reports.report import (
     FAILED,
     form_text,
@@ -33,7 +35,7 @@ MAX_CHARS = 60_000
 """Characters of a report; GitHub takes 65,536 of a comment."""
 
 _SENTENCE = 300
-_ROOM_FOR_END = 600
+_ROOM_FOR_END = 1_600
 _REMARKS = 20
 _SECTIONS: tuple[tuple[Standing, str, str], ...] = (
     ("kept", "In the policy", "Statement"),
@@ -43,37 +45,65 @@ _SECTIONS: tuple[tuple[Standing, str, str], ...] = (
 )
 
 
+@dataclass(slots=True)
+class _Page:
+    """Lines of Markdown that have room for so many characters."""
+
+    lines: list[str] = field(default_factory=list)
+    used: int = 0
+
+    def add(self, *lines: str) -> None:
+        self.lines += lines
+        self.used += sum(len(line) + 1 for line in lines)
+
+    def fits(self, line: str) -> bool:
+        """Add a line if there is room for it, and for the end of the page."""
+        if self.used + len(line) > MAX_CHARS - _ROOM_FOR_END:
+            return False
+        self.add(line)
+        return True
+
+
 def to_markdown(report: Report) -> str:
-    """Headings and tables of the clauses, at most `MAX_CHARS` characters; says how many clauses had no room."""
+    """Headings and tables of the clauses, at most `MAX_CHARS` characters; says how much had no room.
+
+    What is no clause is folded away behind them.
+    """
     where = code(report.policy or report.name)
     title = where if report.statements else f"no policy for {where}"
-    lines = [f"### vigil draft: {title}", "", _sentence_of(report), ""]
-    used, left = sum(len(line) + 1 for line in lines), 0
+    page = _Page()
+    page.add(f"### vigil draft: {title}", "", _sentence_of(report), "")
+    left = 0
     for standing, title, column in _SECTIONS:
         entries = report.standing(standing)
         if not entries:
             continue
-        head = [f"#### {title}", "", f"| Clause | {column} |", "|---|---|"]
-        rows = [row for entry in entries if (row := _row(entry))]
-        used += sum(len(line) + 1 for line in head) + 1
-        lines += head
-        for row in rows:
-            if used + len(row) > MAX_CHARS - _ROOM_FOR_END:
-                left += 1
-                continue
-            used += len(row) + 1
-            lines.append(row)
-        lines.append("")
+        page.add(f"#### {title}", "", f"| Clause | {column} |", "|---|---|")
+        left += sum(not page.fits(_row(entry)) for entry in entries)
+        page.add("")
     if left:
-        lines += [f"There is no room here for {many(left, 'more clause')}; the JSON report has all.", ""]
+        page.add(f"There is no room here for {many(left, 'more clause')}; the JSON report has all.", "")
     told = list(_remarks(report))
     for remark in told[:_REMARKS]:
-        if used + len(remark) < MAX_CHARS - _ROOM_FOR_END:
-            used += len(remark) + 1
-            lines.append(remark)
-    lines += [""] if told else []
-    lines += [" · ".join(spent(report, code)), ""]
-    return "\n".join(lines)
+        page.fits(remark)
+    page.add(*([""] if told else []))
+    _fold_others(report, page)
+    page.add(" · ".join(spent(report, code)), "")
+    return "\n".join(page.lines)
+
+
+def _fold_others(report: Report, page: _Page) -> None:
+    """What is no clause, under the reasons, as far as there is room."""
+    others = report.draft.others
+    if not others or not page.fits(f"<details><summary>{not_taken(others)}</summary>"):
+        return
+    left = 0
+    for title, listed in by_reason(others):
+        page.add("", f"**{title}**", "")
+        left += sum(not page.fits(f"- {code(f'{o.path}:{o.line}')} {code(o.text[:_SENTENCE])}") for o in listed)
+    if left:
+        page.add("", f"There is no room here for {left:,} more; the JSON report has all.")
+    page.add("", "</details>", "")
 
 
 def _sentence_of(report: Report) -> str:

@@ -221,9 +221,13 @@ def to_json(report: Report) -> dict[str, Any]:
             "unsupported": len(report.standing("unsupported")),
             "failed": len(report.standing("failed")),
             "not_normative": len(report.standing("not_normative")),
-            "other_sentences": draft.others,
+            "other_sentences": len(draft.others),
         },
         "clauses": [_clause(entry) for entry in draft.entries],
+        "not_taken": [
+            {"document": other.path, "line": other.line, "text": other.text, "reason": other.why}
+            for other in draft.others
+        ],
         "problems": list(draft.problems),
         "notes": remarks(report),
         "vocabulary_cut": report.cut,

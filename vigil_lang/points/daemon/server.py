@@ -105,6 +105,7 @@ class Server:
         self._code = _Code()
         self._free = threading.BoundedSemaphore(THREADS)
         self._last = time.monotonic()
+        self._looked = 0.0
         self._mutex = threading.Lock()
         self._until: dict[socket.socket, float] = {}
         self.stopping = stopping or threading.Event()
@@ -142,9 +143,13 @@ class Server:
             self._close()
 
     def _is_over(self) -> bool:
-        """Whether it has been idle for long, is too large, or its folder is not there any more."""
-        idle = time.monotonic() - self._last
-        return idle > self._idle or self._is_moved() or (idle < _POLL and _memory() > MOST_MEMORY)
+        """Whether it has been idle for long, is too large, or its folder is not there any more; once in a while."""
+        now = time.monotonic()
+        if now - self._looked < _POLL:
+            return False
+        self._looked = now
+        idle = now - self._last
+        return idle > self._idle or self._is_moved() or (idle < 2 * _POLL and _memory() > MOST_MEMORY)
 
     def _is_moved(self) -> bool:
         """Whether what lies at the paths of its folder and its socket is another, or nothing."""

@@ -1,0 +1,170 @@
+"""What headings, leads and columns make of the sentences below them."""
+
+from __future__ import annotations
+
+import re
+
+from vigil_lang.english.demanding import any_of
+from vigil_lang.english.words import word_list
+
+_VERBS = sorted(word_list("imperatives"))
+_ACTS = "|".join(f"{verb}(?:es)?" if verb.endswith(("s", "x", "ch", "sh")) else f"{verb}s?" for verb in _VERBS)
+_NO_VERB = "".join(rf"(?<!\b{word} )" for word in ("to", "the", "and", "of", "a", "or", "for", "with"))
+"""Words behind which there is none."""
+
+BINDING = any_of(
+    r"^\W*(?:never|do not|don['’]?ts?|always|must(?: not)?)(?: [\w'’-]+){0,2}\W*$",
+    r"\b(?:never|do not|don['’]ts?|always|must(?: not| never)?|not allowed)\W*$",
+    r"^\W*(?:what|things)\b.*\b(?:(?:must|should|shall) (?:never|not|always)|not to \w+)\b",
+    r"\b(?:required|mandatory|forbidden|prohibited) (?:security )?(?:protections?|checks?|steps?|actions?|approvals?|"
+    r"measures?|behaviou?rs?|practices?|reviews?|safeguards?|controls?|order|sequence)\W*$",
+    r"^\W*(?:avoid|off[- ]limits|no-?gos?)\W*$",
+    r"\bmust be (?:followed|observed|met|satisfied|respected)\b|\b(?:prohibited|forbidden|non-negotiables?)\b",
+)
+"""A heading or lead that makes an obligation of every item under it."""
+
+SECTION = re.compile(
+    r"\bMUST\b|(?i:\bnon-negotiables?\b|\bmandatory (?:[\w-]+ )?(?:requirements|rules|steps|process|procedure|workflow|"
+    r"checks?|sequence)\b|\((?:always )?mandatory\))"
+)
+"""A heading that does the same for the items of the sections below it."""
+
+CARRIES = any_of(
+    r"^(?:(?:please )?do(?: not|n['’]t)|do \w+$|must(?: not|n['’]t)?|never|always|only|shall|mandatory|required|ensure|"
+    r"make (?:absolutely )?sure|at all times|needs?|requires?|ha(?:s|ve) to|non-negotiable|"
+    r"with(?:in)? (?:these|the following))\b"
+)
+"""The word of a lead that demands what the items of its list say."""
+
+MILD = any_of(
+    r"^(?:prefer|consider|optionally|feel free|(?:good |bad )?examples?|see|e\.g\.|note|you (?:can|may)|suggest)\b",
+    r"^\W*optional\b|\(optional\b",
+)
+"""An item that only advises, allows or explains, wherever it stands."""
+
+PERMITS = any_of(r"^(?:(?:you|agents?|it|they|users?) )?(?:may|can)(?! (?:not|never|only))\b|^(?:allowed|permitted)\b")
+"""A lead that allows what its items say."""
+
+WHEN = any_of(r"^(?:when|after|before|once)\b")
+"""A lead that says when its items hold, whatever the heading rules out."""
+
+CONDITION = any_of(r"^(?:if|when|where|for|in case|otherwise)\b[^,]*:$")
+"""A lead that says when, and leaves what to the items of its list."""
+
+PROHIBITS = any_of(
+    r"^no \S[^.;:]{0,80}\b(?:beyond|for|outside|that (?:not|isn['’]t|aren['’]t|never|wasn['’]t|weren['’]t|"
+    r"nobody|no one|has not))\b",
+    r"^no (?![^.;:]*\b(?:is|are|was|were|has|have)\b)\S[^.;:]{0,80}(?<![\w-])(?:in|inside|within)\b",
+)
+"""An item that rules something out, unless it stands where limits or merits are described."""
+
+DESCRIPTIVE = any_of(
+    r"\b(?:limitations?|limits|benefits?|advantages?|features?|pros|cons|overview|known issues|why|challenges?|"
+    r"characteristics|when to use|capabilities|highlights|ideal)\b"
+)
+
+RULES = any_of(
+    r"\b(?:rules?|constraints|guardrails|mandatory|hard (?:limits|requirements)|obligations|strict requirements|"
+    r"checklist)\b(?!-)",
+    r"\b(?:always|must|do(?:ne)?|read|run|check|complete)(?: [\w-]+){0,2} first\b",
+    r"^\W*do['’]?s?\W*$|(?:[-–—:(]\s*(?:critical|important)\W*$)",
+    r"^(?:(?:before|prior to|after|once|whenever|(?:each|every) time|on (?:each|every|any)) \S.*|when done\b.*|"
+    r"at the (?:end|start)\b.*):$",
+    r"\(only (?:if|when)\b|\bonly \w+ if\b",
+    r"\bbefore (?:\w+ing|you|any|each|every)\b[^.]*:$",
+)
+"""One that makes an obligation of every item that tells somebody to do something."""
+
+NOT_BINDING = any_of(
+    r"\bwhen (?:to|not to)\b|\brules? of thumb",
+    r"\b(?:debug|troubleshoot|diagnos)\w*",
+    r"\brule(?:set)? (?:syntax|format|files?|name|id|options?|examples?)\b",
+)
+REASONS = any_of(
+    r"why|benefit|purpose|effect|impact|cause|problem|symptom|rationale|solution|fix|remedy|workaround|description"
+)
+BENEFIT = any_of(r"ask|ensure|make|be sure|needs?|guarantee|check|verify|confirm")
+RESTRICTS = re.compile(
+    r"(?i:^(?:no|only|every|each|all|any|zero|at (?:least|most)|max(?:imum)?|min(?:imum)?|exactly)\b)"
+    r"|(?i:\b(?:should|only|may not)\b)|\bNOT\b"
+)
+"""An item that limits or covers something, and so asks for it where rules are listed."""
+
+RULE_LIST = any_of(
+    r"^\W*(?:[\w/&'’-]+ ){0,4}(?:rules|constraints|guardrails|hard limits|checklist)(?: \([^)]*\))?\W*$",
+)
+"""A heading that is nothing but a word for rules: each item below it is one, unless it describes."""
+
+WORDS = re.compile(r"[a-z]{2,}(?<!etc)", re.IGNORECASE)
+"""A word; names in code or quotation marks alone make no rule."""
+
+CHECKED = any_of(
+    r"^(?:before|prior to|after|once|when (?:done|finished)|at the end)\b.*\b(?:verify|check|confirm|ensure|make sure|"
+    r"validate)\b.*:$"
+)
+"""A lead that has each of its items checked at some time."""
+
+AT_THE_END = any_of(r"^(?:before|prior to|after|once|when (?:done|finished))\b.*:$")
+CHECKLIST = any_of(r"\b(?:checklist|validation|verification|definition of done)\b")
+"""A heading below which a lead such as `Before finishing:` stands for that."""
+
+LABEL = any_of(r"(?:before|prior to|after|on|whenever|at) (?:each|every|any|all|you)\b[^.!?:;,]{1,60}")
+"""Words that introduce a list without a colon: `Before any release`."""
+
+AT_A_TIME = any_of(
+    r"^(?:\W|(?:step )?\d+[.:)]?\s)*(?:before|prior to|after|for (?:each|every|any)|each time|every time|whenever|once|"
+    r"when (?:done|finished|complete)|at the (?:end|start)|on (?:each|every|any))\b(?!:?\W*$| and\b| vs\b|/).*[^?]$"
+)
+"""A heading that says when, or for each of what, the steps below it are taken."""
+
+DESCRIBES = any_of(
+    r"^[^.;:—–]{1,120}?\b(?:is|are|was|were|has|have|can|will|does|do|means?|contains?|defaults?|owns?|works?|behaves?|"
+    rf"(?<=[a-z`…] ){_NO_VERB}(?:{_ACTS}))\b(?!-)",
+    r"^\w+ed (?:to|by|as|in|from|at|on|for)\b",
+)
+"""An item that says what something is or does: a verb behind its first word, or a participle that begins it."""
+
+ORDERED = any_of(
+    r"\b(?:before|prior to|until|unless|only)\b|(?<=\w )without\b|\bafter any\b|\b(?:each|every) \w|"
+    r"\bone \w+ per\b",
+    r"^[a-z][a-z ]{1,60} (?:is|are) (?:\w+ly )?(?!based|called|named|supported|used|deprecated|limited)"
+    r"\w+ed(?:[.!]*$| (?:by|with|in)\b)",
+)
+"""What makes a rule of a description, in a list of rules: `Tests are run before each commit`, `Commits are signed`."""
+
+SITUATIONS = any_of(r"\bwhen (?:to|not to)\b")
+NEEDED = any_of(r"(?:\w+ )?(?:needs?|requires?|has|have)\b")
+"""Where situations are listed, what somebody needs is one of them."""
+
+FIXES = any_of(r"^\W*(?:common )?(?:fix(?:es)?|solutions?|remed(?:y|ies)|workarounds?)\b")
+"""A heading or lead below which things are checked because they went wrong."""
+
+SAMPLES = any_of(
+    r"\b(?:examples?|triggers?|phrases?|prompts?|quer(?:y|ies)|questions?|usage|when to|say(?:s|ing)?|asks?|inputs?|"
+    r"conversations?|dialogs?|samples?|errors?|messages?|outputs?|rationali[sz]ations?|excuses?|thoughts?|"
+    r"red flags|bad|wrong)\b"
+)
+"""A heading or lead below which a quotation is an example of what somebody might say."""
+
+DO_COLUMN = any_of(r"\W*(?:do['’]?s?|don['’]?ts?|do not|never|always|must(?: not)?)\W*")
+"""The head of a column whose cells are each to be done, or not to be done."""
+
+CONTINUED = any_of(r"\b(?:explained|may|might|can|could|because|able to|lets? you|helps?(?: you)?(?: to)?)\W*:$")
+"""The end of a lead whose items say what somebody may do, or why something is so."""
+
+WHY = any_of(r"why|benefit|purpose|effect|impact|cause|problem|symptom|rationale|description|meaning|what (?:it|this)")
+"""A column that explains what another one says: an instruction there is one of its words."""
+
+CONTRASTS = any_of(r"\b(?:not|no|never|only)\b")
+EXPLAINED = any_of(
+    r"\b(?:to (?:understand|see|learn|know|find out)|because)\b[^.:]{0,20}:$|"
+    r"\b(?:that|which|who) (?:must|needs? to|ha(?:s|ve) to)\b[^.:]*:$"
+)
+"""The end of a lead whose items are not what it demands."""
+
+
+ADVISES = any_of(
+    r"\b(?:should|may|might|could|recommend\w*|consider\w*|advis\w*|ideally|preferabl[ey]|prefer\w*|"
+    r"optional\w*|you can|feel free)\b"
+)
+"""Words of advice and of permissions."""
