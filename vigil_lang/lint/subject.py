@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from vigil_lang.diagnostics import Diagnostic
     from vigil_lang.lint.judging import Judged
     from vigil_lang.lint.policy_parts import Item, PolicyParts
-    from vigil_lang.lint.signature.against import Vocabulary
+    from vigil_lang.lint.signature.vocabulary import Vocabulary
     from vigil_lang.lint.source.cited import Cited
     from vigil_lang.lint.variables import UnjoinedVariables
     from vigil_lang.semantics.lower import Statement
@@ -93,7 +93,7 @@ class Subject:
     @cached_property
     def vocabulary(self) -> Vocabulary | None:
         """The names of the signature; None where there is none, or it has no actions."""
-        from vigil_lang.lint.signature.against import Vocabulary  # late: most policies are linted without runs
+        from vigil_lang.lint.signature.vocabulary import Vocabulary  # late: most policies are linted without runs
 
         return Vocabulary(self.signature) if self.signature is not None and self.signature.actions else None
 
