@@ -26,7 +26,7 @@ from bench import ROOT, row, run_lines
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-KEYSTROKES = int(os.environ.get("KEYS", "300"))
+KEYSTROKES = 300
 PAUSE = 0.03
 """Seconds between the answer to a keystroke and the next one: faster than anybody types."""
 PATIENCE = 60.0

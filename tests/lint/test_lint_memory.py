@@ -114,6 +114,15 @@ def test_incremental_findings_are_those_of_a_fresh_linter(texts: list[str], sign
         assert linted(text, signature, memory) == linted(text, signature, Memory())
 
 
+def test_a_statement_written_twice_is_found_at_both_places() -> None:
+    (line,) = re.findall("statement again.*\n", POLICY)
+    memory, twice = Memory(), POLICY + line + line
+    for _ in range(3):
+        found = linted(twice, None, memory)
+        assert found == linted(twice, None)
+    assert sum(finding.code == "VGL311" for finding in found) == 3
+
+
 @pytest.mark.parametrize("signature", [None, *SIGNATURES])
 def test_with_a_memory_the_findings_are_the_same(signature: Signature | None) -> None:
     whole = linted(POLICY, signature)

@@ -128,7 +128,8 @@ class _Layout:
     def key(self, name: str, item: Item) -> tuple[_Key, set[str]]:
         """All that findings at an item rest on in the policy's text, and the names of what that is."""
         mine = self._text(item)
-        parts: list[object] = [type(item), mine]
+        # One that takes another's name says the same at another place, which is not remembered.
+        parts: list[object] = [type(item), mine, id(item) in self._names]
         seen = {name}
         waiting = list(self._direct(mine))
         while waiting:

@@ -12,7 +12,6 @@ from vigil_lang.lint.signature.domains import Domain, test_findings
 from vigil_lang.lint.signature.joins import Use, joins
 from vigil_lang.lint.signature.members import Member, element_of, member, members
 from vigil_lang.lint.signature.vacuity import vacuous
-from vigil_lang.lint.signature.vocabulary import Actions, Vocabulary
 from vigil_lang.semantics import core
 from vigil_lang.semantics.context_fields import CONTEXT
 from vigil_lang.semantics.lower import parts
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from vigil_lang.diagnostics import Severity
+    from vigil_lang.lint.signature.vocabulary import Actions, Vocabulary
     from vigil_lang.lint.subject import Subject
     from vigil_lang.semantics.conditions import Conditions
     from vigil_lang.semantics.meanings import Place
