@@ -35,6 +35,7 @@ _FURTHER = {
     "VGL315": "rules.two_actions",
     "VGL322": "rules.implied_statement",
     "VGL327": "rules.unpreventable_violation",
+    "VGL333": "rules.no_way",
     # rules of a gate
     "VGL351": "rules.idle_rule",
     "VGL352 VGL353": "rules.relaxed_names",
@@ -47,6 +48,8 @@ _FURTHER = {
     "VGL319": "rules.relative_path",
     "VGL323": "rules.matches_anything",
     "VGL324": "rules.operator_in_text",
+    "VGL329": "rules.regex_in_glob",
+    "VGL330": "rules.role_values",
     "VGL708": "rules.confusable",
     # held against runs
     "VGL321": "rules.unreached_bound",

@@ -83,6 +83,11 @@ def _finding(
         help_text = (
             f"a name that is not declared is a variable; declare it with `let {variable} = …`, or bind it by `=`"
         )
+    elif once and len(lone := [x for x in known if len(_tests(statement.requirement.theta, x)) == 1]) == 1:
+        # Two variables that join nothing: the one was meant to be the other, or each a text.
+        help_text = f"`{lone[0]}` occurs only once, too: one variable joins two events, as `{lone[0]}` in both places"
+        if source.text[span.start : span.end] == variable:
+            edit = Edit(span, lone[0])
     elif once and (test := _affirmed(statement, span)) is not None:
         edit = Edit(test.span, to_text(tree.Has(test.field)))
         help_text += f"; any value is `{edit.text}`, a text `{quote(variable)}`"

@@ -97,5 +97,5 @@ def leaves_open(unresolved: tuple[str, ...]) -> bool:
 def _deciding() -> frozenset[str]:
     """The marks, and the roles that say what is done or what it is done to."""
     roles = vocabulary().roles
-    located = {name for name, role in roles.items() if role.type in ("path", "url")}
+    located = {name for name, role in roles.items() if role.type in ("path", "url") and name != "from_script"}
     return frozenset({EFFECTS, STEPS, "program", "subcommand", "flag", "code", "module", "host", COMMAND} | located)

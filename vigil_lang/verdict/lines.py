@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from vigil_lang.trace import Event
 
 _STATUS = {"ok": "green", "error": "red", "unknown": "dim"}
-# What the excerpt shows as well.
+# What the excerpt shows as well, or the program above it.
 _WORDS = frozenset(
     {"argv", "argument", "flag", "program", "file", "inferred", "unresolved", "subcommand", "text", "code"}
+    | {"from_script"}
 )
 _CALL = frozenset({"function", "nargs", "mode", "name", "value", "key"})
 _ACTION = 16
