@@ -313,3 +313,18 @@ def test_what_no_column_holds_is_told(tmp_path: Path, policy: Path) -> None:
     (tmp_path / "s.toml").write_text('data = "t.csv"\n[columns]\nrun = "session"\naction = "tool"\n')
     out = called("scan", policy, tmp_path / "s.toml")
     assert "`read_first` tests `path`, which no column holds: taken as absent" in out.err
+
+
+def test_runs_of_one_recording_are_told_apart_and_explained(tmp_path: Path, policy: Path) -> None:
+    lines = []
+    for number in range(3):
+        lines.append(json.dumps({"vigil_trace": 1, "run": "same#1", "model": f"m{number}", "beta": True, "size": 7.0}))
+        lines.append(json.dumps({"action": "fetch" if number == 1 else "read", "args": {"path": f"/{number}"}}))
+    path = tmp_path / "many#.jsonl"
+    path.write_text("\n".join(lines) + "\n")
+    out = called("scan", policy, path, "--by", "model")
+    assert out.status == 1
+    assert re.search(r"^  m1 +1 +1$", out.out, re.M)
+    assert '▶ e1  fetch(path="/1")' in out.out
+    (again,) = {json.dumps(scanned(policy, path, "--by", "beta")["groups"])}
+    assert again == '[{"group": "true", "runs": 3}]'

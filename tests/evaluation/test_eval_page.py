@@ -24,7 +24,7 @@ PAGE = (ROOT / "docs" / "eval.md").read_text(encoding="utf-8")
 FILES = re.findall(r"^```\w+ (\S+)\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
 SCREENS = re.findall(r"^```console\n\$ vigil (.*?)\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
 STATUSES = (0, 1, 0, 1)
-OWN = {"--color", "--config", "--isolated", "--output", "--help"}
+OWN = {"--color", "--show-secrets", "--config", "--isolated", "--output", "--help"}
 """Options of every verb."""
 
 

@@ -248,9 +248,8 @@ def test_a_recording_of_several_runs_is_explained_one_by_one(
     path = corpus({"r.jsonl": "".join(json.dumps(row) + "\n" for row in rows)}, (), text)
     monkeypatch.chdir(path.parent)
     result = vigil("eval", "corpus.toml")
-    assert "  $ vigil abstract runs/r.jsonl --run 'r 1' | vigil verify p.vgl - --statement S\n" in result.out
-    trace = vigil("abstract", "runs/r.jsonl", "--run", "r 1").out
-    assert vigil("verify", "p.vgl", "-", "--statement", "S", stdin=trace.encode()).status == 1
+    assert "  $ vigil verify p.vgl runs/r.jsonl --run 'r 1' --statement S\n" in result.out
+    assert vigil("verify", "p.vgl", "runs/r.jsonl", "--run", "r 1", "--statement", "S").status == 1
 
 
 def test_a_plan_of_a_benchmark_has_no_command(corpus: Callable[..., Path], vigil: Callable[..., Result]) -> None:

@@ -132,10 +132,10 @@ def test_runs_of_one_name_are_told_apart(tmp_path: Path) -> None:
     rows = [{"task_id": 0, "reward": 1.0, "info": {}, "traj": traj, "trial": trial} for trial in range(2)]
     text = 'policies = ["p.vgl"]\nruns = ["runs"]\nlayout = "tau-bench"\n'
     found = evaluated(corpus_in(tmp_path, {"r.json": json.dumps(rows, indent=2)}, (), text))
-    assert [Path(case.run).name for case in found.cases] == ["r.json#0", "r.json#0~2"]
+    assert [Path(case.run).name for case in found.cases] == ["r.json#0", "r.json#0#2"]
     assert [(each.name, Path(each.run).name) for each in found.disagreements] == [
         ("0", "r.json#0"),
-        ("0", "r.json#0~2"),
+        ("0#2", "r.json#0#2"),
     ]
 
 

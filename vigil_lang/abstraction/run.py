@@ -57,6 +57,8 @@ class Options:
     """Finds out the options of a program that the catalogue does not know."""
     tools: dict[str, Tool] = field(default_factory=dict)
     """The tools that a project describes (`tools.named_tools`), beside the shipped ones."""
+    prompt: str | None = None
+    """What the user asked for: the first `user.message` of a run that does not begin with it."""
     allow_empty: bool = False
     """Whether a recording that tells nothing, or is mostly not understood, is taken for a run all the same."""
 
@@ -64,6 +66,8 @@ class Options:
         checked.count(self.kept, "kept")
         checked.flag(self.inferred, "inferred")
         checked.flag(self.allow_empty, "allow_empty")
+        if self.prompt is not None:
+            checked.text(self.prompt, "prompt")
         if not isinstance(self.tools, dict):
             raise TypeError(f"`tools` takes a dict of tools by name, not {checked.shown(self.tools)}")
 

@@ -155,7 +155,8 @@ class Recordings:
     def trace(self, run: Mapping[str, Any]) -> Trace:
         """One run, read back."""
         path = str(run["path"])
-        recording = path if path in set(self._paths) else path.rpartition("#")[0]
+        # A run of several has its label behind a `#`, of which the label and the recording's path may have more.
+        recording = max((p for p in self._paths if f"{path}#".startswith(f"{p}#")), key=len)
         options = self._reading.options()
         for trace in load_traces(recording, format=self._reading.format, options=options):
             if trace.run.path == path:

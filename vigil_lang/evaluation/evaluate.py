@@ -202,7 +202,7 @@ class _Tally:
         self.runs += 1
         self.paths[outcome.run] += 1
         again = self.paths[outcome.run]
-        called = f"{outcome.run}~{again}" if again > 1 else outcome.run
+        called = f"{outcome.run}#{again}" if again > 1 else outcome.run
         self.abstract.append(outcome.abstracted)
         for events, characters, names in outcome.vocabulary:
             self.sizes.setdefault(events, []).append((characters, names))
@@ -247,7 +247,7 @@ class _Tally:
                     judged.group,
                     called,
                     found.recording,
-                    found.run[len(found.recording) + 1 :],
+                    called[len(found.recording) + 1 :],
                     said.label,
                     judged.verdict,
                     by,

@@ -184,7 +184,9 @@ class Judge:
         if piece.data is None:
             return load_traces(piece.path, format=format_, options=self._options)
         trace = read_trace(BytesIO(piece.data), piece.path, format_, self._options)
-        run = replace(trace.run, path=_called(piece, trace.run.name), one_of_many=piece.number > 0)
+        called = _called(piece, trace.run.name)
+        label = called.removeprefix(f"{piece.path}#") if piece.number > 0 else None
+        run = replace(trace.run, path=called, label=label)
         return usable([replace(trace, run=run)], self._options)
 
     def _found(self, piece: Piece, trace: Trace, groups: Sequence[_Group], effort: Effort, taken: float) -> Found:

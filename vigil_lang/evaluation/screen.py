@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from vigil_lang.diagnostics.human import hanging
+from vigil_lang.diagnostics.shorten import middle
 from vigil_lang.diagnostics.visible import shown_path, visible
 from vigil_lang.evaluation.tables import (
     command,
@@ -18,7 +19,6 @@ from vigil_lang.evaluation.tables import (
     sheets,
     witnessed,
 )
-from vigil_lang.verdict.calls import middle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

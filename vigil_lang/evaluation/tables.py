@@ -270,12 +270,9 @@ def command(found: Disagreement) -> str:
     by = found.by
     if by.layout == "safeagentbench" or by.params:
         return ""
-    judging = " ".join(["vigil verify", *map(as_argument, by.policies)])
+    judging = " ".join(["vigil verify", *map(as_argument, by.policies), as_argument(found.recording)])
     chosen = "".join(f" --statement {as_argument(name)}" for name in by.statements)
-    recording = as_argument(found.recording)
-    if not found.name:
-        return f"{judging} {recording}{chosen}"
-    return f"vigil abstract {recording} --run {as_argument(found.name)} | {judging} -{chosen}"
+    return f"{judging} --run {as_argument(found.name)}{chosen}" if found.name else f"{judging}{chosen}"
 
 
 def omitted(evaluation: Evaluation) -> Iterator[tuple[str, list[str], int]]:

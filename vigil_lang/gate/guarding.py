@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.abstraction.tools import tool
 from vigil_lang.base.files import real_path
+from vigil_lang.diagnostics.shorten import cut
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -111,7 +112,7 @@ class Guarded:
             changes = undescribed or not kinds.isdisjoint(_CHANGES)
             whole = not kinds.isdisjoint(_WHOLE) or _reads_below(event, kinds)
             if not kinds.isdisjoint(_RUNS) and (text := self._naming(event)) is not None:
-                found[f"`{text[:200]}` names the state of the gate"] = None
+                found[f"`{cut(text, 200)}` names the state of the gate"] = None
             if not (changes or not kinds.isdisjoint(_READS)):
                 continue
             seen = {text for name in _SEEN for text in event.args.get(name, ())}
@@ -123,9 +124,9 @@ class Guarded:
                 real = real_path(path)
                 changed = changes and not (name == "source" and "file.copy" in kinds)
                 if changed and self._protected.meets(path, real, whole=not kinds.isdisjoint(_TAKES_AWAY)):
-                    found[f"`{value[:200]}` leads to what guards the agent"] = None
+                    found[f"`{cut(value, 200)}` leads to what guards the agent"] = None
                 elif self._private.meets(path, real, whole=whole):
-                    found[f"`{value[:200]}` leads to the state of the gate"] = None
+                    found[f"`{cut(value, 200)}` leads to the state of the gate"] = None
         return list(found)
 
     def _naming(self, event: Event) -> str | None:

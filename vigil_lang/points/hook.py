@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
+from vigil_lang.diagnostics.secrets import one_output
 from vigil_lang.gate.entering import Ended, Entering
 from vigil_lang.gate.state import StateError, state_path
 from vigil_lang.ingest.hook_payloads import OWN_WORDS
@@ -112,7 +113,8 @@ class Gates:
 def handle(invocation: Invocation, gates: Gates) -> Reply:
     """The answer to one call of a hook. Nothing is raised."""
     try:
-        return _Hook(invocation, gates).reply()
+        with one_output():
+            return _Hook(invocation, gates).reply()
     except BaseException as error:  # whatever went wrong, the call does not pass
         return _failed(invocation, error)
 

@@ -16,6 +16,7 @@ from msgspec.structs import fields
 
 from vigil_lang.base.files import lies_in, project_root, real_path
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, nearest
+from vigil_lang.diagnostics.shorten import cut
 from vigil_lang.diagnostics.visible import visible
 from vigil_lang.project.paths import parted
 from vigil_lang.project.positions import Place
@@ -359,7 +360,7 @@ _AS_WRITTEN = {"param": _param, "argument": _argument}
 
 
 def _short(text: str) -> str:
-    return visible(text[:_SHOWN]) + ("…" if len(text) > _SHOWN else "")
+    return visible(cut(text, _SHOWN))
 
 
 def _list(names: Iterable[str]) -> str:

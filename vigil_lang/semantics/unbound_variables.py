@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, nearest
+from vigil_lang.diagnostics.shorten import cut
 from vigil_lang.semantics import core
 from vigil_lang.semantics.lower import parts
 from vigil_lang.semantics.meanings import Scope
@@ -285,8 +286,7 @@ def _kinds(node: Node, true: bool, variable: str) -> set[str]:
 
 
 def _short(expr: tree.Expr) -> str:
-    text = to_text(expr)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return cut(to_text(expr), _LONGEST)
 
 
 def _triggered(variable: str, first: _Part, asked: _Part, scope: Scope, conditions: Conditions) -> str:

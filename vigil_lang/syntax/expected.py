@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, get_args
 
 from vigil_lang.diagnostics.diagnostic import Diagnostic, Edit, Fix, Source, Span, nearest
+from vigil_lang.diagnostics.shorten import cut
 from vigil_lang.syntax import other_notations, tree
 from vigil_lang.syntax.scan import ITEM_WORDS, TEST, Token
 
@@ -225,4 +226,4 @@ def _advice(
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= 40 else text[:37] + "…"
+    return cut(text, 38) if len(text) > 40 else text

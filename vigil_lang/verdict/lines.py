@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from vigil_lang.diagnostics.secrets import masked_words
+from vigil_lang.diagnostics.shorten import middle
 from vigil_lang.diagnostics.visible import visible
 from vigil_lang.trace.event import MESSAGES
 from vigil_lang.trace.vocabulary import vocabulary
-from vigil_lang.verdict.calls import call_text, middle
+from vigil_lang.verdict.calls import call_text
 
 if TYPE_CHECKING:
     from vigil_lang.trace import Event
@@ -55,7 +57,7 @@ def step_text(event: Event, times: int = 1) -> Text:
     for role, values in event.args.items():
         if role not in roles or role in _WORDS or role in _CALL or not values:
             continue
-        some = ", ".join(middle(value, 40) for value in values[:_VALUES])
+        some = ", ".join(middle(value, 40) for value in masked_words(role, values[:_VALUES]))
         more = f", … {len(values) - _VALUES} more" if len(values) > _VALUES else ""
         shown.append(f"  {role}=")
         shown.append(some + more, "green")
