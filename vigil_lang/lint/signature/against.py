@@ -235,7 +235,7 @@ class Reading:
         beside = [one for one in named if one.text in vocabulary().kinds or self.known.may_be_derived(one.text)]
         unknown = [one for one in named if one.text not in self.known.names and one not in beside]
         if len(unknown) == len(named) > _SHOWN_ACTIONS:
-            message = f"none of these {len(named)} actions is in the signature"
+            message = f"none of these {len(named)} actions is {self.known.signature.place}"
             severity: Severity = "warning" if self.closed else "info"
             yield Diagnostic.of("VGL401", message, whole.source, whole.span, severity=severity)
             return
@@ -244,7 +244,7 @@ class Reading:
             expected = self.closed and len(unknown) == len(named)
             yield Diagnostic.of(
                 "VGL401",
-                f"no action `{one.text}` in the signature",
+                f"no action `{one.text}` {self.known.signature.place}",
                 one.place.source,
                 one.place.span,
                 severity="warning" if near or expected else "info",
@@ -257,7 +257,7 @@ class Reading:
     ) -> Iterator[Diagnostic]:
         matcher = self.conditions.terms.matcher(text, scope)
         if self.closed and not matches_any(matcher, self.known.names):
-            message = f"no action in the signature matches `{to_text(text)}`"
+            message = f"no action {self.known.signature.place} matches `{to_text(text)}`"
             yield Diagnostic.of("VGL406", message, scope.module.source, text.span)
 
     # --- arguments ---
