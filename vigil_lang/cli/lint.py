@@ -78,7 +78,7 @@ def command(config: str | None, isolated: bool, watch: bool, **given: Any) -> in
 
     Without a POLICY it lints the working directory. `vigil explain CODE` tells what a finding means.
 
-    Warnings fail by default: only errors keep a policy from judging, but a policy with warnings may not judge as it is meant.
+    By default warnings fail: with errors a policy judges nothing, with warnings maybe not what was meant.
 
     Exit status: 0 nothing reaches the fail level, 1 something does, 2 a file cannot be read, 3 a rule failed.
     """  # fmt: skip

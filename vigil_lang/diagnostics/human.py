@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from os.path import commonprefix
+from itertools import takewhile
 from typing import TYPE_CHECKING, TypeAlias
 
 from rich.text import Text
@@ -163,9 +163,13 @@ def _difference(source: Source, fix: Fix, pad: str, width: int) -> Iterator[Line
 
 def _differing(line: str, other: str) -> tuple[int, int]:
     """Where a line differs from another: what they have in common before and behind is left out."""
-    start = len(commonprefix((line, other)))
-    behind = len(commonprefix((line[start:][::-1], other[start:][::-1])))
-    return start, len(line) - behind
+    start = _common(line, other)
+    return start, len(line) - _common(line[start:][::-1], other[start:][::-1])
+
+
+def _common(one: str, other: str) -> int:
+    """How many characters two texts have in common at their beginning."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 def _changed(source: Source, fix: Fix) -> tuple[list[str], list[str]]:
