@@ -69,6 +69,9 @@ def _find(
     only_forbids = preset is not None and preset.only_forbids
     # What one of several statements about a sentence holds, the others need not hold as well.
     said = dict.fromkeys(n for s in citation.sentences for n in _names(s, only_forbids=only_forbids))
+    if only_forbids and reach.whole.negated:  # `abs(build(version != …))` forbids what a demand leaves out
+        demanded = (n for s in citation.sentences if not NEGATION.search(s) for n in constraints(s).names)
+        said |= dict.fromkeys(n for n in demanded if _SHORT_VERSION.fullmatch(n))
     names = [name for name in said if name.lower() not in own]
     if missing := [name for name in names if not any(_has_name(name, r) for r in (reach, *others))]:
         yield _finding(citation, missing, "contains it" if len(missing) == 1 else "contains them")
