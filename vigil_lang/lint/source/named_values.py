@@ -17,6 +17,7 @@ from vigil_lang.english.constraints import constraints
 from vigil_lang.english.patterns import NEGATION
 from vigil_lang.english.phrases import COUNTING, INSTEAD
 from vigil_lang.english.words import SECONDS, parts_of
+from vigil_lang.lint.source.other_things import other_thing
 from vigil_lang.semantics import core
 
 if TYPE_CHECKING:
@@ -38,8 +39,7 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
     """What a sentence names or counts and no statement that cites it does."""
     groups: dict[tuple[str, ...], list[Citation]] = defaultdict(list)
     for citation in subject.cited.citations:
-        if any(map(_asked, citation.sentences)):
-            groups[quoted_words(citation.text)].append(citation)
+        groups[quoted_words(citation.text)].append(citation)
     for group in groups.values():
         reaches = [subject.cited.reach(c.statement) for c in group]
         for citation, reach in zip(group, reaches, strict=True):
@@ -57,16 +57,14 @@ def _own_names(subject: Subject, citation: Citation) -> frozenset[str]:
     return frozenset(found)
 
 
-def _asked(sentence: str) -> bool:
-    found = constraints(sentence)
-    return bool(found.names or found.numbers)
-
-
 def _find(
     citation: Citation, reach: StatementReach, others: list[StatementReach], own: Container[str]
 ) -> Iterator[Diagnostic]:
     preset = citation.statement.preset
     only_forbids = preset is not None and preset.only_forbids
+    if not others and (finding := other_thing(citation, reach)) is not None:
+        yield finding
+        return
     # What one of several statements about a sentence holds, the others need not hold as well.
     said = dict.fromkeys(n for s in citation.sentences for n in _names(s, only_forbids=only_forbids))
     if only_forbids and reach.whole.negated:  # `abs(build(version != …))` forbids what a demand leaves out
