@@ -455,9 +455,8 @@ CASES = [
     ),
     Case(
         "VGL408",
-        "statement S: prec(«deploy()», check())",
-        "the trigger of `S` can never occur, so the statement says nothing",
-        also=("VGL401",),
+        "statement S: prec(«check() and edit()», run())",
+        "the trigger of `S` does not occur in what the signature was observed in; there the statement says nothing",
         signature=RUN,
     ),
     Case(
@@ -490,9 +489,8 @@ CASES = [
     ),
     Case(
         "VGL409",
-        "statement S: prec(edit(), «deploy()»)",
-        "the guard of `S` can never occur, so every trigger is a violation",
-        also=("VGL401",),
+        "statement S: prec(edit(), «check() and edit()»)",
+        "the guard of `S` does not occur in what the signature was observed in; there every trigger is a violation",
         signature=RUN,
     ),
 ]

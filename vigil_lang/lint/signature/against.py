@@ -53,11 +53,13 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
     for statement in policy.statements:
         conditions.start()
         uses: list[Use] = []
+        found: list[Diagnostic] = []
         for part in parts(statement.syntax):
             reading = Reading(policy.module, known, conditions, part.role != "forbidden", uses)
-            yield from reading.findings(part.expr, Scope(policy.module))
+            found += reading.findings(part.expr, Scope(policy.module))
+        yield from found
         yield from joins(uses, signature)
-        if (finding := vacuous(statement, reachability)) is not None:
+        if (finding := vacuous(statement, reachability)) is not None and not _told(finding, found, signature):
             yield finding
     for rule in policy.rules:
         conditions.start()
@@ -69,6 +71,17 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
             holes = {p.text: Given(Hole(), scope.place(p.span), p.text) for p in pattern.params}
             scope = replace(scope, arguments=holes, expanding=((policy.module, pattern.name.text),))
             yield from Reading(policy.module, known, conditions, False).findings(pattern.body, scope)
+
+
+def _told(finding: Diagnostic, found: Iterable[Diagnostic], signature: Signature) -> bool:
+    """Whether runs lack what a part asks for just because they lack a name in it, as was said."""
+    return signature.origin == "observed" and any(
+        one.severity == "warning"
+        and one.source is finding.source
+        and finding.span.start <= one.span.start
+        and one.span.end <= finding.span.end
+        for one in found
+    )
 
 
 class Vocabulary:

@@ -17,18 +17,10 @@ if TYPE_CHECKING:
 
 _SYNONYMS = word_lists("kinds")
 _JUDGED = frozenset(
-    [
-        "archive.create",
-        "archive.extract",
-        "archive.list",
-        "file.permit",
-        "git.branch",
-        "git.push",
-        "git.rewrite",
-        "job.submit",
-        "net.listen",
-        "privilege.raise",
-    ]
+    {
+        *("archive.create", "archive.extract", "archive.list", "file.permit", "git.branch", "git.push", "git.rewrite"),
+        *("job.submit", "net.listen", "privilege.raise"),
+    }
 )
 """Kinds that are one thing: what a file, a request or a program is about only its name tells, in words of its own."""
 _TOPICS = re.compile(
