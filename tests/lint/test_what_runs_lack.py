@@ -9,7 +9,7 @@ from vigil_lang.lint.run import Plan, lint
 from vigil_lang.trace import Event, Signature, Trace, observe
 from vigil_lang.trace.signature import merge
 
-RUN = Trace((Event.of("edit"), Event.of("check")))
+RUN = Trace.of([Event.of("edit"), Event.of("check")])
 DECLARED = Signature(observe([RUN]).actions, "declared")
 
 

@@ -26,6 +26,7 @@ _NEGATED = re.compile(r"(?:\bnot?|n['’]t|\bnever|\bwithout|\bnon-?|\bfail\w*) 
 _NEIGHBOURS = 3
 """How many words around a word of success tell what has it: `the tests have all passed`."""
 _SHOWN = word_list("success")
+_TURNS = word_list("turns")
 
 
 def outcomes(citation: Citation, cited: Cited) -> Iterator[Diagnostic]:
@@ -66,7 +67,7 @@ def _neighbours(text: str, found: re.Match[str]) -> frozenset[str]:
 def _up_to_a_stop(words: list[str]) -> list[str]:
     near: list[str] = []
     for word in words[:_NEIGHBOURS]:
-        if not word[0].isalnum() or word.lower() in ("before", "after", "until", "once", "unless", "only", "without"):
+        if not word[0].isalnum() or word.lower() in _TURNS:
             break
         near.append(word)
     return near
