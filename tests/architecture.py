@@ -140,6 +140,8 @@ QUESTIONS = {
     "which sentences of a document ask for something": "vigil_lang/documents/obligations.py",
     "how a test of a policy is judged": "vigil_lang/testing/expectations.py",
     "how a recorded run is judged as if online": "vigil_lang/enforce/replay.py",
+    "how policies are held against labelled runs": "vigil_lang/evaluation/evaluate.py",
+    "how a benchmark's files become runs with labels": "vigil_lang/evaluation/layouts.py",
     "the options of a verb": "vigil_lang/cli",
     "what a program can import": "vigil_lang/api.py",
     "a method of the language server": "lsp/vigil_lsp/features",

@@ -144,8 +144,8 @@ def test_a_reader_that_lets_such_arguments_pass_is_no_fault_of_the_tool(monkeypa
 
 def test_several_runs_are_several_traces() -> None:
     first, second = read_traces(lines(TWO), "run.jsonl")
-    assert first.run == Run("run.jsonl#x", name="x", cwd="/r", one_of_many=True)
-    assert second.run == Run("run.jsonl#2", one_of_many=True)
+    assert first.run == Run("run.jsonl#x", name="x", cwd="/r", label="x")
+    assert second.run == Run("run.jsonl#2", label="2")
     assert [event.id for event in second.events] == ["e1", "e2"]
 
 
@@ -166,7 +166,7 @@ def test_runs_are_given_as_they_are_read() -> None:
     # The first objects are read ahead for the sake of the format.
     many = [*lines(TWO * 30), b'{"vigil_trace":1}\n', b"oops\n"]
     found = read_traces(many, "r")
-    assert [next(found).run.path for _ in range(3)] == ["r#x", "r#2", "r#x"]
+    assert [next(found).run.path for _ in range(3)] == ["r#x", "r#2", "r#x#2"]
     with pytest.raises(vigil.InputError):
         list(found)
     with pytest.raises(vigil.InputError):

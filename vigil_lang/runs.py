@@ -10,9 +10,10 @@ from vigil_lang.abstraction.run import Abstraction, Options, Survey
 from vigil_lang.base import inputs
 from vigil_lang.base.collector import collector_paused
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
+from vigil_lang.ingest.calls import Keys
 from vigil_lang.ingest.load import opened, read_records
 from vigil_lang.trace import Event, Run, Trace
-from vigil_lang.trace.record import Start
+from vigil_lang.trace.record import Message, Start
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from vigil_lang.trace.record import Record
 
 _DEFAULTS = Options()
+
+_PROMPT = "m0"
+"""The id of the event of a prompt in a recording of events, whose own ids count from 1."""
 
 
 def load_trace(path: str | Path, *, format: str | None = None, options: Options = _DEFAULTS) -> Trace:  # noqa: A002
@@ -80,7 +84,7 @@ def read_traces(
     Raises:
         InputError: as `ingest.load.read_records` does.
     """
-    runs = _Runs(read_records(stream, path, format), path)
+    runs = _Runs(read_records(stream, path, format), path, options)
     number, held = 0, None
     while held is None or runs.more:
         # What is read is kept: looking for garbage in it again and again would double the time of a long run.
@@ -88,9 +92,9 @@ def read_traces(
             trace = _trace(runs, options)
         if held is not None:
             number += 1
-            yield _one_of_many(held, number)
+            yield runs.labelled(held, number)
         held = trace
-    yield _one_of_many(held, number + 1) if number else held
+    yield runs.labelled(held, number + 1) if number else held
 
 
 def usable(traces: Iterable[Trace], options: Options) -> Iterator[Trace]:
@@ -132,14 +136,19 @@ def _records(number: int) -> str:
     return f"{number} record{'s' * (number != 1)}"
 
 
-def load_records(path: str | Path, *, format: str | None = None) -> Iterator[tuple[Survey, list[Record]]]:  # noqa: A002
+def load_records(
+    path: str | Path,
+    *,
+    format: str | None = None,  # noqa: A002 - as the option is called
+    options: Options = _DEFAULTS,
+) -> Iterator[tuple[Survey, list[Record]]]:
     """The records of each run in a recording, with what a first look at them tells. Raises as `load_trace` does.
 
     Runs are named as `load_traces` names them; whether one is empty is the caller's to tell (`why_unusable`).
     """
     inputs.note(str(path))
     with opened(path) as (stream, name):
-        runs = _Runs(read_records(stream, name, format), name)
+        runs = _Runs(read_records(stream, name, format), name, options)
         number = 0
         while not number or runs.more:
             records, survey = list(runs.one()), Survey(Run(name))
@@ -147,7 +156,7 @@ def load_records(path: str | Path, *, format: str | None = None) -> Iterator[tup
                 survey.add(record)
             number += 1
             if number > 1 or runs.more:
-                survey.run = _named(survey.run, number)
+                survey.run = runs.named(survey.run, number)
             yield survey, records
 
 
@@ -176,17 +185,17 @@ def stream_events(
     surveys: list[Survey] = []
     name = name or place
     with opened(place) as (stream, _):
-        runs = _Runs(read_records(stream, name, format), name)
+        runs = _Runs(read_records(stream, name, format), name, options)
         while not surveys or runs.more:
             survey = Survey(Run(name))
             for record in runs.one():
                 survey.add(record)
             surveys.append(survey)
     with opened(place) as (stream, _):
-        runs = _Runs(read_records(stream, name, format), name)
+        runs = _Runs(read_records(stream, name, format), name, options)
         for number, survey in enumerate(surveys, 1):
             run = survey.finished_run
-            yield _named(run, number) if len(surveys) > 1 else run
+            yield runs.named(run, number) if len(surveys) > 1 else run
             abstraction = Abstraction(options, survey)
             for record in runs.one():
                 runs.take(abstraction, record)
@@ -203,7 +212,7 @@ def following(records: Iterator[Record], path: str, options: Options = _DEFAULTS
     Raises:
         InputError: as `records` do; VGL601 for a call whose arguments cannot be named.
     """
-    runs = _Runs(records, path)
+    runs = _Runs(records, path, options)
     number = 0
     while not number or runs.more:
         number += 1
@@ -216,26 +225,24 @@ def following(records: Iterator[Record], path: str, options: Options = _DEFAULTS
             runs.take(abstraction, record)
             if not begun:
                 begun = True
-                yield _numbered(abstraction.run, number)
+                yield runs.numbered(abstraction.run, number)
             yield from abstraction.ready()
         if not begun:
             yield Run(path)
         yield from abstraction.rest()
-        yield _numbered(abstraction.finished_run, number)
-
-
-def _numbered(run: Run, number: int) -> Run:
-    """A run of a recording of which only the runs so far are known."""
-    return run if number == 1 else _named(run, number)
+        yield runs.numbered(abstraction.finished_run, number)
 
 
 class _Runs:
-    """Records, run by run."""
+    """Records, run by run, each of which begins with what the user asked for where that is known."""
 
-    def __init__(self, records: Iterator[Record], path: str) -> None:
+    def __init__(self, records: Iterator[Record], path: str, options: Options) -> None:
         self._records = records
         self._path = path
+        self._options = options
         self._next = next(records, None)
+        self._keys = Keys()
+        self._labels: dict[tuple[int, str | None], str] = {}
 
     @property
     def more(self) -> bool:
@@ -245,12 +252,42 @@ class _Runs:
     def one(self) -> Iterator[Record]:
         """The records of the next run."""
         record, self._next = self._next, None
+        asked = self._options.prompt
+        waits, given = True, None
         while record is not None:
+            if isinstance(record, Start):
+                asked = self._options.prompt or record.run.prompt
+            elif waits:
+                waits = False
+                if asked and _said_first(record) != asked:
+                    given = _asked(asked, record)
+                    yield given
+            elif isinstance(given, Event) and isinstance(record, Event) and record.id == given.id:
+                message = f"event id `{given.id}` is that of the prompt"
+                raise InputError([Diagnostic.of("VGL602", message, Source(self._path, ""))])
             yield record
             record = next(self._records, None)
             if isinstance(record, Start) and not record.again:
                 self._next = record
-                return
+                break
+        if waits and asked:
+            yield Message("user", asked)
+
+    def numbered(self, run: Run, number: int) -> Run:
+        """A run of a recording of which only the runs so far are known."""
+        return run if number == 1 else self.named(run, number)
+
+    def labelled(self, trace: Trace, number: int) -> Trace:
+        """The trace of a run that is one of several."""
+        return replace(trace, run=self.named(trace.run, number))
+
+    def named(self, run: Run, number: int) -> Run:
+        """A run that is one of several, told apart from those before it."""
+        key = (number, run.name)
+        if key not in self._labels:
+            self._labels[key] = self._keys.new(run.name or str(number))
+        label = self._labels[key]
+        return replace(run, path=f"{run.path}#{label}", label=label)
 
     def take(self, abstraction: Abstraction, record: Record) -> None:
         """Add a record to a run.
@@ -278,9 +315,16 @@ def _trace(runs: _Runs, options: Options) -> Trace:
     return Trace(events, abstraction.finished_run)
 
 
-def _one_of_many(trace: Trace, number: int) -> Trace:
-    return replace(trace, run=_named(trace.run, number))
+def _said_first(record: Record) -> str | None:
+    """What the user says in the first record of a run."""
+    if isinstance(record, Message):
+        return record.text if record.role == "user" else None
+    said = record.args.get("text") if isinstance(record, Event) and record.action == "user.message" else None
+    return said[0] if said else None
 
 
-def _named(run: Run, number: int) -> Run:
-    return replace(run, path=f"{run.path}#{run.name or number}", one_of_many=True)
+def _asked(prompt: str, first: Record) -> Record:
+    """The prompt as a record of the same kind: a message, or in a recording of events an event."""
+    if not isinstance(first, Event):
+        return Message("user", prompt)
+    return Event.of("user.message", {"text": prompt}, id=_PROMPT if first.id != _PROMPT else f"{_PROMPT}#2")

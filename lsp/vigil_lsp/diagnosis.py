@@ -9,7 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vigil_lang.diagnostics import InputError
+from vigil_lang.diagnostics import Diagnostic, InputError
+from vigil_lang.diagnostics.diagnostic import NOWHERE
 from vigil_lang.lint.baseline import compare
 from vigil_lang.lint.suppress import ignores
 from vigil_lang.semantics.modules import MAX_BYTES, TESTS, is_test_file
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from lsprotocol import types
 
-    from vigil_lang.diagnostics import Diagnostic, Source
+    from vigil_lang.diagnostics import Source
     from vigil_lang.lint.run import Linted, Plan
     from vigil_lang.trace import Signature
     from vigil_lsp.client import Client
@@ -138,7 +139,9 @@ class Diagnosis:
         now = Findings(source, self._new(path, _resolved(reading, plan)), (), self._of_runs(source))
         if older is not None:
             same = older.source is source
-            now = replace(now, linted=older.linted if same else tuple(moved(older.linted, source)))
+            # An editor that is sent findings would show one go and come back with every key.
+            kept = not self._client.pulls_diagnostics
+            now = replace(now, linted=older.linted if same else tuple(moved(older.linted, source, kept=kept)))
         self._findings[path] = now
         # With the same text, a module that it uses may be another one.
         if older is None or older.source is not source or older.resolved != now.resolved:
@@ -192,9 +195,20 @@ class Diagnosis:
         recorded = (f for f in (known.findings if known is not None else ()) if f.source is source)
         tested = self._workspace.unmet_expectations.get(source.path, ())
         return (
+            *self._of_configuration(source),
             *self._new(source.path, recorded),
             *(replace(f, source=source) for f in tested if f.source.text == source.text),
         )
+
+    def _of_configuration(self, source: Source) -> Iterator[Diagnostic]:
+        """That the project's configuration cannot be used, at the policy's name: it counts there."""
+        loaded = self._workspace.project_of(source.path).loaded
+        if loaded.broken:
+            fault = next(found for found in loaded.findings if found.severity == "error")
+            reading = self._workspace.readings.last(source.path)
+            name = reading.file.name if reading is not None and reading.source is source else None
+            message = f"the configuration `{loaded.path}` is not used as a whole: {fault.message}"
+            yield Diagnostic.of("VGL005", message, source, name.span if name else NOWHERE, severity="warning")
 
     def _new(self, path: str, findings: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
         """Findings that the project's baseline does not know; one that cannot be read knows none."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
+from vigil_lang.base.resources import resource
 from vigil_lang.diagnostics import Diagnostic, Span
 from vigil_lang.diagnostics.visible import visible
 
@@ -49,8 +51,11 @@ class Findings:
         return tuple(sorted(found.values(), key=lambda f: (f.span, f.code)))
 
 
-def moved(findings: Iterable[Diagnostic], source: Source) -> Iterator[Diagnostic]:
-    """Findings of an older text where they stand in a newer one; those that the change touched are left out."""
+def moved(findings: Iterable[Diagnostic], source: Source, *, kept: bool = False) -> Iterator[Diagnostic]:
+    """Findings of an older text where they stand in a newer one.
+
+    Those that the change touched are left out, or `kept` as long as something of their text is there.
+    """
     found = tuple(findings)
     if not found:
         return
@@ -63,8 +68,11 @@ def moved(findings: Iterable[Diagnostic], source: Source) -> Iterator[Diagnostic
         if span.start >= len(old) - end:
             span = Span(span.start + by, span.end + by)
         elif span.end > start:
-            continue
-        if not _grown(span, new):
+            inner = span.end < len(old) - end  # the change goes beyond it
+            span = Span(min(span.start, start), start if inner else span.end + by)
+            if not kept or span.end <= span.start:
+                continue
+        if kept or not _grown(span, new):
             yield replace(finding, source=source, span=span, fix=None, notes=())
 
 
@@ -100,10 +108,18 @@ def to_protocol(finding: Diagnostic, text: Text, files: Files, *, related: bool 
         message=message,
         severity=SEVERITY[finding.severity],
         code=finding.code,
+        code_description=_description(finding.code),
         source=NAME,
         tags=[types.DiagnosticTag.Unnecessary] if finding.code in _UNNECESSARY else None,
         related_information=places or None,
     )
+
+
+@cache
+def _description(code: str) -> types.CodeDescription | None:
+    """The finding's page, as it was installed."""
+    page = resource("codes", f"{code}.md")
+    return types.CodeDescription(page.resolve().as_uri()) if page.is_file() else None
 
 
 def _seen(span: Span, text: Text) -> Span:

@@ -7,6 +7,7 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from vigil_lang.lint.memory import Memory
 from vigil_lang.lint.run import Stopped, lint_policy
 
 if TYPE_CHECKING:
@@ -25,6 +26,10 @@ _LONGEST_PAUSE = 0.1
 """Seconds."""
 
 
+_REMEMBERED = 8
+"""Policies whose findings are remembered by item."""
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class _Job:
     policy: Policy
@@ -39,6 +44,7 @@ class LintThread:
     def __init__(self, loop: AbstractEventLoop) -> None:
         self._loop = loop
         self._jobs: dict[str, _Job] = {}
+        self._memories: dict[str, Memory] = {}
         self._changed = threading.Condition()
         self._current: _Job | None = None
         self._wanted = True
@@ -102,7 +108,7 @@ class LintThread:
         while (job := self._next()) is not None:
             linted: Linted | None = None
             try:
-                linted = lint_policy(job.policy, job.plan, self._going)
+                linted = lint_policy(job.policy, job.plan, self._going, self._memory(job))
             except Stopped:
                 continue
             except Exception:  # a fault of ours in one policy must not end the others'
@@ -114,6 +120,16 @@ class LintThread:
                 self._loop.call_soon_threadsafe(job.then, linted)
             except RuntimeError:  # the loop is closed
                 return
+
+    def _memory(self, job: _Job) -> Memory | None:
+        """What the linter remembers of a policy's last text; that of few policies, as only one or two are typed in."""
+        if not job.hurried:
+            return None
+        memory = self._memories.pop(job.policy.path, None) or Memory()
+        self._memories[job.policy.path] = memory
+        if len(self._memories) > _REMEMBERED:
+            del self._memories[next(iter(self._memories))]
+        return memory
 
     def _next(self) -> _Job | None:
         with self._changed:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from vigil_lang.diagnostics.visible import visible
+from vigil_lang.diagnostics.visible import visible_lines
 from vigil_lang.report.markdown import code
 
 # What makes emphasis, links, images, HTML, entities, headings, tables and mail addresses; and what makes a bare
@@ -36,7 +36,7 @@ def sentence(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    lines = "\n".join(visible(line) for line in text.split("\n"))
+    lines = visible_lines(text)
     return _ACTIVE.sub(lambda found: f"\\{found[0]}", lines)
 
 

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from vigil_lang.diagnostics import Diagnostic, InputError
 from vigil_lang.documents.coverage import uncited
 from vigil_lang.documents.library import Library
+from vigil_lang.project.positions import locate
 from vigil_lang.semantics.modules import is_test_file
 from vigil_lsp.findings import to_protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from lsprotocol import types
 
-    from vigil_lang.diagnostics import Diagnostic
     from vigil_lsp.client import Client
     from vigil_lsp.project import Project
     from vigil_lsp.workspace import Workspace
@@ -35,14 +37,8 @@ class ProjectDiagnostics:
 
     def update(self) -> None:
         """Check configurations and policies as they are now."""
+        self.runs_loaded()
         projects = self._workspace.projects.all()
-        findings = [
-            (project.configuration, finding)
-            for project in projects
-            if project.configuration is not None
-            for finding in project.loaded.findings
-        ]
-        self._configurations = self._publish(findings, self._configurations)
         wanting = [project for project in projects if project.settings.lint.obligations]
         if not wanting and not self._documents:
             return
@@ -50,6 +46,31 @@ class ProjectDiagnostics:
             self._task.cancel()
         work = [(project, self._cites(project)) for project in wanting]
         self._task = asyncio.get_running_loop().create_task(self._check_obligations(work))
+
+    def runs_loaded(self) -> None:
+        """Check configurations alone: which of the runs they name can be read has changed."""
+        findings = [
+            (project.configuration, finding)
+            for project in self._workspace.projects.all()
+            if project.configuration is not None
+            for finding in (*project.loaded.findings, *self._unread(project, project.configuration))
+        ]
+        self._configurations = self._publish(findings, self._configurations)
+
+    def _unread(self, project: Project, path: str) -> Iterator[Diagnostic]:
+        """What is wrong with the runs that a configuration names, where it names them."""
+        unread = self._workspace.recordings.unread(str(project.root))
+        if not unread:
+            return
+        with suppress(InputError, ValueError, KeyError):
+            source = self._workspace.files.source(path)
+            place = locate(source.text)
+            for name in ("tool", "vigil") if path.endswith("pyproject.toml") else ():
+                place = place.members[name]
+            runs = place.members["runs"]
+            for at, message in unread.items():
+                span = runs.items[at].value if at < len(runs.items) else runs.value
+                yield Diagnostic.of("VGL001", message, source, span, severity="warning")
 
     def _publish(self, findings: Iterable[tuple[str, Diagnostic]], before: set[str]) -> set[str]:
         """Show findings by path in place of those that were shown `before`; the URIs that have some now."""

@@ -44,6 +44,7 @@ class VigilProtocol(LanguageServerProtocol):
         super().__init__(server, converter)
         for method in _DOCUMENT_METHODS:  # pygls would keep texts of its own
             del self.fm.builtin_features[method]
+        self._exited = False
 
     def take(self, body: bytes) -> None:
         """Answer one message, whatever it is."""
@@ -107,6 +108,8 @@ class VigilProtocol(LanguageServerProtocol):
         self._send_data({"jsonrpc": self.VERSION, "id": request, "error": error})
 
     def _send_data(self, data: Any) -> None:
+        if self._exited:  # pygls has closed the stream, and what was being worked out ends now
+            return
         try:
             super()._send_data(data)
         except BrokenPipeError:  # nobody listens any more; the end of the input says so, too
@@ -130,11 +133,22 @@ class VigilProtocol(LanguageServerProtocol):
 
     @lsp_method(types.SHUTDOWN)
     def lsp_shutdown(self, *arguments: Any) -> Generator[Any, Any, None]:
-        """Cancel pending requests here: each leaves the dictionary that pygls would iterate over."""
+        """Cancel pending requests here: each leaves the dictionary that pygls would iterate over.
+
+        What the client was asked it will not answer any more; cancelled, that would call back with an error.
+        """
         for number, future in list(self._request_futures.items()):
-            if number != self.msg_id:
+            if number in self._result_types:
+                del self._request_futures[number]
+            elif number != self.msg_id:
                 future.cancel()
         yield from super().lsp_shutdown(*arguments)
+
+    @lsp_method(types.EXIT)
+    def lsp_exit(self, *arguments: Any) -> Generator[Any, Any, None]:
+        """Say nothing more."""
+        self._exited = True
+        yield from super().lsp_exit(*arguments)
 
     @lsp_method(types.INITIALIZE)
     def lsp_initialize(self, params: types.InitializeParams) -> Generator[Any, Any, types.InitializeResult]:

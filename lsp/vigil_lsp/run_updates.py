@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from vigil_lsp.diagnosis import Diagnosis
     from vigil_lsp.files import Document
     from vigil_lsp.open_recordings import OpenRecordings
+    from vigil_lsp.project_diagnostics import ProjectDiagnostics
     from vigil_lsp.recordings.messages import Progress
     from vigil_lsp.recordings.run_sources import TrackedPolicy
     from vigil_lsp.workspace import Workspace
@@ -30,7 +31,15 @@ _GATHERED = 0.05
 class RunUpdates:
     """One process with the runs of all projects in the workspace."""
 
-    def __init__(self, workspace: Workspace, client: Client, diagnosis: Diagnosis, opened: OpenRecordings) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        client: Client,
+        diagnosis: Diagnosis,
+        opened: OpenRecordings,
+        project_diagnostics: ProjectDiagnostics,
+    ) -> None:
+        self._project_diagnostics = project_diagnostics
         self._workspace, self._client, self._diagnosis, self._opened = workspace, client, diagnosis, opened
         self._unopened: dict[str, TrackedPolicy] | None = None
         self._due: asyncio.TimerHandle | None = None
@@ -87,6 +96,7 @@ class RunUpdates:
 
     def _on_loaded(self, files: set[str]) -> None:
         self._opened.runs_changed(files)
+        self._project_diagnostics.runs_loaded()
         self._refresh_soon()
 
     def _refresh_soon(self) -> None:

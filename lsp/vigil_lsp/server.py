@@ -34,6 +34,7 @@ from vigil_lsp.features import (
     inlay_hint,
     references,
     rename,
+    rename_files,
     selection_range,
     semantic_tokens,
     signature_help,
@@ -69,7 +70,8 @@ class VigilServer(LanguageServer):
         client = Client(self)
         self._diagnosis = diagnosis = Diagnosis(workspace, client)
         opened = OpenRecordings(workspace, client)
-        self._updates = updates = RunUpdates(workspace, client, diagnosis, opened)
+        project_diagnostics = ProjectDiagnostics(workspace, client)
+        self._updates = updates = RunUpdates(workspace, client, diagnosis, opened, project_diagnostics)
         index = ProjectIndex(workspace)
         self._client_check: asyncio.Task[None] | None = None
 
@@ -78,7 +80,7 @@ class VigilServer(LanguageServer):
             self._begin(params)
 
         synchronization.register(self, workspace, diagnosis, updates, opened)
-        workspace_changes.register(self, workspace, client, diagnosis, updates, ProjectDiagnostics(workspace, client))
+        workspace_changes.register(self, workspace, client, diagnosis, updates, project_diagnostics)
         call_hierarchy.register(self, workspace)
         code_action.register(self, workspace, client, diagnosis, index)
         code_lens.register(self, workspace)
@@ -95,6 +97,7 @@ class VigilServer(LanguageServer):
         inlay_hint.register(self, workspace)
         references.register(self, workspace)
         rename.register(self, workspace, client)
+        rename_files.register(self, workspace)
         selection_range.register(self, workspace)
         semantic_tokens.register(self, workspace, client)
         signature_help.register(self, workspace, client)

@@ -58,3 +58,12 @@ def test_a_module_that_the_run_put_in_the_place_of_a_known_one_is_not_known(firs
 
     assert unseen(first, then)
     assert not unseen(then)
+
+
+@pytest.mark.parametrize("program", ["python3", "ruby"])
+def test_code_on_standard_input_that_is_too_long_to_be_carried_is_marked(program: str) -> None:
+    for length, told in ((50_000, True), (150_000, False)):
+        code = "#" * length + "\n"
+        (_, step, *_) = abstracted([bash("t", f"{program} <<'E'\n{code}E")])
+        assert step.args.get("code") == ((code,) if told else None)
+        assert ("code" in step.args.get("unresolved", ())) is not (told and program == "python3")

@@ -9,6 +9,7 @@ from abstraction_support import abstracted, bash, error, ok, statuses
 
 from vigil_lang.abstraction.evidence import failed
 from vigil_lang.abstraction.step import Step
+from vigil_lang.trace.record import Call
 
 NOT_FOUND = "No such file or directory"
 
@@ -217,3 +218,105 @@ def test_the_beginning_and_the_end_of_a_long_text_are_looked_at() -> None:
     assert failed([step("frob")], said + filler, "frob") == {0}
     assert failed([step("frob")], filler + said, "frob") == {0}
     assert failed([step("frob")], filler + said + filler, "frob") == set()
+
+
+# --- how tests ended, in a pipe that hides it --------------------------------------------------------------
+
+CARGO = "test result: {}. 2 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s"
+
+
+@pytest.mark.parametrize(
+    ("command", "said", "end"),
+    [
+        ("pytest | tail -1", "===== 3 passed, 1 warning in 0.10s =====", "ok"),
+        ("python -m pytest -q 2>&1 | tail -2", "....\n2 failed, 1 passed in 0.10s", "error"),
+        ("pytest | grep -E 'passed|error'", "1 error, 2 passed in 1.00s", "error"),
+        ("pytest | tail -1", "2 skipped, 1 xfailed in 0.01s", "ok"),
+        ("pytest | tail -1", "no tests ran in 0.01s", "unknown"),
+        ("pytest | tail -1", "5 deselected in 0.01s", "unknown"),
+        ("pytest x | tail -2", "\nERROR: file or directory not found: x", "error"),
+        ("pytest | tail -3", "FAIL Required test coverage of 80% not reached.\n3 passed in 0.10s", "error"),
+        ("pytest --cov | tail -1", "3 passed in 0.10s", "unknown"),
+        ("pytest | tail -1", "the 3 passed in 0.10s", "unknown"),
+        ("pytest a | tail -1; pytest b | tail -1", "3 passed in 0.10s", "unknown"),
+        ("pytest | tail -1; echo '3 passed in 0.1s'", "3 passed in 0.1s", "unknown"),
+        ("python -m unittest 2>&1 | tail -3", "Ran 3 tests in 0.001s\n\nOK", "ok"),
+        ("python -m unittest 2>&1 | tail -3", "Ran 3 tests in 0.001s\n\nFAILED (failures=1)", "error"),
+        ("python -m unittest 2>&1 | tail -3", "Ran 0 tests in 0.001s\n\nOK", "unknown"),
+        ("cargo test | tail -1", CARGO.format("FAILED"), "error"),
+        ("cargo test 2>&1 | tail -1", "error: could not compile `a` (lib) due to 1 previous error", "error"),
+        ("cargo test | tail -1", CARGO.format("ok"), "unknown"),
+        ("go test ./... | tail -1", "FAIL", "error"),
+        ("go test ./... | tail -1", "ok  \tx\t0.1s", "unknown"),
+        ("npx jest 2>&1 | tail -1", "Tests:       1 failed, 2 passed, 3 total", "error"),
+        ("npx vitest run | tail -1", " Test Files  1 failed (3)", "error"),
+        ("npx jest 2>&1 | tail -1", "Tests:       3 passed, 3 total", "unknown"),
+        ("tox | tail -1", "3 passed in 0.10s", "unknown"),
+    ],
+)
+def test_tests_in_a_pipe_end_as_their_summary_says(command: str, said: str, end: str) -> None:
+    events = abstracted([bash("t", command), ok("t", said)])
+    assert next(event.status for event in events if "test.run" in event.kinds) == end
+
+
+# --- what was to be said if all went well ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "pip install -q x 2>/dev/null && echo done; ls",
+        "pip install -q x && echo done || true",
+        "cd /srv && pip install -q x && echo installed; true",
+        "pip install a==1 b && echo done; ls",
+        "npm ci --silent && echo done || true",
+        "make -s && printf '%s' 'all good'; ls",
+    ],
+)
+def test_a_program_failed_whose_success_was_to_be_told(command: str) -> None:
+    program = next(word for word in ("pip", "npm", "make") if word in command)
+    (event, *parts) = (e for e in abstracted([bash("t", command), ok("t", "a b")]) if e.action != "ls")
+    ended = {e.action: e.status for e in parts}
+    assert event.status == "ok"
+    assert ended[program] == "error"
+    assert ended.get("package.install", "error") == "error"
+    (_, *parts) = abstracted([bash("t", command), ok("t", "done installed all good")])
+    assert {e.status for e in parts if e.action == program} == {"unknown"}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "pip install x | tail -1 && echo done; ls",
+        "(pip install x && echo done) | cat",
+        "{ pip install x && echo done; } > log; ls",
+        "pip install x && echo done > log; ls",
+        "exec > log; pip install x && echo done; ls",
+        "set -e; make; pip install x && echo done; ls",
+        "test -f a && pip install x && echo done; ls",
+        "cd /a 2>/dev/null && pip install x && echo done; ls",
+        "if a; then pip install x && echo done; fi; ls",
+        "for i in 1 2; do pip install x && echo done; done; ls",
+        "a || pip install x && echo done; ls",
+        "pip install x && echo; ls",
+        "pip install x && echo $X; ls",
+        "pip install x && echo 'a\\nb'; ls",
+        "f() { pip install x && echo done; }; ls",
+    ],
+)
+def test_a_silence_that_has_other_causes_proves_nothing(command: str) -> None:
+    events = abstracted([bash("t", command), ok("t", "")])
+    assert "error" not in [event.status for event in events]
+
+
+def test_a_silence_that_may_be_broken_later_proves_nothing() -> None:
+    command = "pip install x && echo done; ls"
+    in_background = Call("t", "Bash", {"command": command, "run_in_background": True})
+    for records in (
+        [in_background, ok("t", "")],
+        [bash("t", command), ok("t", "Command running in background with ID: 1")],
+        [bash("t", command), ok("t", None)],
+        [bash("t", command), ok("t", "x" * 30_000)],
+        [bash("t", command), error("t", "", exit_code=143)],
+    ):
+        assert "error" not in [event.status for event in abstracted(records)[1:]]

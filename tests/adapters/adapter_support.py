@@ -197,6 +197,12 @@ class Cases:
         assert "no_drop" in played.answers[0]
         assert place.modes == ["block"]
 
+    async def test_what_guards_the_agent_is_out_of_its_reach(self, place: Place) -> None:
+        tools = Tools()
+        played = await self.play(place.gate, tools, [[("read_page", {"page": f"{place.state}/log.jsonl"})], "done"])
+        assert tools.ran == []
+        assert "guards the agent" in played.answers[0]
+
     async def test_held_then_confirmed(self, place: Place) -> None:
         tools = Tools()
         script: Script = [[("pay", {"amount": 500})], "done"]

@@ -89,7 +89,7 @@ def test_only_the_named_calls_are_explained(vigil: Vigil, wanted: list[str], sho
 def test_several_runs_are_explained_one_below_the_other(vigil: Vigil, write: Write) -> None:
     path = write("two.jsonl", TWO)
     out = vigil("abstract", path, "--explain", "--run", "one").out
-    assert out == f"{path}#one · vigil\ne1    read() → unknown\n\n{path}#one · vigil\ne1    send() → unknown\n"
+    assert out == f"{path}#one · vigil\ne1    read() → unknown\n\n{path}#one#2 · vigil\ne1    send() → unknown\n"
 
 
 def test_colours_only_where_they_are_wanted(vigil: Vigil, tmp_path: Path) -> None:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from vigil_lang.diagnostics import Source
+from vigil_lang.diagnostics.shorten import middle
 from vigil_lang.semantics.policy import read_policy
 from vigil_lang.trace import Event
-from vigil_lang.verdict.calls import call_text, middle
+from vigil_lang.verdict.calls import call_text
 from vigil_lang.verdict.spots import spots
 
 if TYPE_CHECKING:

@@ -45,12 +45,15 @@ READERS = [
     ("abstract", "RUN", "--explain"),
     ("draft", "SPEC", "--trace", "RUN", "--show-prompt"),
     ("run", "RUN", "--spec", "SPEC", "--offline"),
+    ("eval", "CORPUS"),
 ]
 
 
 def laid_out(args: tuple[str, ...], write: Write, run: Path) -> list[str | Path]:
     spec = write("SKILL.md", "# Skill\n\nNever deploy without tests.\n")
-    return [{"POLICY": write("p.vgl", POLICY), "RUN": run, "SPEC": spec}.get(arg, arg) for arg in args]
+    corpus = write("c.toml", f'policies = ["p.vgl"]\nruns = ["{run.name}"]\n')
+    places = {"POLICY": write("p.vgl", POLICY), "RUN": run, "SPEC": spec, "CORPUS": corpus}
+    return [places.get(arg, arg) for arg in args]
 
 
 @pytest.fixture
@@ -71,7 +74,7 @@ def test_a_recording_without_events_is_refused_by_every_verb(
     assert result.status == 2
     assert "VGL605" in result.err + result.out
     assert "r.jsonl" in result.err + result.out
-    if args[0] not in ("draft", "run"):  # which would have nothing to speak of
+    if args[0] not in ("draft", "run", "eval"):  # which would have nothing to speak of, or are told by their corpus
         assert vigil(*laid_out(args, write, recording(b"")), "--allow-empty").status == 0
 
 

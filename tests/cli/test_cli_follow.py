@@ -102,7 +102,9 @@ def test_the_page_shows_what_the_command_prints(vigil: Vigil, command: str, scre
 def test_a_pipe_is_judged_as_its_file(vigil: Vigil, run: str) -> None:
     whole = vigil("verify", DASHCAM, run, "--format", "concise")
     found = vigil("verify", "--follow", DASHCAM, "-", "--format", "concise", stdin=Path(run).read_bytes())
-    assert (found.status, found.out.replace("<stdin>", run), found.err) == (whole.status, whole.out, whole.err)
+    # What is followed has no lines: a pipe cannot be read again.
+    out = re.sub(r"(?m)^([^:]+):[0-9]+:", r"\1:", whole.out)
+    assert (found.status, found.out.replace("<stdin>", run), found.err) == (whole.status, out, whole.err)
 
 
 @settings(max_examples=40, suppress_health_check=list(HealthCheck))

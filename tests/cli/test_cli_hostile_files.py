@@ -76,6 +76,7 @@ VERBS = [
     ("draft", "--eval", ".", "--from-json", "."), ("run", ".", "--spec", ".", "--offline"),
     ("run", "**/*.jsonl", "--spec", "sub", "--offline"), ("lint", ".", "-o", "report.json"),
     ("verify", ".", "-o", "d/report.json"), ("lint", ".", "-o", "d/policy.vgl"), ("explain", "VGL001"),
+    ("eval", "c.toml"), ("eval", "sub/c.toml", "-o", "d/report.json"),
 ]  # fmt: skip
 
 
@@ -115,6 +116,8 @@ def make(world: Path, links: list[tuple[str, str]], config: list[str], policy: l
     files = {
         "own.vgl": policy, "own_test.vgl": ["use .own", *tests], "mine.vgl": ["statement  M:abs( rm() )"],
         "mine.jsonl": ['{"action":"rm","args":{"path":"/x"}}'], "sub/SKILL.md": ["- You must never push."],
+        "c.toml": ['policies = ["mine.vgl"]', 'runs = ["**/*.jsonl"]', 'labels = ["*.json*"]'],
+        "sub/c.toml": ['policies = ["."]', 'runs = ["../"]', 'layout = "tau-bench"'],
     }  # fmt: skip
     if config:
         files["vigil.toml"] = config

@@ -43,7 +43,7 @@ def imported(*args: str) -> set[str]:
 def test_the_command_works_end_to_end() -> None:
     done = vigil("verify", DASHCAM, VIOLATING, "--format", "concise")
     assert done.returncode == 1
-    assert done.stdout.decode() == f"{VIOLATING}:e5: R3 `M` was consumed before anything validated it\n"
+    assert done.stdout.decode() == f"{VIOLATING}:6:e5: R3 `M` was consumed before anything validated it\n"
     assert done.stderr == b""
 
 

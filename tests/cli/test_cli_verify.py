@@ -49,7 +49,7 @@ def test_several_runs_get_a_line_each_and_a_sum(vigil: Vigil, golden: Golden, wr
 def test_concise_is_one_line_an_offence(vigil: Vigil) -> None:
     result = vigil("verify", DASHCAM, "examples/dashcam", "--format", "concise")
     assert result.status == 1
-    assert result.out == f"{VIOLATING}:e5: R3 `M` was consumed before anything validated it\n"
+    assert result.out == f"{VIOLATING}:6:e5: R3 `M` was consumed before anything validated it\n"
 
 
 def test_concise_stays_on_its_line_whatever_the_run_holds(vigil: Vigil, write: Write) -> None:

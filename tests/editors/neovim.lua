@@ -7,6 +7,7 @@ vim.opt.swapfile = false
 vim.opt.completeopt = { "menuone", "noinsert", "popup" }
 vim.treesitter.start = function() end -- for Markdown in windows; the package has no parsers
 vim.cmd("filetype plugin on")
+vim.cmd("syntax on")
 vim.lsp.config("vigil", { cmd = vim.json.decode(vim.env.VIGIL_COMMAND) })
 vim.lsp.enable("vigil")
 vim.lsp.log.set_level("warn")
@@ -106,6 +107,21 @@ local steps = {
         root = client.root_dir,
         encoding = client.offset_encoding,
       }
+    end,
+  },
+  {
+    "colours",
+    function()
+      local found = {}
+      for _, text in ipairs({
+        "policy dashcam", "pattern consumes", "action in", "in {", "and", "=", "prec", "abs(", "/// ", "@source", "SKILL.md",
+        '{x}` was', "statement R3", "consumes(x) = ",
+      }) do
+        go(text)
+        local id = vim.fn.synIDtrans(vim.fn.synID(vim.fn.line("."), vim.fn.col("."), 1))
+        found[text] = vim.fn.synIDattr(id, "name")
+      end
+      return found
     end,
   },
   {

@@ -76,6 +76,17 @@ def test_a_policy_starts_the_server(seen: dict[str, Any], folder: Path) -> None:
     assert Path(seen["attach"]["root"]) == folder
 
 
+def test_what_the_server_leaves_out_has_colours(seen: dict[str, Any]) -> None:
+    colours = seen["colours"]
+    keywords = ("policy dashcam", "pattern consumes", "statement R3", "in {", "and")
+    assert {colours[word] for word in keywords} <= {"Keyword", "Statement"}
+    assert colours["prec"] == colours["abs("] == "Statement"
+    assert colours["/// "] in ("Comment", "Special", "SpecialComment")
+    assert (colours["SKILL.md"], colours["{x}` was"], colours["@source"]) == ("String", "Special", "PreProc")
+    assert colours["="] == "Operator"
+    assert colours["consumes(x) = "] == "", "names are the server's"
+
+
 def test_a_slip_of_the_pen_is_found(seen: dict[str, Any]) -> None:
     found = {(each["code"], each["text"]) for each in seen["typo"]}
     assert ("VGL402", "transfrom") in found

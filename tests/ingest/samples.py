@@ -363,6 +363,73 @@ SWE_AGENT: dict[str, Any] = {
 }
 
 
+def _chain(kind: str, content: str, **members: Any) -> dict[str, Any]:
+    return {"type": kind, "content": content, "additional_kwargs": {}, "response_metadata": {}, **members}
+
+
+_TOOLS = [
+    {"name": "weather", "args": WEATHER, "id": "t1", "type": "tool_call"},
+    {"name": "save", "args": NOTE, "id": "t2", "type": "tool_call"},
+]
+LANGCHAIN = [
+    _chain("system", "Be brief."),
+    _chain("human", ASKED),
+    _chain("ai", "", tool_calls=_TOOLS),
+    _chain("tool", DENIED, tool_call_id="t2", status="error"),
+    {"type": "tool", "data": _chain("tool", DRY, tool_call_id="t1", status="success")},
+    {"lc": 1, "type": "constructor", "id": ["langchain", "schema", "AIMessageChunk"], "kwargs": {"content": ANSWER}},
+]
+
+
+def _adk(author: str, *parts: dict[str, Any]) -> dict[str, Any]:
+    return {"author": author, "invocationId": "i1", "timestamp": 1767607200.5, "content": {"parts": list(parts)}}
+
+
+ADK: dict[str, Any] = {
+    "id": "s1",
+    "appName": "forecast",
+    "userId": "ann",
+    "events": [
+        _adk("user", {"text": ASKED}),
+        _adk(
+            "model",
+            {"text": "It is", "thought": True},
+            {"functionCall": {"id": "t1", "name": "weather", "args": WEATHER}},
+        ),
+        _adk("model", {"functionCall": {"id": "t2", "name": "save", "args": NOTE}}),
+        _adk("model", {"functionResponse": {"id": "t2", "name": "save", "response": {"error": DENIED}}}),
+        _adk("model", {"functionResponse": {"id": "t1", "name": "weather", "response": {"result": DRY}}}),
+        _adk("model", {"text": ANSWER[:5]}) | {"partial": True},
+        _adk("model", {"text": ANSWER}),
+    ],
+}
+
+
+def _part(kind: str, **members: Any) -> dict[str, Any]:
+    return {"part_kind": kind, **members}
+
+
+PYDANTIC_AI = [
+    {"kind": "request", "parts": [_part("system-prompt", content="Be brief."), _part("user-prompt", content=ASKED)]},
+    {
+        "kind": "response",
+        "parts": [
+            _part("thinking", content="Rain?"),
+            _part("tool-call", tool_name="weather", args=json.dumps(WEATHER), tool_call_id="t1"),
+            _part("tool-call", tool_name="save", args=NOTE, tool_call_id="t2"),
+        ],
+    },
+    {
+        "kind": "request",
+        "parts": [
+            _part("tool-return", tool_name="save", content=DENIED, tool_call_id="t2", outcome="failed"),
+            _part("tool-return", tool_name="weather", content=DRY, tool_call_id="t1", outcome="success"),
+        ],
+    },
+    {"kind": "response", "parts": [_part("text", content=ANSWER)]},
+]
+
+
 def samples() -> dict[str, Sequence[dict[str, Any]]]:
     """The objects of the run in each format, by the reader's name."""
     return {
@@ -378,4 +445,7 @@ def samples() -> dict[str, Sequence[dict[str, Any]]]:
         "langsmith": LANGSMITH,
         "langfuse": [LANGFUSE],
         "swe-agent": [SWE_AGENT],
+        "langchain": LANGCHAIN,
+        "google-adk": [ADK],
+        "pydantic-ai": PYDANTIC_AI,
     }

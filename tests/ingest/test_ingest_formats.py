@@ -15,7 +15,9 @@ from vigil_lang.diagnostics import InputError
 from vigil_lang.ingest import (
     agentdojo,
     anthropic_messages,
+    google_adk,
     inspect_ai,
+    langchain,
     langfuse,
     langsmith,
     mcp_log,
@@ -23,6 +25,7 @@ from vigil_lang.ingest import (
     openai_responses,
     openinference,
     otlp,
+    pydantic_ai,
     swe_agent,
     tool_events,
 )
@@ -35,7 +38,9 @@ if TYPE_CHECKING:
 MODULES = (
     agentdojo,
     anthropic_messages,
+    google_adk,
     inspect_ai,
+    langchain,
     langfuse,
     langsmith,
     mcp_log,
@@ -43,6 +48,7 @@ MODULES = (
     openai_responses,
     openinference,
     otlp,
+    pydantic_ai,
     swe_agent,
     tool_events,
 )

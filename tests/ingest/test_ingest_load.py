@@ -35,7 +35,7 @@ def fault(data: bytes, form: str | None = None) -> Diagnostic:
 
 def test_formats() -> None:
     assert FORMATS[:3] == ("vigil", "claude-code", "codex")
-    assert len(FORMATS) == len(set(FORMATS)) == 23
+    assert len(FORMATS) == len(set(FORMATS)) == 26
 
 
 @pytest.mark.parametrize(

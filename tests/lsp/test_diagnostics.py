@@ -314,6 +314,23 @@ def test_older_findings_stand_where_their_text_stands_now(after: str, kept: list
     assert all(one.source is source for one in found)
 
 
+@pytest.mark.parametrize(
+    ("after", "kept"),
+    [
+        ("alpha betta gamma", ["alpha", "betta", "gamma"]),
+        ("alpha betas gamma", ["alpha", "beta", "gamma"]),
+        ("alpha be gamma", ["alpha", "be", "gamma"]),
+        ("alph gamma", ["alph", "gamma"]),
+        ("alphama", ["alpha", "ma"]),
+        ("", []),
+    ],
+)
+def test_where_findings_are_sent_those_being_typed_in_stay(after: str, kept: list[str]) -> None:
+    before = Source("p.vgl", "alpha beta gamma")
+    found = moved([finding(before, word) for word in ("alpha", "beta", "gamma")], Source("p.vgl", after), kept=True)
+    assert [after[one.span.start : one.span.end] for one in found] == kept
+
+
 def test_the_same_finding_is_shown_once() -> None:
     source = Source("p.vgl", "alpha beta")
     first, second = finding(source, "beta"), finding(source, "alpha")

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -103,6 +104,40 @@ async def test_exit_while_the_linter_is_at_work(wired: Wired, tmp_path: Path, wa
     await wire.call("shutdown")
     wire.notify("exit")
     assert await wire.ended(SECONDS) == 0
+
+
+@pytest.mark.parametrize(("politely", "status"), [(True, 0), (False, 1)])
+def test_the_end_leaves_no_traceback(tmp_path: Path, politely: bool, status: int) -> None:
+    """Also where a progress bar is being made, hints are asked for and runs are read."""
+    uri = recorded(tmp_path).as_uri()
+    about = {"textDocument": {"uri": uri}}
+    capabilities = {"textDocument": {"diagnostic": {}}, "window": {"workDoneProgress": True}}
+    document = {"uri": uri, "languageId": "vigil", "version": 1, "text": POLICY}
+    whole = {"start": {"line": 0, "character": 0}, "end": {"line": 90, "character": 0}}
+    show = {"command": "vigil.showStatement", "arguments": [uri, "S1"]}
+    messages: list[tuple[str, object, bool]] = [
+        ("initialize", {"processId": None, "rootUri": tmp_path.as_uri(), "capabilities": capabilities}, True),
+        ("initialized", {}, False),
+        ("textDocument/didOpen", {"textDocument": document}, False),
+        ("textDocument/diagnostic", about, True),
+        ("textDocument/inlayHint", {**about, "range": whole}, True),
+        ("workspace/executeCommand", show, True),
+    ]
+    last: list[tuple[str, object, bool]] = [("shutdown", None, True)] if politely else []
+    last.append(("exit", None, False))
+    command = [sys.executable, "-m", "vigil_lang", "lsp"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=tmp_path) as server:
+        assert server.stdin is not None
+        for number, (method, params, asks) in enumerate([*messages, *last]):
+            if method == last[0][0]:
+                time.sleep(1.5)  # by then the runs are being read
+            message = {"jsonrpc": "2.0", "method": method, "params": params} | ({"id": number} if asks else {})
+            body = json.dumps(message).encode()
+            server.stdin.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+            server.stdin.flush()
+        _, said = server.communicate(timeout=60)
+    assert (server.returncode, said.decode()) == (status, "")
 
 
 async def test_exit_without_shutdown(wired: Wired, tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ def test_what_the_verbs_read_is_inside(wheel: Path) -> None:
         "vigil_lang/grammar/vigil.lark",
         "vigil_lang/stdlib/std/files.vgl",
         "vigil_lang/codes/VGL101.md",
+        "vigil_lang/corpus.schema.json",
         "vigil_lang/policy-document.schema.json",
         "vigil_lang/vigil.schema.json",
         "vigil_lang/examples/dashcam/dashcam.vgl",

@@ -187,6 +187,17 @@ DISARMING: dict[str, Outcome] = {
     "git checkout other": "listed",
     "git stash -u": "listed",
     "patch -p1 < x.patch": "hold",
+    "truncate -s0 .claude/settings.json": "block",
+    "sort -o .claude/settings.json /dev/null": "block",
+    "sed 's/x/y/w .claude/settings.json' x": "hold",
+    "env -C .claude rm settings.json": "block",
+    "find . -name settings.json -delete": "block",
+    "rm .claude/{settings,x}.json": "block",
+    "ln -sfn /tmp .claude": "block",
+    "curl --output-dir .claude -O http://x/settings.json": "block",
+    "echo > //proc/self/cwd/.claude/settings.json": "block",
+    "tar xf x.tar": "listed",
+    "cp -a /tmp/evil/. .": "listed",
     # What decides.
     "echo > vigil.toml": "block",
     "sed -i s/block/hold/ workspace.vgl": "block",
@@ -209,6 +220,16 @@ DISARMING: dict[str, Outcome] = {
     "grep -r key STATE/..": "block",
     "find STATE/.. -name '*.key' -exec cat {} +": "block",
     "cat state-link/log.jsonl": "block",
+    "cat /proc/self/cwd/state-link/log.jsonl": "block",
+    "cat /proc/thread-self/cwd/state-link/log.jsonl": "block",
+    "rg key STATE/..": "block",
+    "cd STATE/..; grep -r key": "block",
+    "grep -rn key": "listed",
+    "mapfile x < STATE/log.jsonl": "block",
+    "mount --bind /tmp STATE": "block",
+    "curl file://STATE/log.jsonl": "block",
+    "ssh-keygen -y -f STATE/keys/approver.pem": "block",
+    "docker run -v STATE:/s alpine cat /s/keys/x": "block",
     "cd STATE && cat keys/*": "block",
     "cat $VIGIL_STATE/log.jsonl": "block",
     "openssl pkeyutl -sign -inkey STATE/keys/approver.key": "block",
@@ -233,6 +254,9 @@ DISARMING: dict[str, Outcome] = {
     "uvx vigil-lang hold deny abc": "block",
     "cp $(which vigil) v; ./v hold approve abc": "block",
     "python3 -c \"from vigil_lang.cli.main import main; main(['hold', 'approve', 'x'])\"": "block",
+    "python3 -c \"import runpy; runpy.run_module('vigil_lang')\"": "block",
+    "python3 -c \"__import__('vigil_lang.cli.main').cli.main.main(['hold', 'deny', 'x'])\"": "block",
+    "echo x | xargs vigil hold approve": "block",
     f"python3 {PACKAGE}/points/daemon/client.py --host claude < x.json": "block",
     f"cd {PACKAGE}/points/daemon && python3 client.py": "block",
     "vigil runs r1 --resume": "block",
@@ -266,6 +290,10 @@ FILE_TOOLS: list[tuple[str, dict[str, Any]]] = [
     ("Write", {"file_path": "WORK/hard.json", "content": "{}"}),
     ("Write", {"file_path": "WORK/state-link/keys/x", "content": "{}"}),
     ("Read", {"file_path": "WORK/state-link/keys/x"}),
+    ("Grep", {"pattern": "BEGIN", "path": "STATE/.."}),
+    ("Grep", {"pattern": "BEGIN", "path": "/proc/self/cwd/state-link"}),
+    ("mcp__fs__put", {"path": "/proc/self/cwd/.claude/settings.json"}),
+    ("mcp__fs__put", {"dir": ".claude", "name": "WORK/.claude/settings.json"}),
     ("Write", {"file_path": "/proc/self/root/WORK/.claude/settings.json", "content": "{}"}),
     ("NotebookEdit", {"notebook_path": "WORK/.claude/settings.json", "new_source": "x"}),
     ("WRITE", {"file_path": "WORK/.claude/settings.json"}),
@@ -468,6 +496,9 @@ def test_ordinary_work_is_none(world: World) -> None:
     asked.append(call("Read", "k1", file_path="WORK/pyproject.toml"))
     asked.append(call("Edit", "k2", file_path="WORK/pyproject.toml", old_string="x", new_string="y"))
     asked.append(call("mcp__docs__search", "k3", query="how to write src/a.py", path="WORK/src"))
+    asked.append(call("Grep", "k4", pattern="x"))
+    # Long texts are looked through in a time that grows with their length alone.
+    asked += [call("mcp__up__load", f"l{part}", data=part * 300_000) for part in ("A", "A/", "/a b ")]
     for payload in asked:
         reply = hooks.ask(_placed(hooks, payload, ""))
         assert _outcome("claude", reply) == "listed", reply

@@ -164,6 +164,8 @@ STARTS = {
     "vigil_lang/gate/authority/keys.py": {"subprocess"},
     # A command of the operator's own settings, told of holds.
     "vigil_lang/gate/notify.py": {"subprocess"},
+    # What a corpus names, where --baselines asks for it.
+    "vigil_lang/evaluation/baseline.py": {"subprocess"},
     # This program itself: the daemon.
     "vigil_lang/points/daemon/asking.py": {"posix_spawn"},
     # git, in a repository of our own and without anybody's settings.

@@ -58,7 +58,21 @@ def test_the_python_runs(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize(
     "verb",
-    ["abstract", "verify", "replay", "gate", "check", "draft", "run", "test", "fmt", "signature", "compile", "explain"],
+    [
+        "abstract",
+        "verify",
+        "replay",
+        "gate",
+        "check",
+        "draft",
+        "run",
+        "test",
+        "eval",
+        "fmt",
+        "signature",
+        "compile",
+        "explain",
+    ],
 )
 def test_every_verb_it_names_exists(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert f"$ vigil {verb}" in README

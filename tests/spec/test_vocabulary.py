@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vigil_lang.ingest import FORMATS
-from vigil_lang.trace.vocabulary import vocabulary
+from vigil_lang.trace.vocabulary import GATHERING, vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,6 +58,9 @@ def test_every_format_is_described() -> None:
 
 def test_what_the_vocabulary_refers_to_is_there() -> None:
     words = vocabulary()
+    assert {name for name, role in words.roles.items() if role.gathers} == GATHERING
+    for role in words.roles.values():
+        assert all(each in words.roles and kind in ("", *words.kinds) for each, kind in role.gathers)
     for kind in words.kinds.values():
         assert set(kind.roles) <= set(words.roles)
         assert set(kind.implies) <= set(words.kinds)

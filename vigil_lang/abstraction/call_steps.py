@@ -111,12 +111,18 @@ class Place:
     depth: int = 0
     inferred: bool = False
     line: int | None = None
+    scripts: tuple[str, ...] = ()
+    """The files of the scripts it is read out of, the innermost first."""
 
     def where(self, if_ok: Status, if_error: Status) -> Place:
         """The place of something whose end says this much about the end of what runs here."""
         ok = if_ok if self.if_ok == "ok" else "unknown"
         error = if_error if self.if_error == "error" else "unknown"
         return replace(self, if_ok=ok, if_error=error)
+
+    def within(self, script: str) -> Place:
+        """The place of what a script does whose file this is."""
+        return replace(self, inferred=True, scripts=(script, *self.scripts))
 
     def inside(self, owner: int) -> Place:
         """The place of what a program that runs here does."""
@@ -126,4 +132,6 @@ class Place:
         """The step as one that happens here."""
         step.if_ok, step.if_error = self.if_ok, if_error
         step.inferred, step.line = self.inferred, self.line
+        if self.scripts:
+            step.roles["from_script"] = self.scripts
         return step

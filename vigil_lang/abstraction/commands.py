@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import posixpath
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from vigil_lang.abstraction.call_steps import Place, Taken
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
 _INDIRECT = re.compile(r"\$\{![A-Za-z_][A-Za-z0-9_]*+\}")
 _EXPANDED = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]*+)(?!:?\+)")
 _MOST_STDIN = 100_000
+_INSTALL = "package.install"
 
 _ONLY_PRINT = frozenset({"calendar", "platform", "sysconfig", "this"})
 """Modules of Python's own that only print something when they are run; those with effects are programs."""
@@ -91,8 +91,11 @@ def _take_command(command: Command, line: Line, taken: Taken, place: Place) -> N
         at = _take_program(run, taken, place)
         if at is not None:
             line.pipes_into(command, taken.steps[at].action, taken)
+            line.fetches(command, at, taken)
         if at is not None and printing and command.piped_from is None:
             taken.steps[at].says = text
+            if place == Place(command.if_ok, command.if_error):
+                taken.steps[at].after = line.before(command)
         if at is not None and any(_INDIRECT.search(word.text) for word in command.words if not word.known):
             taken.steps[at].unresolved += (EFFECTS,)
         if at is not None and any(map(_goes_on, command.redirects)):
@@ -168,10 +171,13 @@ def _take_program(run: _Run, taken: Taken, place: Place) -> int | None:
     step.prints = run.printing and not silent and not invocation.inner
     left = _left_by(step, run.stdin, taken)
     step.content = left if "file.write" in step.kinds or "file.append" in step.kinds else None
+    apart = _one_by_one(step, invocation.packages)
     at = taken.add(step, place.owner)
     if at is None:
         return None
     inside = place.inside(at)
+    for one in apart:
+        taken.add(inside.mark(one, if_error=place.if_error), at)
     if invocation.unseen:
         taken.changes_all()
     for each in invocation.effects:
@@ -199,6 +205,28 @@ def _take_program(run: _Run, taken: Taken, place: Place) -> int | None:
     elif step.action == "apply_patch" and run.stdin is not None:
         take_patch(run.stdin, run.cwd, taken, inside)
     return at
+
+
+def _one_by_one(step: Step, packages: Sequence[tuple[str, str | None]]) -> list[Step]:
+    """A step for each package, where several are installed and one has a version: only so it is clear which one has.
+
+    The program's own event is then no `package.install`, for its package and its version need not belong together.
+    """
+    if _INSTALL not in step.kinds or len(packages) < 2 or not any(version for _, version in packages):
+        return []
+    step.kinds = tuple(kind for kind in step.kinds if kind != _INSTALL)
+    shared = {role: texts for role, texts in step.roles.items() if role not in ("package", "version")}
+    unresolved = tuple(role for role in step.unresolved if role not in (EFFECTS, "package", "version"))
+    found: list[Step] = []
+    for name, version in packages:
+        roles = {**shared, "package": (name,)}
+        if version is not None:
+            roles["version"] = (version,)
+        found.append(Step(_INSTALL, (_INSTALL,), roles, unresolved, prints=False, excerpt=step.excerpt))
+    if "package" in step.unresolved:
+        unknown = (*unresolved, "package")
+        found.append(Step(_INSTALL, (_INSTALL,), shared, unknown, prints=False, excerpt=step.excerpt))
+    return found
 
 
 def _left_by(program: Step, stdin: str | None, taken: Taken) -> str | None:
@@ -231,6 +259,8 @@ def _take_code(code: Code, run: _Run, taken: Taken, place: Place, at: int) -> No
     if module and _ONLY_PRINT.issuperset(module):
         return
     found = _text_of(code, module, run, taken)
+    if found is not None and code.stdin:
+        _show_code(step, found.text)
     if found is None or not found.certain or not (code.language in _READ or code.language in FILTERS):
         role = "script" if code.script is not None else "code" if code.text is not None or code.stdin else "module"
         _leave_open(taken, at, role)
@@ -251,18 +281,29 @@ def _take_code(code: Code, run: _Run, taken: Taken, place: Place, at: int) -> No
             own, arguments = arguments[:1], arguments[1:]
         kept = {name: run.variables[name] for name in ("HOME", "PATH") if name in run.variables}
         state = ShellState(cwd=run.cwd, variables={"0": own, **kept}, arguments=arguments)
-        take_line(found.text, state, taken, replace(place, inferred=place.inferred or found.from_file))
+        take_line(found.text, state, taken, place.within(found.name) if found.from_file else place)
     else:
         inside = place.where("ok", "unknown")
         take_script(code.language, found.text, run.cwd, found.name, code.arguments, taken, inside)
 
 
+def _show_code(step: Step, text: str) -> None:
+    """Give a program the code it reads on its standard input, as if it stood in its words."""
+    if len(text) <= _MOST_STDIN:
+        step.roles.setdefault("code", (text,))
+    else:
+        step.unresolved = tuple(dict.fromkeys((*step.unresolved, "code")))
+
+
 def _take_query(run: _Run, taken: Taken, at: int) -> None:
     """Mark a program that asks a database where its statements are not known, or may reach beyond the database."""
-    texts: list[str | None] = list(taken.steps[at].roles.get("query", ()))
-    texts += [taken.files.get(path) for path in taken.steps[at].roles.get("script", ())]
-    if not texts or run.stdin is not None:
-        texts.append(run.stdin)
+    step = taken.steps[at]
+    read = [taken.files.get(path) for path in step.roles.get("script", ())]
+    if run.stdin is not None or not (read or "query" in step.roles):
+        read.append(run.stdin)
+    texts: list[str | None] = [*step.roles.get("query", ()), *read]
+    if shown := tuple(text for text in texts if text is not None and len(text) <= _MOST_STDIN):
+        step.roles["query"] = shown
     if not all(text is not None and only_transforms("sql", text) for text in texts):
         _leave_open(taken, at, "code")
 
@@ -319,6 +360,8 @@ def take_script(
             _take_spawn(found, cwd, taken, place)
             continue
         found.inferred, found.if_error, found.prints = True, "unknown", False
+        if place.scripts:
+            found.roles["from_script"] = (*found.roles.get("from_script", ()), *place.scripts)
         if place.if_ok != "ok":
             found.if_ok = "unknown"
         if taken.add(found, place.owner) is None:
@@ -328,12 +371,14 @@ def take_script(
 def _take_spawn(found: Spawn, cwd: str | None, taken: Taken, place: Place) -> None:
     """Add what a command does that a script runs."""
     ok: Status = "ok" if found.certain and found.checked and place.if_ok == "ok" else "unknown"
-    inside = Place(ok, "unknown", place.owner, place.depth + 1, inferred=True, line=found.line)
+    scripts = (*found.scripts, *place.scripts)
+    inside = Place(ok, "unknown", place.owner, place.depth + 1, inferred=True, line=found.line, scripts=scripts)
     directory = cwd if found.cwd is None else resolve(found.cwd, cwd)
     if found.shell is not None:
         take_line(found.shell, ShellState(cwd=directory), taken, inside)
     elif found.argv and taken.may_go(inside.depth):
-        run = _Run(found.argv, directory, {}, found.stdin, found.excerpt, printing=False)
+        spread = any(word.glob for word in found.argv)  # a search in a script passes over no hidden files
+        run = _Run(found.argv, directory, {}, found.stdin, found.excerpt, printing=False, found=spread)
         _take_program(run, taken, inside)
 
 

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from vigil_lang.abstraction.step import Step
     from vigil_lang.trace import Status
@@ -36,8 +36,14 @@ _SPEAK_FOR_OTHERS = frozenset(
     {"bash", "sh", "zsh", "dash", "ksh", "env", "sudo", "doas", "timeout", "xargs", "nohup", "nice", "time", "exec"}
 )
 _TRACEBACK = re.compile(r"(?m)^Traceback \(most recent call last\):$")
-_PYTESTS = frozenset({"pytest", "py.test"})
 _SUMMED_UP = re.compile(r"=*\s?(?P<counts>\d+ [a-z]+(?:, \d+ [a-z]+)*) in [0-9.]+s(?: \([0-9:]+\))?\s?=*")
+_NOT_RUN = ("ERROR: file or directory not found: ", "ERROR: usage: ", "FAIL Required test coverage ")
+"""How lines begin with which pytest says that it fails for another reason than a test."""
+_UNITTEST = re.compile(r"Ran [1-9]\d* tests? in [0-9.]+s\n+(?P<end>OK|FAILED)(?: \([a-z0-9=, ]+\))?\s*\Z")
+_CARGO = re.compile(
+    r"test result: FAILED\. \d+ passed; [1-9]\d* failed; .*|error: (?:test failed, to rerun pass|could not compile) .*"
+)
+_SUITES = re.compile(r"\s*(?:Tests|Test Suites|Test Files):?\s+[1-9]\d* failed\b.*")
 _SUMMARY = 4000
 """Code points from the end in which the summary is looked for."""
 _WORDS = ("not found", "No such file or directory", "Permission denied", "Is a directory", "not permitted", "Traceback")
@@ -79,15 +85,82 @@ def is_refusal(line: str, program: str) -> bool:
 
 
 def summed_up(steps: Sequence[Step], output: str, command: str) -> tuple[int, Status] | None:
-    """The one test run of a call (by place) and how it ended, by the line in which pytest sums up."""
-    runs = [n for n, step in enumerate(steps) if step.action in _PYTESTS and not step.inferred]
-    lines = [line for line in output[-_SUMMARY:].splitlines() if line.strip()]
-    if len(runs) != 1 or " passed" in command or " failed" in command:
+    """The one test run of a call (by place) and how it ended, by the lines in which its program sums up.
+
+    A failure is told by any such line; a success only where one line is about all tests.
+    """
+    runs = [n for n, step in enumerate(steps) if "test.run" in step.kinds and not step.inferred]
+    if len(runs) != 1 or any(word in command for word in _SUMMARIES):
         return None
-    counts = next((match["counts"] for line in reversed(lines) if (match := _SUMMED_UP.fullmatch(line.strip()))), "")
-    if "failed" in counts or "error" in counts:
-        return runs[0], "error"
-    return (runs[0], "ok") if "passed" in counts else None
+    reader = _READERS.get(steps[runs[0]].action)
+    status = reader(output[-_SUMMARY:], command) if reader is not None else None
+    return (runs[0], status) if status is not None else None
+
+
+_SUMMARIES = (" passed", " failed", "FAIL", "test result", "Ran ", "Tests:", "ERROR")
+
+
+def _pytest(output: str, command: str) -> Status | None:
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    counts = next((match["counts"] for line in reversed(lines) if (match := _SUMMED_UP.fullmatch(line))), "")
+    words = frozenset(re.findall(r"[a-z]+", counts))
+    if not words.isdisjoint(("failed", "error", "errors")) or any(line.startswith(_NOT_RUN) for line in lines):
+        return "error"
+    # Too little of the code may be covered, which is said elsewhere.
+    return (
+        "ok" if not words.isdisjoint(("passed", "skipped", "xfailed", "xpassed")) and "--cov" not in command else None
+    )
+
+
+def _unittest(output: str, command: str) -> Status | None:  # noqa: ARG001
+    match = _UNITTEST.search(output)
+    return None if match is None else "ok" if match["end"] == "OK" else "error"
+
+
+def _cargo(output: str, command: str) -> Status | None:  # noqa: ARG001
+    return "error" if any(map(_CARGO.fullmatch, output.splitlines())) else None
+
+
+def _go(output: str, command: str) -> Status | None:  # noqa: ARG001
+    return "error" if output.rstrip().rpartition("\n")[2] == "FAIL" else None
+
+
+def _suites(output: str, command: str) -> Status | None:  # noqa: ARG001
+    return "error" if any(map(_SUITES.fullmatch, output.splitlines())) else None
+
+
+_READERS: dict[str, Callable[[str, str], Status | None]] = {
+    **dict.fromkeys(("pytest", "py.test"), _pytest),
+    **dict.fromkeys(("jest", "vitest"), _suites),
+    "unittest": _unittest,
+    "cargo": _cargo,
+    "go": _go,
+}
+"""What is read of a program's summary of its tests."""
+
+_QUIETENS = frozenset({"exec", "exit", "set", "trap", "return"})
+"""What may end a shell early, or send what it prints elsewhere."""
+
+
+def unsaid(steps: Sequence[Step], output: str) -> set[int]:
+    """The programs (by place) that failed, for `echo` was to print a text if they did not: `pip … && echo done`.
+
+    With more than one before it, it is not told which of them failed, but for a `cd` that says so itself.
+    """
+    watched = [step for step in steps if step.after and (step.says or "").strip()]
+    if not watched or len(output) > _SUMMARY or "background" in output or "cd:" in output:
+        return set()
+    if any(step.action in _QUIETENS for step in steps):
+        return set()
+    shown = " ".join(output.split())
+    found: set[int] = set()
+    for step in watched:
+        said = " ".join((step.says or "").split())
+        earlier = [steps[n] for n in step.after[:-1]]
+        if "\\" in said or said in shown or any(each.action != "cd" or ">" in each.excerpt for each in earlier):
+            continue
+        found.add(step.after[-1])
+    return found
 
 
 def _written(step: Step) -> str | None:

@@ -57,6 +57,8 @@ class Options:
     """Finds out the options of a program that the catalogue does not know."""
     tools: dict[str, Tool] = field(default_factory=dict)
     """The tools that a project describes (`tools.named_tools`), beside the shipped ones."""
+    prompt: str | None = None
+    """What the user asked for: the first `user.message` of a run that does not begin with it."""
     allow_empty: bool = False
     """Whether a recording that tells nothing, or is mostly not understood, is taken for a run all the same."""
 
@@ -64,6 +66,8 @@ class Options:
         checked.count(self.kept, "kept")
         checked.flag(self.inferred, "inferred")
         checked.flag(self.allow_empty, "allow_empty")
+        if self.prompt is not None:
+            checked.text(self.prompt, "prompt")
         if not isinstance(self.tools, dict):
             raise TypeError(f"`tools` takes a dict of tools by name, not {checked.shown(self.tools)}")
 
@@ -551,6 +555,10 @@ def _statuses(found: _Issued, status: Status) -> list[Status]:
             statuses[tests[0]] = tests[1]
         told = failed(taken.steps, result.output, found.understood.command)
         broken = {n for n in told if statuses[n] == "unknown"}
+    if result.output is not None and not _goes_on_later(found) and not _is_cut_short(result):
+        from vigil_lang.abstraction.evidence import unsaid
+
+        broken |= {n for n in unsaid(taken.steps, result.output) if statuses[n] == "unknown"}
     if result.exit_code in (126, 127) and sum(owner is None for owner in taken.owners) == 1:
         broken.add(taken.owners.index(None))
     never = _NotStarted(broken, result)
@@ -560,10 +568,18 @@ def _statuses(found: _Issued, status: Status) -> list[Status]:
         elif owner is not None and never.holds(owner):
             statuses[place] = "error"
             never.places.add(place)
+        elif owner in broken and "package.install" in taken.steps[place].kinds:  # it ends as its program does
+            statuses[place] = "error"
     for place, step in enumerate(taken.steps):
         if statuses[place] == "error" and _reads_secrets(step) and not _is_refused(step, taken, result):
             statuses[place] = "unknown"
     return statuses
+
+
+def _goes_on_later(found: _Issued) -> bool:
+    """Whether what a call shows is not yet all that it does."""
+    args, _ = found.told or ({}, ())
+    return any("background" in name and values == ("true",) for name, values in args.items())
 
 
 def _reads_secrets(step: Step) -> bool:

@@ -52,6 +52,8 @@ class Step:
     """The line of the script, from 1, for a step that was read out of one."""
     content: str | None = None
     """The text it leaves in its one `path`, where that is known: a later step may run it."""
+    after: tuple[int, ...] = ()
+    """The places of the programs that certainly run before it, each only if those before it, and then this, succeed."""
     reads: str = ""
     """What it shows or hands on of its paths where its kinds do not tell: `files`, or `folders` with all below them."""
 
@@ -83,6 +85,8 @@ class Spawn:
     """The text it is given on its standard input, where that is known."""
     checked: bool = False
     """Whether the script does not go on where the command fails."""
+    scripts: tuple[str, ...] = ()
+    """The files it was read out of, as in the role `from_script`."""
 
 
 @dataclass(slots=True)

@@ -35,6 +35,8 @@ class Line:
     commands: Sequence[Command]
     places: list[int | None] = field(default_factory=list)
     printed: list[str | None] = field(default_factory=list)
+    fetched: set[int] = field(default_factory=set)
+    """The places of programs whose answers from other machines were seen to go into files."""
 
     def upstream(self, command: Command, taken: Taken) -> tuple[str, ...]:
         """The programs whose output a command reads, the nearest first; of a wrapper what it runs (`sudo env |`)."""
@@ -51,6 +53,35 @@ class Line:
         place = self.places[at] if at is not None and at < len(self.places) else None
         for source in taken.programs_of(place) if place is not None else ():
             taken.steps[source].roles.setdefault("piped_to", (program,))
+
+    def before(self, command: Command) -> tuple[int, ...]:
+        """The places of the programs that certainly run before a command, which runs only if they all succeed."""
+        places = [self.places[at] for at in command.after]
+        grouped = any(not each.words for each in self.commands)  # its output may go into a file with that of others
+        if not places or grouped or None in places or not self.commands[command.after[0]].certain:
+            return ()
+        return tuple(place for place in places if place is not None)
+
+    def fetches(self, command: Command, place: int, taken: Taken) -> None:
+        """Note with a program that asks another machine that the answer goes into a file: `curl -s URL | jq . > f`.
+
+        It may come through programs that only transform it.
+        """
+        kept = _kept(command, taken.steps[max(taken.programs_of(place))])
+        at: int | None = place
+        while kept and at is not None:
+            asks = next((n for n in taken.programs_of(at) if _asks(taken.steps[n])), None)
+            if asks is not None:
+                if asks in self.fetched or "target" not in taken.steps[asks].roles:  # `curl -o f URL` prints nothing
+                    _into_file(taken.steps[asks], kept)
+                    self.fetched.add(asks)
+                return
+            if not _PASSES_ON.issuperset(taken.steps[max(taken.programs_of(at))].kinds):
+                return
+            source = command.piped_from
+            if source is None or source >= len(self.places):
+                return
+            command, at = self.commands[source], self.places[source]
 
     def feeds(self, command: Command, stdin: str | None, taken: Taken) -> tuple[Word, ...]:
         """The words that a command is fed on standard input: what is printed, or patterns of what `find` finds."""
@@ -73,6 +104,34 @@ class Line:
                 return files.get(path) if path else None
         at = command.piped_from
         return self.printed[at] if at is not None and at < len(self.printed) else None
+
+
+_PASSES_ON = frozenset({"process.run", "data.process", "file.write", "file.append", "privilege.raise"})
+
+
+def _kept(command: Command, program: Step) -> tuple[str | None, ...]:
+    """The files that a program's output goes to, or its input where it is `tee`; None for one that cannot be told."""
+    targets = [r.target for r in command.redirects if r.op in _AWAY and r.fd in (None, 1) and r.target is not None]
+    found = [resolve(t.text, command.cwd) if t.known else None for t in targets if not _is_no_file(t)]
+    if program.action in ("tee", "sponge"):
+        found += [*program.roles.get("path", ()), *([None] if "path" in program.unresolved else [])]
+    return tuple(found)
+
+
+def _asks(step: Step) -> bool:
+    """Whether a program writes what another machine answers to its standard output."""
+    asks = not {"net.request", "review.read", "browser.open"}.isdisjoint(step.kinds)
+    by_address = "url" in step.roles or "url" in step.unresolved
+    return asks and by_address and step.roles.get("method") != ("HEAD",)
+
+
+def _into_file(step: Step, paths: tuple[str | None, ...]) -> None:
+    step.kinds = tuple(dict.fromkeys((*step.kinds, "net.download")))
+    known = tuple(path for path in paths if path is not None)
+    if known:
+        step.roles["target"] = tuple(dict.fromkeys((*step.roles.get("target", ()), *known)))
+    if len(known) < len(paths):
+        step.unresolved = tuple(dict.fromkeys((*step.unresolved, "target")))
 
 
 def found_by(step: Step) -> tuple[Word, ...]:

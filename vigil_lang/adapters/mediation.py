@@ -18,6 +18,7 @@ from uuid import uuid4
 from vigil_lang.gate.entering import Ended, Entering
 from vigil_lang.gate.state import StateError, state_path
 from vigil_lang.points.gates import gate_at
+from vigil_lang.points.own_files import guarding_files
 from vigil_lang.points.session import Session
 from vigil_lang.points.words import owed_text, told
 
@@ -108,7 +109,9 @@ class Mediation:
         self.gate = state
         self.run = options.get("run") or f"{host}-{uuid4()}"
         policies = tuple(map(_named, options.get("policies", ())))
-        entering = Entering(self.run, options.get("agent") or host, host, cwd, policies)
+        files = guarding_files(state.state, (each for each in policies if not each.startswith("std.")))
+        agent = options.get("agent") or host
+        entering = Entering(self.run, agent, host, cwd, policies, protected=files)
         self._wait = options.get("wait", 0.0)
         self._waiting = Session(state, entering, wait=self._wait)
         self._session = Session(state, entering)

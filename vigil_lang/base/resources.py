@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parents[1]
-_DOCS = ("codes", "policy-document.schema.json", "vigil.schema.json")
+_DOCS = ("codes", "corpus.schema.json", "policy-document.schema.json", "vigil.schema.json")
 
 
 def resource(*parts: str) -> Path:

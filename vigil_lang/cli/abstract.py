@@ -141,9 +141,9 @@ class _Job:
                     for found in stream_events(place, self._source, self._options, name):
                         if isinstance(found, Run):
                             self._tell_of(run, events)
-                            label = found.name or found.path.removeprefix(f"{name}#")
-                            wanted = not self._names or label in self._names
-                            self._runs.add(label)
+                            called = [each for each in self._names if found.is_called(each)]
+                            wanted = bool(called) or not self._names
+                            self._runs.update(called)
                             run, events = found if wanted else None, 0
                         if run is not None:
                             yield found
@@ -172,9 +172,9 @@ class _Job:
         troubles = 0
         for found in self._stream():
             if isinstance(found, Run):
-                dump_header(found, self._write)
+                dump_header(found, self._write, masked=self._on_screen)
             else:
-                dump_event(found, self._write)
+                dump_event(found, self._write, masked=self._on_screen)
                 troubles += bool(not_understood(found))
         if troubles:
             some = "1 call was" if troubles == 1 else f"{troubles} calls were"
@@ -202,7 +202,7 @@ class _Job:
                 batch.clear()
                 held = 0
         whole = merge(*seen, observe([*runs, Trace(tuple(batch))]))
-        self._write(signature_to_json(whole).encode())
+        self._write(signature_to_json(whole, masked=self._on_screen).encode())
 
     def explain(self, events: Sequence[str]) -> None:
         """Write for people how each call became its events."""
@@ -239,8 +239,13 @@ class _Job:
         for line in report(found):
             self._print(line)
 
+    @property
+    def _on_screen(self) -> bool:
+        """Whether the result is to be looked at; a file is there to be read by other verbs."""
+        return self._write == sys.stdout.buffer.write
+
     def _print(self, line: Any) -> None:
-        if self._write == sys.stdout.buffer.write:
+        if self._on_screen:
             console().print(line)
         else:
             self._write(str(line).encode() + b"\n")

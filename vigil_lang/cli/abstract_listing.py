@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from vigil_lang.abstraction.events import not_understood, unseen
+from vigil_lang.diagnostics.shorten import fit, middle
 from vigil_lang.diagnostics.visible import shown_path, visible
 from vigil_lang.trace import Run
 from vigil_lang.trace.event import MESSAGES
-from vigil_lang.verdict.calls import call_text, middle
+from vigil_lang.verdict.calls import call_text
 from vigil_lang.verdict.lines import is_step, message_text, step_text
 
 if TYPE_CHECKING:
@@ -77,5 +78,5 @@ def _site(event: Event) -> tuple[object, ...]:
 def _step(event: Event, width: int, times: int = 1) -> Text:
     """`e5.2  ok  git  git.push, net.upload  remote=origin  ‹git push origin›`, cut where it is too wide."""
     shown = Text.assemble(f"      {_id(event):<7} ", step_text(event, times))
-    shown.truncate(width, overflow="ellipsis")
+    fit(shown, width)
     return shown

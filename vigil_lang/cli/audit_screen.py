@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from vigil_lang.diagnostics.human import STYLES, hanging
+from vigil_lang.diagnostics.shorten import fit
 from vigil_lang.diagnostics.visible import shown_path, visible
 from vigil_lang.gate.log.export import sentence
 
@@ -49,7 +50,7 @@ def _line(seq: int, clock: str, entry: Mapping[str, Any], width: int) -> Text:
         line.append(f"{mode:<6}", _STYLES[mode])
         said = visible(agent) + said.removeprefix(mode)
     line.append(f" {said}" if mode is None else said)
-    line.truncate(width, overflow="ellipsis")
+    fit(line, width)
     return line
 
 

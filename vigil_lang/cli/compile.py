@@ -8,6 +8,7 @@ import click
 
 from vigil_lang.base.outputs import write_text
 from vigil_lang.cli.options import abstraction_options, config_option, run_options, settings_of
+from vigil_lang.cli.output import secrets_option
 
 
 @click.command("compile")
@@ -21,6 +22,7 @@ from vigil_lang.cli.options import abstraction_options, config_option, run_optio
 @run_options
 @config_option
 @click.option("-o", "--output", default="-", metavar="FILE", help="Where to write; standard output by default.")
+@secrets_option
 def command(
     policy: str,
     run: str | None,

@@ -13,6 +13,7 @@ from rich.text import Text
 from vigil_lang.base.files import real_path
 from vigil_lang.base.resources import resource
 from vigil_lang.cli.gate_screen import MODES
+from vigil_lang.diagnostics.shorten import fit
 from vigil_lang.gate.authority.chain import Limits
 from vigil_lang.gate.authority.grants import grant_condition
 from vigil_lang.gate.authority.issue import issue
@@ -58,7 +59,7 @@ def show_session(console: Console) -> None:
         for told in session.play():
             head = Text.assemble("  ", (f"{told.found:<9}", _STYLES[told.found]), f"{told.agent:<8}{told.tool:<13}")
             line = Text.assemble(head, told.says, (f": {told.why}" if told.why else "", "dim"))
-            line.truncate(console.width, overflow="ellipsis")
+            fit(line, console.width)
             console.print(line)
         console.print()
         console.print(f"  {session.audit()}")

@@ -21,6 +21,7 @@ def _lines(source: Source, text: str) -> Iterator[str]:
     from difflib import unified_diff
 
     from vigil_lang.cli.output import console
+    from vigil_lang.diagnostics.secrets import masked
     from vigil_lang.diagnostics.visible import shown_path
 
     name = shown_path(source.path)
@@ -29,7 +30,8 @@ def _lines(source: Source, text: str) -> Iterator[str]:
         styled = click.style(line.rstrip("\n"), bold=True) if at < 2 and colours else line.rstrip("\n")
         if at > 1 and line[0] in colours:
             styled = click.style(line.rstrip("\n"), fg=colours[line[0]])
-        yield f"{styled}\n" if line.endswith("\n") else f"{styled}\n\\ No newline at end of file\n"
+        ending = "" if line.endswith("\n") else "\\ No newline at end of file\n"
+        yield f"{masked(styled)}\n{ending}"
 
 
 def _cut(text: str) -> list[str]:

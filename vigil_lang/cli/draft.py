@@ -150,14 +150,14 @@ def _draft(clauses: Clauses, recordings: Sequence[str], name: str, options: Opti
 
 def _show_prompt(task: Task, options: Options) -> int:
     """Write what would be sent to the model before its first reply, for people: nothing in it acts on a terminal."""
-    from vigil_lang.diagnostics.visible import visible
+    from vigil_lang.diagnostics.visible import visible_lines
     from vigil_lang.draft import schema
     from vigil_lang.draft.drafting import questions
     from vigil_lang.draft.prompting import prompt
 
     asked = questions(task.clauses, task.plan)
     shown = prompt.shown(prompt.about(task.vocabulary), asked, schema.for_model())
-    write_text(options.output or "-", "\n".join(map(visible, shown.split("\n"))))
+    write_text(options.output or "-", visible_lines(shown))
     return CLEAN
 
 

@@ -10,9 +10,9 @@ from rich.text import Text
 
 from vigil_lang.cli.exit_codes import CLEAN
 from vigil_lang.cli.output import console
+from vigil_lang.diagnostics.shorten import middle
 from vigil_lang.diagnostics.visible import safe_json, shown_path, visible
 from vigil_lang.draft.store import every
-from vigil_lang.verdict.calls import middle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

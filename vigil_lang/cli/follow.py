@@ -16,6 +16,7 @@ from vigil_lang.cli.exit_codes import BAD_INPUT, CLEAN, FINDINGS
 from vigil_lang.cli.judging import Strictness, hardly_read
 from vigil_lang.cli.output import Format, console, for_log, show_errors, width
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
+from vigil_lang.diagnostics.secrets import masked_value
 from vigil_lang.diagnostics.visible import safe_json, safe_json_text, shown_path, visible
 from vigil_lang.engines.explanation import Wording, required
 from vigil_lang.engines.interface import Outcome, Rule, Violation
@@ -373,7 +374,7 @@ class _Output:
     def _line(self, kind: str, about: str, line: dict[str, Any]) -> None:
         """A line as JSON: what it is about, and what it says."""
         self.unsent = True
-        text = safe_json_text(encode(line).decode())
+        text = safe_json_text(encode(masked_value(line)).decode())
         self._target.write(f'{{"schema":"vigil.follow/1","kind":"{kind}",{about},{text[1:]}\n')
 
     def _told(self, sign: str, path: str, statement: Statement, event: str, message: str, notes: list[str]) -> None:

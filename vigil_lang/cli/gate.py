@@ -16,6 +16,7 @@ from vigil_lang.cli.gate_rotate_key import rotate_key, rotate_secret
 from vigil_lang.cli.gate_serve import serve
 from vigil_lang.cli.gate_signal import signal
 from vigil_lang.cli.output import console, output_options
+from vigil_lang.diagnostics.secrets import masked_value
 from vigil_lang.diagnostics.visible import visible
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def decide(file: str, state: str | None, explain: bool, format: str) -> int:  # 
                 led = Led(live.settled(), live.policies)
         show_answer(answer, f"{request.tool} of {request.agent} in the run {request.run}", console(), led)
     else:
-        click.echo(json.dumps(answer.to_json(), ensure_ascii=True))
+        click.echo(json.dumps(masked_value(answer.to_json()), ensure_ascii=True))
     return BROKEN_TOOL if answer.is_fault else CLEAN if answer.decision.mode == "pass" else FINDINGS
 
 
@@ -228,7 +229,7 @@ def status(state: str | None, format: str) -> None:  # noqa: A002
 
     found = status_of(opened(state))
     if format == "json":
-        click.echo(json.dumps(found, ensure_ascii=True))
+        click.echo(json.dumps(masked_value(found), ensure_ascii=True))
     else:
         show_status(found, console())
 

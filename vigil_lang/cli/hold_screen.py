@@ -9,6 +9,7 @@ from rich.cells import chop_cells
 from rich.text import Text
 
 from vigil_lang.diagnostics.human import STYLES, hanging
+from vigil_lang.diagnostics.secrets import masked_value
 from vigil_lang.diagnostics.visible import shown_path, visible
 from vigil_lang.gate.confirmation import reason_key
 from vigil_lang.gate.hold_words import (
@@ -87,7 +88,7 @@ def show_hold(hold: Hold, action: object, at: int, uses: int, console: Console) 
         given = action if isinstance(action, dict) else {}
         _text(console, str(given.get("tool") or "steps"), "bold")
         shown = given.get("input") if "input" in given else given.get("events", action)
-        for line in json.dumps(shown, indent=2, ensure_ascii=False).split("\n"):
+        for line in json.dumps(masked_value(shown), indent=2, ensure_ascii=False).split("\n"):
             _exactly(console, line)
 
     _title(console, "Why it is held")

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from vigil_lang.points.install.hosts import Host
+    from vigil_lang.points.install.places import Place
+    from vigil_lang.points.install.settings_file import Change
 
 
 @click.command("init")
@@ -33,21 +35,38 @@ def command(names: tuple[str, ...], project: bool, state: str | None, undo: bool
     """
     from vigil_lang.gate.state import state_path
     from vigil_lang.points.install.hosts import HOSTS as KNOWN
+    from vigil_lang.points.install.places import place
     from vigil_lang.points.install.starter import hosts_here
 
     here, folder = Path.cwd(), state_path(state).absolute()
     hosts = [KNOWN[name] for name in names] or hosts_here(here, os.environ)
+    places = [place(host, "project" if project else "user", here, os.environ) for host in hosts]
+    for each in places:
+        _change(each, folder, undo=undo, dry_run=True)  # what cannot be done is said before anything is
     if undo:
-        _undo(here, folder, hosts, project=project, dry_run=dry_run)
+        _undo(here, folder, places, dry_run=dry_run)
         return CLEAN
     _write_starter(here, dry_run=dry_run)
     _make_state(folder, here, dry_run=dry_run)
-    _register(here, folder, hosts, project=project, dry_run=dry_run)
+    _register(folder, places, dry_run=dry_run)
     if dry_run:
         click.echo("\nNothing was done (--dry-run).")
     else:
-        _tutorial(hosts, state)
+        _tutorial(hosts, state, project=project)
     return CLEAN
+
+
+def _change(place: Place, folder: Path, *, undo: bool, dry_run: bool) -> Change:
+    """What becomes of a host's settings.
+
+    Raises:
+        StateFault: they cannot be read or written.
+    """
+    from vigil_lang.points.install.registration import registration
+
+    if undo:
+        return uninstall_at(place, folder, dry_run=dry_run)
+    return install_at(place, registration(place.host, folder), folder, dry_run=dry_run)
 
 
 def _say(done: str, what: str, why: str = "") -> None:
@@ -94,27 +113,20 @@ def _make_state(folder: Path, here: Path, *, dry_run: bool) -> None:
     _say("kept" if there else "made", _short(folder), what)
 
 
-def _register(here: Path, folder: Path, hosts: Sequence[Host], *, project: bool, dry_run: bool) -> None:
-    from vigil_lang.points.install.places import place
-    from vigil_lang.points.install.registration import registration
-
-    for host in hosts:
-        found = place(host, "project" if project else "user", here, os.environ)
-        change = install_at(found, registration(host, folder), folder, dry_run=dry_run)
-        _say("hooked" if change.is_needed else "kept", host.title, _short(found.path))
-    if not hosts:
-        _say("hooked", "nothing", f"no host is here; `--host NAME` names one of {', '.join(HOSTS)}")
+def _register(folder: Path, places: Sequence[Place], *, dry_run: bool) -> None:
+    for each in places:
+        change = _change(each, folder, undo=False, dry_run=dry_run)
+        _say("hooked" if change.is_needed else "kept", each.host.title, _short(each.path))
+    if not places:
+        _say("hooked", "nothing", "no host was found here")
 
 
-def _undo(here: Path, folder: Path, hosts: Sequence[Host], *, project: bool, dry_run: bool) -> None:
-    from vigil_lang.points.install.places import place
+def _undo(here: Path, folder: Path, places: Sequence[Place], *, dry_run: bool) -> None:
     from vigil_lang.points.install.starter import STARTER
 
-    for host in hosts:
-        found = place(host, "project" if project else "user", here, os.environ)
-        change = uninstall_at(found, folder, dry_run=dry_run)
-        if change.is_needed:
-            _say("unhooked", host.title, _short(found.path))
+    for each in places:
+        if _change(each, folder, undo=True, dry_run=dry_run).is_needed:
+            _say("unhooked", each.host.title, _short(each.path))
     for name, text in STARTER.items():
         path = here / name
         if path.is_symlink() or not path.is_file():
@@ -133,13 +145,24 @@ def _undo(here: Path, folder: Path, hosts: Sequence[Host], *, project: bool, dry
         click.echo("\nNothing was done (--dry-run).")
 
 
-def _tutorial(hosts: Sequence[Host], state: str | None) -> None:
+def _tutorial(hosts: Sequence[Host], state: str | None, *, project: bool) -> None:
     where = f" --state {as_argument(state)}" if state else ""
-    agent = hosts[0].title if hosts else "your agent"
+    if not hosts:
+        click.echo(f"""
+Nothing asks Vigil yet. Register the hook with the host of your agent:
+  vigil init --host NAME{where}
+NAME is one of {", ".join(HOSTS)}.
+
+Undo it all:                        vigil init --undo{where}""")
+        return
+    if not project:
+        click.echo("""
+Your own settings count in every folder: calls are decided there, too, by the
+policies of that folder. `vigil init --project` registers in this folder alone.""")
     click.echo(f"""
 Try it
-  1. Start {agent} in this folder, and ask it: "Run git push."
-     The call is held. The agent is told so, and that a person has to confirm it.
+  1. Start {hosts[0].title} in this folder, and ask it: "Run git push."
+     It is held. The agent is told so, and that a person has to confirm it.
   2. What waits for you:            vigil hold list{where}
      Confirm or deny it:            vigil hold approve ID{where}   vigil hold deny ID{where}
      Ask the agent to try again.
@@ -151,11 +174,13 @@ Go on
   Change policies/agent.vgl, then:  vigil lint
   Where the hook stands:            vigil hook status
 
-Undo it all:                        vigil init --undo{where}""")
+Undo it all:                        vigil init --undo{" --project" if project else ""}{where}""")
     if any(host.name == "codex" for host in hosts):
         click.echo("\nCodex runs a new hook once you trusted it: `/hooks` in Codex.")
 
 
 def _short(path: Path) -> str:
-    home = Path.home()
+    here, home = Path.cwd(), Path.home()
+    if path.is_relative_to(here):
+        return str(path.relative_to(here))
     return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)

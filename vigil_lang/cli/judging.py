@@ -144,6 +144,7 @@ def judge_all(
                 with progress.aside():
                     show_errors(error.diagnostics)
                 writer.broken(error.diagnostics)
+    writer.settle()
     return tally
 
 

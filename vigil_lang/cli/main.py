@@ -14,6 +14,7 @@ import click
 
 from vigil_lang.base.inputs import remembered
 from vigil_lang.cli.exit_codes import BAD_INPUT, BROKEN_TOOL, CLEAN
+from vigil_lang.diagnostics.secrets import one_output
 from vigil_lang.version import __version__
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ VERBS = {
     "completion": "Print a completion script for bash, zsh or fish.",
     "demo": "Judge the shipped example runs.",
     "draft": "Draft a policy from documents, with a language model or without one.",
+    "eval": "Hold policies against labelled runs: precision, recall, F1 and more.",
     "explain": "Explain a diagnostic code.",
     "fmt": "Format policies.",
     "gate": "Decide about actions before they take effect: pass, hold or block.",
@@ -119,7 +121,7 @@ def run(args: list[str] | None = None) -> int:
     _prepare_streams()
     given = sys.argv[1:] if args is None else args
     try:
-        with remembered():
+        with remembered(), one_output():
             result = group.main(args=args, prog_name="vigil", standalone_mode=False)
         sys.stdout.flush()
     except click.ClickException as error:
@@ -172,13 +174,13 @@ def _prepare_streams() -> None:
 def _show(error: click.ClickException, given: Sequence[str]) -> None:
     """A message of click's, with what it quotes from the command line made fit for a terminal and a log."""
     from vigil_lang.cli.output import for_log
-    from vigil_lang.diagnostics.visible import visible
+    from vigil_lang.diagnostics.visible import visible, visible_lines
 
     message = error.message
     quoted = {part for argument in given for part in (argument, *argument.split("=")) if "\n" in part}
     for part in sorted(quoted, key=len, reverse=True):
         message = message.replace(part, visible(part))
-    error.message = "\n".join(map(visible, message.split("\n")))  # type: ignore[misc]
+    error.message = visible_lines(message)  # type: ignore[misc]
     with suppress(OSError):
         error.show(for_log(sys.stderr))
 

@@ -87,7 +87,6 @@ def proxy(
         agent or "mcp",
         run_name,
         tuple(map(_policy, policies)),
-        (),
         wait,
         observe,
         _confirming(key_file, gate),
@@ -368,6 +367,7 @@ def wrap(
     from vigil_lang.points.install.settings_file import Change, Kept, read
     from vigil_lang.points.mcp.wrap import NotWrapped, unwrap
     from vigil_lang.points.mcp.wrap import wrap as wrapped
+    from vigil_lang.points.own_files import MCP
 
     options = [word for each in policies for word in ("--policy", _policy(each))]
     options += [
@@ -377,8 +377,9 @@ def wrap(
         for word in (name, value)
     ]
     options += ["--observe"] if observe else []
-    options += ["--state", str(Path(state).absolute())] if state else []
-    path, own = Path(config).absolute(), state_path(state) / "mcp"
+    named = state or os.environ.get("VIGIL_STATE")  # the client may start the proxy with another environment
+    options += ["--state", str(Path(named).absolute())] if named else []
+    path, own = Path(config).absolute(), state_path(state) / MCP
     try:
         text = read(path)
         if text is None:

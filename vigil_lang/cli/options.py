@@ -97,12 +97,17 @@ allow_empty_option = click.option(
 
 
 def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds `--from`, `--skills`, `--no-inferred`, `--keep-output`, `--probe` and `--allow-empty`."""
+    """Adds `--from`, `--skills`, `--prompt`, `--no-inferred`, `--keep-output`, `--probe` and `--allow-empty`."""
     for option in reversed(
         (
             click.option("--from", "source", metavar="FORMAT", help="The format of the runs, if it is not recognised."),
             click.option(
                 "--skills", metavar="FOLDER", help="The folder of the skills whose scripts the runs call by path."
+            ),
+            click.option(
+                "--prompt",
+                metavar="FILE",
+                help="What the user asked for: the first `user.message` where a run lacks it.",
             ),
             click.option("--no-inferred", is_flag=True, help="Leave out the steps that are inferred from scripts."),
             click.option(
@@ -127,6 +132,7 @@ def abstraction_options(
     no_inferred: bool = False,
     keep_output: int | None = None,
     probe: bool = False,
+    prompt: str | None = None,
     allow_empty: bool = False,
     tools: dict[str, Tool] | None = None,
 ) -> Options:
@@ -134,10 +140,12 @@ def abstraction_options(
 
     Raises:
         click.UsageError: --skills names no folder.
+        InputError: the file of the prompt cannot be read, or is no text.
     """
     from vigil_lang.abstraction.bounded_output import KEPT
     from vigil_lang.abstraction.files import KnownFiles
     from vigil_lang.abstraction.run import Options
+    from vigil_lang.base.files import read_source
 
     shipped: Path | None = None
     if skills is not None:
@@ -154,6 +162,7 @@ def abstraction_options(
         inferred=not no_inferred,
         files=lambda: KnownFiles(shipped),
         probe=learn,
+        prompt=read_source(prompt).text.strip() or None if prompt is not None else None,
         allow_empty=allow_empty,
         tools=tools or {},
     )

@@ -198,15 +198,31 @@ def _set_color(ctx: click.Context, param: click.Parameter, value: str) -> None: 
         ctx.find_root().color = value == "always"
 
 
+def _set_secrets(ctx: click.Context, param: click.Parameter, value: bool) -> None:  # noqa: ARG001 - click's
+    if value and not ctx.resilient_parsing:
+        from vigil_lang.diagnostics.secrets import show_secrets
+
+        show_secrets()
+
+
 def _set_format(ctx: click.Context, param: click.Parameter, value: str) -> str:  # noqa: ARG001 - click's signature
     ctx.find_root().meta[_FORMAT] = value
     return value
 
 
+def secrets_option(command: Any) -> Any:
+    """`--show-secrets`, for verbs that show what stands in runs, policies or requests."""
+    return click.option(
+        "--show-secrets", is_flag=True, expose_value=False, callback=_set_secrets,
+        help="Show texts that look like secrets; they are masked by default.",
+    )(command)  # fmt: skip
+
+
 def output_options(*formats: str) -> Callable[[Any], Any]:
-    """`--format` with the given choices, the first being the default, and `--color`."""
+    """`--format` with the given choices, the first being the default, `--color` and `--show-secrets`."""
 
     def add(command: Any) -> Any:
+        command = secrets_option(command)
         command = click.option(
             "--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True,
             expose_value=False, callback=_set_color, help="When to use colours; NO_COLOR is respected.",

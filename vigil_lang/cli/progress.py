@@ -27,7 +27,7 @@ class Steps:
         if self._bar is None:
             yield from self._items
             return
-        from vigil_lang.verdict.calls import middle
+        from vigil_lang.diagnostics.shorten import middle
 
         task = self._bar.add_task("", total=len(self._items))
         for item in self._items:

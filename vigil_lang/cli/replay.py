@@ -206,7 +206,7 @@ class Work:
         refused: list[Diagnostic] = []
         disagrees, certifier = self._certifier()
         try:
-            for survey, records in load_records(path, format=self.task.source):
+            for survey, records in load_records(path, format=self.task.source, options=self.options):
 
                 def under(monitor: PolicyMonitor, certifier: Certifier | None) -> Replayed:
                     return replay(

@@ -9,11 +9,12 @@ from rich.text import Text
 
 from vigil_lang.cli.gate_screen import MODES, witnesses
 from vigil_lang.diagnostics.human import STYLES, hanging
+from vigil_lang.diagnostics.shorten import fit, middle
 from vigil_lang.diagnostics.visible import as_argument, visible
 from vigil_lang.gate.following import is_made
 from vigil_lang.gate.hold_words import seconds_text
 from vigil_lang.trace import Event
-from vigil_lang.verdict.calls import call_text, middle
+from vigil_lang.verdict.calls import call_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -46,11 +47,11 @@ def runs_lines(found: Sequence[Seen], at: int, width: int) -> Iterator[Text]:
         yield head
         verdict = "satisfied so far" if each.standing == "satisfied" and each.state != "ended" else each.standing
         line = Text.assemble(("        ", ""), (verdict, _STANDINGS[each.standing]), f"  {_counts(each)}")
-        line.truncate(width, overflow="ellipsis")
+        fit(line, width)
         yield line
         for text in _told(each):
             detail = Text(f"        {text}")
-            detail.truncate(width, overflow="ellipsis")
+            fit(detail, width)
             yield detail
 
 
@@ -165,7 +166,7 @@ def _entry(entry: Entry, ending: str, width: int) -> Text:
             why = f"  {', '.join(map(visible, names[:3]))}" if names else ""
             room = width - line.cell_len - len(ending) - len(why)
             line.append_text(_call(entry, max(room, 16))).append(why, "bold").append(ending, "dim")
-    line.truncate(width, overflow="ellipsis")
+    fit(line, width)
     return line
 
 

@@ -56,7 +56,7 @@ def command(
     elif format == "json":
         from vigil_lang.diagnostics.visible import safe_json_text
 
-        click.echo(safe_json_text(signature_to_json(found)), nl=False)
+        click.echo(safe_json_text(signature_to_json(found, masked=True)), nl=False)
     else:
         screen = console()
         for line in _table(found, len(paths), screen.width):
@@ -78,7 +78,7 @@ def _table(signature: Signature, sources: int, width: int) -> Iterator[Text]:
     from rich.cells import cell_len
     from rich.text import Text
 
-    from vigil_lang.verdict.calls import middle
+    from vigil_lang.diagnostics.shorten import middle
 
     where = f"{sources} source{'s' * (sources != 1)}"
     actions = len(signature.actions)
@@ -118,7 +118,7 @@ def _values(argument: Argument) -> tuple[str, ...]:
 
 def _fitted(values: tuple[str, ...], room: int) -> str:
     """As many values as there is room for, and how many more there are."""
-    from vigil_lang.verdict.calls import middle
+    from vigil_lang.diagnostics.shorten import middle
 
     shown: list[str] = []
     for n, value in enumerate(values):

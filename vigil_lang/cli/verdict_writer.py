@@ -20,6 +20,8 @@ class Writer:
         self._target = target
         self._format = format
         self._collected = None
+        self._clean: list[Verdict] = []
+        """Of the format for people, the runs since the last unsafe one that are safe: many are told in one line."""
         if format in REPORTS:
             from vigil_lang.report.verdicts import Verdicts
 
@@ -40,8 +42,20 @@ class Writer:
         if self._collected is not None:
             self._collected.add(verdict)
             self._collected.remark(remarks)
+        elif self._format == "human" and not alone and verdict.safe:
+            self._clean.append(verdict)
         else:
+            self.settle()
             self._write(verdict, alone=alone)
+            self._target.flush()
+
+    def settle(self) -> None:
+        """Write what is held back: no more verdicts come, or something else is said."""
+        if self._clean:
+            from vigil_lang.verdict.human import print_clean
+
+            print_clean(self._clean, console(self._target))
+            self._clean.clear()
             self._target.flush()
 
     def broken(self, findings: Sequence[Diagnostic]) -> None:
@@ -66,10 +80,12 @@ class Writer:
 
             print_verdict(verdict, console(self._target), alone=alone)
         elif self._format == "concise":
+            from vigil_lang.report.recording import event_lines
             from vigil_lang.verdict.concise import lines
 
             stream = for_log(self._target)
-            for line in lines(verdict):
+            places = event_lines(verdict.trace, {offence.index for _, offence in verdict.offences()})
+            for line in lines(verdict, places):
                 print(line, file=stream)
         else:
             from vigil_lang.diagnostics.visible import safe_json

@@ -25,7 +25,7 @@ from vigil_lang.diagnostics import InputError
 from vigil_lang.project.paths import split
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
 
     from vigil_lang.trace import Trace
 
@@ -38,6 +38,7 @@ FOLLOWED: Final[tuple[Format, ...]] = ("human", "concise", "json", "json-lines")
 @click.argument("paths", metavar="POLICY... RUN...", nargs=-1, required=True, shell_complete=complete)
 @params_options
 @click.option("--statement", "names", multiple=True, metavar="NAME", help="Judge by this statement only (repeatable).")
+@click.option("--run", "only", multiple=True, metavar="NAME|N", help="Only this run of the recordings (repeatable).")
 @click.option("--follow", is_flag=True, help="Judge one run while it is recorded: a file that grows, or a pipe.")
 @click.option(
     "--idle-timeout",
@@ -63,6 +64,7 @@ def command(
     settings: tuple[str, ...],
     params: str | None,
     names: tuple[str, ...],
+    only: tuple[str, ...],
     follow: bool,
     idle: float | None,
     certify: Literal["none", "violations", "all"] | None,
@@ -91,6 +93,8 @@ def command(
     if not policy_args or not runs:
         missing, kept = ("policy", "run") if not policy_args else ("run", "policy")
         raise click.UsageError(f"There is no {missing} beside the {kept}: vigil verify rules.vgl run.jsonl")
+    if follow and only:
+        raise click.UsageError("--follow judges every run of what it follows: leave out --run.")
     if follow and len(runs) > 1:
         raise click.UsageError(f"--follow takes one run, not {len(runs)}.")
     values = {**project.params, **read_params(settings, params)}
@@ -109,11 +113,13 @@ def command(
         policies = selected(policies, names)
         observe = format == "human" and not no_check
         options = abstraction_options(tools=project.known_tools, **how)
+        chosen = Chosen(only)
 
         def traces_of(path: str) -> Iterable[Trace]:
             from vigil_lang.runs import load_traces
 
-            return load_traces(path, format=source, options=options)
+            traces = load_traces(path, format=source, options=options)
+            return chosen(traces) if only else traces
 
         strictness = Strictness(
             strict=strict or project.verify.strict,
@@ -138,6 +144,8 @@ def command(
         tally = judge_all(policies, runs, traces_of, writer, strictness, observe=observe)
         if format == "human":
             conclude(tally, policies, runs, target)
+        if chosen.missing and not tally.broken:
+            raise click.UsageError(chosen.missing)
         if tally.broken and not writer.at_the_end:
             give_up(output)
         failed = bool(tally.failed) or not tally.violated.isdisjoint(reached)
@@ -153,3 +161,34 @@ def _check_options(output: str, format: Format, idle: float | None, certify: str
         raise click.UsageError("--follow writes to standard output: redirect it instead of --output.")
     if follow and format not in FOLLOWED:
         raise click.UsageError(f"--follow writes {', '.join(FOLLOWED)}, not {format}: that format is one document.")
+
+
+class Chosen:
+    """The runs that `--run` asks for: by label, by name, or by number where no run of the recording is called so."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = names
+        self._found: set[str] = set()
+
+    def __call__(self, traces: Iterable[Trace]) -> Iterator[Trace]:
+        """Those of one recording."""
+        called: set[str] = set()
+        numbered: list[tuple[str, Trace]] = []
+        for number, trace in enumerate(traces, 1):
+            mine = {name for name in self._names if trace.run.is_called(name)}
+            called |= mine
+            if mine:
+                yield trace
+            elif str(number) in self._names:
+                numbered.append((str(number), trace))
+        for name, trace in numbered:
+            if name not in called:
+                called.add(name)
+                yield trace
+        self._found |= called
+
+    @property
+    def missing(self) -> str | None:
+        """The message that there is no such run as was asked for."""
+        lacking = next((name for name in self._names if name not in self._found), None)
+        return None if lacking is None else f"--run: no recording has a run '{lacking}'."

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from vigil_lang.diagnostics.codes import CODES, Severity
+from vigil_lang.diagnostics.secrets import hides
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -77,6 +78,11 @@ class Fix:
     title: str
     edits: tuple[Edit, ...]
     safe: bool = False
+
+    @property
+    def hides(self) -> bool:
+        """Whether a secret in an edit would be masked: what was shown of it must then not be applied."""
+        return any(hides(edit.text) for edit in self.edits)
 
 
 @dataclass(frozen=True, slots=True)

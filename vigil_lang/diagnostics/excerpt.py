@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from vigil_lang.diagnostics.visible import visible
+from vigil_lang.diagnostics.secrets import tags
+from vigil_lang.diagnostics.visible import escaped
 
 if TYPE_CHECKING:
     from vigil_lang.diagnostics.diagnostic import Source, Span
@@ -73,11 +74,12 @@ def fit(line: str, start: int, end: int, room: int) -> tuple[str, int, int]:
     begin, stop = max(0, start - room), min(len(line), max(end, start + 1) + room, start + 2 * room)
     piece = line[begin:stop]
     low, high = start - begin, min(end, stop) - begin
-    if piece.isascii() and piece.isprintable():
-        parts, sizes = list(piece), [1] * len(piece)
-    else:
-        parts = [TAB if char == "\t" else visible(char) for char in piece]
-        sizes = [cells(part) for part in parts]
+    parts = list(piece) if piece.isascii() and piece.isprintable() else [_shown(char) for char in piece]
+    for first, last, tag in tags(line):  # a secret is shown where it begins, and takes no room after it
+        if first < stop and last > begin:
+            hidden = range(max(first - begin, 0), min(last, stop) - begin)
+            parts[hidden.start : hidden.stop] = [tag, *[""] * (len(hidden) - 1)]
+    sizes = [cells(part) for part in parts]
     left, right = 0, len(parts)
     if begin > 0 or stop < len(line) or sum(sizes) > room:
         left, right = _window(sizes, low, high, room - 2)
@@ -86,6 +88,10 @@ def fit(line: str, start: int, end: int, room: int) -> tuple[str, int, int]:
     marked = "".join(parts[low:high])
     tail = "".join(parts[high:right]) + ("…" if begin + right < len(line) else "")
     return head + marked + tail, cells(head), max(1, cells(head + marked) - cells(head))
+
+
+def _shown(char: str) -> str:
+    return TAB if char == "\t" else escaped(char)
 
 
 def _window(sizes: list[int], low: int, high: int, room: int) -> tuple[int, int]:

@@ -39,7 +39,7 @@ def to_json(found: Diagnostic) -> dict[str, Any]:
         "help": found.help,
         "file": found.source.path,
         **_range(found.source, found.span),
-        "fix": _fix(found.source, found.fix) if found.fix else None,
+        "fix": _fix(found.source, found.fix) if found.fix and not found.fix.hides else None,
     }
 
 

@@ -1,4 +1,5 @@
-"""Untrusted text made fit for a terminal: what would act on it, hide or reorder text is written out instead."""
+"""Untrusted text made fit to be shown: secrets are masked, and what would act on a terminal, hide or reorder text is
+written out instead. All that verbs, reports, screens and pages show goes through here."""
 
 from __future__ import annotations
 
@@ -6,6 +7,8 @@ import os
 import re
 import sys
 from typing import TYPE_CHECKING
+
+from vigil_lang.diagnostics.secrets import masked, masked_value, may_have
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,13 +34,23 @@ _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def visible(text: str) -> str:
-    """The text on one line, with control characters as `\\n`, `\\x1b` and `\\u{202e}`."""
+    """The text on one line, with secrets masked and control characters as `\\n`, `\\x1b` and `\\u{202e}`."""
+    return escaped(masked(text))
+
+
+def visible_lines(text: str) -> str:
+    """A text as `visible` has it, in its lines."""
+    return "\n".join(map(escaped, masked(text).split("\n")))
+
+
+def escaped(text: str) -> str:
+    """A text that is masked, on one line, with control characters as `\\n`, `\\x1b` and `\\u{202e}`."""
     return text if text.isascii() and text.isprintable() else _UNSAFE.sub(_escape, text)
 
 
 def pieces(text: str) -> Iterator[tuple[str, bool]]:
     """The text as `visible` has it, in pieces: each with whether it stands for hidden characters."""
-    at = 0
+    text, at = masked(text), 0
     for match in _UNSAFE_RUN.finditer(text):
         if match.start() > at:
             yield text[at : match.start()], False
@@ -56,10 +69,13 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def safe_json(value: object) -> str:
-    """JSON on one line that a terminal can show; it reads back as the same value."""
+    """JSON on one line that a terminal can show; it reads back as the same value, but for secrets, which are masked."""
     import json
 
-    return safe_json_text(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    if may_have(text):
+        text = json.dumps(masked_value(value), ensure_ascii=False, separators=(",", ":"))
+    return safe_json_text(text)
 
 
 def safe_json_text(text: str, encoding: str | None = None) -> str:

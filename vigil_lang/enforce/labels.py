@@ -34,7 +34,7 @@ class Labels:
             lines = Lines(stream, name)
             for line in lines:
                 run, label = line.get("run"), line.get("label")
-                if not isinstance(run, str) or not (parts := _parts(run)):
+                if not isinstance(run, str) or not (parts := components(run)):
                     raise lines.fault("`run` must be a text that names a run", "run")
                 if not isinstance(label, str) or label not in _LABELS:
                     raise lines.fault(f"`label` must be `benign` or `harmful`, not {checked.shown(label)}", "label")
@@ -45,12 +45,7 @@ class Labels:
 
     def of(self, path: str) -> Label | None:
         """The label of a run, None where the file has none for it."""
-        parts = _parts(path)
-        found: set[tuple[str, ...]] = set()
-        for end in range(1, len(parts) + 1):
-            for start in range(max(0, end - self._longest), end):
-                named = parts[start:end]
-                found |= {named, (*named[:-1], named[-1].rpartition(".")[0])} & self._labels.keys()
+        found = names_of(path, self._longest) & self._labels.keys()
         self._used |= found
         labels = {self._labels[named] for named in found}
         return "harmful" if "harmful" in labels else "benign" if labels else None
@@ -61,5 +56,17 @@ class Labels:
         return len(self._labels) - len(self._used)
 
 
-def _parts(path: str) -> tuple[str, ...]:
+def components(path: str) -> tuple[str, ...]:
+    """The components of a run's path, or of a part of one; a `#` begins the name of a run in a recording of several."""
     return tuple(part for part in _PARTS.split(path) if part not in ("", "."))
+
+
+def names_of(path: str, longest: int) -> set[tuple[str, ...]]:
+    """All that names a run: parts of its path of at most so many components, the last as it is or without extension."""
+    parts = components(path)
+    found: set[tuple[str, ...]] = set()
+    for end in range(1, len(parts) + 1):
+        for start in range(max(0, end - longest), end):
+            named = parts[start:end]
+            found |= {named, (*named[:-1], named[-1].rpartition(".")[0])}
+    return found

@@ -253,6 +253,7 @@ class Wording:
         self._form = statement.preset
         self._body = quoted(statement.body) if self._form is None else ""
         theta = statement.requirement.theta
+        self._missing = None if self._form else _missing(statement, theta)
         self._parts: dict[str, str] = {}
         self._summed: core.Reads | None = None
         self._between: tuple[Check, Check] | None = None
@@ -308,13 +309,31 @@ class Wording:
         """What is missing or forbidden; `forbidden` are the ids of the events that met what `until` forbids."""
         where = _where(binding)
         if self._form is None:
-            return f"{self._body} does not hold here{where}"
+            return f"{self._missing or f'{self._body} does not hold here'}{where}"
         summed = self._summed
         if summed is not None and event is not None and all(number(t) is None for t in texts(summed, event)):
             return f"{quoted(named(summed))} is no number{where}, so the total is not known"
         met = f"`{forbidden[0]}` " if forbidden else ""
         met += f"and {len(forbidden) - 1} more met " if forbidden[1:] else "met " if forbidden else ""
         return self._form.offence.format(**self._parts, where=where, event=met)
+
+
+def _missing(statement: Statement, theta: core.Theta) -> str | None:
+    """What it means that a formula of `always` fails, where that is the lack or the presence of one condition."""
+    match theta:
+        case core.Implies(_, right):
+            return _missing(statement, right)
+        case core.Earlier(core.Holds() as holds, bound) | core.Later(core.Holds() as holds, bound):
+            side = "earlier" if isinstance(theta, core.Earlier) else "later"
+            near = "" if bound is None else f" within {span_of(bound)}"
+            return f"nothing {side} met {quoted(statement.label(holds))}{near}"
+        case core.Not(core.Earlier(core.Holds() as holds, None)):
+            return f"something earlier met {quoted(statement.label(holds))}"
+        case core.Not(core.Later(core.Holds() as holds, None)):
+            return f"something later met {quoted(statement.label(holds))}"
+        case core.Not(core.Holds() as holds):
+            return f"{quoted(statement.label(holds))} must not happen here"
+    return None
 
 
 def bound_in_words(theta: core.Theta) -> str:

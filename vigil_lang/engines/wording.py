@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from vigil_lang.diagnostics.shorten import cut_middle
 from vigil_lang.semantics import core
 from vigil_lang.semantics.denotation import texts
 from vigil_lang.semantics.homes import is_in_full
@@ -108,10 +109,7 @@ def _pattern(matcher: Matcher) -> str:
 
 def quoted(text: str) -> str:
     """A text in backticks, long ones cut in the middle."""
-    if len(text) > _LIMIT:
-        half = _LIMIT // 2 - 1
-        text = f"{text[:half]}…{text[-half:]}"
-    return f"`{text}`"
+    return f"`{cut_middle(text, _LIMIT)}`"
 
 
 def span_of(bound: core.Bound) -> str:

@@ -14,7 +14,9 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from vigil_lang.abstraction.tools import tool
 from vigil_lang.base.files import real_path
+from vigil_lang.diagnostics.shorten import cut
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -36,7 +38,9 @@ _WHOLE = _TAKES_AWAY | {"file.copy", "archive.create", "net.upload"}
 """What is done to a folder is done to all below it."""
 _RUNS = frozenset({"shell.run", "process.run", "code.run", "code.call"})
 _TEXTS = ("command", "argv", "code", "variable", "arg1", "arg2")
-_WORD = re.compile(r"[^\s'\"`;|&<>()={},:]+/[^\s'\"`;|&<>()={},:]*")
+_WORD = re.compile(r"[^\s'\"`;|&<>()={},:]+")
+_OWN_PROCESS = re.compile(r"/+proc/(?:thread-)?self/(?:task/\d+/)?(cwd|root)(?=/|$)")
+"""A folder of whichever process reads it: for us that is another than for the call."""
 _SEEN = frozenset({"path", "source", "target", "directory"})
 """The arguments that the policy looks at."""
 _PATHS = (*sorted(_SEEN), "archive")
@@ -108,20 +112,21 @@ class Guarded:
             changes = undescribed or not kinds.isdisjoint(_CHANGES)
             whole = not kinds.isdisjoint(_WHOLE) or _reads_below(event, kinds)
             if not kinds.isdisjoint(_RUNS) and (text := self._naming(event)) is not None:
-                found[f"`{text[:200]}` names the state of the gate"] = None
+                found[f"`{cut(text, 200)}` names the state of the gate"] = None
             if not (changes or not kinds.isdisjoint(_READS)):
                 continue
             seen = {text for name in _SEEN for text in event.args.get(name, ())}
             for name, value in _values(event, undescribed):
                 path = _absolute(value, directory)
-                if name and value in seen and (self._protected.has(path) or self._private.has(path)):
+                as_told = name and value in seen and (value.startswith("~/") or value == path)
+                if as_told and (self._protected.has(path) or self._private.has(path)):
                     continue  # the policy sees that by itself
                 real = real_path(path)
                 changed = changes and not (name == "source" and "file.copy" in kinds)
                 if changed and self._protected.meets(path, real, whole=not kinds.isdisjoint(_TAKES_AWAY)):
-                    found[f"`{value[:200]}` leads to what guards the agent"] = None
+                    found[f"`{cut(value, 200)}` leads to what guards the agent"] = None
                 elif self._private.meets(path, real, whole=whole):
-                    found[f"`{value[:200]}` leads to the state of the gate"] = None
+                    found[f"`{cut(value, 200)}` leads to the state of the gate"] = None
         return list(found)
 
     def _naming(self, event: Event) -> str | None:
@@ -138,7 +143,11 @@ def _is_undescribed(event: Event) -> bool:
 
 def _reads_below(event: Event, kinds: set[str]) -> bool:
     """Whether all below a folder is read: what packs or copies it reads the folder itself."""
-    return "file.read" in kinds or ("file.search" in kinds and not {"recursive", "exec"}.isdisjoint(event.args))
+    if "file.search" not in kinds:
+        return "file.read" in kinds
+    if "program" in event.args:
+        return not {"recursive", "exec"}.isdisjoint(event.args)
+    return tool(event.action).reads == "folders"
 
 
 def _values(event: Event, undescribed: bool) -> Iterator[tuple[str, str]]:
@@ -150,12 +159,15 @@ def _values(event: Event, undescribed: bool) -> Iterator[tuple[str, str]]:
     named = tuple(name for name in _PATHS if name in event.args) if is_step else ()
     if is_step and not named and "file" in event.args:
         named = ("file",)
+    if "file.search" in event.kinds and event.args.keys().isdisjoint(("path", "program")):
+        yield "path", "."  # the tool searches where it is
     for name in named or event.args:
         for text in event.args[name]:
             if text and len(text) <= _LONGEST and "\n" not in text:
                 yield ("" if undescribed else name), text
             if undescribed:
-                yield from (("", word) for word in _WORD.findall(text))
+                words = dict.fromkeys(_WORD.findall(text))
+                yield from (("", word) for word in words if "/" in word and len(word) <= _LONGEST)
 
 
 def _absolute(value: str, directory: str | None) -> str:
@@ -164,8 +176,11 @@ def _absolute(value: str, directory: str | None) -> str:
         from urllib.parse import unquote
 
         path = unquote(re.sub(r"^file:(//(localhost)?)?", "", path))
-    if path.startswith("~/"):
+    path = re.sub(r"^\$(HOME|\{HOME\})(?=/|$)", "~", path)
+    if path == "~" or path.startswith("~/"):
         path = os.path.expanduser(path)  # noqa: PTH111 - texts
+    if own := _OWN_PROCESS.match(path):
+        path = (directory or "/" if own[1] == "cwd" else "") + path[own.end() :]
     return os.path.normpath(os.path.join(directory or "/", path))  # noqa: PTH118
 
 

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
+from vigil_lang.diagnostics.secrets import masked_value
+from vigil_lang.diagnostics.shorten import middle
 from vigil_lang.gate.log.log import text_of
 from vigil_lang.trace import Event
-from vigil_lang.verdict.calls import call_text, middle
+from vigil_lang.verdict.calls import call_text
 
 if TYPE_CHECKING:
     from vigil_lang.gate.store import Hold
@@ -34,7 +36,7 @@ def one_line(action: object, room: int) -> Text:
             return text
         except (TypeError, ValueError):  # arguments that no event can have
             pass
-    return Text(middle(f"{tool} {json.dumps(given, ensure_ascii=False)}", room))
+    return Text(middle(f"{tool} {json.dumps(masked_value(given), ensure_ascii=False)}", room))
 
 
 def open_reasons(hold: Hold) -> list[dict[str, Any]]:

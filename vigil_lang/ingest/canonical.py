@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import msgspec
 
+from vigil_lang.diagnostics.secrets import masked_value, may_have
 from vigil_lang.ingest.json_text import encode, shown
 from vigil_lang.ingest.reader import Reader
 from vigil_lang.trace.event import STATUSES, made_event
 from vigil_lang.trace.record import Start
+from vigil_lang.trace.unseen import MASKED
 from vigil_lang.trace.values import canonical, flatten, parse_time, time_text
 
 if TYPE_CHECKING:
@@ -33,7 +35,7 @@ _MICROSECOND = timedelta(microseconds=1)
 _MEMBERS = frozenset({"event", "call", "action", "kinds", "args", "status", "output"})
 _OWN = {"vigil_trace", "event"}
 _FOREIGN = {"id", "source"}
-_HEADER_TEXTS = ("run", "source", "format", "cwd")
+_HEADER_TEXTS = ("run", "source", "format", "cwd", "prompt")
 _HEADER_COUNTS = ("not_executed", "records", "not_understood")
 
 
@@ -198,12 +200,12 @@ def _header(lines: Lines, line: dict[str, Any], run: Run) -> Run:
     if type(version) is not int or version != VERSION:
         message = f"trace format version {shown(version)} is not supported, only `{VERSION}`"
         raise lines.fault(message, "vigil_trace", code="VGL603")
-    name, source, form, cwd = (_text(lines, key, line.get(key)) for key in _HEADER_TEXTS)
+    name, source, form, cwd, prompt = (_text(lines, key, line.get(key)) for key in _HEADER_TEXTS)
     counts = {key: line.get(key, 0) for key in _HEADER_COUNTS}
     for key, count in counts.items():
         if type(count) is not int or count < 0:
             raise lines.fault(f"`{key}` must be a count, not {shown(count)}", key)
-    return replace(run, format=form or run.format, name=name, source=source, cwd=cwd, **counts)
+    return replace(run, format=form or run.format, name=name, source=source, cwd=cwd, prompt=prompt, **counts)
 
 
 def dump_trace(trace: Trace, write: Callable[[bytes], object]) -> None:
@@ -217,8 +219,8 @@ def dump_trace(trace: Trace, write: Callable[[bytes], object]) -> None:
         dump_event(event, write)
 
 
-def dump_header(run: Run, write: Callable[[bytes], object]) -> None:
-    """Write the first line of a run."""
+def dump_header(run: Run, write: Callable[[bytes], object], *, masked: bool = False) -> None:
+    """Write the first line of a run; `masked`: to be looked at, without secrets."""
     header = {
         "vigil_trace": VERSION,
         "run": run.name,
@@ -227,12 +229,22 @@ def dump_header(run: Run, write: Callable[[bytes], object]) -> None:
         "cwd": run.cwd,
         **{key: getattr(run, key) or None for key in _HEADER_COUNTS},
     }
-    write(encode({key: value for key, value in header.items() if value is not None}) + b"\n")
+    stated = {key: value for key, value in header.items() if value is not None}
+    write(encode(masked_value(stated) if masked else stated) + b"\n")
 
 
-def dump_event(event: Event, write: Callable[[bytes], object]) -> None:
-    """Write the line of one event."""
-    write(encode(_line(event)) + b"\n")
+def dump_event(event: Event, write: Callable[[bytes], object], *, masked: bool = False) -> None:
+    """Write the line of one event.
+
+    `masked`: to be looked at. What looks like a secret is masked, and the event is marked as not wholly seen.
+    """
+    data = encode(_line(event))
+    if masked and may_have(data.decode()):
+        line = masked_value(_line(event))
+        if encode(line) != data:
+            line["args"]["unresolved"] = [*event.args.get("unresolved", ()), MASKED]
+            data = encode(line)
+    write(data + b"\n")
 
 
 def _line(event: Event) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from vigil_lang.diagnostics import Diagnostic, InputError, Source, Span
+from vigil_lang.diagnostics.shorten import cut
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,8 +64,7 @@ def encode(value: object) -> bytes:
 
 def shown(value: object) -> str:
     """A value as it is quoted in a message: compact JSON, cut where it is long."""
-    text = encode(value).decode()
-    return f"`{text if len(text) <= _SHOWN else text[: _SHOWN - 1] + '…'}`"
+    return f"`{cut(encode(value).decode(), _SHOWN)}`"
 
 
 def point_at(code: str, message: str, path: str, text: str, start: int, end: int, line: int = 1) -> Diagnostic:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from vigil_lang.ingest.arguments import decoded_arguments
 from vigil_lang.ingest.content import error_text, moment, obj, objects, output_text, string
+from vigil_lang.ingest.langchain import message_of
 from vigil_lang.ingest.message_parts import status_of
 from vigil_lang.ingest.reader import Reader
 from vigil_lang.ingest.spans import Span, Tool, records_of
@@ -147,11 +148,4 @@ def _messages(members: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _message(item: dict[str, Any]) -> dict[str, Any]:
-    """A message out of what wraps it; one that LangChain serialised is named for its class."""
-    inner = obj(item.get("message")) or item
-    members = obj(inner.get("kwargs")) or obj(inner.get("data")) or inner
-    names = inner.get("id")
-    if members is not inner and "type" not in members and isinstance(names, list) and names:
-        kind = str(names[-1]).removesuffix("Chunk").removesuffix("Message").lower()
-        return members | {"type": kind}
-    return members if "type" in members or "role" in members else members | {"type": inner.get("type")}
+    return message_of(obj(item.get("message")) or item)

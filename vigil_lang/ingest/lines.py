@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from vigil_lang.diagnostics import InputError
+from vigil_lang.ingest.desktop_log import as_json_lines
 from vigil_lang.ingest.json_text import DECODER, REFUSED, decode, fault_of, mended, place_of, point_at, shown
 from vigil_lang.ingest.stream import MAX_SIZE, lines_of, too_large
 
@@ -37,7 +38,7 @@ class Lines:
         """The current object as it is written."""
         self._before = _NOTHING
         """What stands before the current object on its line: a text that holds it, and where the object begins."""
-        self._values = self._read(lines_of(stream, path, endless=endless))
+        self._values = self._read(as_json_lines(lines_of(stream, path, endless=endless)))
         self._preferred: Callable[[bytes], Any] | None = None
         self._ahead: deque[tuple[int, bytes, tuple[bytes, int], dict[str, Any]]] = deque()
         self._fault: InputError | None = None

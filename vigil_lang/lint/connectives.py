@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vigil_lang.analysis.satisfiable import MAX_TESTS, contradiction
 from vigil_lang.analysis.witness import obviously_satisfiable
+from vigil_lang.lint.subject import MAX_DOUBTFUL
 from vigil_lang.semantics import core
 from vigil_lang.semantics.meanings import Argument, Scope, Variable
 from vigil_lang.semantics.terms import Failed
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
 
 MAX_PARTS = 40
 """Parts of one connective, beyond which it is left alone."""
-
-MAX_DOUBTFUL = 20
-"""Questions about one policy that a rule may ask the solver in vain, before it asks no more."""
 
 ACTION, STATUS = "action ", "status "
 """What a part is about besides arguments, whose names have no space at their end."""
@@ -100,10 +98,10 @@ def about(expr: tree.Expr, module: Module, known: dict[tuple[Module, str], froze
 
 @dataclass(slots=True)
 class Reader:
-    """Reads the parts of one policy, and asks about them as often as a policy may."""
+    """Reads the parts of one policy for the rule with a code, and asks about them as often as a policy may."""
 
     subject: Subject
-    _doubtful: int = 0
+    _code: str
 
     def meaning(self, item: Item, expr: tree.Expr) -> core.Condition | None:
         """What a part of an item means; None where it has no meaning, or another with other values of params."""
@@ -134,11 +132,11 @@ class Reader:
 
     def excluded(self, conditions: Sequence[core.Condition]) -> Contradiction | None:
         """Why no event meets all of some conditions, whether its arguments are lists or not; None if one may."""
-        if obviously_satisfiable(core.AndC(tuple(conditions))) or self._doubtful == MAX_DOUBTFUL:
+        if obviously_satisfiable(core.AndC(tuple(conditions))) or self.subject.doubts[self._code] >= MAX_DOUBTFUL:
             return None
         found = contradiction(conditions)
         if found is None or found.only_lists:
-            self._doubtful += 1
+            self.subject.doubts[self._code] += 1
             return None
         return found
 

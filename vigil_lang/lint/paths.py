@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 Fault: TypeAlias = Literal["relative", "home", "not normal"]
 
-ROLES = frozenset({"path", "source", "target", "directory", "archive", "script", "config", "executable", "file"})
+ROLES = frozenset(
+    {"path", "source", "target", "directory", "archive", "script", "config", "executable", "file", "from_script"}
+)
 """The roles of the vocabulary that are paths."""
 
 _OWN_NAMES = frozenset({"file_path", "notebook_path"})
@@ -94,7 +96,7 @@ def _is_path(use: Use, subject: Subject) -> bool:
     key = (id(use.expr), use.through)
     known = subject.parts.paths.get(key)
     if known is None:
-        actions = _actions_of(use, subject)
+        actions = actions_of(use, subject)
         if actions is None:
             known = name == "path"
         else:
@@ -117,7 +119,7 @@ def _makes_absolute(action: str, name: str, subject: Subject) -> bool:
     return program(action) is not None
 
 
-def _actions_of(use: Use, subject: Subject) -> frozenset[str] | None:
+def actions_of(use: Use, subject: Subject) -> frozenset[str] | None:
     """The actions that the conjunction around a test names; None where it names none."""
     module = subject.policy.module
     if use.through is not None:

@@ -61,11 +61,11 @@ class PolicyParts:
     """The absolute paths that an item holds a field against, as far as that has been asked (`paths`)."""
 
 
-def policy_parts(policy: Policy) -> PolicyParts:
-    """The parts of all patterns, statements and rules of one policy."""
+def policy_parts(policy: Policy, declarations: Iterable[object]) -> PolicyParts:
+    """The parts of some patterns, and of the statements and rules of one policy."""
     found = PolicyParts()
     handed = ParameterTests()
-    for item in policy.module.own.values():
+    for item in declarations:
         if type(item) is tree.Pattern:
             _walk(found, item, (item.body,), policy.module, handed)
     for statement in policy.statements:

@@ -35,6 +35,7 @@ _FURTHER = {
     "VGL315": "rules.two_actions",
     "VGL322": "rules.implied_statement",
     "VGL327": "rules.unpreventable_violation",
+    "VGL333": "rules.no_way",
     # rules of a gate
     "VGL351": "rules.idle_rule",
     "VGL352 VGL353": "rules.relaxed_names",
@@ -47,6 +48,8 @@ _FURTHER = {
     "VGL319": "rules.relative_path",
     "VGL323": "rules.matches_anything",
     "VGL324": "rules.operator_in_text",
+    "VGL329": "rules.regex_in_glob",
+    "VGL330": "rules.role_values",
     "VGL708": "rules.confusable",
     # held against runs
     "VGL321": "rules.unreached_bound",
@@ -69,6 +72,15 @@ _FURTHER = {
 """Codes and modules; a module that holds several rules is followed by the function's name."""
 
 
+_LOCAL = frozenset(
+    {
+        "VGL302", "VGL309", "VGL310", "VGL311", "VGL312", "VGL313", "VGL314", "VGL315", "VGL327",
+        "VGL401 VGL402 VGL403 VGL404 VGL405 VGL406 VGL407 VGL408 VGL409",
+    }
+)  # fmt: skip
+"""The rules that look at one item alone, and take longest."""
+
+
 @cache
 def basic_rules() -> tuple[Rule, ...]:
     """The rules of `vigil check`."""
@@ -88,7 +100,7 @@ def _rule(codes: str, place: str, *, basic: bool) -> Rule:
         find = _where(lambda subject: subject.signature is not None, place)
     else:
         find = _imported(place)
-    return Rule(tuple(codes.split()), find, basic)
+    return Rule(tuple(codes.split()), find, basic, codes in _LOCAL)
 
 
 def _where(needed: Callable[[Subject], bool], place: str) -> Callable[[Subject], Iterable[Diagnostic]]:

@@ -17,9 +17,12 @@ class Rule:
     """One thing to look for.
 
     `codes` are those its findings have; severity and summary of each are in `diagnostics/codes.py`, its page in
-    `docs/codes/`, its cases in `tests/lint/rules/`. `basic` rules are part of `vigil check`.
+    `docs/codes/`, its cases in `tests/lint/rules/`. `basic` rules are part of `vigil check`. `local`: what it finds in
+    a policy is what it finds at each statement, pattern and rule of it alone, which rests on that item and what it
+    names (`memory.py`).
     """
 
     codes: tuple[str, ...]
     find: Callable[[Subject], Iterable[Diagnostic]]
     basic: bool = False
+    local: bool = False

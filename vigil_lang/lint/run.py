@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from vigil_lang.abstraction.tools import Tool
     from vigil_lang.diagnostics import Source
+    from vigil_lang.lint.memory import Memory
     from vigil_lang.lint.rule import Rule
     from vigil_lang.semantics.modules import Access, Module
     from vigil_lang.semantics.policy import Policy
@@ -76,8 +77,12 @@ def lint(source: Source, plan: Plan) -> Linted:
     return lint_policy(read_policy(source, plan.params, access=plan.access), plan)
 
 
-def lint_policy(policy: Policy, plan: Plan, going: Callable[[], bool] = lambda: True) -> Linted:
+def lint_policy(
+    policy: Policy, plan: Plan, going: Callable[[], bool] = lambda: True, memory: Memory | None = None
+) -> Linted:
     """Lint a policy that was read with the plan's `params`. Before each rule `going` says whether to continue.
+
+    With a `memory` of the policy's last text, local rules look only at what changed since.
 
     Raises:
         Stopped: `going` said no.
@@ -94,10 +99,19 @@ def lint_policy(policy: Policy, plan: Plan, going: Callable[[], bool] = lambda: 
     )
     looked_for = _looked_for(plan)
     findings = list(policy.diagnostics)
-    for rule in plan.rules:
+
+    def found_by(rule: Rule, of: Subject) -> Iterable[Diagnostic]:
         if not going():
             raise Stopped
-        findings += _found(rule, subject)
+        return _found(rule, of)
+
+    remembered: dict[Rule, list[Diagnostic]] = {}
+    if memory is not None:
+        local = [rule for rule in plan.rules if rule.local]
+        inputs = (plan.signature, plan.params, plan.tools)
+        remembered = dict(zip(local, memory.findings(subject, local, inputs, found_by), strict=True))
+    for rule in plan.rules:
+        findings += remembered[rule] if rule in remembered else found_by(rule, subject)
     found = _distinct(findings)
     kept: list[Diagnostic] = []
     silent: list[Diagnostic] = []

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -13,15 +14,18 @@ from vigil_lang.lint.variables import unjoined
 from vigil_lang.semantics.conditions import Conditions
 from vigil_lang.semantics.meanings import Values
 from vigil_lang.semantics.modules import FROM_DISK
+from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import TypeAlias
 
     from vigil_lang.abstraction.tools import Tool
+    from vigil_lang.analysis.reachability import Reachability
     from vigil_lang.diagnostics import Diagnostic
     from vigil_lang.lint.judging import Judged
-    from vigil_lang.lint.policy_parts import PolicyParts
+    from vigil_lang.lint.policy_parts import Item, PolicyParts
+    from vigil_lang.lint.signature.vocabulary import Vocabulary
     from vigil_lang.lint.source.cited import Cited
     from vigil_lang.lint.variables import UnjoinedVariables
     from vigil_lang.semantics.lower import Statement
@@ -29,7 +33,11 @@ if TYPE_CHECKING:
     from vigil_lang.trace import Signature, Trace
 
     Judge: TypeAlias = Callable[[Sequence[Statement], Sequence[Trace]], list[list[Judged]]]
-    from vigil_lang.semantics.modules import Access
+    from vigil_lang.semantics.modules import Access, Declaration
+
+
+MAX_DOUBTFUL = 20
+"""Questions about one policy that a rule may ask the solver in vain, before it asks no more."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +62,48 @@ class Subject:
     judge: Judge | None = field(default=None, repr=False)
     """Judges runs by statements where that is not done from nothing: an editor remembers most of the answers."""
 
+    only: Item | None = field(default=None, repr=False)
+    """The one item of the policy that is looked at; None for all of it."""
+    doubts: Counter[str] = field(default_factory=Counter, repr=False)
+    """How many questions each rule asked the solver in vain, by its code."""
+
+    def focused(self, item: Item) -> Subject:
+        """The same policy, of which only one item is looked at; what is known of its patterns is shared."""
+        policy = self.policy
+        statements = tuple([s for s in policy.statements if s.syntax is item])
+        rules = tuple([r for r in policy.rules if r.syntax is item])
+        found = replace(self, policy=replace(policy, statements=statements, rules=rules), only=item)
+        for shared in ("conditions", "implications", "vocabulary", "reachability", "has_rules"):
+            found.__dict__[shared] = getattr(self, shared)
+        return found
+
+    @property
+    def declarations(self) -> Iterable[Declaration]:
+        """The declarations of the policy's own file that are looked at."""
+        own = self.policy.module.own
+        if self.only is None:
+            return own.values()
+        return (self.only,) if isinstance(self.only, tree.Pattern) else ()
+
+    @cached_property
+    def has_rules(self) -> bool:
+        """Whether the policy is one of a gate."""
+        return bool(self.policy.rules)
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary | None:
+        """The names of the signature; None where there is none, or it has no actions."""
+        from vigil_lang.lint.signature.vocabulary import Vocabulary  # late: most policies are linted without runs
+
+        return Vocabulary(self.signature) if self.signature is not None and self.signature.actions else None
+
+    @cached_property
+    def reachability(self) -> Reachability | None:
+        """What can occur within the signature, as far as that has been asked."""
+        from vigil_lang.analysis.reachability import Reachability
+
+        return Reachability(self.signature) if self.signature is not None else None
+
     def judged(self, runs: Sequence[Trace]) -> list[list[Judged]]:
         """For each statement of the policy, what each run says of it."""
         if self.judge is not None:
@@ -70,7 +120,7 @@ class Subject:
     @cached_property
     def parts(self) -> PolicyParts:
         """The tests, calls and connectives of the policy's own text, gathered once for all rules."""
-        return policy_parts(self.policy)
+        return policy_parts(self.policy, self.declarations)
 
     @cached_property
     def unjoined(self) -> list[UnjoinedVariables]:

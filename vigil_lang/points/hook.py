@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import json
 import os
-import sys
-import sysconfig
 import threading
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
-from vigil_lang.base.resources import resource
+from vigil_lang.diagnostics.secrets import one_output
 from vigil_lang.gate.entering import Ended, Entering
 from vigil_lang.gate.state import StateError, state_path
 from vigil_lang.ingest.hook_payloads import OWN_WORDS
@@ -28,6 +26,7 @@ from vigil_lang.points.gates import gate_at
 from vigil_lang.points.hosts.all import HOSTS
 from vigil_lang.points.hosts.host import Heard, guessed
 from vigil_lang.points.invocation import Reply
+from vigil_lang.points.own_files import guarding_files
 from vigil_lang.points.policies import (
     PoliciesUnknown,
     asked_policies,
@@ -53,9 +52,6 @@ AfterBlock: TypeAlias = Literal["deny", "ask", "halt"]
 
 MAX_PAYLOAD = 16_000_000
 """Bytes of a payload."""
-_LIBRARIES = ("stdlib", "platstdlib", "purelib", "platlib")
-"""Where the hook's program is made of: who changes these decides for it."""
-_PYTHON = (sys.executable, str(Path(sys.prefix, "pyvenv.cfg")))
 REGISTRATION = "registration.vgl"
 """The policy by which the agent does not disarm us: nobody is asked about it."""
 
@@ -117,7 +113,8 @@ class Gates:
 def handle(invocation: Invocation, gates: Gates) -> Reply:
     """The answer to one call of a hook. Nothing is raised."""
     try:
-        return _Hook(invocation, gates).reply()
+        with one_output():
+            return _Hook(invocation, gates).reply()
     except BaseException as error:  # whatever went wrong, the call does not pass
         return _failed(invocation, error)
 
@@ -419,9 +416,7 @@ class _Hook:
             return Entering(self._heard.run, self._agent, options.host, folder)
         brought = project_policies(folder)
         files = self._host.settings_files(folder, self._env)
-        own = [str(resource()), *(sysconfig.get_path(name) for name in _LIBRARIES)]
-        paths = [str(state), *own, *_PYTHON, *files, *configuration_files(folder)]
-        paths += [each for each in (*named, *brought) if not each.startswith("std.")]
+        policies = [each for each in (*named, *brought) if not each.startswith("std.")]
         return Entering(
             self._heard.run,
             self._agent,
@@ -429,7 +424,7 @@ class _Hook:
             folder,
             named,
             brought,
-            tuple(dict.fromkeys((*paths, f"{state}/**", *(f"{each}/**" for each in own)))),
+            guarding_files(state, (*files, *configuration_files(folder), *policies)),
             apply_changes=options.apply_changes,
         )
 

@@ -6,6 +6,7 @@ import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from vigil_lang.diagnostics.shorten import cut
 from vigil_lang.diagnostics.visible import visible
 from vigil_lang.ingest.hook_payloads import OWN_WORDS
 
@@ -109,8 +110,8 @@ def _named(name: str) -> str:
 def _part(text: str) -> str:
     """A text that may hold the agent's own words: on one line, nothing hidden in it, and not in our name."""
     shown = _OUR_NAME.sub("vigil ", visible(text)).strip().rstrip(".")
-    return shown if len(shown) <= _PART else f"{shown[: _PART - 1]}…"
+    return cut(shown, _PART)
 
 
 def _clipped(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    return cut(text, LONGEST)

@@ -23,6 +23,7 @@ _TOLD = 20
 """Links out of the project that are told of; whoever makes so many is not helped by more."""
 _SPELLED_OUT = re.compile(r"\[([*?[])\]")
 """A character that a glob stands for literally, as `glob.escape` writes it."""
+DATA = (".jsonl", ".json")
 RUNS = (".jsonl", ".json", ".txt", ".traj", ".eval", ".log", ".gz")
 
 
@@ -59,6 +60,14 @@ def trace_paths(args: Iterable[str], *, definitions: bool = False, refused: Refu
     return _all(args, _Wanted(RUNS, _none, definitions), refused)
 
 
+def data_paths(args: Iterable[str]) -> list[str]:
+    """Files of data in the order of the arguments, each once: of a folder all JSON, whatever it holds.
+
+    Else as `policy_paths`.
+    """
+    return _all(args, _Wanted(DATA, _none, whatever=True), None)
+
+
 def split(args: Iterable[str], excludes: Callable[[str], bool] = _none) -> tuple[list[str], list[str]]:
     """Policies and runs among mixed arguments: `*.vgl` and standard modules are policies, all else runs.
 
@@ -79,6 +88,8 @@ class _Wanted:
     suffixes: tuple[str, ...]
     excludes: Callable[[str], bool]
     definitions: bool = False
+    whatever: bool = False
+    """Whether a file is taken whatever it holds."""
     refused: list[Diagnostic] = field(default_factory=list)
     passed_over: int = 0
 
@@ -95,7 +106,12 @@ class _Wanted:
 
     @property
     def noun(self) -> str:
-        nouns = {POLICIES: "no policy (`*.vgl`)", RUNS: "no run in a known format", (TESTS,): "no tests (`*_test.vgl`)"}
+        nouns = {
+            POLICIES: "no policy (`*.vgl`)",
+            RUNS: "no run in a known format",
+            (TESTS,): "no tests (`*_test.vgl`)",
+            DATA: "no JSON",
+        }
         return nouns.get(self.suffixes, "no policy and no run")
 
 
@@ -170,7 +186,7 @@ def _below(folder: str, wanted: _Wanted, root: Path) -> Iterator[str]:
                 continue
             if not wanted.takes(path, root) or waits(path):
                 continue
-            if name.endswith(POLICIES) or _is_meant(path, definitions=wanted.definitions):
+            if wanted.whatever or name.endswith(POLICIES) or _is_meant(path, definitions=wanted.definitions):
                 yield path
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -11,17 +11,27 @@ from vigil_lang.diagnostics import CODES
 from vigil_lang.project.selection import ALL
 from vigil_lang.project.settings import Configuration
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from vigil_lang.project.settings import Table
+
 
 def schema() -> dict[str, Any]:
+    """The schema of the configuration."""
+    return schema_of(Configuration, "Vigil", {"code": _code()})
+
+
+def schema_of(table: type[Table], title: str, definitions: Mapping[str, Any]) -> dict[str, Any]:
     """A schema in draft 07 that allows what is read without a finding, as far as a schema can say it."""
-    _, tables = msgspec.json.schema_components([Configuration], ref_template="#/definitions/{name}")
-    top = {**tables.pop("Configuration"), "title": "Vigil"}
-    return {"$schema": "http://json-schema.org/draft-07/schema#", **top, "definitions": {**tables, "code": _code()}}
+    _, tables = msgspec.json.schema_components([table], ref_template="#/definitions/{name}")
+    top = {**tables.pop(table.__name__), "title": title}
+    return {"$schema": "http://json-schema.org/draft-07/schema#", **top, "definitions": {**tables, **definitions}}
 
 
-def schema_text() -> str:
-    """The schema as it is stored."""
-    return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
+def schema_text(found: Mapping[str, Any]) -> str:
+    """A schema as it is stored."""
+    return json.dumps(found, indent=2, ensure_ascii=False) + "\n"
 
 
 def _code() -> dict[str, Any]:

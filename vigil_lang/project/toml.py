@@ -19,8 +19,10 @@ _LONG = re.compile(r"[0-9][0-9_]{1000,}|[0-9.]+[eE][+-]?[0-9]{17,}")
 _WHERE = re.compile(r" \(at line (\d+), column (\d+)\)$| \(at end of document\)$")
 
 
-def read_toml(source: Source) -> tuple[dict[str, Any], Place]:
+def read_toml(source: Source, what: str = "configuration") -> tuple[dict[str, Any], Place]:
     """The data of a document, its numbers with a point as Decimal, and where everything in it is written.
+
+    `what` is what messages call it.
 
     Raises:
         InputError: VGL005, the text is no TOML or is nested too deeply.
@@ -29,14 +31,14 @@ def read_toml(source: Source) -> tuple[dict[str, Any], Place]:
     try:
         place = locate(text)
     except TooDeepError as error:
-        message = f"the configuration is nested more than {MAX_DEPTH} deep"
+        message = f"the {what} is nested more than {MAX_DEPTH} deep"
         raise InputError([Diagnostic.of("VGL005", message, source, error.span)]) from None
     except NoTomlError:
         place = Place(NOWHERE, NOWHERE)
     try:
         return parsed(text), place
     except tomllib.TOMLDecodeError as error:
-        raise InputError([_invalid(source, str(error))]) from None
+        raise InputError([_invalid(source, str(error), what)]) from None
     except ValueError:  # an integer of thousands of digits, or an exponent of twenty
         digits = _LONG.search(text)
         span = Span(*digits.span()) if digits else NOWHERE
@@ -56,11 +58,11 @@ def parsed(text: str) -> dict[str, Any]:
         raise ValueError("a number is out of range") from None
 
 
-def _invalid(source: Source, reason: str) -> Diagnostic:
+def _invalid(source: Source, reason: str, what: str) -> Diagnostic:
     at = len(source.text)
     if (where := _WHERE.search(reason)) is not None:
         reason = reason[: where.start()]
         if where[1]:
             at = min(source.line_starts[int(where[1]) - 1] + int(where[2]) - 1, at)
-    message = f"the configuration is no valid TOML: {reason[:1].lower()}{reason[1:]}"
+    message = f"the {what} is no valid TOML: {reason[:1].lower()}{reason[1:]}"
     return Diagnostic.of("VGL005", message, source, Span(at, min(at + 1, len(source.text))))

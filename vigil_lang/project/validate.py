@@ -16,11 +16,12 @@ from msgspec.structs import fields
 
 from vigil_lang.base.files import lies_in, project_root, real_path
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, nearest
+from vigil_lang.diagnostics.shorten import cut
 from vigil_lang.diagnostics.visible import visible
 from vigil_lang.project.paths import parted
 from vigil_lang.project.positions import Place
 from vigil_lang.project.selection import is_selector
-from vigil_lang.project.settings import Configuration, Settings, Table
+from vigil_lang.project.settings import Configuration, Settings, Table, Tool
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -43,22 +44,44 @@ def validate(
 
     `folder` holds the file; `base` is its path as paths are shown, with a slash at the end, or empty.
     """
-    validator = _Validator(source, folder, base)
-    settings = Settings(**validator.table(Configuration, data, place), folder=folder)
-    return settings, _first(sorted(validator.findings, key=lambda f: f.span.start))
+    valid, findings = validated(Configuration, data, place, source, {"path": Root(folder, base)})
+    return Settings(**valid, folder=folder), findings
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """Where paths of a kind start: a folder, the same as paths are shown (with a slash at the end, or empty), and
+    what messages call that, with what to do where a path leads out of its project."""
+
+    folder: Path
+    base: str
+    what: str = "configuration"
+    elsewhere: str | None = None
+
+
+def validated(
+    top: type[Table], data: dict[str, Any], place: Place, source: Source, roots: Mapping[str, Root]
+) -> tuple[dict[str, Any], list[Diagnostic]]:
+    """What is valid of a file's table, by the names of its attributes, and the findings in order.
+
+    `roots` says for each `check` of paths where they start. What a table needs and does not have is a finding.
+    """
+    validator = _Validator(top, source, roots)
+    valid = validator.table(top, data, place)
+    return valid, _first(sorted(validator.findings, key=lambda f: f.span.start))
 
 
 @cache
-def tables() -> dict[str, type[Table]]:
-    """The tables of the configuration by name; the top, which has none, comes first."""
-    inner = {f.encode_name: f.type for f in fields(Configuration) if _is_table(f.type)}
-    return {"": Configuration, **inner}
+def tables(top: type[Table] = Configuration) -> dict[str, type[Table]]:
+    """The tables of a file by name; the top, which has none, comes first."""
+    inner = {f.encode_name: f.type for f in fields(top) if _is_table(f.type)}
+    return {"": top, **inner}
 
 
 @cache
-def _homes() -> dict[str, str]:
+def _homes(top: type[Table]) -> dict[str, str]:
     """The table of each setting, by the setting's name in it."""
-    return {f.encode_name: home for home, table in reversed(tables().items()) for f in fields(table)}
+    return {f.encode_name: home for home, table in reversed(tables(top).items()) for f in fields(table)}
 
 
 def _first(findings: list[Diagnostic]) -> list[Diagnostic]:
@@ -73,11 +96,11 @@ def _first(findings: list[Diagnostic]) -> list[Diagnostic]:
 
 @dataclass(slots=True)
 class _Validator:
-    """Validates one file; `folder` and `base` as in `validate`."""
+    """Validates one file; `roots` as in `validated`."""
 
+    top: type[Table]
     source: Source
-    folder: Path
-    base: str
+    roots: Mapping[str, Root]
     findings: list[Diagnostic] = field(default_factory=list)
 
     def table(self, kind: type[Table], data: dict[str, Any], place: Place, section: str = "") -> dict[str, Any]:
@@ -93,7 +116,8 @@ class _Validator:
                 if (taken := self._value(known[key].type, value, at, name)) is not None:
                     valid[known[key].name] = taken
             elif isinstance(value, dict):
-                valid[known[key].name] = known[key].type(**self.table(known[key].type, value, at, key))
+                if (inner := self._table(known[key].type, value, at, key)) is not None:
+                    valid[known[key].name] = inner
             else:
                 self._fail(f"`{key}` is a table: write `[{key}]`", at.key)
         return valid
@@ -105,7 +129,7 @@ class _Validator:
         """
         bare = _bare(kind)
         if _is_table(bare) and isinstance(value, dict):
-            return self._tool(bare, value, place, name)
+            return self._tool(value, place, name) if bare is Tool else self._table(bare, value, place, name)
         match _origin(bare), value:
             case origin, list() if origin is tuple:
                 inner = get_args(bare)[0]
@@ -124,8 +148,8 @@ class _Validator:
         match check:
             case "code":
                 return self._code(valid, place)
-            case "path":
-                return self._path(valid, place)
+            case kind_of_path if kind_of_path in self.roots:
+                return self._path(valid, place, self.roots[kind_of_path])
             case "glob":
                 return self._glob(valid, place)
         return valid
@@ -139,7 +163,16 @@ class _Validator:
                 taken[key] = valid
         return taken
 
-    def _tool(self, kind: type[Table], table: dict[str, Any], place: Place, name: str) -> Table:
+    def _table(self, kind: type[Table], table: dict[str, Any], place: Place, name: str) -> Table | None:
+        """A table; None where it lacks what it needs."""
+        valid = self.table(kind, table, place, name)
+        needed = [f for f in fields(kind) if f.required and f.name not in valid]
+        for missing in needed:
+            if missing.encode_name not in table:
+                self._fail(f"`{name}` needs `{missing.encode_name}`", place.key)
+        return None if needed else kind(**valid)
+
+    def _tool(self, table: dict[str, Any], place: Place, name: str) -> Tool:
         """A tool of the project's own. Of one that is shipped, more may be said and nothing else."""
         from vigil_lang.abstraction.tools import tool
 
@@ -148,7 +181,7 @@ class _Validator:
             message = f"`{_short(called)}` is a shipped tool: `{_short(key)}` of it cannot be set"
             at = place.members.get(key, place).key
             self._fail(message, at, "`kinds` and `roles` can be added to those that it has")
-        return kind(**self.table(kind, table, place, name))
+        return Tool(**self.table(Tool, table, place, name))
 
     def _refuse(self, kind: Kind, value: object, place: Place, what: str) -> None:
         """Say what a value must be, and how to mend it where that is plain."""
@@ -180,28 +213,23 @@ class _Validator:
         self._fail(f"`{_short(value)}` is neither a code nor the beginning of one", place.value, help_text, fix)
         return None
 
-    def _path(self, value: str, place: Place) -> str | None:
-        """A path or glob from the folder of the configuration, as seen from where loading started."""
+    def _path(self, value: str, place: Place, root: Root) -> str | None:
+        """A path or glob from the folder of its root, as seen from where loading started."""
         message, help_text = None, None
         if not value or "\0" in value:
             message = "a path cannot be empty" if not value else "a path cannot hold a NUL character"
         elif value.startswith("~"):
             message = f"`~` is not expanded in `{_short(value)}`"
-            help_text = "paths are taken from the folder of the configuration"
-        elif not self._stays(value):
-            message = f"`{_short(value)}` leads out of the project of the configuration"
+            help_text = f"paths are taken from the folder of the {root.what}"
+        elif not _stays(value, root.folder):
+            message = f"`{_short(value)}` leads out of the project of the {root.what}"
+            help_text = root.elsewhere
         if message is not None:
             self._fail(message, place.value, help_text)
             return None
-        if not self.base or Path(value).is_absolute():
+        if not root.base or Path(value).is_absolute():
             return value
-        return (glob.escape(self.base) if glob.has_magic(value) else self.base) + value
-
-    def _stays(self, value: str) -> bool:
-        """Whether a path lies in the project; of a glob its beginning, for what it finds is looked at when it does."""
-        root = project_root(Path(real_path(self.folder)))
-        start, rest = parted(value)
-        return ".." not in rest and all(lies_in(self.folder / path, root) for path in (value, start))
+        return (glob.escape(root.base) if glob.has_magic(value) else root.base) + value
 
     def _glob(self, value: str, place: Place) -> str | None:
         reason, help_text = None, None
@@ -231,7 +259,7 @@ class _Validator:
             return "in a file of its own the settings stand at the top: `[lint]`, not `[tool.vigil.lint]`", None
         if section == "draft" and key in _BY_ENVIRONMENT:
             return "address and key are set by the environment: ANTHROPIC_BASE_URL, ANTHROPIC_API_KEY", None
-        homes = _homes()
+        homes = _homes(self.top)
         if key in homes:
             home = f"in `[{homes[key]}]`" if homes[key] else "at the top of the file, before any table"
             return f"`{key}` belongs {home}", None
@@ -246,6 +274,13 @@ class _Validator:
         """The nearest name; of very many findings only the first are shown, and the search takes its time."""
         near = nearest(value[: 2 * _SHOWN], names, 1) if len(self.findings) <= MAX_FINDINGS else ()
         return near[0] if near else None
+
+
+def _stays(value: str, folder: Path) -> bool:
+    """Whether a path lies in the project; of a glob its beginning, for what it finds is looked at when it does."""
+    root = project_root(Path(real_path(folder)))
+    start, rest = parted(value)
+    return ".." not in rest and all(lies_in(folder / path, root) for path in (value, start))
 
 
 def _is_table(kind: Kind) -> bool:
@@ -325,7 +360,7 @@ _AS_WRITTEN = {"param": _param, "argument": _argument}
 
 
 def _short(text: str) -> str:
-    return visible(text[:_SHOWN]) + ("…" if len(text) > _SHOWN else "")
+    return visible(cut(text, _SHOWN))
 
 
 def _list(names: Iterable[str]) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import SEVERITIES
 from vigil_lang.diagnostics.log import harmless
+from vigil_lang.diagnostics.shorten import cut
 from vigil_lang.diagnostics.visible import visible
 from vigil_lang.report.content import by_severity
 
@@ -64,8 +65,8 @@ def _title(result: Result) -> str:
 
 def _command(name: str, text: str, **properties: str) -> str:
     """`::name key=value,…::text`, which the runner takes apart again into just these."""
-    given = ",".join(f"{key}={_property(value[:_LONGEST])}" for key, value in properties.items())
-    return f"::{name} {given}::{_data(text[:_LONGEST])}"
+    given = ",".join(f"{key}={_property(cut(value, _LONGEST))}" for key, value in properties.items())
+    return f"::{name} {given}::{_data(cut(text, _LONGEST))}"
 
 
 def _data(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from vigil_lang.diagnostics.visible import visible
+from vigil_lang.diagnostics.visible import visible, visible_lines
 from vigil_lang.report.content import Case, Problem, Suite
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _attributes(**values: str | None) -> str:
 
 def _text(text: str, *, one_line: bool = False) -> str:
     """A text as XML takes it. Line breaks are kept, except in attributes, whose readers turn them into spaces."""
-    shown = visible(text) if one_line else "\n".join(map(visible, text.replace("\r\n", "\n").split("\n")))
+    shown = visible(text) if one_line else visible_lines(text.replace("\r\n", "\n"))
     return _NO_XML.sub(lambda match: f"\\u{{{ord(match[0]):x}}}", shown).translate(_MARKUP)
 
 

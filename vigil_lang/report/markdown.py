@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from vigil_lang.diagnostics.visible import visible
+from vigil_lang.diagnostics.shorten import cut
+from vigil_lang.diagnostics.visible import visible, visible_lines
 
 _LONGEST = 2_000
 _BACKTICKS = re.compile("`+")
@@ -12,7 +13,7 @@ _BACKTICKS = re.compile("`+")
 
 def code(text: str) -> str:
     """A text as a code span on one line; nothing where there is nothing to see."""
-    shown = visible(text[:_LONGEST]) + ("…" if len(text) > _LONGEST else "")
+    shown = visible(cut(text, _LONGEST))
     if not shown.strip():
         return ""
     fence = "`" * (1 + _longest_run(shown))
@@ -28,7 +29,7 @@ def cell(text: str) -> str:
 
 def block(text: str, language: str = "") -> str:
     """A text as a code block."""
-    shown = "\n".join(map(visible, text.split("\n")))
+    shown = visible_lines(text)
     fence = "`" * max(3, 1 + _longest_run(shown))
     return f"{fence}{language}\n{shown}\n{fence}"
 

@@ -31,7 +31,7 @@ def _diagnostic(report: Report, result: Result) -> dict[str, Any]:
         "severity": _SEVERITIES[result.level],
         "code": {"value": visible(result.rule.id)},
     }
-    if result.fix is not None:
+    if result.fix is not None and not result.fix.hides:
         diagnostic["suggestions"] = [
             {"range": _range(result.place.source, edit.span), "text": edit.text} for edit in result.fix.edits
         ]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.base.files import waits
 from vigil_lang.diagnostics import InputError
+from vigil_lang.ingest.calls import Keys
 from vigil_lang.ingest.lines import Lines
 from vigil_lang.ingest.load import STDIN, is_packed, opened
 from vigil_lang.ingest.stream import lines_of
@@ -22,9 +23,7 @@ _ID = re.compile(rb'"([\w.:/+=-]{8,200})"')
 
 def file_of(run: Run) -> str:
     """The path of the recording, without the name of the run in it."""
-    if not run.one_of_many:
-        return run.path
-    return run.path.rpartition("#")[0] if run.name is None else run.path.removesuffix(f"#{run.name}")
+    return run.path if run.label is None else run.path.removesuffix(f"#{run.label}")
 
 
 def event_lines(trace: Trace, wanted: Collection[int]) -> dict[int, int]:
@@ -45,17 +44,16 @@ def event_lines(trace: Trace, wanted: Collection[int]) -> dict[int, int]:
 def _own(trace: Trace, events: dict[int, Event]) -> Iterator[tuple[int, int]]:
     of_id = {event.id: index for index, event in events.items()}
     run = trace.run
-    wanted = run.path.removeprefix(f"{file_of(run)}#") if run.one_of_many else None
-    number, count, name = 0, 0, "1"
+    labels, number, count, label = Keys(), 0, 0, "1"
     with opened(file_of(run)) as (stream, path):
         lines = Lines(stream, path)
         for line in lines:
             if "vigil_trace" in line:
                 number, count = number + 1, 0
-                name = str(line.get("run") or number)
+                label = labels.new(str(line.get("run") or number))
                 continue
             count += 1
-            if wanted is None or wanted == name:
+            if run.label is None or run.label == label:
                 index = of_id.get(str(line.get("event") or f"e{count}"))
                 if index is not None:
                     yield index, lines.number

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from vigil_lang.diagnostics.human import STYLES, hanging
+from vigil_lang.diagnostics.shorten import middle
 from vigil_lang.diagnostics.visible import shown_path, visible
-from vigil_lang.verdict.calls import call_text, middle
+from vigil_lang.verdict.calls import call_text
 
 if TYPE_CHECKING:
     from collections import Counter

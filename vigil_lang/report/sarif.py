@@ -140,7 +140,7 @@ def _result(result: Result, index: int, places: Places) -> dict[str, Any]:
         found["relatedLocations"] = related
     if result.steps:
         found["codeFlows"] = [{"threadFlows": [{"locations": _flow(result.steps, places)}]}]
-    if result.fix is not None:
+    if result.fix is not None and not result.fix.hides:
         found["fixes"] = [_fix(result.fix, result.place, places)]
     if result.suppressed is not None:
         reason = visible(result.suppressed.reason)

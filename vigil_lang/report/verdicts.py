@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Source
+from vigil_lang.diagnostics.shorten import cut
 from vigil_lang.report.content import Case, Place, Problem, Report, Result, Rule, Step, Suite
 from vigil_lang.report.findings import results as results_of
 from vigil_lang.report.fingerprint import fingerprint, line_start
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 _SECURITY = {"error": "8.0", "warning": "5.0", "info": "3.0"}
 _CALL_WIDTH = 160
 _LINES_SHOWN = 20
+_FORM = 2_000
+"""Code points of a statement that are shown."""
 # As many results as GitHub shows; a report of more is not read call by call.
 _WITH_STEPS = 5_000
 
@@ -198,7 +201,7 @@ def _failure(found: StatementVerdict) -> Problem:
 def _page(found: StatementVerdict) -> str:
     """The statement as Markdown: how it is written, and the sentences it enforces."""
     cites = [f"{code(file)}: {code(sentence)}" for file, sentence in found.statement.metadata.cites]
-    return "\n\n".join((block(f"statement {found.name}: {found.statement.body}", "vgl"), *cites))
+    return "\n\n".join((block(f"statement {found.name}: {cut(found.statement.body, _FORM)}", "vgl"), *cites))
 
 
 def _said(offence: Offence) -> str:

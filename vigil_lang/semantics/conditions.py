@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple, NoReturn, TypeAlias, cast
 
+from msgspec.structs import replace
+
 from vigil_lang.diagnostics import Edit, Fix, Note, Span, nearest
 from vigil_lang.semantics import context_fields, core, homes
 from vigil_lang.semantics.context_fields import CONTEXT, VIOLATES
@@ -12,6 +14,7 @@ from vigil_lang.semantics.terms import Failed, Terms
 from vigil_lang.semantics.views import VIEWS, BadView, path_steps
 from vigil_lang.syntax import tree
 from vigil_lang.syntax.print import to_text
+from vigil_lang.trace.vocabulary import GATHERING, vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,6 +70,8 @@ class Conditions:
         self._deepest = 0
         self._of: Of = "anything"
         self._asks: set[str] = set()
+        self._of_events = True
+        """Whether the tests at hand are of events, and not of an entry's members or of variables."""
         self._plain: dict[tuple[Module, str], _Expanded] = {}
         self._sizes: dict[tuple[Module, str], int] = {}
         self._cycles: set[frozenset[tuple[Module, str]]] = set()
@@ -114,6 +119,20 @@ class Conditions:
         self.terms.fail("VGL213", message, scope.entry or scope.place(expr.span))
 
     def _condition(self, expr: tree.Expr, scope: Scope) -> core.Condition:
+        if isinstance(expr, tree.Test | tree.Entry | tree.Has) and self._of_events:
+            gathered = () if expr.field.kind == "output" else _gathered(expr.field.name)
+            if gathered:
+                self.count(expr, scope, len(gathered))
+                own = self._single(expr, scope)
+                return core.OrC((own, *(self._of_role(expr, role, kind, scope) for role, kind in gathered)))
+        return self._single(expr, scope)
+
+    def _of_role(self, expr: tree.Test | tree.Entry | tree.Has, role: str, kind: str, scope: Scope) -> core.Condition:
+        """A condition of another role, on events of a kind if there is one."""
+        found = self._single(replace(expr, field=replace(expr.field, name=role)), scope)
+        return core.AndC((core.ActionIn(frozenset({kind})), found)) if kind else found
+
+    def _single(self, expr: tree.Expr, scope: Scope) -> core.Condition:
         match expr:
             case tree.Test():
                 return self._test(expr, scope)
@@ -157,7 +176,14 @@ class Conditions:
     def _of_entry(self, body: tree.Expr, scope: Scope) -> core.Condition:
         """The condition on the members of one entry: only arguments are tested in it."""
         self._refuse_events(body, scope, "an entry has members alone")
-        return self.condition(body, scope)
+        return self._of_members(body, scope)
+
+    def _of_members(self, body: tree.Expr, scope: Scope) -> core.Condition:
+        outer, self._of_events = self._of_events, False
+        try:
+            return self.condition(body, scope)
+        finally:
+            self._of_events = outer
 
     def of_variables(self, body: tree.Expr, scope: Scope) -> core.Condition:
         """A `where` condition: its arguments are the statement's variables.
@@ -166,7 +192,7 @@ class Conditions:
             Failed: it has none, or tests something else.
         """
         self._refuse_events(body, scope, "`where` tests the values of variables")
-        return self.condition(body, scope)
+        return self._of_members(body, scope)
 
     def _refuse_events(self, body: tree.Expr, scope: Scope, why: str) -> None:
         waiting = [body]
@@ -209,6 +235,18 @@ class Conditions:
         if called.startswith(CONTEXT):
             self.of_context(called, name.name_span, scope)
         return core.Reads(called, False, views)
+
+    def counted(self, name: tree.Field, scope: Scope) -> core.Reads:
+        """What a field reads whose values a form counts or adds up.
+
+        Raises:
+            Failed: as `reads`; or it stands for several roles.
+        """
+        if name.kind == "argument" and (gathered := _gathered(name.name)):
+            roles = ", ".join(f"`{role}`" for role, _ in gathered)
+            message = f"`{name.name}` stands for {roles}: name the one whose values count"
+            self.terms.fail("VGL215", message, scope.place(name.span))
+        return self.reads(name, scope)
 
     def of_context(self, field: str, span: Span, scope: Scope) -> None:
         """Check a field of the context.
@@ -495,6 +533,11 @@ class Conditions:
             fix = Fix(f"write `{near[0]}`", (Edit(apply.name.span, near[0]),))
         message = "a call's argument is a condition, not a value"
         self.terms.fail("VGL209", message, scope.place(arg.span), help_text, fix)
+
+
+def _gathered(name: str) -> tuple[tuple[str, str], ...]:
+    """The roles that a role of the vocabulary stands for, and the kinds of their events."""
+    return vocabulary().roles[name].gathers if name in GATHERING else ()
 
 
 def _is_of_context(field: tree.Field) -> bool:

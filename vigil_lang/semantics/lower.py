@@ -115,7 +115,7 @@ class Lowering:
             bound=bound,
             count=bound.count if isinstance(bound, core.Calls) else 0,
             limit=self._limit(form),
-            field=None if form.field is None else self.conditions.reads(form.field, self._scope),
+            field=None if form.field is None else self.conditions.counted(form.field, self._scope),
             window=None if form.window is None else self._bound(form.window),
             reset=None if form.since is None else self._holds(form.since, "reset"),
         )
@@ -190,7 +190,7 @@ class Lowering:
                     message = "`repeated` takes a number of calls"
                     self.report(Diagnostic.of("VGL303", message, self.module.source, bound.span))
                     raise Failed
-                field = None if distinct is None else self.conditions.reads(distinct, self._scope)
+                field = None if distinct is None else self.conditions.counted(distinct, self._scope)
                 return core.Repeated(count.count, self._temporal(body), distinct=field)
             case tree.Implies(left, right):
                 return core.Implies(self._temporal(left), self._temporal(right))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, nearest
+from vigil_lang.diagnostics.shorten import cut
 from vigil_lang.semantics import core
 from vigil_lang.semantics.lower import parts
 from vigil_lang.semantics.meanings import Scope
@@ -83,6 +84,11 @@ def _finding(
         help_text = (
             f"a name that is not declared is a variable; declare it with `let {variable} = …`, or bind it by `=`"
         )
+    elif once and len(lone := [x for x in known if len(_tests(statement.requirement.theta, x)) == 1]) == 1:
+        # Two variables that join nothing: the one was meant to be the other, or each a text.
+        help_text = f"`{lone[0]}` occurs only once, too: one variable joins two events, as `{lone[0]}` in both places"
+        if source.text[span.start : span.end] == variable:
+            edit = Edit(span, lone[0])
     elif once and (test := _affirmed(statement, span)) is not None:
         edit = Edit(test.span, to_text(tree.Has(test.field)))
         help_text += f"; any value is `{edit.text}`, a text `{quote(variable)}`"
@@ -280,8 +286,7 @@ def _kinds(node: Node, true: bool, variable: str) -> set[str]:
 
 
 def _short(expr: tree.Expr) -> str:
-    text = to_text(expr)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return cut(to_text(expr), _LONGEST)
 
 
 def _triggered(variable: str, first: _Part, asked: _Part, scope: Scope, conditions: Conditions) -> str:

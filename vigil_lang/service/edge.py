@@ -12,6 +12,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Match
 
+from vigil_lang.diagnostics.secrets import one_output
 from vigil_lang.diagnostics.visible import visible
 from vigil_lang.gate.state import StateError
 from vigil_lang.service import tracing
@@ -44,6 +45,10 @@ _HEADERS = [
 _TLS = (b"strict-transport-security", b"max-age=31536000; includeSubDomains")
 
 
+SHOWN = b"secrets=shown"
+"""What the address of a page says where texts that look like secrets are not masked."""
+
+
 class Edge:
     """Wraps an application: echoes `X-Request-ID`, refuses a host that is not the service's, and adds headers.
 
@@ -65,6 +70,10 @@ class Edge:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        with one_output(show=SHOWN in scope["query_string"].split(b"&")):
+            await self._answer(scope, receive, send)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         name, host, is_twice = None, b"", False
         once: set[bytes] = set()
         for header, value in scope["headers"]:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, get_args
 
 from vigil_lang.diagnostics.diagnostic import Diagnostic, Edit, Fix, Source, Span, nearest
-from vigil_lang.syntax import tree
+from vigil_lang.diagnostics.shorten import cut
+from vigil_lang.syntax import other_notations, tree
 from vigil_lang.syntax.scan import ITEM_WORDS, TEST, Token
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from vigil_lang.syntax.lalr import Unexpected
     from vigil_lang.syntax.terminals import Body
 
@@ -121,8 +124,8 @@ def explain(source: Source, error: Unexpected, body: Body) -> Diagnostic:
     foreign = body.terminals[at] == "UNKNOWN" and found.kind == "symbol" and len(found.text) == 1
     message = f"expected {_listed(accepted)}, found {_quoted(found.text)}"
     before = body.tokens[at - 1] if at else None
-    after = body.tokens[at + 1] if at + 1 < len(body.tokens) else None
-    hint, fix = _advice(found, before, after, accepted)
+    rest = body.tokens[at + 1 :]
+    hint, fix = _borrowed(found, before, rest, accepted) or _advice(found, before, rest[0] if rest else None, accepted)
     return Diagnostic.of("VGL103" if foreign else "VGL101", message, source, found.span, help=hint, fix=fix)
 
 
@@ -164,6 +167,17 @@ def _word(terminal: str) -> str:
 
 def _quoted(text: str) -> str:
     return f"`{_short(text)}`"
+
+
+def _borrowed(
+    found: Token, before: Token | None, rest: Sequence[Token], accepted: set[str]
+) -> other_notations.Advice | None:
+    """What is said in another notation."""
+    if "FORM1" in accepted:
+        return other_notations.for_a_form(found, rest)
+    if before is not None and accepted in ({"LSQB"}, {"LPAR"}):
+        return other_notations.for_a_bound(found, before, rest)
+    return other_notations.for_a_duration(found, before) if accepted & {"DURATION", "UNIT"} else None
 
 
 def _advice(
@@ -212,4 +226,4 @@ def _advice(
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= 40 else text[:37] + "…"
+    return cut(text, 38) if len(text) > 40 else text

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from msgspec.structs import replace
 
 from vigil_lang.diagnostics.diagnostic import Edit, Span
+from vigil_lang.diagnostics.shorten import cut_middle
 from vigil_lang.semantics import core
 from vigil_lang.syntax import tree
 from vigil_lang.syntax.print import to_text
@@ -343,4 +344,4 @@ def _text(node: tree.Expr | tree.Term | tree.SetUnion | tree.Regex) -> str:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= 60 else f"{text[:40]} … {text[-16:]}"
+    return cut_middle(text, 60)

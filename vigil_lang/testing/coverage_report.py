@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from vigil_lang.diagnostics.human import hanging
+from vigil_lang.diagnostics.shorten import cut_middle
 from vigil_lang.diagnostics.visible import shown_path, visible
 
 if TYPE_CHECKING:
@@ -95,8 +96,7 @@ def _missing(parts: Sequence[Part], file: FileCoverage, console: Console) -> Ite
 
 def shortened(text: str, room: int = _TEXT) -> str:
     """A part on one line, cut in the middle where it is long."""
-    text = visible(text)
-    return text if len(text) <= room else f"{text[: room - 14]} … {text[-11:]}"
+    return cut_middle(visible(text), room)
 
 
 def _file(file: FileCoverage) -> dict[str, Any]:

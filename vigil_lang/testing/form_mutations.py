@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from msgspec.structs import replace
 
 from vigil_lang.diagnostics.diagnostic import Edit, Span
+from vigil_lang.diagnostics.shorten import cut_middle
 from vigil_lang.semantics import core
 from vigil_lang.semantics.forms import FORMS, Parts, bound_of, counted_by
 from vigil_lang.syntax import tree
@@ -324,5 +325,4 @@ def _cut(operands: tuple[tree.Expr, ...], at: int) -> Edit:
 
 
 def _short(expr: tree.Expr) -> str:
-    text = to_text(expr)
-    return text if len(text) <= 60 else f"{text[:40]} … {text[-16:]}"
+    return cut_middle(to_text(expr), 60)

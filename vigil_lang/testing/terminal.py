@@ -9,9 +9,10 @@ from rich.text import Text
 
 from vigil_lang.diagnostics.excerpt import excerpt
 from vigil_lang.diagnostics.human import hanging, print_findings
+from vigil_lang.diagnostics.shorten import fit, middle
 from vigil_lang.diagnostics.visible import shown_path, visible
 from vigil_lang.testing.case import OF_RULES
-from vigil_lang.verdict.calls import call_text, middle
+from vigil_lang.verdict.calls import call_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -59,7 +60,7 @@ class Progress:
         if self.verbose:
             word = "PASSED" if outcome.passed else "FAILED"
             line = Text(f"{shown_path(file.path)}::{visible(outcome.case.name)} ")
-            line.truncate(self.console.width - 16, overflow="ellipsis")
+            fit(line, self.console.width - 16)
             line.append(word, style)
             self.console.print(self._with_share(line))
             return
@@ -109,7 +110,7 @@ def print_outcome(session: Session, console: Console, *, notes: Iterable[tuple[s
             console.print()
         console.print(_rule("short summary", console.width, "bold"))
         for line in summary:
-            line.truncate(console.width, overflow="ellipsis")
+            fit(line, console.width)
             console.print(line)
     elif not session.failed:
         console.print()

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Span, nearest
+from vigil_lang.diagnostics.shorten import cut
 from vigil_lang.semantics.text_patterns import ESCAPE_HELP, BadEscape, quote, unescape
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ _EXPONENT = 10_000
 
 def short(name: str) -> str:
     """A name shortened for a message."""
-    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
+    return cut(name, _LONGEST)
 
 
 @dataclass

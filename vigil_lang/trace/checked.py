@@ -11,6 +11,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, cast
 
+from vigil_lang.diagnostics.shorten import cut
 from vigil_lang.diagnostics.visible import visible
 from vigil_lang.trace.values import MAX_DEPTH, parse_time
 
@@ -92,8 +93,9 @@ def moment(value: object, name: str) -> int | None:
 def shown(value: object) -> str:
     """A value for a message: short, and without anything that a terminal obeys."""
     if isinstance(value, str | bytes | float | Decimal | None):
-        whole = repr(value if not isinstance(value, str | bytes) else value[:_SHOWN])
-        return visible(whole if len(whole) <= _SHOWN else f"{whole[: _SHOWN - 1]}…")
+        some = cut(value, _SHOWN) if isinstance(value, str) else value[:_SHOWN] if isinstance(value, bytes) else value
+        whole = repr(some)
+        return visible(cut(whole, _SHOWN))
     if isinstance(value, int):
         return "a very large int" if value.bit_length() > _SHOWN else repr(value)
     return f"a {type(value).__name__}"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from vigil_lang.diagnostics.secrets import find
+
 LONGEST = 120
 """Characters of the longest value that is offered."""
 
@@ -32,7 +34,7 @@ def may_show(argument: str, value: str) -> bool:
         return False
     if _OF_A_KEY.search(argument) and sum(c.isdigit() for c in value) >= 3 and len(value) >= 12 and value.isalnum():
         return False
-    return _KEY.search(value) is None and not any(map(_looks_random, _RANDOM.findall(value)))
+    return _KEY.search(value) is None and not find(value) and not any(map(_looks_random, _RANDOM.findall(value)))
 
 
 def _looks_random(run: str) -> bool:

@@ -105,12 +105,26 @@ class Run:
     """The working directory the run started in, where the recording says so."""
     not_executed: int = 0
     """Calls the recording shows as denied, cancelled or rejected before they ran; they are no events."""
-    one_of_many: bool = False
-    """Whether the recording holds other runs too; `path` then ends in ``#`` and the run's name."""
+    label: str | None = None
+    """What tells it from the other runs of its recording, where there are any; `path` then ends in ``#`` and the label.
+
+    It is the run's name, or its number from 1 where it has none; the second of a name has `#2` behind it.
+    """
+    prompt: str | None = None
+    """What the user asked for, where a header says so: a recording may lack it."""
     records: int = 0
     """Records that were read, where some of them were not understood."""
     not_understood: int = 0
     """Records that told nothing, and that nothing shows to be of the format as which they were read."""
+
+    @property
+    def one_of_many(self) -> bool:
+        """Whether the recording holds other runs too."""
+        return self.label is not None
+
+    def is_called(self, name: str) -> bool:
+        """Whether `--run` with this name means it: its label, or its name, which other runs may have as well."""
+        return name in (self.label or self.name, self.name)
 
 
 @dataclass(frozen=True)

@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 from typing import Any, get_args
 
+from vigil_lang.diagnostics.secrets import masked_value
 from vigil_lang.trace.signature import Action, Argument, Origin, Signature, ValueType
 
 SCHEMA = "vigil.signature/1"
 
 
-def signature_to_json(signature: Signature) -> str:
-    """The text of a signature file. Equal signatures have equal texts."""
+def signature_to_json(signature: Signature, *, masked: bool = False) -> str:
+    """The text of a signature file. Equal signatures have equal texts. `masked`: to be looked at, without secrets."""
     members: dict[str, Any] = {"schema": SCHEMA, "origin": signature.origin}
     members["actions"] = {name: _action(action) for name, action in sorted(signature.actions.items())}
     if signature.outputs is not None:
         members["outputs"] = sorted(signature.outputs)
-    return json.dumps(members, ensure_ascii=False, indent=2) + "\n"
+    return json.dumps(masked_value(members) if masked else members, ensure_ascii=False, indent=2) + "\n"
 
 
 def _action(action: Action) -> dict[str, Any]:

@@ -21,6 +21,9 @@ COMMAND = "command"
 STEPS = "steps"
 """The mark of a call with a step that is not wholly seen, or with more steps than are told."""
 
+MASKED = "masked"
+"""The mark of an event in a trace that was written to be looked at: secrets in it are masked."""
+
 _TOOLS_TOLD = 3
 _LONGEST_NAME = 100
 
@@ -97,5 +100,6 @@ def leaves_open(unresolved: tuple[str, ...]) -> bool:
 def _deciding() -> frozenset[str]:
     """The marks, and the roles that say what is done or what it is done to."""
     roles = vocabulary().roles
-    located = {name for name, role in roles.items() if role.type in ("path", "url")}
-    return frozenset({EFFECTS, STEPS, "program", "subcommand", "flag", "code", "module", "host", COMMAND} | located)
+    located = {name for name, role in roles.items() if role.type in ("path", "url") and name != "from_script"}
+    marks = {EFFECTS, STEPS, COMMAND, MASKED}
+    return frozenset(marks | {"program", "subcommand", "flag", "code", "module", "host"} | located)

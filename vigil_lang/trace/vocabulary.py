@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+GATHERING = frozenset({"program_text"})
+"""The roles that stand for others, here so that reading a policy need not read the vocabulary."""
+
 RoleType = Literal["path", "url", "text", "number", "bool"]
 
 
@@ -33,6 +36,8 @@ class Role:
     type: RoleType
     many: bool
     """A list by nature: an event often has several values of it."""
+    gathers: tuple[tuple[str, str], ...] = ()
+    """The roles that it stands for, each with the kind of the events whose role is meant; empty for all events."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +92,9 @@ def vocabulary() -> Vocabulary:
         for name, given in data["kinds"].items()
     }
     roles = {
-        name: Role(name, given["summary"], given["type"], given.get("many", False))
+        name: Role(
+            name, given["summary"], given["type"], given.get("many", False), tuple(given.get("gathers", {}).items())
+        )
         for name, given in data["roles"].items()
     }
     secrets = data["secrets"]

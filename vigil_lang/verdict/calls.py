@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 from rich.text import Text
 
+from vigil_lang.diagnostics.secrets import masked, masked_with, masked_words
+from vigil_lang.diagnostics.shorten import after, before, middle
 from vigil_lang.diagnostics.visible import visible
 from vigil_lang.trace.signature import type_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from vigil_lang.trace import Event
     from vigil_lang.verdict.spots import Spots
@@ -62,16 +64,6 @@ def _hidden(event: Event) -> Collection[str]:
     return hidden if event.args.keys() - hidden else ()
 
 
-def middle(text: str, room: int) -> str:
-    """The text made visible, with `…` for its middle where it is longer than `room` cells."""
-    if len(text) <= room and cell_len(shown := visible(text)) <= room:
-        return shown
-    first, last = room // 2, room - room // 2 - 1
-    head = _take(map(visible, text[:room]), first)
-    tail = _take(map(visible, reversed(text[-room:])), last)
-    return "".join(head) + "…" + "".join(reversed(tail))
-
-
 def _limits(room: int) -> Iterator[tuple[int, int]]:
     """How long values may be, those of the telling arguments and the others, from generous to strict."""
     others = room
@@ -84,23 +76,17 @@ def _limits(room: int) -> Iterator[tuple[int, int]]:
     yield _SHORTEST, _SHORTEST
 
 
-def _take(parts: Iterable[str], room: int) -> list[str]:
-    taken: list[str] = []
-    for part in parts:
-        room -= cell_len(part)
-        if room < 0:
-            break
-        taken.append(part)
-    return taken
-
-
 def _width(parts: Sequence[Text]) -> int:
     return sum(part.cell_len for part in parts) + 2 * max(len(parts) - 1, 0)
 
 
 def _argument(name: str, texts: tuple[str, ...], limit: int, spots: Spots) -> Text:
     label = middle(name, 40) if _PLAIN_NAME.fullmatch(name) else f'"{_escaped(middle(name, 40))}"'
-    values = [_value(text, limit, spots.get((name, text), ())) for text in texts[:_VALUES_SHOWN]]
+    told = masked_words(name, texts[:_VALUES_SHOWN])
+    values = [
+        _value(shown, limit, spots.get((name, text), ()) if shown == masked(text) else ())
+        for text, shown in zip(texts, told, strict=False)
+    ]
     if len(texts) == 1:
         return Text.assemble(label, "=", values[0])
     if len(texts) > _VALUES_SHOWN:
@@ -111,10 +97,11 @@ def _argument(name: str, texts: tuple[str, ...], limit: int, spots: Spots) -> Te
 def _value(text: str, limit: int, marks: Sequence[tuple[int, int]]) -> Text:
     if len(text) <= limit and type_of(text) != "text":
         return Text(text)
-    whole = len(text) <= limit and cell_len(visible(text)) <= limit
-    if not (whole or marks):
+    if not marks:
         return Text(f'"{_escaped(middle(text, limit))}"')
-    windows = [(0, len(text))] if whole else _windows(len(text), limit, marks[:_SPOTS_SHOWN])
+    text, marks = masked_with(text, marks)
+    whole = len(text) <= limit and cell_len(visible(text)) <= limit
+    windows = [(0, len(text))] if whole else _windows(text, limit, marks[:_SPOTS_SHOWN])
     shown = Text('"')
     for start, end in windows:
         shown.append("…" if start > 0 else "")
@@ -138,15 +125,16 @@ def _append(shown: Text, text: str, start: int, end: int, marks: Sequence[tuple[
     shown.append(_escaped(visible(text[at:end])))
 
 
-def _windows(length: int, room: int, marks: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def _windows(text: str, room: int, marks: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """The pieces of a long value to show: its ends, and twice as much of what surrounds each mark."""
+    length = len(text)
     unit = max(room // (2 * len(marks) + 2), _SHORTEST // 2)
     wanted = [(0, unit), (length - unit, length)]
     for start, end in marks:
-        before = max(unit - (end - start) // 2, 0)
-        wanted.append((start - before, start - before + 2 * unit))
+        lead = max(unit - (end - start) // 2, 0)
+        wanted.append((start - lead, start - lead + 2 * unit))
     windows: list[tuple[int, int]] = []
-    for start, end in sorted((max(start, 0), min(end, length)) for start, end in wanted):
+    for start, end in sorted((before(text, max(start, 0)), after(text, min(end, length))) for start, end in wanted):
         if windows and start <= windows[-1][1] + 1:
             windows[-1] = (windows[-1][0], max(windows[-1][1], end))
         else:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from vigil_lang.diagnostics.human import STYLES, hanging
+from vigil_lang.diagnostics.shorten import cut, fit, middle
 from vigil_lang.diagnostics.visible import shown_path, visible
-from vigil_lang.verdict.calls import call_text, middle
+from vigil_lang.verdict.calls import call_text
 from vigil_lang.verdict.spots import spots
 from vigil_lang.verdict.surroundings import arguments_read, surroundings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from rich.console import Console
 
@@ -22,8 +23,14 @@ if TYPE_CHECKING:
 
 _IN_FULL = 3
 _MARKS = {"at fault": "▶", "also at fault": "✗", "noted": "~", "around": " "}
+_CLEAN = 4
+"""Runs that are safe, one after the other, that have a line each."""
 _FORM_LINES = 8
+_FORM_LINE = 400
+"""Code points of a line of a form that are shown."""
 _CALL_LINES = 4
+_SENTENCE = 600
+"""Code points of a cited sentence that are shown."""
 _PAD = "    "
 
 
@@ -46,6 +53,22 @@ def print_verdict(verdict: Verdict, console: Console, *, alone: bool = True, in_
     column = max((len(visible(s.name)) for s in held), default=0)
     for statement in held:
         console.print(_held(statement, column, console.width))
+
+
+def print_clean(verdicts: Sequence[Verdict], console: Console) -> None:
+    """Runs that are safe, one after the other: a line each, or one line where there are many."""
+    if len(verdicts) <= _CLEAN:
+        for verdict in verdicts:
+            console.print(headline(verdict, column=len("unsafe")))
+        return
+    events = _many(sum(len(verdict.trace) for verdict in verdicts), "event")
+    unseen = sum(bool(verdict.seen.unseen) for verdict in verdicts)
+    doubts = caveats(sum(verdict.vacuous for verdict in verdicts), unseen)
+    first, last = (shown_path(verdicts[at].trace.run.path) for at in (0, -1))
+    head = Text.assemble((f"{'safe':<{len('unsafe')}}", "bold green"), "  ")
+    facts = " · ".join([events, f"{first} … {last}", *doubts])
+    for line in hanging(console, head, Text.assemble((f"{len(verdicts)} runs", "bold"), f" · {facts}")):
+        console.print(line)
 
 
 def told(verdict: Verdict, console: Console, *, in_full: int = 1) -> Iterator[Text]:
@@ -148,12 +171,12 @@ def _rule(found: StatementVerdict, console: Console) -> Iterator[Text]:
     indent = own[: len(own) - len(own.lstrip())]
     lines = [part.removeprefix(indent) for part in source.text[start:end].splitlines()]
     for part in lines[:_FORM_LINES]:
-        yield from hanging(console, Text(_PAD), part.replace("\t", _PAD), "cyan")
+        yield from hanging(console, Text(_PAD), cut(part.replace("\t", _PAD), _FORM_LINE), "cyan")
     if len(lines) > _FORM_LINES:
         yield Text(f"{_PAD}…", "cyan")
     yield Text(f"{_PAD}{shown_path(source.path)}:{line}", "dim")
     for file, sentence in statement.metadata.cites:
-        yield from hanging(console, Text(f"{_PAD}{visible(file)}: ", "dim"), f'"{sentence}"', "italic")
+        yield from hanging(console, Text(f"{_PAD}{visible(file)}: ", "dim"), f'"{cut(sentence, _SENTENCE)}"', "italic")
 
 
 # --- an offence --------------------------------------------------------------------------------------------
@@ -214,6 +237,6 @@ def _held(found: StatementVerdict, column: int, width: int) -> Text:
         line = Text(f"○ {name}  held vacuously: nothing met its trigger", "dim")
     else:
         line = Text.assemble(("✓ ", "green"), name, "  ", (visible(_doc(found)), "dim"))
-    line.truncate(width, overflow="ellipsis")
+    fit(line, width)
     line.rstrip()
     return line

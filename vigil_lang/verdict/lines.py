@@ -6,18 +6,21 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from vigil_lang.diagnostics.secrets import masked_words
+from vigil_lang.diagnostics.shorten import middle
 from vigil_lang.diagnostics.visible import visible
 from vigil_lang.trace.event import MESSAGES
 from vigil_lang.trace.vocabulary import vocabulary
-from vigil_lang.verdict.calls import call_text, middle
+from vigil_lang.verdict.calls import call_text
 
 if TYPE_CHECKING:
     from vigil_lang.trace import Event
 
 _STATUS = {"ok": "green", "error": "red", "unknown": "dim"}
-# What the excerpt shows as well.
+# What the excerpt shows as well, or the program above it.
 _WORDS = frozenset(
     {"argv", "argument", "flag", "program", "file", "inferred", "unresolved", "subcommand", "text", "code"}
+    | {"from_script"}
 )
 _CALL = frozenset({"function", "nargs", "mode", "name", "value", "key"})
 _ACTION = 16
@@ -54,7 +57,7 @@ def step_text(event: Event, times: int = 1) -> Text:
     for role, values in event.args.items():
         if role not in roles or role in _WORDS or role in _CALL or not values:
             continue
-        some = ", ".join(middle(value, 40) for value in values[:_VALUES])
+        some = ", ".join(middle(value, 40) for value in masked_words(role, values[:_VALUES]))
         more = f", … {len(values) - _VALUES} more" if len(values) > _VALUES else ""
         shown.append(f"  {role}=")
         shown.append(some + more, "green")

@@ -68,16 +68,21 @@ def command_of(uri: str, name: str, known: RunResults | None) -> types.Command:
     """What a lens with results says, and does when it is clicked."""
     result = known.statement(name) if known is not None else None
     if result is not None and result.runs:
-        return types.Command(summary(result), SHOW, None, [uri, name])
+        return types.Command(summary(result, known.unreadable if known is not None else 0), SHOW, None, [uri, name])
     if known is None or (known.stale and known.runs):
         return types.Command("reading the runs …", "")
-    return types.Command("no runs found" if not known.runs else "not judged", "")
+    none = f"none of {known.unreadable} runs can be read" if known.unreadable else "no runs found"
+    return types.Command(none if not known.runs else "not judged", "")
 
 
-def summary(result: StatementResult) -> str:
-    """`violated in 2 of 14 runs · exercised in 9`."""
-    runs = f"{result.runs} run{'s' * (result.runs != 1)}"
+def summary(result: StatementResult, unreadable: int = 0) -> str:
+    """`violated in 2 of 14 runs · exercised in 9`; `holds in 1 of 2 runs, 1 unreadable · exercised in 1`."""
+    total = result.runs + unreadable
+    runs = f"{total} run{'s' * (total != 1)}"
     verdict = f"violated in {len(result.violated)} of {runs}" if result.violated else f"holds in {runs}"
+    if unreadable:
+        held = f"violated in {len(result.violated)}" if result.violated else f"holds in {result.runs}"
+        verdict = f"{held} of {runs}, {unreadable} unreadable"
     return f"{verdict} · {f'exercised in {result.exercised}' if result.exercised else 'never exercised'}"
 
 

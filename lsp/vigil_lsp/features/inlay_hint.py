@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
     from vigil_lsp.recordings.results import Matches, RunResults
     from vigil_lsp.text import Text
     from vigil_lsp.workspace import Workspace
+
+_PATIENCE = 0.3
+"""Seconds that an answer waits for counts of the current text."""
 
 _SHOWN = 5
 """Values of a variable that its tooltip shows."""
@@ -140,8 +145,23 @@ def register(server: LanguageServer, workspace: Workspace) -> None:
     """Answer it."""
 
     @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
-    def inlay_hint(params: types.InlayHintParams) -> list[types.InlayHint] | None:
+    async def inlay_hint(params: types.InlayHintParams) -> list[types.InlayHint] | None:
+        await _caught_up(workspace, params.text_document.uri)
         reading = workspace.reading(params.text_document.uri)
         if reading is None:
             return None
-        return list(hints(reading, workspace.run_results(reading.uri), reading.text.span(params.range)))
+        known = workspace.run_results(reading.uri)
+        if known is not None and known.stale:
+            known = replace(known, counts={})  # none rather than those of another text: few editors ask again
+        return list(hints(reading, known, reading.text.span(params.range)))
+
+
+async def _caught_up(workspace: Workspace, uri: str) -> None:
+    """Returns when what the runs say is about the text as it is now, and in any case soon."""
+    loop, path = asyncio.get_running_loop(), workspace.path(uri)
+    end = loop.time() + _PATIENCE
+    while path is not None and workspace.recordings.names_runs(path) and (left := end - loop.time()) > 0:
+        known = workspace.run_results(uri)
+        if known is not None and not known.stale:
+            return
+        await workspace.recordings.news(left)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -148,6 +148,8 @@ class Found:
 
     files: list[str]
     missing: list[tuple[int, str]]
+    named_by: dict[str, int] = field(default_factory=dict)
+    """The first pattern that stands for a file, by its place."""
 
 
 def find(patterns: Iterable[str], within: str | None = None, slow: set[str] | None = None) -> Found:
@@ -187,7 +189,10 @@ def find(patterns: Iterable[str], within: str | None = None, slow: set[str] | No
         allowed = [f for f in runs if inside is None or lies_in(f, Path(inside))]
         if len(allowed) < len(runs):
             found.missing.append((at, _OUTSIDE))
-        found.files += (file for file in allowed if file not in found.files)
+        for file in allowed:
+            if file not in found.named_by:
+                found.named_by[file] = at
+                found.files.append(file)
     del found.files[MAX_FILES:]
     return found
 
@@ -245,6 +250,7 @@ class Runs:
         self.recorded = tuple(run for path in runs.files if path in loaded for run in loaded[path].runs)
         self.benign = tuple(run for path in benign.files if path in loaded for run in loaded[path].runs)
         findings = [finding for one in loaded.values() for finding in one.findings]
+        unread = list(_unread(runs, {f.source.path: f.message for f in (*findings, *beyond)}, loaded))
         traces = [run.trace for run in self.recorded]
         signatures, wrong = _declared(self.sources.signatures)
         parts = [*signatures, *([observe(traces)] if traces else ())]
@@ -257,7 +263,8 @@ class Runs:
             sampled(traces) if traces else Samples(),
             tuple(RunInfo(t.run.path, t.run.format, len(t), t.run.name or "", file_of(t.run)) for t in traces),
             (*findings, *beyond, *wrong),
-            tuple(runs.missing),
+            (*runs.missing, *unread),
+            sum(path not in loaded or not loaded[path].runs for path in runs.files),
         )
 
     def give_up(self, why: str) -> None:
@@ -267,6 +274,17 @@ class Runs:
         Runs._numbers += 1
         missing = tuple((at, why) for at in range(len(self.sources.runs)))
         self.summary = RunsSummary(Runs._numbers, _NOTHING, Samples(), (), (), missing)
+
+
+def _unread(runs: Found, why: dict[str, str], loaded: dict[str, Loaded]) -> Iterator[tuple[int, str]]:
+    """By the place of a pattern, that some of the recordings it stands for could not be read."""
+    for at in dict.fromkeys(runs.named_by.values()):
+        files = [file for file in runs.files if runs.named_by[file] == at]
+        lost = [file for file in files if file not in loaded or not loaded[file].runs]
+        if lost:
+            first = f"`{Path(lost[0]).name}`: {why.get(lost[0], 'it holds no run')}"
+            one = f"this recording cannot be read: {first}"
+            yield at, one if len(files) == 1 else f"{len(lost)} of {len(files)} recordings cannot be read: {first}"
 
 
 def _declared(paths: Iterable[str]) -> tuple[list[Signature], list[Diagnostic]]:

@@ -62,6 +62,7 @@ class RecordingsProcess:
         self._judged: dict[str, Judged] = {}
         self._known: dict[str, tuple[RunsSummary, Judged | None, Source, RunResults]] = {}
         self._questions: dict[int, asyncio.Future[Any]] = {}
+        self._waiting: list[asyncio.Future[None]] = []
         self._number = 0
         self._process: asyncio.subprocess.Process | None = None
         self._task: asyncio.Task[None] | None = None
@@ -142,6 +143,21 @@ class RecordingsProcess:
             for finding in summary.findings:
                 found[finding.source.path] = (*found.get(finding.source.path, ()), finding)
         return {path: tuple(dict.fromkeys(findings)) for path, findings in found.items()}
+
+    def unread(self, folder: str) -> dict[int, str]:
+        """What is wrong with the patterns for runs of the configuration that counts in a folder, by their places."""
+        for path, summary in self._summaries.items():
+            tracked = self._tracked_policies.get(path)
+            if tracked is not None and tracked.folder == folder and not tracked.comments:
+                return dict(reversed(summary.missing))
+        return {}
+
+    async def news(self, seconds: float) -> None:
+        """Returns when the process says something, or when the time is up."""
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(future)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(future, seconds)
 
     def names_runs(self, path: str) -> bool:
         """Whether a policy is held against runs."""
@@ -242,7 +258,7 @@ class RecordingsProcess:
                 process.kill()
             self._died(task)
             with suppress(TimeoutError):  # or its pipes outlive the event loop
-                await asyncio.wait_for(process.wait(), _KILL_TIMEOUT)
+                await asyncio.wait_for(process.communicate(), _KILL_TIMEOUT)
 
     def _died(self, task: asyncio.Task[None] | None) -> None:
         """Start the process once more, or give up, where it was not ended on purpose."""
@@ -280,6 +296,13 @@ class RecordingsProcess:
     # --- what the process says ---
 
     def _receive(self, message: object) -> None:
+        self._take(message)
+        waiting, self._waiting = self._waiting, []
+        for future in waiting:
+            if not future.done():
+                future.set_result(None)
+
+    def _take(self, message: object) -> None:
         match message:
             case RunsLoaded(summary, policies, files):
                 mine = [path for path in policies if path in self._tracked_policies]

@@ -74,7 +74,7 @@ class RunsSummary:
     """What the runs of a project are by themselves.
 
     `number` tells two states of them apart. `findings` are about recordings that cannot be used; `missing` is what
-    is wrong with a pattern, by its place among those that name the runs.
+    is wrong with a pattern, by its place among those that name the runs. `unreadable` recordings were left out.
     """
 
     number: int
@@ -83,6 +83,7 @@ class RunsSummary:
     runs: tuple[RunInfo, ...]
     findings: tuple[Diagnostic, ...] = ()
     missing: tuple[tuple[int, str], ...] = ()
+    unreadable: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +162,7 @@ class RunResults:
 
     `signature` is that of all runs, merged with the declared ones the project names. `stale` says that an answer
     for the current text (or the current runs) is still being computed; what is here then is true of the text before,
-    and only of items whose own text did not change since.
+    and only of items whose own text did not change since. `unreadable` recordings are not among the runs.
     """
 
     signature: Signature = field(repr=False)
@@ -171,6 +172,7 @@ class RunResults:
     findings: tuple[Diagnostic, ...] = ()
     statements: Mapping[str, StatementResult] = field(default_factory=dict, repr=False)
     counts: Mapping[Span, Matches] = field(default_factory=dict, repr=False)
+    unreadable: int = 0
 
     def statement(self, name: str) -> StatementResult | None:
         """What came of a statement of the file; None where it has no meaning, or is not judged yet."""
@@ -193,7 +195,7 @@ def located(
     `judged` may be of an older text: items are told apart by their own text, and by order where two are the same.
     """
     if judged is None:
-        return RunResults(summary.signature, summary.samples, summary.runs, True)
+        return RunResults(summary.signature, summary.samples, summary.runs, True, unreadable=summary.unreadable)
     waiting: dict[str, list[ItemResult]] = {}
     for item in reversed(judged.items):
         waiting.setdefault(item.text, []).append(item)
@@ -209,7 +211,8 @@ def located(
             counts[Span(span.start + start, span.end + start)] = matches
     findings = tuple(f for found in judged.findings if (f := _moved(found, judged, source, moved)) is not None)
     statements = {statement.name: statement for statement in judged.statements}
-    return RunResults(summary.signature, summary.samples, summary.runs, stale, findings, statements, counts)
+    known = summary.signature, summary.samples, summary.runs
+    return RunResults(*known, stale, findings, statements, counts, summary.unreadable)
 
 
 def _moved(found: Diagnostic, judged: Judged, source: Source, moved: list[tuple[Span, int]]) -> Diagnostic | None:

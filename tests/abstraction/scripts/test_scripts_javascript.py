@@ -229,7 +229,7 @@ def test_a_method_of_something_of_which_nothing_is_known() -> None:
     assert (step.action, step.kinds, step.roles, step.unresolved, step.if_ok) == (
         "applyMatrix4",
         ("code.call",),
-        {"function": ("?.applyMatrix4",), "nargs": ("1",), "arg1.name": ("m",)},
+        {"function": ("?.applyMatrix4",), "nargs": ("1",), "arg1.name": ("m",), "from_script": ("/repo/run.mjs",)},
         ("arg1",),
         "unknown",
     )

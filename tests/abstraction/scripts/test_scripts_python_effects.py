@@ -112,11 +112,11 @@ def one(text: str) -> Step:
         ),
         (
             "from pathlib import Path\nx = sorted(Path('d').iterdir())\nx.pop().unlink()",
-            ["dir.list /repo/d", "file.delete ?"],
+            ["dir.list /repo/d", "file.delete /repo/d/*"],
         ),
         (
             "from pathlib import Path\nfor i, x in enumerate(sorted(Path('d').iterdir())[:3]):\n    x.unlink()",
-            ["dir.list /repo/d", "file.delete ?"],
+            ["dir.list /repo/d", "file.delete /repo/d/*"],
         ),
         ("import os\nlist(map(os.remove, ['a', 'b']))", ["file.delete /repo/a", "file.delete /repo/b"]),
         ("import atexit, os\natexit.register(os.remove, 'a')", ["file.delete /repo/a"]),
@@ -185,6 +185,7 @@ def modify_nml(nml_path, params):
             "nml_path": ("glm3.nml",),
             "params.Kw": ("0.5",),
             "params.ch": ("0.0013",),
+            "from_script": ("/repo/run.py",),
         },
         inferred=True,
         if_ok="ok",
@@ -361,7 +362,10 @@ def test_a_loop_over_known_items_is_unrolled() -> None:
     ]
     assert effects("for i in range(3):\n    open('same')") == ["file.read /repo/same"]
     assert effects("for n in ['a', 'b', 'c']:\n    if n == 'b':\n        break\n    open(n)") == ["file.read /repo/a"]
-    assert effects("import os\nfor n in os.listdir('d'):\n    os.remove(n)") == ["dir.list /repo/d", "file.delete ?"]
+    assert effects("import os\nfor n in os.listdir('d'):\n    os.remove(n)") == [
+        "dir.list /repo/d",
+        "file.delete /repo/*",
+    ]
 
 
 def test_a_variable_that_a_loop_changes_is_not_known() -> None:

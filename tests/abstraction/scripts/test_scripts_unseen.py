@@ -42,6 +42,13 @@ def test_no_way_to_do_something_is_silent(language: str) -> None:
     assert [text for text, reading in readings if not has_effect(reading) and not is_marked(reading)] == []
 
 
+@pytest.mark.parametrize("language", ["python", "javascript"])
+def test_nothing_that_depends_on_the_name_of_a_file_that_was_found_is_silent(language: str) -> None:
+    for text in ways(f"searched_{language}.txt"):
+        reading = read(language, text)
+        assert is_marked(reading) or any("file.delete" in getattr(s, "kinds", ()) for s in reading.steps), text
+
+
 PURE = [
     "import json, re; print(json.dumps(re.findall('a', 'b')))",
     "import numpy as np; a = np.array([1, 2]).reshape(2, 1); print(a.mean(), np.sqrt(a).tolist())",

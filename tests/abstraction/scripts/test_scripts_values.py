@@ -264,7 +264,8 @@ def test_commands_of_javascript_and_python_with_a_directory() -> None:
         return [s for s in read_script(language, text, cwd="/repo", name="x").steps if isinstance(s, Spawn)]
 
     (found,) = spawns("python", "import subprocess\nsubprocess.run(['ls'], cwd='sub')")
-    assert found == Spawn((Word("ls", quoted=True),), None, "/repo/sub", True, "subprocess.run(['ls'], cwd='sub')", 2)
+    excerpt, scripts = "subprocess.run(['ls'], cwd='sub')", ("/repo/x",)
+    assert found == Spawn((Word("ls", quoted=True),), None, "/repo/sub", True, excerpt, 2, scripts=scripts)
     (found,) = spawns("javascript", "require('child_process').execSync('ls', {cwd: 'sub'})")
     assert (found.shell, found.cwd, found.line) == ("ls", "/repo/sub", 1)
     (found,) = spawns("python", "import os, subprocess\nos.chdir('d')\nsubprocess.run(['ls'])")

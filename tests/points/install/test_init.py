@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import pytest
+
 from vigil_lang.points.hook import Gates, handle
 from vigil_lang.points.install.hosts import HOSTS
 from vigil_lang.points.install.starter import CONFIGURATION, POLICY, STARTER
@@ -13,7 +15,6 @@ from vigil_lang.points.invocation import Invocation
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pytest
     from conftest import World
 
 
@@ -113,7 +114,46 @@ def test_a_dry_run_does_nothing(world: World, capsys: pytest.CaptureFixture[str]
 
 def test_without_a_host_it_says_so(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     assert world.vigil("init") == 0
-    assert "--host NAME" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "vigil init --host NAME" in out
+    assert "Start " not in out, "nothing is asked about yet"
+
+
+def test_settings_that_cannot_be_read_are_said_before_anything_is_done(
+    world: World, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for folder in (".gemini", ".claude"):
+        (world.home / folder).mkdir()
+    gemini, claude = (world.home / folder / "settings.json" for folder in (".gemini", ".claude"))
+    gemini.write_text('{"ui": {}, // mine\n}', "utf-8")
+    claude.write_text('{\n  // mine\n  "model": "x"}', "utf-8")
+    before = tree(world.project), tree(world.home)
+    for args in (["init"], ["init", "--dry-run"]):
+        assert world.vigil(*args) == 2
+        assert "line 2, column 3: a comment, which Claude Code is not known to read" in capsys.readouterr().err
+        assert (tree(world.project), tree(world.home), world.state.exists()) == (*before, False)
+    assert world.vigil("init", "--host", "gemini") == 0
+    held = tree(world.project), tree(world.home)
+    assert held != before
+    assert world.vigil("init", "--undo") == 2
+    assert (tree(world.project), tree(world.home)) == held
+    assert world.vigil("init", "--undo", "--host", "gemini") == 0
+    assert (tree(world.project), tree(world.home)) == before
+
+
+@pytest.mark.parametrize("options", [[], ["--project"]])
+def test_the_screen_fits_and_its_last_step_undoes_it(
+    options: list[str], world: World, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for host in HOSTS.values():
+        (world.home / host.folder).mkdir()
+    before = tree(world.project), tree(world.home)
+    assert world.vigil("init", *options) == 0
+    out = capsys.readouterr().out.replace(str(world.state), "STATE")
+    assert max(map(len, out.splitlines())) <= 80
+    undo = next(line for line in out.splitlines() if line.startswith("Undo it all:")).split("vigil ")[1]
+    assert world.vigil(*undo.split()) == 0
+    assert (tree(world.project), tree(world.home)) == before
 
 
 def test_a_state_in_the_project_is_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

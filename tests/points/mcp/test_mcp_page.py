@@ -24,7 +24,8 @@ def test_the_screens_are_what_the_commands_print(tmp_path: Path, monkeypatch: py
     for name, text in files.items():
         (tmp_path / "work" / name).write_text(text, encoding="utf-8")
     monkeypatch.chdir(tmp_path / "work")
-    monkeypatch.setenv("VIGIL_STATE", str(tmp_path / "state"))
+    monkeypatch.delenv("VIGIL_STATE", raising=False)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("COLUMNS", "100")
     printed = []
     for command, _ in _SCREEN.findall(PAGE):

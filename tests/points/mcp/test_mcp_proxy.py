@@ -426,7 +426,7 @@ def test_two_requests_of_one_id_are_not_taken(proxied: Start) -> None:
 def test_a_server_that_cannot_be_started(state: Path) -> None:
     done = vigil("mcp", "proxy", "--state", str(state), "--", "/nowhere/at/all")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "cannot be started" in done.stderr
+    assert "cannot be started by `/nowhere/at/all`: no such file or directory" in done.stderr
 
 
 def test_observing_lets_every_call_through(proxied: Start, state: Path) -> None:
@@ -441,6 +441,18 @@ def test_a_policy_of_the_call(proxied: Start, tmp_path: Path) -> None:
     own.write_text("policy own\n\n/// No echo.\nrule quiet: when mcp__raw__echo() then block\n")
     wire = begun(proxied, "--policy", str(own))
     assert "No echo" in text_of(wire.call("echo"))
+
+
+def test_what_guards_the_agent_is_out_of_its_reach(proxied: Start, state: Path, tmp_path: Path) -> None:
+    config, policy = tmp_path / "mcp.json", tmp_path / "more.vgl"
+    config.write_text('{"mcpServers": {"notes": {"command": "notes"}}}')
+    policy.write_text("policy more\n")
+    assert vigil("mcp", "wrap", str(config), "--state", str(state)).returncode == 0
+    wire = begun(proxied, "--policy", str(policy))
+    for path in (state / "gate.toml", state / "keys", config, policy):
+        blocked = wire.call("echo", path=str(path))
+        assert "guards the agent" in text_of(blocked), path
+    assert text_of(wire.call("echo", path=str(tmp_path / "other.json"))).startswith("raw:echo")
 
 
 def test_the_log_is_in_order(proxied: Start, state: Path) -> None:

@@ -162,6 +162,18 @@ def test_what_somebody_changed_meanwhile_stays(tmp_path: Path, state: Path) -> N
     assert json.loads(config.read_text()) == json.loads(CLAUDE) | {"other": [3]}
 
 
+def test_the_proxy_finds_the_state_that_the_environment_named(
+    tmp_path: Path, state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A client starts it with an environment of its own."""
+    config = tmp_path / ".mcp.json"
+    config.write_text(CLAUDE)
+    monkeypatch.setenv("VIGIL_STATE", str(state))
+    assert vigil("mcp", "wrap", str(config)).returncode == 0
+    args = json.loads(config.read_text())["mcpServers"]["files"]["args"]
+    assert args[args.index("--state") + 1] == str(state)
+
+
 def test_bad_files_are_the_callers_fault(tmp_path: Path, state: Path) -> None:
     for text in (b"{", b"\xff", b"{}"):
         (tmp_path / "x.json").write_bytes(text)

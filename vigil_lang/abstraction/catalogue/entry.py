@@ -14,7 +14,7 @@ _FORMS = ("code", "script", "module", "command", "shell", "elsewhere")
 FLAGS = frozenset({"plus", "single", "stop", "strict", "itself", "unseen"})
 TEXTS = frozenset(
     {"summary", "switches", "values", "optional", "bundle", "ignore", "chdir", "reads"}
-    | {"environment", "settings", "families", "runs", "safe"}
+    | {"environment", "settings", "families", "runs", "safe", "versions", "base"}
 )
 ROLES = frozenset({"into", "within", "remote"})
 LISTS = frozenset({"aliases", "kinds", "operands", "same", "when"})
@@ -70,6 +70,8 @@ def build(
         settings=tuple(table.get("settings", "").split()),
         safe=tuple(table.get("safe", "").split()),
         families=tuple(table.get("families", "").split()),
+        versions=frozenset(table.get("versions", "").split()),
+        base=table.get("base", ""),
         hands_over=any(place.slot.rest for place in (*operands, *changed)),
         commands=commands,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vigil_lang.abstraction.catalogue import values
-from vigil_lang.abstraction.catalogue.load import program
+from vigil_lang.abstraction.catalogue.load import program, script_program
 from vigil_lang.abstraction.catalogue.options import EFFECTS, ON, Sorted, places, sort
 from vigil_lang.abstraction.catalogue.programs import PATH_ROLES, Code, Inner, Operand, Slot
 from vigil_lang.abstraction.catalogue.wrapped_commands import commands_of
@@ -19,6 +19,9 @@ _OWN_DASHES = frozenset({"npm", "npx"})
 
 
 _ANYTHING = Slot("_")
+
+_STDIN = frozenset({"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"})
+"""What a script is called that is read from standard input."""
 
 
 class Filled:
@@ -47,6 +50,8 @@ class Filled:
         """What it runs on another machine, or in a container, is not read."""
         self.anything: list[Word] = []
         """Operands of which nothing is known but that there may be some."""
+        self.packages: list[tuple[str, str | None]] = []
+        """The packages that are named, each with the version that it is asked for."""
         self.strays = False
         """Words stand where the catalogue has no place for any."""
         for each in (word for step in found.chain for name in step.chdir for word in found.values.get(name, ())):
@@ -62,6 +67,8 @@ class Filled:
     def role(self, role: str, word: Word, base: str | None) -> None:
         """Give a role a word's value."""
         text = word.text
+        if role == "url" and word.known and self.entry.base and "://" not in text:
+            text = self._below(text)
         if role == "revision" and word.known and values.no_revision(text):
             role = "path"
         elif role == "url" and word.known and values.begins_local(text):
@@ -82,6 +89,7 @@ class Filled:
         elif role == "package":
             name, version = values.versioned(text)
             self.roles.setdefault(role, []).append(name)
+            self.packages.append((name, version))
             if version is not None:
                 self.roles.setdefault("version", []).append(version)
         else:
@@ -92,6 +100,12 @@ class Filled:
                 self.roles.setdefault("host", []).append(place[1])
             if role == "url" and self.entry.remote:
                 self._elsewhere(role, text)
+
+    def _below(self, text: str) -> str:
+        """The whole address of a part that stands alone: `repos/a/b` of `gh api`, below the machine that is named."""
+        host = next((word.text for word in self.found.values.get("--hostname", ()) if word.known), None)
+        base = self.entry.base if host is None else f"https://{host}/"
+        return base + text.lstrip("/")
 
     def _options(self, found: Sorted) -> None:
         """Every option under its name without dashes."""
@@ -244,12 +258,17 @@ class Filled:
             self.roles["module"] = [word.text]
             self.inner.append(Inner((word, *rest), self.cwd))
             return
-        self.role(slot.role, word, self.cwd)
+        from_stdin = slot.form == "script" and word.known and word.text in _STDIN
+        if not from_stdin:
+            self.role(slot.role, word, self.cwd)
         self.roles["language"] = [slot.language]
-        if slot.form == "script" and word.known and word.text == "-":
+        if from_stdin:
             self.code = Code(slot.language, stdin=True, arguments=rest)
         else:
             text, script = (word if slot.form == form else None for form in ("code", "script"))
+            known = script_program(word.text) if script is not None and word.known else None
+            if known is not None:
+                self.inner.append(Inner((word._replace(text=known), *rest), self.cwd))
             if self.code is not None and self.code.text is not None and text is not None:
                 joined = Word(f"{self.code.text.text}\n{text.text}", self.code.text.known and text.known)
                 self.code = Code(slot.language, text=joined, arguments=self.code.arguments)

@@ -47,6 +47,12 @@ def program(name: str) -> Program | None:
     return None if own or found.subject in _EVERYDAY else found
 
 
+def script_program(path: str) -> str | None:
+    """The program that a script is when an interpreter is given it: `python manage.py`; None for most."""
+    base = path.replace("\\", "/").rpartition("/")[2]
+    return base if _WITH_EXTENSION.match(base) and _named(base) is not None else None
+
+
 def is_path(name: str) -> bool:
     """Whether a program is called by a path; a package with a scope (`@biomejs/biome`) is called by name."""
     return ("/" in name or "\\" in name) and not _SCOPED.match(name)

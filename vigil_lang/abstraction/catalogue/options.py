@@ -19,6 +19,10 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 _SUBCOMMAND = re.compile(r"[A-Za-z][\w:-]*\Z")
 _DYNAMIC = re.compile(r"[$`]")
 _INFORMING = ("help", "version")
+_VERSIONS = frozenset({"--version", "-version", "-V"})
+"""Options that tell a program's version, where they stand alone and the program has no other use for them."""
+_VERSIONS_OF_ANY = _VERSIONS | {"-VV", "version"}
+"""The same of a program that the catalogue does not have."""
 
 EFFECTS = "effects"
 """The mark of a command some of whose effects are not known."""
@@ -54,6 +58,8 @@ class Sorted:
     """Those words, or the command that the last operand place stands for."""
     informs: bool = False
     """It is asked for its help or its version, and does nothing else."""
+    version: bool = False
+    """It is asked for its version."""
     loose: bool = False
     """An operand may turn out to be options."""
     strange: bool = False
@@ -86,6 +92,10 @@ class _Reading:
         self.expects = found.program.commands is not None
 
     def read(self) -> None:
+        if len(self.words) == 1 and self._is_version(self.words[0]):
+            self.found.flags.append(self.words[0].text)
+            self._inform(self.words[0].text)
+            return
         if self.found.program.bundle and self.words:
             self._bundle(self.words[0])
         while self.at < len(self.words):
@@ -95,6 +105,21 @@ class _Reading:
             if self.found.runs is not None or self._rest_begins():
                 self.found.rest = tuple(self.words[self.at :])
                 return
+
+    def _is_version(self, word: Word) -> bool:
+        """Whether a word alone asks a program for its version."""
+        program = self.found.program
+        usual = _VERSIONS_OF_ANY if program is UNKNOWN else _VERSIONS
+        return word.known and (
+            word.text in program.versions
+            or (word.text in usual and word.text not in program.options and not program.strict)
+        )
+
+    def _inform(self, text: str) -> None:
+        """The program tells its help or its version."""
+        self.found.informs = True
+        self.found.version = "help" not in text and text != "-h"
+        self._switch(Option((text,)))
 
     def _word(self, word: Word) -> None:
         text, found = word.text, self.found
@@ -168,9 +193,11 @@ class _Reading:
         if below is None:
             self.expects = False
             found.informs = name in _INFORMING and top
+            found.version = name == "version"
             found.strange = not found.informs
             return
         found.informs = found.informs or (top and not listed and name in _INFORMING)
+        found.version = top and name == "version"
         found.program = below
         found.chain.append(below)
         found.options = {**found.options, **below.options}
@@ -353,10 +380,9 @@ class _Reading:
         following = None if last else self.words[self.at]
         if text in ("--help", "--version") or (text in ("-h", "-V") and len(self.words) == 1):
             if following is None or following.text[:1] == "-":
-                found.informs = True
                 # Not every program looks for options behind its operands.
                 found.unresolved += [EFFECTS] * bool(found.operands)
-                self._switch(Option((text,)))
+                self._inform(text)
                 return
         elif _NUMERIC.match(text):
             return

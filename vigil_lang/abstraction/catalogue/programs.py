@@ -11,7 +11,9 @@ if TYPE_CHECKING:
 
     from vigil_lang.abstraction.step import Step, Word
 
-PATH_ROLES = frozenset({"path", "source", "target", "directory", "archive", "script", "config", "file", "executable"})
+PATH_ROLES = frozenset(
+    {"path", "source", "target", "directory", "archive", "script", "config", "file", "executable", "from_script"}
+)
 """The roles of type `path` of the vocabulary, here so that reading a command need not read the vocabulary."""
 
 Takes = Literal["nothing", "value", "attached"]
@@ -133,6 +135,10 @@ class Program:
     """Values, as globs, of options that may run something and of settings, with which nothing is run."""
     families: tuple[str, ...] = ()
     """What options without a meaning here begin with."""
+    versions: frozenset[str] = frozenset()
+    """Words with which, alone, it tells its version, besides those that nearly all programs have."""
+    base: str = ""
+    """The address that an operand of the role `url` is below which names no machine."""
     hands_over: bool = False
     """One of its operand places takes all the words that follow."""
     commands: Mapping[str, Program] | None = None
@@ -183,3 +189,5 @@ class Invocation:
     """The catalogue has the program."""
     unseen: bool = False
     """It runs code, of which nothing more is known, on this machine."""
+    packages: tuple[tuple[str, str | None], ...] = ()
+    """The packages that are named, each with the version that it is asked for."""

@@ -91,6 +91,8 @@ def read_command(
     if head.known and (not known or elsewhere):
         fill.unresolved[EFFECTS] = None
     if found.informs:
+        if found.version:
+            fill.roles["version"] = ["true"]
         return Invocation(_step(words, fill, ("system.read",)), known=known, unseen=not known or elsewhere)
     given: dict[str, Sequence[str]] = {
         **dict.fromkeys(fill.unresolved, ("",)),
@@ -116,6 +118,9 @@ def read_command(
         fill.role("executable", head, cwd)
     reads_data = _complete(fill, changes, piped)
     kinds = () if found.strange else _kinds(fill, changes, reads_data)
+    if found.version and kinds and all(kind.endswith((".read", ".list")) for kind in kinds):
+        kinds = tuple(dict.fromkeys((*kinds, "system.read")))
+        fill.roles["version"] = ["true"]
     unseen = not known or _unseen(fill, changes, kinds) or elsewhere
     if unseen or found.strange or fill.strays:
         fill.unresolved[EFFECTS] = None
@@ -129,7 +134,8 @@ def read_command(
     step = _step(words, fill, kinds)
     # Where the reading is a step of its own, that one says so.
     step.reads = "" if any(each.kind == "file.read" for each in effects) else reads
-    return Invocation(step, effects, tuple(fill.inner), fill.code, known, unseen or found.strange)
+    packages = tuple(fill.packages)
+    return Invocation(step, effects, tuple(fill.inner), fill.code, known, unseen or found.strange, packages)
 
 
 def _unseen(fill: Filled, changes: Sequence[Change], kinds: tuple[str, ...]) -> bool:
@@ -199,7 +205,8 @@ def _complete(fill: Filled, changes: Sequence[Change], piped: bool) -> bool:
     stdin = _latest([change.stdin for change in changes], entry.stdin)
     default = _latest([change.default for change in changes], entry.default)
     if stdin[:5] == "code:" and fill.code is None and not fill.inner and not _has_script(fill):
-        fill.code = Code(stdin[5:], stdin=True)
+        words = tuple(fill.found.operands) if "-s" in fill.found.values else ()  # `bash -s a`: what `$1` is
+        fill.code = Code(stdin[5:], stdin=True, arguments=words)
         fill.roles["language"] = [stdin[5:]]
     reads_data = stdin == "data" and not _has_paths(fill) and (piped or not default)
     if not reads_data:

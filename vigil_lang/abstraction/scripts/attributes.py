@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from typing import TYPE_CHECKING
 
 from vigil_lang.abstraction.scripts import emit, pure
@@ -43,6 +44,9 @@ def attribute(run: Run, owner: Value, name: str, scope: Scope) -> Value:
         case Thing():
             if owner.name in ("pathlib.Path", "pathlib.PurePath"):
                 return pure.path_attribute(owner, name)
+            if owner.name in emit.DIRECTORY_ENTRIES and owner.text is not None and name in ("name", "path"):
+                is_name = name == "name" or run.language == "javascript"
+                return Thing(owner.origins, text=posixpath.basename(owner.text) if is_name else owner.text)
             return part(owner, f".{name}")
         case Class() if name == "prototype" and run.language == "javascript":
             return owner

@@ -17,6 +17,7 @@ from vigil_lang.abstraction.scripts.values import (
     Sequence,
     Thing,
     element,
+    is_literal,
     items_of,
     join,
     methods_of,
@@ -68,7 +69,7 @@ _HANDED = 3
 
 def hand_over(given: Arguments, *, fills: bool) -> None:
     """A file that is handed to a function may get anything written into it, and what is empty may be filled."""
-    waiting = [(value, 0) for value in given.values()]
+    waiting = [(value, 0) for value in given.values() if not is_literal(value)]
     for value, depth in waiting:
         inside: list[Value] = []
         match value:

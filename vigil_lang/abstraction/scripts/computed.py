@@ -17,7 +17,9 @@ from vigil_lang.abstraction.scripts.values import (
     active,
     element,
     is_literal,
+    is_pattern,
     items_of,
+    like,
     opaque,
     text_of,
     view,
@@ -81,18 +83,18 @@ def _path_method(run: Run, path: Thing, name: str, given: Arguments) -> Value | 
 
 
 def _joined(run: Run, this: Thing | None, given: Arguments) -> Value | None:  # noqa: ARG001
-    found = pure.path_of([v for _, v in given.positional], kind="")
-    return (
-        posixpath.normpath(found.text)
-        if found.text is not None and run.language == "javascript"
-        else (found.text if found.text is not None else found)
-    )
+    values = [v for _, v in given.positional]
+    found = pure.path_of(values, kind="")
+    if found.text is None:
+        return found
+    return like(posixpath.normpath(found.text) if run.language == "javascript" else found.text, *values)
 
 
 def _full(run: Run, this: Thing | None, given: Arguments) -> Value | None:  # noqa: ARG001
-    found = pure.path_of([v for _, v in given.positional], kind="").text
+    values = [v for _, v in given.positional]
+    found = pure.path_of(values, kind="").text
     full = run.path(found or ".") if found is not None else None
-    return full if full is not None else UNKNOWN
+    return like(full, *values) if full is not None else UNKNOWN
 
 
 def _new_path(run: Run, this: Thing | None, given: Arguments) -> Value | None:  # noqa: ARG001
@@ -119,15 +121,28 @@ def _of_text(function: Callable[[str], Value]) -> Computation:
     def computed(run: Run, this: Thing | None, given: Arguments) -> Value | None:  # noqa: ARG001
         value = given.get(0)
         text = text_of(value) if isinstance(value, str | Thing) else None
+        if text is not None and isinstance(value, Thing) and is_pattern(value):
+            return _of_pattern(function(text), value)
         return function(text) if text is not None else value if isinstance(value, Thing) else None
 
     return computed
 
 
+def _of_pattern(found: Value, value: Thing) -> Value:
+    """What a function makes of a pattern: a part that it lacks, such as an extension, what it stands for may have."""
+    match found:
+        case Sequence(items=items):
+            return Sequence([_of_pattern(item, value) for item in items])
+        case str() if found:
+            return like(found, value)
+        case _:
+            return Thing(value.origins)
+
+
 def _as_text(run: Run, this: Thing | None, given: Arguments) -> Value | None:  # noqa: ARG001
     value = given.get(0)
     if isinstance(value, Thing):
-        return value.text if value.text is not None else Thing(value.origins, shape=value.shape)
+        return like(value.text, value) if value.text is not None else Thing(value.origins, shape=value.shape)
     return pure.add([value], [Opaque()], True, run.language) if given.positional else ""
 
 
@@ -240,6 +255,14 @@ def _dict(run: Run, this: Thing | None, given: Arguments) -> Value | None:  # no
     return found
 
 
+def _one_of(run: Run, this: Thing | None, given: Arguments) -> Value | None:  # noqa: ARG001
+    """One item of a list that a search for files gave."""
+    value = given.get(0)
+    several = len(given.positional) != 1 or not isinstance(value, Sequence)
+    found = UNKNOWN if several else element(value)
+    return found if is_pattern(found) else None
+
+
 def _keys(run: Run, this: Thing | None, given: Arguments) -> Value | None:
     value = given.get(0)
     return view(value, "keys") if isinstance(value, Mapping) else _listed(run, this, given)
@@ -331,6 +354,7 @@ _COMPUTED: dict[str, Computation] = {
     "iter": _iterated,
     "sorted": _sorted,
     "reversed": _reversed,
+    **dict.fromkeys(("max", "min", "next", "random.choice"), _one_of),
     "enumerate": _enumerated,
     "zip": _zipped,
     **dict.fromkeys(("dict", "collections.OrderedDict"), _dict),

@@ -21,8 +21,10 @@ from vigil_lang.abstraction.scripts.values import (
     active,
     element,
     is_literal,
+    is_pattern,
     items_of,
     join,
+    like,
     limited,
     merge_into,
     opaque,
@@ -41,6 +43,9 @@ def method(run: Run, owner: Value, name: str, given: Arguments, site: Site) -> V
     match owner:
         case str():
             return _text(run, owner, name, given)
+        case Thing(name="", text=str(pattern)) if is_pattern(owner):
+            found = _text(run, pattern, name, given)
+            return like(found, owner) if name in _KEEP and isinstance(found, str) and found else Thing(owner.origins)
         case Thing() if owner.shape is not None and name in ("split", "strip", "rstrip", "lstrip"):
             return owner if name != "split" else Sequence([UNKNOWN], open=True)
         case Sequence():
@@ -91,6 +96,14 @@ _PLAIN = frozenset(
         "startsWith", "endsWith", "trimEnd", "trimStart", "replaceAll",
     ]
 )  # fmt: skip
+
+_KEEP = frozenset(
+    [
+        "strip", "lstrip", "rstrip", "lower", "upper", "replace", "removeprefix", "removesuffix", "trim", "trimEnd",
+        "trimStart", "toLowerCase", "toUpperCase", "replaceAll", "encode", "toString", "valueOf", "concat",
+    ]
+)  # fmt: skip
+"""Methods that make a text of a text: of a pattern a pattern."""
 
 _SAME = {
     "trim": "strip", "toLowerCase": "lower", "toUpperCase": "upper", "startsWith": "startswith",
@@ -145,7 +158,7 @@ def _join(owner: str, value: Value) -> Value:
     if known is None or size > MAX_STRING:
         return UNKNOWN
     if len(found) == len(texts):
-        return owner.join(found)
+        return like(owner.join(found), *(known or ()))
     shapes = [v.shape if isinstance(v, Thing) and v.shape else t for v, t in zip(known, texts, strict=True)]
     return Thing(shape=owner.join(s if s is not None else "${__value}" for s in shapes))
 
@@ -171,7 +184,7 @@ def _format(owner: str, values: list[Value], given: Arguments) -> Value:
         size += len(pieces[-1]) + len(pieces[-2] if i else "")
         if size > MAX_STRING:
             return UNKNOWN
-    return "".join(pieces).replace("\0", "{").replace("\1", "}")
+    return like("".join(pieces).replace("\0", "{").replace("\1", "}"), *values, *named.values())
 
 
 def _split(owner: str, name: str, values: list[Value]) -> Value:

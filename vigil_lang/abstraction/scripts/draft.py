@@ -13,6 +13,7 @@ from vigil_lang.abstraction.scripts.values import (
     Ref,
     Sequence,
     Value,
+    is_pattern,
     origins_of,
     text_of,
 )
@@ -34,6 +35,22 @@ MAX_PARTS = 2000
 _BY_ADDRESS = {"file.read": "net.request", "file.write": "net.upload"}
 
 
+_LOOKS = frozenset({"file.read", "file.move", "file.link", "archive.create", "net.upload", "media.convert"})
+"""What of these kinds gets at what is in its files."""
+
+_AS_A_SHELL = frozenset({"glob.glob", "glob.iglob"})
+"""Searches that pass over hidden files."""
+
+
+def _is_found(value: Value) -> bool:
+    """Whether some of a value is a pattern for what a folder was found to hold."""
+    parts = value.items if isinstance(value, Sequence) else (value,)
+    return any(
+        is_pattern(each) and ("**" in (text_of(each) or "") or not _AS_A_SHELL.issuperset(origins_of(each) or ("",)))
+        for each in parts
+    )
+
+
 class Draft:
     """A step in the making."""
 
@@ -43,11 +60,15 @@ class Draft:
         self.kinds = list(kinds)
         self.roles: dict[str, tuple[str, ...]] = {}
         self.unresolved: dict[str, None] = {}
+        self.found = False
+        """Whether its paths are patterns that stand for hidden files and files in folders below, too."""
 
     def done(self, site: Site, content: str | None = None) -> Step:
         """Adds the step to those of the run."""
         run = self.run
         excerpt, line = run.excerpt(site.line, site.scope)
+        if scripts := run.scripts(site.scope):
+            self.roles["from_script"] = scripts
         step = Step(
             self.action,
             tuple(dict.fromkeys(self.kinds)),
@@ -58,6 +79,7 @@ class Draft:
             excerpt=excerpt,
             line=line,
             content=content,
+            reads="found" if self.found and not _LOOKS.isdisjoint(self.kinds) else "",
         )
         run.spend(len(self.roles) // 4)
         run.add(step, (self.action, step.kinds, tuple(self.roles.items()), excerpt, line))
@@ -81,6 +103,7 @@ class Draft:
     def role(self, role: str, value: Value) -> None:
         """Fills a role of the vocabulary; paths are resolved, an address in the place of a path is one."""
         known = vocabulary().roles.get(role)
+        self.found = self.found or _is_found(value)
         texts: list[tuple[str, str]] = []
         complete = _flatten(role, value, texts)
         found: list[str] = []

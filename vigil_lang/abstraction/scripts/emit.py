@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from vigil_lang.abstraction.scripts.values import (
     NAMELESS,
     UNKNOWN,
     Function,
+    Mapping,
     Ref,
     Scope,
     Sequence,
@@ -42,6 +44,11 @@ _FILLS = ("heapq.", "bisect.", "Object.assign")
 """Functions of the languages' own libraries that put something into what they are given."""
 
 _SEARCHES = frozenset({"glob.glob", "glob.iglob"})
+
+_LISTS = frozenset({"fs.readdir", "fs.readdirSync", "os.listdir", "os.scandir", "os.walk", "pathlib.Path.iterdir"})
+
+DIRECTORY_ENTRIES = ("os.scandir()[]", "fs.Dirent")
+"""What an entry of a folder is called that has its name and its path as attributes."""
 
 _OF_A_PATH = frozenset({"pathlib.Path.glob", "pathlib.Path.rglob"})
 
@@ -116,22 +123,50 @@ def _texts(given: Arguments) -> Iterator[str]:
     for value in given.values():
         if isinstance(value, str):
             yield value
-        elif isinstance(value, Thing) and value.name == "pathlib.Path":
-            yield "./" + (value.text or "x")
+        elif isinstance(value, Thing) and (value.name == "pathlib.Path" or "/" in (value.text or "")):
+            yield "./x"
 
 
 def _found(name: str, this: Thing | None, given: Arguments) -> Value:
-    """What a search for files by a pattern gives: the pattern stands for them, as it does in a shell."""
+    """What a search for files, or a list of a folder's entries, gives: a pattern stands for them, as in a shell."""
+    if name in _LISTS:
+        return _entries(name, this, given)
     pattern = text_of(given.get(0, "pathname" if name in _SEARCHES else "pattern"))
     if pattern is None:
         return None
     if name in _SEARCHES:
-        return Sequence([pattern], open=True)
+        return Sequence([Thing((name,), text=pattern)], open=True)
     base = text_of(this) if this is not None and name in _OF_A_PATH else None
     if base is None or this is None:
         return None
     between = "**/" if name.endswith("rglob") else ""
     return Sequence([replace(this, text=f"{base}/{between}{pattern}", step=None)], open=True)
+
+
+def _entries(name: str, this: Thing | None, given: Arguments) -> Value:
+    """The entries of a folder: their names, or what has a name and a path."""
+    folder = text_of(this) if this is not None else text_of(given.get(0)) if given.positional else "."
+    match name:
+        case "os.listdir":
+            entry: Value = Thing((name,), text="*")
+        case "pathlib.Path.iterdir" if this is not None and folder is not None:
+            entry = replace(this, text=posixpath.join(folder, "*"), step=None)
+        case "os.scandir" if folder is not None:
+            entry = Thing((name,), DIRECTORY_ENTRIES[0], text=posixpath.join(folder, "*"))
+        case "os.walk":
+            root = Thing((name,), text=posixpath.join(folder, "**") if folder is not None else None)
+            below = [Sequence([Thing((name,), text="*")], open=True) for _ in range(2)]
+            entry = Sequence([root, *below])
+        case "fs.readdir" | "fs.readdirSync":
+            options = given.get(1)
+            settings = options.items if isinstance(options, Mapping) else {}
+            if isinstance(options, Thing) or (isinstance(options, Mapping) and options.open):
+                return None
+            deep = truth(settings.get("recursive")) is not False
+            entry = Thing((name,), DIRECTORY_ENTRIES[1] * ("withFileTypes" in settings), text="**/*" if deep else "*")
+        case _:
+            return None
+    return Sequence([entry], open=True)
 
 
 def described_call(run: Run, name: str, this: Thing | None, given: Arguments, site: Site) -> Value:
@@ -213,7 +248,7 @@ def _step(run: Run, name: str, entry: Entry | None, this: Thing | None, given: A
     writes = "file.write" in draft.kinds and entry is not None
     step = draft.done(site, "" if writes and mode else _content(run, entry, given) if writes else None)
     for role, kind in effects.items():
-        _effect(run, kind, step, role, shown, site)
+        _effect(run, kind, step, role, shown, site, found=draft.found)
     hand_over(given, fills=entry is None)
     held = _held(run, given)
     item = Thing((shown,), qualified(shown, "()"), {}, holds=held)
@@ -352,12 +387,13 @@ def _content(run: Run, entry: Entry | None, given: Arguments) -> str | None:
     return None
 
 
-def _effect(run: Run, kind: str, step: Step, role: str, function: str, site: Site) -> None:
+def _effect(run: Run, kind: str, step: Step, role: str, function: str, site: Site, *, found: bool) -> None:
     """A step for what a call does to the files of one of its roles."""
     paths = step.roles.get(role, ())
     if not paths and role not in step.unresolved:
         return
     draft = Draft(run, kind, (kind,))
+    draft.found = found
     if paths:
         draft.roles["path"] = paths
     if role in step.unresolved:
@@ -374,15 +410,22 @@ def _statement(texts: tuple[str, ...]) -> str:
 
 
 def _made_of(draft: Draft, entry: Entry | None, given: Arguments) -> dict[str, tuple[str, ...]]:
-    """What a result remembers of the call that made it: roles and keywords with known values."""
-    wanted = [role for _, role in entry.args if role] if entry else []
-    return {k: draft.roles[k] for k in [*wanted, *given.named] if k in draft.roles and k != "text"}
+    """What a result remembers of the call that made it: roles and named parameters with known values."""
+    found: dict[str, tuple[str, ...]] = {}
+    for i, (name, role) in enumerate(entry.args if entry else (), 1):
+        texts = draft.roles.get(role) if role else draft.roles.get(f"arg{i}")
+        if texts is not None and role != "text":
+            found[role or name] = texts
+    for name in given.named:
+        if name in draft.roles and name != "text":
+            found[name] = draft.roles[name]
+    return found
 
 
 def _result(name: str, entry: Entry | None, made_of: dict[str, tuple[str, ...]], this: Thing | None) -> Value:
     """What a call of a library's function returns."""
     if entry is not None and entry.returns:
-        kept = made_of or (this.of if this is not None else {})
+        kept = {**this.of, **made_of} if this is not None and len(this.of) < MAX_TEXTS else made_of
         return Thing((entry.name,), entry.returns, kept)
     last = name.rpartition(".")[2]
     is_class = last[:1].isupper()

@@ -403,12 +403,7 @@ def _taken_apart(value: Value, targets: tuple[Expr, ...]) -> list[Value]:
         or (star is None and len(known) < len(targets))
         or (star is not None and len(known) + 1 < len(targets))
     ):
-        one = (
-            Thing(value.origins, f"{value.name}[]" if value.name else "", holds=value.holds)
-            if isinstance(value, Thing)
-            else element(value)
-        )
-        return [one] * len(targets)
+        return [element(value)] * len(targets)
     if star is None:
         return known
     after = len(targets) - star - 1

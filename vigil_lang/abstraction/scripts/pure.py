@@ -18,6 +18,8 @@ from vigil_lang.abstraction.scripts.values import (
     Value,
     active,
     is_literal,
+    is_pattern,
+    like,
     limited,
     merge,
     opaque,
@@ -86,7 +88,7 @@ def _text(values: list[Value], nodes: Many[Expr], language: str) -> Value:
         return UNKNOWN
     known = [t for t in texts if t is not None]
     if len(known) == len(texts):
-        return "".join(known)
+        return like("".join(known), *values)
     pieces = [_hole(v, n) if t is None else t for t, v, n in zip(texts, values, nodes, strict=True)]
     shape = "".join(pieces)
     return Thing(shape=shape if len(shape) <= MAX_STRING else None)
@@ -179,7 +181,8 @@ def _percent(left: str, right: Value) -> Value:
     known = [t for t in texts if t is not None]
     if len(known) != len(texts) or sum(map(len, known)) > MAX_STRING:
         return UNKNOWN
-    return (pieces[0] + "".join(t + p[1:] for t, p in zip(known, pieces[1:], strict=True))).replace("\0", "%")
+    text = pieces[0] + "".join(t + p[1:] for t, p in zip(known, pieces[1:], strict=True))
+    return like(text.replace("\0", "%"), *given)
 
 
 def compare(op: str, left: Value, right: Value) -> Value:
@@ -273,6 +276,9 @@ def path_attribute(path: Thing, name: str) -> Value:
         return Thing(path.origins, "pathlib.Path" if name == "parent" else "")
     base = posixpath.basename(path.text.rstrip("/"))
     stem, suffix = posixpath.splitext(base)
+    if "*" in base and name in ("name", "stem", "suffix"):
+        text = {"name": base, "stem": stem, "suffix": suffix}[name]
+        return like(text, path) if text else Thing(path.origins)
     match name:
         case "parent":
             return ancestor(path.text, 1)
@@ -282,7 +288,7 @@ def path_attribute(path: Thing, name: str) -> Value:
             return stem
         case "suffix":
             return suffix
-        case "parts":
+        case "parts" if not is_pattern(path):
             return Sequence(list(path.text.split("/")))
         case _:
             return UNKNOWN

@@ -36,13 +36,13 @@ def read(
     """The steps of a script in order, what of it could not be read, and why it may do more than they tell."""
     translate = partial(parsed, language)
     tree = translate(text)
-    run = Run(
-        _INTERPRETER, language, libraries(language), cwd, files, changed, translate, _argv(language, name, arguments)
-    )
+    file = _path(name, cwd)
+    argv = _argv(language, name, arguments)
+    run = Run(_INTERPRETER, language, libraries(language), cwd, files, changed, translate, argv, file)
     run.trouble.update(dict.fromkeys(tree.trouble))
     run.lines[""] = text.split("\n")
     run.certain = not tree.trouble
-    scope = Scope({}, path=_path(name, cwd))
+    scope = Scope({}, path=file)
     modules.prepare(run, scope, "__main__")
     run.returned.append([])
     try:

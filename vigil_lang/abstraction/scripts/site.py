@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 from vigil_lang.abstraction.scripts.values import active
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from vigil_lang.abstraction.scripts.tree import Expr
     from vigil_lang.abstraction.scripts.values import Scope, Value
 
@@ -31,11 +29,12 @@ class Arguments:
             self._active = active(*self.values())
         return self._active
 
-    def values(self) -> Iterable[Value]:
+    def values(self) -> list[Value]:
         """The values of all arguments."""
-        yield from (v for _, v in self.positional)
-        yield from (v for _, v in self.named.values())
-        yield from self.held
+        found = [v for _, v in self.positional]
+        if self.named:
+            found += [v for _, v in self.named.values()]
+        return found + self.held if self.held else found
 
     def get(self, index: int, name: str = "") -> Value | None:
         """The value of one argument, by place or by name; None (or a None) where it is not given."""

@@ -6,7 +6,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from vigil_lang.abstraction.scripts.tree import Items, Opaque, plain
-from vigil_lang.abstraction.scripts.values import MAX_ITEMS, Mapping, Sequence, Thing, Value, text_of, truth
+from vigil_lang.abstraction.scripts.values import MAX_ITEMS, Mapping, Sequence, Thing, Value, is_pattern, text_of, truth
 from vigil_lang.abstraction.step import Spawn, Word
 
 if TYPE_CHECKING:
@@ -43,7 +43,8 @@ def spawn(run: Run, entry: Entry, given: Arguments, site: Site) -> None:
     run.spend(len(argv) + len(line or "") // 64)
     stdin = text_of(_setting(given, "input"))
     checked = entry.name in _CHECKED or truth(_setting(given, "check")) is True
-    spawn = Spawn(argv, line, cwd, run.certain, excerpt, number, stdin, checked)
+    scripts = run.scripts(site.scope)
+    spawn = Spawn(argv, line, cwd, run.certain, excerpt, number, stdin, checked, scripts)
     run.add(spawn, (argv, line, cwd, excerpt, number, stdin))
 
 
@@ -103,6 +104,8 @@ def _words(given: list[tuple[Expr, Value]]) -> tuple[Word, ...]:
 
 def _word(node: Expr, value: Value) -> Word:
     text = text_of(value)
+    if is_pattern(value):
+        return Word(text or "", glob=True)
     if text is not None:
         return Word(text, quoted=text[:1] != "~")  # the home directory, which the script has looked up
     shape = value.shape if isinstance(value, Thing) else None

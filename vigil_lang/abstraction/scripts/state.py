@@ -83,6 +83,8 @@ class Run:
     changed: Callable[[str], bool]
     translate: Callable[[str], Module]
     argv: Value
+    file: str | None
+    """The script's own file; None for code given in place."""
     steps: list[Step | Spawn] = field(default_factory=list)
     trouble: dict[str, None] = field(default_factory=dict)
     certain: bool = True
@@ -234,6 +236,13 @@ class Run:
     def path(self, text: str) -> str | None:
         """The normalised path a text stands for where the script is now."""
         return paths.resolve(text, self.cwd)
+
+    def scripts(self, scope: Scope) -> tuple[str, ...]:
+        """The file that a scope stands in, and the script's own where that is another; none for code in place."""
+        path = (scope.module or scope).path
+        if path is None or path == self.file:
+            return () if self.file is None else (self.file,)
+        return (path,) if self.file is None else (path, self.file)
 
     def excerpt(self, line: int, scope: Scope) -> tuple[str, int | None]:
         """A line of the script and its number; a line of another file has that before it and no number."""

@@ -49,6 +49,7 @@ from vigil_lang.abstraction.scripts.values import (
     Thing,
     anything,
     element,
+    is_pattern,
     items_of,
     join,
     member,
@@ -360,7 +361,7 @@ def _with(run: Run, node: With, scope: Scope) -> int:
         opened.append(value)
         if isinstance(value, Object):
             value = calls.member_call(run, value, "__enter__")
-        if isinstance(value, Sequence):  # a generator that is made a context
+        if isinstance(value, Sequence) and not is_pattern(element(value)):  # a generator that is made a context
             value = element(value)
         if target is not None:
             expressions.assign(run, target, value, scope)

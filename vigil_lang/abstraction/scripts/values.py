@@ -60,7 +60,7 @@ class Thing:
     of: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """What was given to the call that made it, by role or keyword."""
     text: str | None = None
-    """The path it stands for."""
+    """The path it stands for; with a star in it any path, or part of one, that this pattern matches."""
     shape: str | None = None
     """A text some of which is unknown, with a shell's ``${__name}`` where that is."""
     step: Step | None = None
@@ -216,12 +216,31 @@ def limited(items: list[Value]) -> tuple[list[Value], bool]:
 
 def is_literal(value: Value) -> bool:
     """Whether a value is known and no container."""
-    return value is None or isinstance(value, str | bytes | int | float)
+    return type(value) in _LITERALS
+
+
+def is_pattern(value: Value) -> bool:
+    """Whether a value stands for any text that a pattern matches, as those do that a folder is searched for."""
+    return isinstance(value, Thing) and value.text is not None and "*" in value.text
+
+
+def like(text: str, *values: Value) -> Value:
+    """The text that is made of these values: itself, or a pattern where one of them is one."""
+    patterns = [v for v in values if isinstance(v, Thing) and is_pattern(v)] if "*" in text else []
+    return Thing(merge(v.origins for v in patterns), text=text) if patterns else text
+
+
+def _may_be_empty(found: Sequence) -> bool:
+    """Whether all that is in a list are patterns, which perhaps match nothing."""
+    parts = (item.items if isinstance(item, Sequence) else [item] for item in found.items)
+    return found.open and all(any(map(is_pattern, each)) for each in parts)
 
 
 def truth(value: Value, language: str = "python") -> bool | None:
     """Whether a test of the value succeeds; None where that is not known."""
     match value:
+        case Sequence() if value.items and language == "python" and _may_be_empty(value):
+            return None
         case Sequence() | Mapping():
             return True if value.items else None if value.open or language != "python" else False
         case Function():
@@ -309,7 +328,7 @@ def element(value: Value) -> Value:
         case Mapping():
             return UNKNOWN if value.open else join(value.items)
         case Thing() if value.name.startswith("*"):
-            return Thing(value.origins, value.name[1:], holds=value.holds)
+            return Thing(value.origins, value.name[1:], value.of, holds=value.holds)
         case Thing():
             return part(value, "[]")
         case _:
@@ -317,10 +336,13 @@ def element(value: Value) -> Value:
 
 
 def part(value: Thing, suffix: str) -> Thing:
-    """What is taken out of a thing: `.attribute` or ``[]`` for an item. It still comes from where the thing does."""
+    """What is taken out of a thing: `.attribute` or ``[]`` for an item. It still comes from where the thing does.
+
+    What was given to the call that made the thing stays known of its parts.
+    """
     if not value.name and not value.origins and not value.holds:
         return UNKNOWN
-    return Thing(value.origins, qualified(value.name, suffix), holds=value.holds)
+    return Thing(value.origins, qualified(value.name, suffix), value.of, holds=value.holds)
 
 
 def qualified(name: str, suffix: str) -> str:

@@ -349,6 +349,15 @@ def output(words: Sequence[Word], redirects: Sequence[Redirect], state: ShellSta
             return None
 
 
+def lists_names(words: Sequence[Word], redirects: Sequence[Redirect]) -> bool:
+    """Whether a command writes the names of the entries of one folder, but for hidden ones, and nothing else."""
+    if not words or words[0].text != "ls" or not words[0].known or any(r.fd in (None, 1) for r in redirects):
+        return False
+    folders = [word for word in words[1:] if word.text[:1] != "-" or not word.known]
+    options = {letter for word in words[1:] if word not in folders for letter in word.text[1:]}
+    return len(folders) <= 1 and not any(word.glob for word in folders) and options <= set("1rtSUv")
+
+
 def _formatted(form: str, values: list[str]) -> str | None:
     """`printf` with ``%s``, ``%d`` and plain text, gone through once."""
     out: list[str] = []

@@ -86,4 +86,5 @@ class _Statuses:
             draft.line,
             draft.rebound,
             draft.variables,
+            draft.after,
         )

@@ -84,6 +84,8 @@ class Command:
     """Its name may stand for a function or an alias whose text is not known."""
     variables: Mapping[str, Value] = field(default_factory=dict, compare=False, repr=False)
     """What the shell knows of its variables when it runs."""
+    after: tuple[int, ...] = ()
+    """The commands that run one after the other before it, and that all have to succeed: ``a && b && this``."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,6 +84,7 @@ class Draft:
     piped_from: int | None = None
     piped_to: bool = False
     rebound: bool = False
+    after: tuple[int, ...] = ()
 
 
 class Walker:
@@ -232,7 +233,9 @@ class Walker:
         operands = (node.first, *(operand for _, operand in node.rest))
         operators = ("", *(operator for operator, _ in node.rest))
         outcome: Outcome = {}
+        chain: tuple[int, ...] | None = None if self.loops or self.captured else ()
         for position, (operator, operand) in enumerate(zip(operators, operands, strict=True)):
+            first = len(self.drafts)
             if position:
                 reached = outcome.pop(OK if operator == "&&" else FAIL, None)
                 if reached is None:
@@ -243,7 +246,16 @@ class Walker:
                 reached = way
             last = position == len(operands) - 1
             outcome = merge(outcome, self.walk(operand, reached) if last else self.leniently(operand, reached))
+            if chain is not None:
+                chain = self._chained(chain, first) if isinstance(operand, Simple) and operator != "||" else None
         return outcome
+
+    def _chained(self, chain: tuple[int, ...], index: int) -> tuple[int, ...] | None:
+        """The programs that have run before the next operand of ``a && b && c`` does; None where there are others."""
+        if len(self.drafts) != index + 1 or not self.drafts[index].words:
+            return None
+        self.drafts[index].after = chain
+        return (*chain, index)
 
     # -- pipelines
 
@@ -602,23 +614,33 @@ class Walker:
         if node.words is None:
             arguments = way.state.arguments
             words = list(arguments) if arguments is not None else [Word("", known=False)]
+        first = len(self.drafts)
         for token in node.words or ():
             words += self.expander.words(token.parts)
         way = Way(self.way.facts, self.expander.state)
         if node.select or not all(word.known for word in words) or any(word.glob for word in words):
-            return self.loop_over_unknown(node, words, way)
+            return self.loop_over_unknown(node, words, way, self._listed(words, first))
         return self.unroll(node.body, [(node.name, (word,)) for word in words], way)
 
-    def loop_over_unknown(self, node: For, words: list[Word], way: Way) -> Outcome:
+    def _listed(self, words: list[Word], first: int) -> Value:
+        """What stands for each entry of a folder that a loop goes through: ``for f in $(ls folder)``."""
+        if len(words) != 1 or words[0].quoted or len(self.drafts) != first + 1:
+            return UNKNOWN
+        text, draft = words[0].text, self.drafts[first]
+        whole = (text[:2] + text[-1:] == "$()" or text[:1] + text[-1:] == "``") and not draft.rebound
+        return (Word("*", glob=True),) if whole and builtins.lists_names(draft.words, draft.redirects) else UNKNOWN
+
+    def loop_over_unknown(self, node: For, words: list[Word], way: Way, listed: Value) -> Outcome:
         """A loop over what is not known: its body once. Over files it is at least once, and with the pattern."""
         value: Value = UNKNOWN
         if len(words) == 1 and words[0].known and not node.select:
             value = (words[0],)
+        certain = value is not UNKNOWN or (len(words) > 1 and any(word.known for word in words) and not node.select)
+        value = listed if value is UNKNOWN and not node.select else value
         variables = {**way.state.variables, node.name: value}
         inside = self.loop_entry(node.body, way._replace(state=replace(way.state, variables=variables)))
         inside = inside._replace(state=replace(inside.state, variables={**inside.state.variables, node.name: value}))
         body = self.walk(node.body, inside)
-        certain = value is not UNKNOWN or (len(words) > 1 and any(word.known for word in words) and not node.select)
         ran = only_ran(way, body).ran if certain else way.facts.ran
         state = forget(way.state, body)
         state = replace(state, variables={**state.variables, node.name: UNKNOWN})

@@ -10,6 +10,7 @@ from msgspec.structs import replace as with_fields
 
 from vigil_lang.analysis.canonical import key
 from vigil_lang.diagnostics import Source
+from vigil_lang.diagnostics.shorten import cut
 from vigil_lang.diagnostics.visible import HIDDEN, visible
 from vigil_lang.draft.building.operands import KEYWORDS
 from vigil_lang.semantics.policy import read_policy
@@ -181,7 +182,7 @@ def harmless(text: str, most: int = 500) -> str:
     line = _ORNAMENT.sub(lambda found: found["code"] or "", " ".join(text.split())).strip()
     line = HIDDEN.sub(lambda found: f"U+{ord(found.group()):04X}", visible(line))
     line = _SUPPRESSION.sub(r"\1 -", line)
-    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
+    return cut(line, most)
 
 
 def _prove(text: str, name: tree.Name, doc: str | None, statements: Sequence[tree.Statement]) -> None:

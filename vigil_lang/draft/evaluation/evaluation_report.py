@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from vigil_lang.diagnostics.human import hanging
+from vigil_lang.diagnostics.shorten import cut
 from vigil_lang.diagnostics.visible import shown_path, visible
 from vigil_lang.draft.evaluation.result import OUTCOMES
 from vigil_lang.draft.reports.report import took, usage_json
@@ -116,8 +117,7 @@ def _percent(share: float | None) -> str:
 
 
 def _short(text: str) -> str:
-    text = visible(text)
-    return text if len(text) <= _TEXT else f"{text[: _TEXT - 1]}…"
+    return cut(visible(text), _TEXT)
 
 
 # --- JSON ----------------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from vigil_lang.diagnostics.human import hanging
+from vigil_lang.diagnostics.shorten import middle
 from vigil_lang.diagnostics.visible import shown_path, visible
 from vigil_lang.draft.reports.not_taken import by_reason, not_taken
 from vigil_lang.draft.reports.report import (
@@ -21,7 +22,6 @@ from vigil_lang.draft.reports.report import (
     standing_of,
     why,
 )
-from vigil_lang.verdict.calls import middle
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from vigil_lang.diagnostics.shorten import cut
 from vigil_lang.diagnostics.visible import visible
 from vigil_lang.syntax.print import to_text
 
@@ -87,8 +88,7 @@ def headline(report: Report) -> str:
 
 def in_context(clause: Clause, most: int) -> str:
     """The sentence of a clause behind what it is the other half of, in no more than `most` characters."""
-    text = f"{clause.context} {clause.text}".strip()
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    return cut(f"{clause.context} {clause.text}".strip(), most)
 
 
 def runs_text(counts: RunCounts) -> str:

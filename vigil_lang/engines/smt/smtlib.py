@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from vigil_lang.diagnostics.shorten import cut
 from vigil_lang.engines.effort import Effort
 from vigil_lang.engines.index import RunIndex
 from vigil_lang.engines.indexed import Judgement
@@ -101,4 +102,4 @@ def describe(event: Event) -> str:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= _OUTPUT_SHOWN else text[: _OUTPUT_SHOWN - 1] + "…"
+    return cut(text, _OUTPUT_SHOWN)

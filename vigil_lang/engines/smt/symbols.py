@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 
+from vigil_lang.diagnostics.secrets import masked
+from vigil_lang.diagnostics.shorten import cut
+
 _LIMIT = 60
 _PLAIN = re.compile(r"[ -\[\]-{}~]*").fullmatch
 
 
 def shown(text: str) -> str:
-    """The text with what a quoted symbol may not contain replaced, cut to a readable length.
+    """The text with secrets masked and what a quoted symbol may not contain replaced, cut to a readable length.
 
     Two texts may come out the same; `Distinct` tells their symbols apart.
     """
-    if len(text) > _LIMIT:
-        text = text[: _LIMIT - 1] + "…"
+    text = cut(masked(text), _LIMIT)
     if _PLAIN(text):
         return text
     return "".join(_replaced(c) for c in text)
@@ -46,5 +48,5 @@ def quoted(name: str) -> str:
 
 
 def comment(text: str) -> str:
-    """A text on one line of a comment, control characters and line breaks made visible."""
-    return "".join(c if c.isprintable() else f"<{ord(c):x}>" for c in text)
+    """A text on one line of a comment, secrets masked, control characters and line breaks made visible."""
+    return "".join(c if c.isprintable() else f"<{ord(c):x}>" for c in masked(text))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from vigil_lang.diagnostics.secrets import masked_value
+from vigil_lang.diagnostics.shorten import cut
 from vigil_lang.diagnostics.visible import visible
 
 if TYPE_CHECKING:
@@ -24,8 +26,7 @@ MOST = 20
 
 def clipped(text: object, longest: int = LONGEST_TEXT) -> str:
     """A text on one line that a terminal can show, cut at some length."""
-    shown = visible(text if isinstance(text, str) else json.dumps(text, ensure_ascii=False))
-    return shown if len(shown) <= longest else f"{shown[: longest - 1]}…"
+    return cut(visible(text if isinstance(text, str) else json.dumps(masked_value(text), ensure_ascii=False)), longest)
 
 
 def notice_of(event: str, hold: Hold, action: object, to: Sequence[str] = (), link: str | None = None) -> Notice:

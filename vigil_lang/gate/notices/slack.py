@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from vigil_lang.diagnostics.shorten import cut
 from vigil_lang.gate.notices.wording import details, headline, place
 
 if TYPE_CHECKING:
@@ -40,5 +41,4 @@ def message(told: Notice) -> dict[str, Any]:
 
 
 def _plain(text: str, longest: int) -> dict[str, Any]:
-    cut = text if len(text) <= longest else f"{text[: longest - 1]}…"
-    return {"type": "plain_text", "text": cut, "emoji": False}
+    return {"type": "plain_text", "text": cut(text, longest), "emoji": False}

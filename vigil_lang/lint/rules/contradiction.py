@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeGuard
 from vigil_lang.analysis.satisfiable import contradiction
 from vigil_lang.analysis.witness import obviously_satisfiable
 from vigil_lang.diagnostics import Diagnostic, Note
+from vigil_lang.lint.subject import MAX_DOUBTFUL
 from vigil_lang.semantics import core
 from vigil_lang.semantics.lower import parts
 from vigil_lang.semantics.meanings import Argument, Place, Scope, Variable
@@ -17,6 +18,7 @@ from vigil_lang.semantics.terms import Failed
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Iterable, Iterator
 
     from vigil_lang.diagnostics import Severity
@@ -36,10 +38,8 @@ _FieldTest: TypeAlias = (
     | core.ContainsText
 )
 
+_CODE = "VGL302"
 _CONNECTIVES = (core.AndC, core.OrC, core.NotC)
-
-MAX_DOUBTFUL = 20
-"""Conditions of one policy that may take the solver as long as it is given, before no more are tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +60,8 @@ class Conjunct:
 def find(subject: Subject) -> Iterator[Diagnostic]:
     """Every condition of the policy's patterns, statements and rules, and each alternative in one, that never holds."""
     policy, conditions = subject.policy, subject.conditions
-    search = _Search(conditions, policy.module, _lists(subject.signature))
-    for declaration in policy.module.own.values():
+    search = _Search(conditions, policy.module, _lists(subject.signature), subject.doubts)
+    for declaration in subject.declarations:
         if isinstance(declaration, tree.Pattern):
             yield from search.pattern(declaration, policy.module)
     for statement in policy.statements:
@@ -99,11 +99,11 @@ def _is_possible_beneath(condition: core.Condition) -> bool:
 class _Search:
     """Looks for contradictions from the outside in; what is found in a pattern is found once."""
 
-    def __init__(self, conditions: Conditions, module: Module, lists: frozenset[str]) -> None:
+    def __init__(self, conditions: Conditions, module: Module, lists: frozenset[str], doubts: Counter[str]) -> None:
         self._conditions = conditions
         self._module = module
         self._lists = lists
-        self._doubtful = 0
+        self._doubts = doubts
         self._patterns: dict[tuple[Module, str], list[Diagnostic]] = {}
 
     def pattern(self, pattern: tree.Pattern, module: Module) -> list[Diagnostic]:
@@ -132,11 +132,11 @@ class _Search:
         fixed = [c for c in conjuncts if not c.params]
         # What holds whatever the params are is found first: with params it might be blamed on them.
         for tried in (fixed, conjuncts) if len(fixed) < len(conjuncts) else (conjuncts,):
-            if self._doubtful == MAX_DOUBTFUL:
+            if self._doubts[_CODE] >= MAX_DOUBTFUL:
                 return
             found = contradiction([c.condition for c in tried])
             if found is None or found.only_lists:
-                self._doubtful += not obviously_satisfiable(core.AndC(tuple(c.condition for c in tried)))
+                self._doubts[_CODE] += not obviously_satisfiable(core.AndC(tuple(c.condition for c in tried)))
             if found is not None:
                 only_lists = found.only_lists and not of_values
                 yield from self._finding([tried[at] for at in found.conjuncts], scope, only_lists=only_lists)

@@ -11,6 +11,7 @@ from vigil_lang.lint.literal_texts import element, field_text, glob_of, is_free,
 from vigil_lang.lint.paths import amiss
 from vigil_lang.lint.policy_parts import Use
 from vigil_lang.lint.rules.operator_in_text import holds_operator
+from vigil_lang.lint.rules.regex_in_glob import is_regex
 from vigil_lang.lint.rules.variable_as_argument import tests_with_parents
 from vigil_lang.semantics.forms import FORMS
 from vigil_lang.semantics.text_patterns import Glob, quote
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 _WHOLE: Final = frozenset({"=", "!=", "in", "not in"})
 _GLOB = re.compile(r"\*[./@_-].*\w\S*|\S*\w.*[./@_:-]\*")
 """Texts that are nothing but globs; `*` alone is also a value of its own, in many an interface."""
+_CONTAINED = re.compile(r"\*[^*]*\w[^*]*\*")
+_COMMANDS: Final = frozenset({"command", "argument", "argv", "url", "code"})
+"""Free arguments whose values hardly begin and end with a `*`."""
 _OF_GLOBS: Final = frozenset(
     {"glob", "globs", "include", "exclude", "ignore", "filter", "allow", "deny", "scope", "scopes", "resource"}
 )
@@ -45,7 +49,12 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
         free = use.field is not None and (" " in text or use.field.kind == "output" or _is_free(use.field))
         if use.through is not None and not free:
             continue  # `reads_like("/etc/passwd")`: the pattern takes globs, and one may stand for itself
-        if holds_operator(use, text) or amiss(use, text, subject) or _is_unknown(use, text, subject):
+        if (
+            is_regex(use, text)
+            or holds_operator(use, text)
+            or amiss(use, text, subject)
+            or _is_unknown(use, text, subject)
+        ):
             continue
         yield _finding(use, text, subject, free=free)
     for use in _compared(subject):
@@ -65,9 +74,13 @@ def _compared(subject: Subject) -> Iterator[Use]:
 
 def _literal(use: Use, subject: Subject) -> Iterator[Diagnostic]:
     field, module = use.field, subject.policy.module
-    if field is not None and (field.kind == "output" or _is_free(field) or field.name.lower() in _OF_GLOBS):
+    free = field is not None and _is_free(field)
+    if field is not None and (field.kind == "output" or field.name.lower() in _OF_GLOBS):
         return
-    text = next((text for text in _written(use.operand, module) if _GLOB.fullmatch(text)), None)
+    if free and (field is None or field.name.rpartition(".")[2] not in _COMMANDS):
+        return
+    looks = _CONTAINED if free else _GLOB
+    text = next((text for text in _written(use.operand, module) if looks.fullmatch(text)), None)
     if text is None or (field is not None and _has_value(field.name, text, subject)):
         return
     word = "!~" if use.operator in ("!=", "not in") else "~"

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from vigil_lang.semantics.policy import Policy
 
 
+_BOOLEANS = {"True": "true", "TRUE": "true", "False": "false", "FALSE": "false"}
 _NULLS = frozenset({"null", "None", "nil", "undefined"})
 _NOT_NULL = "a bare name is a variable; a value that is null is absent, so `not has …` says that there is none"
 
@@ -94,6 +95,9 @@ def _lone(variable: str, place: Place, others: list[str], conditions: Conditions
     written = place.source.text[place.span.start : place.span.end] == variable
     if variable in _NULLS:
         near, help_text, written = [], _NOT_NULL, False
+    if variable in _BOOLEANS:
+        near, wanted = [], _BOOLEANS[variable]
+        help_text = f"a bare name is a variable; the boolean is written `{wanted}`"
     return Diagnostic.of(
         "VGL301",
         f"`{variable}` occurs only once, so it stands for any value",

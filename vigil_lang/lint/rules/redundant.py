@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def find(subject: Subject) -> Iterator[Diagnostic]:
     """The parts that change nothing, looked for from the last to the first: of two that say the same one stays."""
-    reader, module = Reader(subject), subject.policy.module
+    reader, module = Reader(subject, "VGL310"), subject.policy.module
     for connective in subject.parts.conjunctions:
         if not _is_plain(connective.expr, set(), subject):
             parts = list(conjuncts(connective.expr, module))
@@ -87,7 +87,7 @@ def _idle(connective: Connective, parts: Sequence[Part], reader: Reader, *, toge
         others = [other for other in kept if other is not one]
         if one.part.parent is None or not others or _matches_all(one.condition):
             continue
-        if isinstance(one.condition, core.Has) and reader.subject.policy.rules:
+        if isinstance(one.condition, core.Has) and reader.subject.has_rules:
             continue  # a gate blocks where a rule tests what a call does not tell
         if together:
             asked = [*(o.condition for o in others), core.NotC(one.condition)]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Span
 from vigil_lang.lint.literal_texts import glob, texts, value
 from vigil_lang.lint.paths import ROLES, amiss, fault_of, regex_amiss
+from vigil_lang.lint.rules.regex_in_glob import is_regex
 from vigil_lang.semantics.text_patterns import quote
 from vigil_lang.syntax import tree
 
@@ -40,7 +41,7 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
             continue
         for string in texts(use.operand):
             text = glob(string) if "~" in use.operator else value(string)
-            if text is None:
+            if text is None or ("~" in use.operator and is_regex(use, text)):
                 continue
             fault = amiss(use, text, subject)
             if fault is not None:

@@ -30,7 +30,7 @@ _NEGATED_CLASS = re.compile(r"\[\^|\\[DWSPB]")
 
 def find(subject: Subject) -> Iterator[Diagnostic]:
     """The disjunctions that always hold, or that hold of whatever value a field has."""
-    reader = Reader(subject)
+    reader = Reader(subject, "VGL309")
     for connective in subject.parts.disjunctions:
         parts = list(disjuncts(connective.expr))
         if len(parts) <= MAX_PARTS:

@@ -25,6 +25,20 @@ if TYPE_CHECKING:
 _MAX_PARTS: Final = 50
 """Parts of one conjunction that are held against each other."""
 
+_TALK: Final = ("user.message", "agent.message", "user.ask")
+_SENDING: Final = ("net.request", "net.upload", "net.download", "net.connect", "web.search", "message.send")
+_GIT: Final = ("git.commit", "git.push", "git.merge")
+_FILES: Final = ("file.read", "file.write", "file.edit", "file.append", "file.delete", "file.copy", "file.move")
+_APART: Final = (
+    (("file.read", "file.copy", "file.move"), (*_SENDING, *_GIT, "test.run", "package.install")),
+    (("git.commit",), (*_SENDING, "git.push", "test.run", "package.install")),
+    (("secret.read",), _GIT),
+    (("test.run",), (*_GIT, *_FILES)),
+    (("payment.transfer", "payment.refund"), (*_FILES, *_GIT, *_TALK, "test.run")),
+    (_TALK, (*_FILES, *_SENDING, *_GIT, "test.run", "secret.read", "package.install", "release.publish")),
+)
+"""Kinds that no program, tool or function of the shipped tables has together: what a call does of both is two steps."""
+
 
 class Named(NamedTuple):
     """A part of a conjunction that has an event be one of some actions."""
@@ -36,7 +50,8 @@ class Named(NamedTuple):
 def find(subject: Subject) -> Iterator[Diagnostic]:
     """Events that would have to be two actions, neither of which is a kind that other actions may have.
 
-    Kinds of the vocabulary have a dot; without a signature, other names with a dot are taken for kinds, too.
+    Kinds of the vocabulary have a dot; without a signature, other names with a dot are taken for kinds, too. Of kinds
+    only pairs are reported that nothing of the shipped tables has together, nor a tool that the project describes.
     """
     module = subject.policy.module
     for item, expr, _ in subject.parts.conjunctions:
@@ -118,18 +133,30 @@ def _naming_all(names: frozenset[str] | None, span: Span) -> Iterator[Named]:
 
 
 def _clash(one: Named, other: Named, subject: Subject) -> bool:
-    return one.names.isdisjoint(other.names) and not _together(one.names, other.names, subject.signature)
+    if not one.names.isdisjoint(other.names) or _together(one.names, other.names, subject.signature):
+        return False
+    described = (tool.kinds for tool in subject.tools.values())
+    return not any(one.names & set(kinds) and other.names & set(kinds) for kinds in described)
 
 
 def _together(one: frozenset[str], other: frozenset[str], signature: Signature | None) -> bool:
     """Whether an event may have a name of each: where one is a kind, or an action of the signature has both."""
     names = one | other
-    if any("." in name for name in names):
+    if signature is not None and any(
+        not one.isdisjoint(found := {name, *action.kinds}) and not other.isdisjoint(found)
+        for name, action in signature.actions.items()
+    ):
         return True
+    if any("." in name for name in names):
+        return not all(_are_apart(a, b) for a in one for b in other)
     if signature is None:
         return False
     kinds = frozenset[str]().union(*(action.kinds for action in signature.actions.values()))
     return not kinds.isdisjoint(names)
+
+
+def _are_apart(one: str, other: str) -> bool:
+    return any((one in a and other in b) or (other in a and one in b) for a, b in _APART)
 
 
 def _conjunction(one: Named, other: Named, subject: Subject) -> Diagnostic:

@@ -1,4 +1,4 @@
-"""VGL308: action names that look like a kind of the vocabulary (`file.wirte`) but are not one."""
+"""VGL308: names that look like a kind of the vocabulary (`file.wirte`, `read.file`, `file_read`) and are none."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, nearest
+from vigil_lang.lint.variables import differ_by_a_slip
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
@@ -16,32 +17,45 @@ if TYPE_CHECKING:
     from vigil_lang.lint.subject import Subject
     from vigil_lang.semantics.lower import Statement
 
-_DOTTED = re.compile(r"\w\.\w")
+_DOTTED = re.compile(r"\w[._-]\w")
+_OTHER_WORDS = {
+    **dict.fromkeys(("remove", "rm", "unlink", "erase", "del", "destroy"), "delete"),
+    **dict.fromkeys(("create", "save", "overwrite", "put"), "write"),
+    **dict.fromkeys(("modify", "update", "change", "patch"), "edit"),
+    **dict.fromkeys(("open", "view", "get", "cat"), "read"),
+    **dict.fromkeys(("exec", "execute", "start", "call"), "run"),
+    **dict.fromkeys(("rename", "mv"), "move"),
+    **dict.fromkeys(("cp",), "copy"),
+    **dict.fromkeys(("http", "fetch", "get"), "request"),
+    **dict.fromkeys(("add",), "install"),
+}
+"""What else people call what the last word of a kind says."""
+_PARTS = re.compile(r"([a-z]+)([._-])([a-z]+)")
 
 
 def find(subject: Subject) -> Iterator[Diagnostic]:
-    """The names in a policy's own text that have a family of the vocabulary before their dot, and are no kind of it."""
+    """The names in a policy's own text that have a family of the vocabulary before their dot, and are no kind of it.
+
+    So do those that are a kind but for what stands between its parts, or for their order, where no tool has that name.
+    """
     policy = subject.policy
     names: list[tree.Name] = []
     statements = (s.syntax for s in policy.statements if _has_dotted_name(s))
     for item in (*policy.module.own.values(), *statements, *(rule.syntax for rule in policy.rules)):
         if isinstance(item, tree.Pattern | tree.Statement | tree.Rule):
             names += _named(item)
-    if not any("." in name.text for name in names):
+    if not any(map(_PARTS.match, (name.text for name in names))):
         return
     kinds, families = _kinds()
     known = subject.signature.names() if subject.signature is not None else ()
     for name in names:
         family, dot, _ = name.text.partition(".")
-        if (
-            not dot
-            or family not in families
-            or name.text in kinds
-            or name.text in known
-            or policy.module.find(name.text)
-        ):
+        if name.text in kinds or name.text in known or policy.module.find(name.text):
             continue
-        near = nearest(name.text, [*kinds, *known], 1)
+        meant = _respelled(name.text, subject)
+        if meant is None and (not dot or family not in families):
+            continue
+        near = [meant] if meant else _misspelt(name.text, [*kinds, *known])
         yield Diagnostic.of(
             "VGL308",
             f"there is no kind `{name.text}`",
@@ -50,6 +64,29 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
             help=f"did you mean `{near[0]}`?" if near else f"kinds of `{family}`: {_listed(family, kinds)}",
             fix=Fix(f"write `{near[0]}`", (Edit(name.span, near[0]),)) if near else None,
         )
+
+
+def _misspelt(name: str, known: Collection[str]) -> list[str]:
+    """The name that was meant, by a slip or by another word for the same; none where it is only like one."""
+    family, _, verb = name.partition(".")
+    if (meant := f"{family}.{_OTHER_WORDS.get(verb, verb)}") in known:
+        return [meant]
+    return [near for near in nearest(name, known, 1) if differ_by_a_slip(name, near)]
+
+
+def _respelled(name: str, subject: Subject) -> str | None:
+    """The kind that a name is with a dot between its parts, or with its parts in the other order."""
+    found = _PARTS.fullmatch(name)
+    if found is None:
+        return None
+    one, sign, other = found.groups()
+    kinds, _ = _kinds()
+    meant = f"{other}.{one}" if sign == "." else f"{one}.{other}"
+    if meant not in kinds or name in subject.tools:
+        return None
+    from vigil_lang.abstraction.tools import tool
+
+    return None if sign != "." and tool(name).is_shipped else meant
 
 
 def _has_dotted_name(statement: Statement) -> bool:

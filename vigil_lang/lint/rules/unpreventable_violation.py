@@ -19,9 +19,11 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
     """Reactions other than `warn`, written out, of statements no part of which can be prevented all along."""
     for statement in subject.policy.statements:
         written = [note for note in statement.syntax.annotations if note.name.text == "on_violation"]
+        if not written:
+            continue
         parts = enforceability(statement.requirement)
         found = kinds(parts)
-        if not written or not found or "preventable" in found:
+        if not found or "preventable" in found:
             continue
         match written[0].args:
             case (tree.Name("block" | "hold" as reaction) | tree.String("block" | "hold" as reaction),):

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
-from vigil_lang.analysis.outside_signature import may_be_derived
-from vigil_lang.analysis.reachability import Reachability, matches_any
+from vigil_lang.analysis.reachability import matches_any
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, nearest
 from vigil_lang.lint.signature.domains import Domain, test_findings
 from vigil_lang.lint.signature.joins import Use, joins
@@ -23,21 +22,19 @@ from vigil_lang.semantics.terms import Failed
 from vigil_lang.semantics.text_patterns import quote
 from vigil_lang.syntax import tree
 from vigil_lang.syntax.print import to_text
-from vigil_lang.trace.signature import Action, Argument
+from vigil_lang.trace.signature import Argument
 from vigil_lang.trace.vocabulary import vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from vigil_lang.diagnostics import Severity
+    from vigil_lang.lint.signature.vocabulary import Actions, Vocabulary
     from vigil_lang.lint.subject import Subject
     from vigil_lang.semantics.conditions import Conditions
     from vigil_lang.semantics.meanings import Place
     from vigil_lang.semantics.modules import Module
     from vigil_lang.trace import Signature
-
-Actions: TypeAlias = frozenset[str]
-"""Actions of the signature, by their own names, that a condition may be about."""
 
 _SHOWN_ACTIONS = 3
 _PROGRAM = "program"
@@ -45,11 +42,10 @@ _PROGRAM = "program"
 
 def find(subject: Subject) -> Iterator[Diagnostic]:
     """The findings of a policy's statements and patterns against a signature that has actions."""
-    policy, signature, conditions = subject.policy, subject.signature, subject.conditions
-    if signature is None or not signature.actions:
+    policy, conditions = subject.policy, subject.conditions
+    known, reachability = subject.vocabulary, subject.reachability
+    if known is None or reachability is None:
         return
-    known = Vocabulary(signature)
-    reachability = Reachability(signature)
     for statement in policy.statements:
         conditions.start()
         uses: list[Use] = []
@@ -58,13 +54,13 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
             reading = Reading(policy.module, known, conditions, part.role != "forbidden", uses)
             found += reading.findings(part.expr, Scope(policy.module))
         yield from found
-        yield from joins(uses, signature)
-        if (finding := vacuous(statement, reachability)) is not None and not _told(finding, found, signature):
+        yield from joins(uses, known.signature)
+        if (finding := vacuous(statement, reachability)) is not None and not _told(finding, found, known.signature):
             yield finding
     for rule in policy.rules:
         conditions.start()
         yield from Reading(policy.module, known, conditions, True).findings(rule.syntax.when, Scope(policy.module))
-    for pattern in policy.module.own.values():
+    for pattern in subject.declarations:
         if isinstance(pattern, tree.Pattern):
             conditions.start()
             scope = Scope(policy.module)
@@ -82,49 +78,6 @@ def _told(finding: Diagnostic, found: Iterable[Diagnostic], signature: Signature
         and one.span.end <= finding.span.end
         for one in found
     )
-
-
-class Vocabulary:
-    """A signature, its actions found by any of their names."""
-
-    def __init__(self, signature: Signature) -> None:
-        self.signature = signature
-        self.actions = signature.actions
-        self.declared = signature.origin == "declared"
-        self.all: Actions = frozenset(signature.actions)
-        self._called: dict[str, set[str]] = {}
-        self._near: dict[str, list[str]] = {}
-        for own, action in signature.actions.items():
-            for name in (own, *action.kinds):
-                self._called.setdefault(name, set()).add(own)
-
-    @property
-    def names(self) -> Collection[str]:
-        """The names of actions and of kinds."""
-        return self._called.keys()
-
-    def called(self, names: Iterable[str]) -> Actions:
-        """The actions with one of these names or kinds."""
-        return frozenset[str]().union(*(self._called.get(name, ()) for name in names))
-
-    def may_be_derived(self, name: str) -> bool:
-        """Whether an event may have a name that is none of a listed tool."""
-        return may_be_derived(name, self.signature)
-
-    def may_be_of(self, action: str, programs: Collection[str]) -> bool:
-        """Whether an event of an action may be of one of some programs, as far as was seen."""
-        program = self.actions[action].args.get(_PROGRAM)
-        return program is None or program.values is None or not program.values.isdisjoint(programs)
-
-    def may_carry(self, action: Action, argument: str) -> bool:
-        """Whether an action's events may have an argument; programs have options that no run shows."""
-        return action.open or argument in action.args or (not self.declared and "process.run" in action.kinds)
-
-    def near(self, name: str) -> list[str]:
-        """The names a person may have meant."""
-        if name not in self._near:
-            self._near[name] = nearest(name, self.names)
-        return self._near[name]
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from vigil_lang.analysis.reachability import matches_any
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix
 from vigil_lang.diagnostics import nearest as nearest_of
+from vigil_lang.diagnostics.shorten import cut
 from vigil_lang.lint.signature.members import Member, member, members
 from vigil_lang.semantics.text_patterns import Glob, glob_parts
 from vigil_lang.syntax import tree
@@ -215,4 +216,4 @@ def _known(domain: Domain, near: list[str]) -> str | None:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= 40 else text[:39] + "…"
+    return cut(text, 40)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Note
+from vigil_lang.diagnostics.shorten import cut
 from vigil_lang.documents.document import Document
 from vigil_lang.documents.passages import nearest_sentence, occurrences, quoted_words
 from vigil_lang.semantics.text_patterns import quote
@@ -51,4 +52,4 @@ def _finding(citation: Citation, document: Document, near: Sentence | None) -> D
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= 120 else text[:119].rstrip() + "…"
+    return cut(text, 120)

@@ -171,7 +171,9 @@ def _parsed(host: Host, text: str) -> jsonc.Node:
         root = jsonc.parse(text, comments=host.comments)
     except jsonc.NotJson as error:
         line, column = text.count("\n", 0, error.at) + 1, error.at - text.rfind("\n", 0, error.at)
-        raise Unusable(f"it is no JSON: line {line}, column {column}: {error}") from None
+        is_comment = not host.comments and text[error.at : error.at + 2] in ("//", "/*")
+        why = f"a comment, which {host.title} is not known to read" if is_comment else str(error)
+        raise Unusable(f"it is no JSON: line {line}, column {column}: {why}") from None
     if not isinstance(root.value, dict):
         raise Unusable("it is no JSON object")
     hooks = root.members.get("hooks")

@@ -18,6 +18,7 @@ import msgspec
 from vigil_lang.base.files import MAX_BYTES, read_bytes
 from vigil_lang.base.outputs import rewrite, write_private
 from vigil_lang.points.install.registration import Unusable
+from vigil_lang.points.own_files import INSTALLED
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ class Kept:
     """What the settings files held before our changes, in a state folder."""
 
     def __init__(self, state: Path) -> None:
-        self._folder = state / "installed"
+        self._folder = state / INSTALLED
 
     def before(self, path: Path, now: str | None) -> tuple[bool, str | None]:
         """Whether a file is as we left it, and what it held before."""

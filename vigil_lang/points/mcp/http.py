@@ -203,7 +203,7 @@ class _App:
             try:
                 await session.start(self._sessions, f"{self._run}-{session.name[:8]}", self._principal)
             except OSError as fault:
-                note(f"a server cannot be started: {fault.strerror}")
+                note(str(fault))
                 return None
             self._open[session.name] = session
             return session

@@ -15,6 +15,7 @@ from vigil_lang.points.mcp.keeper import Keeper, note
 from vigil_lang.points.mcp.pins import Pins
 from vigil_lang.points.mcp.relay import Relay
 from vigil_lang.points.mcp.sealing import Seal
+from vigil_lang.points.own_files import guarding_files
 from vigil_lang.points.session import Session
 
 if TYPE_CHECKING:
@@ -38,7 +39,6 @@ class Given:
     agent: str = "mcp"
     run: str | None = None
     policies: tuple[str, ...] = ()
-    workspace_policies: tuple[str, ...] = ()
     wait: float = 0
     observe: bool = False
     confirming: Confirming | None = None
@@ -66,13 +66,17 @@ class Sessions:
             host="mcp",
             cwd=_directory(),
             policies=given.policies,
-            workspace_policies=given.workspace_policies,
+            protected=guarding_files(self._gate.state, _files(given.policies)),
         )
         for remark in self._gate.enter(entering):
             note(remark)
         session = Session(self._gate, entering, observe=given.observe)
         keeper = Keeper(self._gate, session, given.confirming)
         return Relay(front, given.servers, keeper, self._pins, self._seal, Rules(given.wait, principal, given.observe))
+
+
+def _files(policies: tuple[str, ...]) -> list[str]:
+    return [each for each in policies if not each.startswith("std.")]
 
 
 def _directory() -> str | None:
@@ -92,7 +96,7 @@ async def serve_stdio(gate: GateLike, given: Given, run: str) -> int:
     try:
         await relay.start()
     except OSError as error:
-        note(f"a server cannot be started: {error.strerror}")
+        note(str(error))
         await relay.close()
         await relay.keeper.close()
         return 2

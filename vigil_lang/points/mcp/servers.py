@@ -58,14 +58,20 @@ class ServerProcess:
         Raises:
             OSError: it cannot be started.
         """
-        self._process = await asyncio.create_subprocess_exec(
-            *self._spec.command,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            env={**os.environ, **self._spec.env},
-            cwd=self._spec.cwd,
-            start_new_session=True,
-        )
+        try:
+            self._process = await asyncio.create_subprocess_exec(
+                *self._spec.command,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                env={**os.environ, **self._spec.env},
+                cwd=self._spec.cwd,
+                start_new_session=True,
+            )
+        except OSError as error:
+            why = (error.strerror or str(error)).lower()
+            raise OSError(
+                f"the server {self._spec.name} cannot be started by `{self._spec.command[0]}`: {why}"
+            ) from error
         self._reading = asyncio.create_task(self._read(heard, gone))
 
     async def send(self, message: Message, headers: Mapping[str, str]) -> None:  # noqa: ARG002 - only URLs have any

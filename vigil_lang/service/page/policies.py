@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from starlette.routing import Route
 
+from vigil_lang.diagnostics.shorten import cut
 from vigil_lang.diagnostics.visible import shown_path
 from vigil_lang.gate.state import StateError
 from vigil_lang.service.errors import Refused
@@ -146,5 +147,5 @@ def _difference(before: LayeredPolicies, now: LayeredPolicies) -> list[tuple[str
         if given and was is not None and is_now is not None:
             found.append(("at", f"params: {was.params} → {is_now.params}"))
         signs = {"+": "ins", "-": "del", "@": "at"}
-        found += [(signs.get(line[:1], "same"), line[:_WIDTH]) for line in lines]
+        found += [(signs.get(line[:1], "same"), cut(line, _WIDTH)) for line in lines]
     return found

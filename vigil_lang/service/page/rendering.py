@@ -13,10 +13,13 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse, Response
 
+from vigil_lang.diagnostics.secrets import has_masked, masked
+from vigil_lang.diagnostics.shorten import after, before
 from vigil_lang.diagnostics.visible import pieces
 from vigil_lang.gate.hold_words import seconds_text
 from vigil_lang.gate.log.log import text_of
 from vigil_lang.service.auth import csrf
+from vigil_lang.service.edge import SHOWN
 from vigil_lang.service.errors import Refused
 
 if TYPE_CHECKING:
@@ -53,7 +56,15 @@ _TYPES = {
 def page(request: Request, template: str, status: int = 200, **values: Any) -> Response:
     """A page from a template; `request.state.principal` is who signed in, where somebody did."""
     principal = getattr(request.state, "principal", None)
-    values = {"here": request.url.path, "now": int(time.time()), "title": "", "csrf": csrf.token(request), **values}
+    address = request.url.path + (f"?{request.url.query}&" if request.url.query else "?") + SHOWN.decode()
+    values = {
+        "here": request.url.path,
+        "unmasked": address,
+        "now": int(time.time()),
+        "title": "",
+        "csrf": csrf.token(request),
+        **values,
+    }
     text = _environment().get_template(template).render(principal=principal, **values)
     return HTMLResponse(text, status, HEADERS | {"Cache-Control": "no-store"})
 
@@ -76,11 +87,11 @@ def shown(text: object, most: int = LONGEST) -> Markup:
 
     Beyond so many characters its middle is left out.
     """
-    given = str(text)
+    given = masked(str(text))
     if len(given) > most:
-        first, last = most * 2 // 3, most // 3
-        told = Markup('<span class="cut">… {:,} characters …</span>').format(len(given) - first - last)
-        return _marked(given[:first]) + told + _marked(given[-last:])
+        first, last = before(given, most * 2 // 3), after(given, len(given) - most // 3)
+        told = Markup('<span class="cut">… {:,} characters …</span>').format(last - first)
+        return _marked(given[:first]) + told + _marked(given[last:])
     return _marked(given)
 
 
@@ -160,7 +171,7 @@ def _environment() -> Environment:
         "shown": shown, "ticks": ticks, "attribute": attribute, "path": path_of, "run_at": run_at, "clock": clock,
         "iso": iso, "number": number, "left": seconds_text,
     }  # fmt: skip
-    made.globals |= {"asset": asset, "some": some}
+    made.globals |= {"asset": asset, "some": some, "has_masked": has_masked}
     return made
 
 

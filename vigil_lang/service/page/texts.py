@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from vigil_lang.diagnostics.secrets import masked_value
 from vigil_lang.service.page.rendering import shown
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def parts(value: Mapping[str, Any]) -> list[list[Row]]:
     """Named values in parts, at least one; a row that a part has no room for goes on in the next."""
     found: list[list[Row]] = [[]]
     used = 0
-    for name, each in value.items():
+    for name, each in masked_value(dict(value)).items():
         form, lines = _lines(each)
         row: Row | None = None
         head = len(shown(name).encode())

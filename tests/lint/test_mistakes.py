@@ -1,0 +1,91 @@
+"""Plausible mistakes: nine in ten are found, and no fix that is offered turns what was meant round.
+
+After a wanted change: ``VIGIL_UPDATE=1 pytest tests/lint/test_mistakes.py``, and read each line of `fixes.txt` that
+changed: it has what a fix makes of a mistake.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+from rule_cases import source
+
+from vigil_lang.diagnostics import apply_edits
+from vigil_lang.lint.run import Plan, lint
+from vigil_lang.project.selection import DEFAULT, Selection
+
+if TYPE_CHECKING:
+    from vigil_lang.diagnostics import Diagnostic
+
+FOLDER = Path(__file__).parent / "mistakes"
+PLAN = Plan(Selection(DEFAULT))
+
+
+class Mistake(NamedTuple):
+    """What is written, and the codes of which one has to be found; none for a mistake that nothing finds today."""
+
+    written: str
+    codes: frozenset[str]
+
+    @property
+    def text(self) -> str:
+        """The policy."""
+        rest, before, cited = self.written, "", ""
+        if found := re.match(r"\[([A-Z][^\]]*\.)\] (.*)", rest):
+            cited, rest = f'@source("SKILL.md", "{found[1]}")\n', found[2]
+        *others, rest = rest.split("§")
+        before = "".join(f"{each}\n" for each in others)
+        statements = [f"statement S{at}: {each}\n" for at, each in enumerate(rest.split(" ;; "), 1)]
+        return f"policy p\n\n{before}{cited}{''.join(statements)}"
+
+
+def _read() -> list[Mistake]:
+    found = []
+    for line in (FOLDER / "mistakes.txt").read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith("# "):
+            codes, _, written = line.partition(" ")
+            found.append(Mistake(written, frozenset() if codes == "missed" else frozenset(codes.split(","))))
+    return found
+
+
+MISTAKES = _read()
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Mistake, tuple[Diagnostic, ...]]]:
+    """Each mistake with its findings."""
+    folder = tmp_path_factory.mktemp("mistakes")
+    (folder / "SKILL.md").write_bytes((FOLDER / "SKILL.md").read_bytes())
+    return [(each, lint(source(each.text, folder / "p.vgl"), PLAN).findings) for each in MISTAKES]
+
+
+def test_nine_in_ten_are_found(found: list[tuple[Mistake, tuple[Diagnostic, ...]]]) -> None:
+    assert len(MISTAKES) >= 200
+    right = [each for each, findings in found if each.codes & {finding.code for finding in findings}]
+    assert [each.written for each, _ in found if each.codes and each not in right] == []
+    assert len(right) >= 0.9 * len(MISTAKES)
+
+
+def test_each_fix_is_one_that_was_read(found: list[tuple[Mistake, tuple[Diagnostic, ...]]], tmp_path: Path) -> None:
+    """It also gives a policy that has a meaning, and without what it is to mend."""
+    (tmp_path / "SKILL.md").write_bytes((FOLDER / "SKILL.md").read_bytes())
+    lines = []
+    for each, findings in found:
+        for finding in findings:
+            if finding.fix is None:
+                continue
+            mended = apply_edits(each.text, finding.fix.edits)
+            left = lint(source(mended, tmp_path / "p.vgl"), PLAN).findings
+            before = sum(other.code == finding.code for other in findings)
+            assert sum(other.code == finding.code for other in left) < before, mended
+            assert {other.code[:4] for other in left if other.severity == "error"} <= {"VGL3"}, mended
+            shown = " ;; ".join(mended.removeprefix("policy p\n\n").splitlines())
+            lines.append(f"{finding.code} {each.written}\n    {shown}\n")
+    golden = FOLDER / "fixes.txt"
+    if os.environ.get("VIGIL_UPDATE"):
+        golden.write_text("".join(lines), encoding="utf-8")
+    assert "".join(lines) == golden.read_text(encoding="utf-8")

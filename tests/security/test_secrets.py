@@ -1,0 +1,315 @@
+"""What looks like a secret is shown by no verb, whatever the format, and masking it changes nothing else."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from cli_support import Result, called
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.strategies.secret_texts import Sample, samples
+from vigil_lang.api import parse_policy, verify
+from vigil_lang.diagnostics import Source, Span, shorten
+from vigil_lang.diagnostics.excerpt import excerpt
+from vigil_lang.diagnostics.secrets import TAG, find, masked, masked_value, masked_with, one_output
+from vigil_lang.diagnostics.visible import safe_json, visible
+from vigil_lang.gate.tier.source import Seen
+from vigil_lang.gate.tier.sources.secret_text import SecretText
+from vigil_lang.trace import Event, Trace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+SEEDS = st.integers(0, 2**32)
+
+
+def leaks(shown: str, of: Iterable[Sample]) -> list[str]:
+    """The kinds of which some part is shown."""
+    return [each.kind for each in of if any(part in shown for part in each.parts())]
+
+
+# --- texts ---------------------------------------------------------------------------------------------------------
+
+
+@given(SEEDS)
+@settings(max_examples=30)
+def test_every_shape_is_masked_and_nothing_else(seed: int) -> None:
+    for each in samples(seed):
+        (found,) = find(each.text)
+        assert found.shape.kind == each.kind
+        with one_output():
+            shown = masked(each.text)
+            assert leaks(shown, [each]) == []
+            assert masked(shown) == shown
+            assert shown == each.text[: found.start] + f"[secret 1: {each.kind}]" + each.text[found.end :]
+            # A mask hides no more than the secret: nothing that a shell would take for a command of several words.
+            assert re.search(r"[;|&`$(){}<>\"']", each.text[found.start : found.end]) is None
+            assert each.kind == "private key" or " " not in each.text[found.start : found.end]
+
+
+@given(SEEDS)
+@settings(max_examples=10)
+def test_equal_secrets_look_equal_within_one_output_and_others_do_not(seed: int) -> None:
+    texts = [each.text for each in samples(seed)]
+    with one_output():
+        first = [TAG.findall(visible(text)) for text in texts]
+        assert [TAG.findall(visible(f"again {text}")) for text in reversed(texts)] == first[::-1]
+        assert len({tag for (tag,) in first}) == len(texts)
+    with one_output():
+        assert TAG.findall(visible(texts[-1])) == [re.sub("[0-9]+", "1", first[-1][0])]
+    with one_output(show=True):
+        assert [visible(text) for text in texts[1:]] == texts[1:]
+
+
+CUTS = [shorten.cut, shorten.cut_middle, shorten.middle]
+
+
+@given(SEEDS, st.integers(0, 60), st.integers(0, 60), st.integers(13, 200))
+@settings(max_examples=60)
+def test_no_cut_leaves_a_part_of_a_secret(seed: int, before: int, after: int, room: int) -> None:
+    for each in samples(seed):
+        text = f"{'word ' * before}{each.text}{' word' * after}"
+        for cut in CUTS:
+            with one_output():
+                shown = visible(cut(text, room))
+                assert leaks(shown, [each]) == [], (cut.__name__, text)
+                assert cut is not shorten.middle or len(shown) <= room
+                assert "[secret" not in TAG.sub("", shown)  # no cut falls into a tag either
+
+
+@given(SEEDS, st.integers(0, 20), st.integers(20, 90))
+@settings(max_examples=20)
+def test_an_excerpt_shows_no_part_and_marks_what_it_marked(seed: int, before: int, room: int) -> None:
+    for each in samples(seed)[1:]:
+        line = f"{'word ' * before}{each.text} then more of it"
+        at = line.index("then")
+        with one_output():
+            text, marks = [row.text for row in excerpt(Source("x", line), Span(at, at + 4), room)]
+            assert leaks(text, [each]) == []
+            assert text[marks.index("^") : len(marks)] == "then"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "use AKIAIOSFODNN7EXAMPLE for AWS",
+        "password=changeme-please",
+        "token = get_token_of_user2(request)",
+        "secret: ${{ secrets.DEPLOY_TOKEN_2024 }}",
+        "password = args.password2",
+        "max_tokens=4096, token_count: 1234567890123456",
+        "postgres://ann:${PASSWORD}@db/x",
+        "kAKIA2E0A8F3B244C9986",
+        "git commit 0123456789abcdef0123456789abcdef01234567",
+        "api_key_path=/etc/vigil/keys/production2.pem",
+        "-----BEGIN CERTIFICATE-----",
+        "sk-" + "a" * 40,
+    ],
+)
+def test_what_is_no_secret_is_left_alone(text: str) -> None:
+    assert find(text) == ()
+
+
+@pytest.mark.parametrize("separator", ["\\n", "\\\\n", "\n     7\t", "\n+", "\r\n", "\n> "])
+def test_a_key_is_found_however_its_lines_are_written(separator: str) -> None:
+    key = samples(7)[0]
+    with one_output():
+        assert leaks(masked(key.text.replace("\n", separator)), [key]) == []
+
+
+def test_what_stands_after_a_break_in_json_is_found() -> None:
+    for each in samples(3)[1:]:
+        with one_output():
+            assert leaks(masked(json.dumps({"text": f"a\n{each.text.removeprefix('use ')}"})), [each]) == []
+            assert leaks(safe_json({"a": [{each.text: 1}, "\x01" + each.text]}), [each]) == []
+
+
+def test_marks_of_a_text_are_marks_of_what_is_shown() -> None:
+    text = "use AKIA2E0A8F3B244C9986 and wait"
+    with one_output():
+        shown, marks = masked_with(text, [(0, 3), (6, 12), (0, 30), (25, 28)])
+        assert [shown[start:end] for start, end in marks] == [
+            "use", "[secret 1: aws key]", "use [secret 1: aws key] and w", "and",
+        ]  # fmt: skip
+        assert masked_value(("a", 1, None, {2: text})) == ["a", 1, None, {2: "use [secret 1: aws key] and wait"}]
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "-eyJ",
+        "eyJaaaaaaaaaaaa.eyJ-",
+        "sk-",
+        "password=",
+        "a://:",
+        "-----BEGIN PRIVATE KEY-----",
+        "--token ",
+        "SG.",
+        "://",
+    ],
+)
+def test_a_hostile_text_takes_no_longer_than_its_length_warrants(unit: str) -> None:
+    from time import process_time
+
+    began = process_time()
+    find(unit * (400_000 // len(unit)))
+    assert process_time() - began < 3
+
+
+@given(SEEDS)
+@settings(max_examples=5)
+def test_the_tier_source_and_the_standard_library_know_the_same_shapes(seed: int) -> None:
+    policy = parse_policy("policy p\nuse std.secrets\nstatement s: abs(shows_secret)")
+    for each in samples(seed):
+        event = Event.of("say", {"text": each.text}, id="e1", output=each.text)
+        score = SecretText().score(Seen("r", pending=[event]))
+        certainty = find(each.text)[0].shape.certainty
+        assert score == certainty, each.kind
+        # What a name or an address around it makes a secret is none by its own form.
+        if certainty >= 0.9:
+            assert not verify(policy, Trace((event,))).safe, each.kind
+
+
+# --- verbs ---------------------------------------------------------------------------------------------------------
+
+POLICY = """
+policy keeps
+use std.secrets
+
+/// What is run fails. {secret}
+@source("SKILL.md", "{secret}")
+@message("`{x}` must fail")
+statement fails: resp(Bash(command = x), Bash(command = x and status = error))
+
+statement quiet: abs(shows_secret or Bash(command ~ "*{plain}*" and flg = 1))
+"""
+REPORTS = ("human", "concise", "json", "json-lines", "sarif", "github", "gitlab", "junit", "rdjson")
+
+
+def recording(of: list[Sample], path: Path) -> None:
+    long = "and more words " * 30
+    lines: list[dict[str, object]] = [{"vigil_trace": 1, "run": of[1].text, "cwd": f"/work/{of[2].text}"}]
+    for at, each in enumerate(of, 1):
+        other = of[at % len(of)].text
+        lines.append({
+            "event": f"e{at}", "action": "Bash", "status": "ok" if at % 3 else "error",
+            "args": {"command": f"{long[: at * 17]} {each.text} {long[: at * 11]} {other}", each.text: [1, other]},
+            "output": f"{long}{each.text}\n{other}",
+        })  # fmt: skip
+        lines.append({"event": f"m{at}", "action": "user.message", "args": {"text": f"{long[: at * 23]}{each.text}"}})
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_no_verb_shows_a_secret_and_masking_changes_no_verdict(seed: int, tmp_path: Path) -> None:
+    of = samples(seed)
+    run, policy, broken = tmp_path / "run.jsonl", tmp_path / "keeps.vgl", tmp_path / "broken.jsonl"
+    recording(of, run)
+    broken.write_text(json.dumps({"action": of[3].text, "args": [of[4].text]}) + "\n{" + of[5].text, encoding="utf-8")
+    quoted = of[6].text.replace('"', "")
+    text = POLICY.replace("{secret}", quoted).replace("{plain}", of[7].text)
+    policy.write_text(text, encoding="utf-8")
+    calls = [
+        *(["verify", policy, run, "--format", each] for each in REPORTS),
+        *(["verify", policy, broken, "--format", each] for each in ("human", "sarif", "junit", "concise")),
+        *(["replay", policy, run, "--format", each] for each in ("human", "concise", "json", "junit")),
+        *(["check", policy, "--trace", run, "--format", each] for each in REPORTS),
+        *(["lint", policy, "--isolated", "--format", each] for each in ("human", "sarif", "gitlab", "json", "rdjson")),
+        ["lint", policy, "--isolated", "--diff"],
+        ["verify", "--follow", "--idle-timeout", "0.05", policy, run, "--format", "json"],
+        ["verify", "--follow", "--idle-timeout", "0.05", policy, run, "--format", "concise"],
+        ["abstract", run],
+        ["abstract", run, "--explain"],
+        ["abstract", run, "--stats"],
+        ["abstract", run, "--stats", "--format", "json"],
+        ["abstract", run, "--signature"],
+        ["signature", run],
+        ["signature", run, "--format", "json"],
+        ["compile", policy, "--trace", run, "--statement", "fails"],
+    ]
+    for width in ("80", "120"):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("COLUMNS", width)
+            for call in calls if width == "80" else calls[:1] + calls[-9:]:
+                result = called(*call)
+                assert result.status < 3, (call, result.err)
+                shown = result.out + result.err
+                assert leaks(shown, of) == [], (call, shown)
+                if call[0] in ("verify", "replay") and "json" in call:
+                    assert told(called(*call, "--show-secrets")) == told(result)
+    for call in calls:
+        if call[0] != "lint" or "--diff" not in call:
+            assert called(*call, "--show-secrets").status == called(*call).status
+
+
+def told(result: Result) -> object:
+    """What an answer says beside texts: verdicts, events, indexes, decisions."""
+
+    def bare(value: object) -> object:
+        match value:
+            case dict():
+                skipped = ("seconds", "microseconds", "message", "why", "bindings", "path", "about", "owed")
+                return {name: bare(each) for name, each in value.items() if name not in skipped}
+            case list():
+                return [bare(each) for each in value]
+        return value
+
+    return result.status, [bare(json.loads(line)) for line in result.out.splitlines()]
+
+
+@pytest.mark.parametrize("form", ["sarif", "gitlab"])
+def test_fingerprints_are_those_of_the_texts_as_they_are(form: str, tmp_path: Path) -> None:
+    of = samples(5)
+    run, policy = tmp_path / "run.jsonl", tmp_path / "keeps.vgl"
+    recording(of, run)
+    policy.write_text(POLICY.replace("{secret}", "x").replace("{plain}", of[7].text), encoding="utf-8")
+    both = [called("verify", policy, run, "--format", form, *more).out for more in ([], ["--show-secrets"])]
+    assert both[0] != both[1]
+    marks = [re.findall(r'"(?:vigil/v1|fingerprint|primaryLocationLineHash)": ?"([^"]+)"', each) for each in both]
+    assert marks[0] == marks[1] != []
+
+
+def test_what_other_verbs_read_keeps_its_meaning(tmp_path: Path) -> None:
+    of = samples(6)
+    run, policy, kept = tmp_path / "run.jsonl", tmp_path / "keeps.vgl", tmp_path / "kept.jsonl"
+    recording(of, run)
+    policy.write_text(POLICY.replace("{secret}", "x").replace("{plain}", "y"), encoding="utf-8")
+    assert called("abstract", run, "-o", kept).status == 0
+    judged = [told(called("verify", policy, each, "--format", "json")) for each in (run, kept)]
+    assert judged[0] == judged[1]
+    assert called("abstract", run, "--show-secrets").out == kept.read_text(encoding="utf-8")
+    # On the screen it is masked; whoever pipes it on is told so, and with --strict it fails.
+    shown = called("abstract", run).out
+    piped = called("verify", policy, "-", "--format", "concise", "--strict", stdin=shown.encode())
+    assert "calls are not wholly seen" in piped.err
+    assert '"unresolved":["masked"]' in shown
+    assert called("signature", run, "-o", tmp_path / "s.json").status == 0
+    assert leaks((tmp_path / "s.json").read_text(encoding="utf-8"), of) != []
+
+
+def test_a_fix_that_would_write_a_mask_is_not_given(tmp_path: Path) -> None:
+    key = samples(9)[1].text.split()[1]
+    policy = tmp_path / "a.vgl"
+    written = f'policy a\nstatement s: abs(Bash(command ~ "{key}") and not not Bash(path = "{key}"))'
+    policy.write_text(written, encoding="utf-8")
+    for form in ("json", "sarif", "rdjson"):
+        fixes = [re.findall(r'"edits":|"insertedContent":|"suggestions":', called(*each).out) for each in (
+            ("lint", policy, "--isolated", "--format", form),
+            ("lint", policy, "--isolated", "--format", form, "--show-secrets"),
+        )]  # fmt: skip
+        assert len(fixes[0]) < len(fixes[1])
+
+
+def test_a_trace_that_has_no_secret_is_the_same_on_the_screen_and_in_a_file(tmp_path: Path) -> None:
+    run = tmp_path / "run.jsonl"
+    run.write_text(
+        '{"action":"Bash","args":{"command":"echo the key is a secret token","n":[1,2]}}\n', encoding="utf-8"
+    )
+    kept = tmp_path / "kept.jsonl"
+    called("abstract", run, "-o", kept)
+    assert called("abstract", run).out == kept.read_text(encoding="utf-8")

@@ -1,0 +1,74 @@
+"""Texts with secrets of every shape of the table, made anew from a seed."""
+
+from __future__ import annotations
+
+import string
+from random import Random
+from typing import NamedTuple
+
+from vigil_lang.diagnostics.secrets import SHAPES
+
+LETTERS = string.ascii_letters + string.digits
+
+
+class Sample(NamedTuple):
+    """A text as it stands in a run, and of its secret what must not be shown."""
+
+    kind: str
+    text: str
+    drawn: str
+
+    def parts(self, length: int = 8) -> set[str]:
+        """All pieces of the secret of some length: none of them may be shown."""
+        lines = self.drawn.split("\n")
+        return {line[at : at + length] for line in lines for at in range(len(line) - length + 1)}
+
+
+def samples(seed: int) -> list[Sample]:
+    """A text for every shape, in the order of the table."""
+    random = Random(seed)
+
+    def drawn(length: int, letters: str = LETTERS) -> str:
+        # Of each kind of letter some, as what is drawn at random has; no two are equal beside each other.
+        found = random.sample(letters, min(length, len(letters)))
+        while len(found) < length:
+            found.append(random.choice([each for each in letters if each != found[-1]]))
+        return "".join(found)
+
+    def named(form: str, length: int = 24) -> tuple[str, str]:
+        secret = f"{drawn(length)}a7"
+        return form.format(secret), secret
+
+    def token(prefix: str, length: int, letters: str = LETTERS) -> tuple[str, str]:
+        secret = drawn(length, letters)
+        return f"use {prefix}{secret} now", secret
+
+    upper = string.ascii_uppercase + string.digits
+    lines = "\n".join(drawn(62, LETTERS + "+/") + "aQ" for _ in range(random.randint(1, 6)))
+    dotted = f"{drawn(22)}.{drawn(43)}"
+    made = [
+        (f"x\n-----BEGIN RSA PRIVATE KEY-----\n{lines}\n-----END RSA PRIVATE KEY-----\ny", lines),
+        token("AKIA", 16, upper),
+        token("ghp_", 36),
+        token("github_pat_", 60),
+        token("glpat-", 20),
+        token("xoxb-", 40),
+        token("sk_live_", 24),
+        token("sk-ant-", 60),
+        token("AIza", 35),
+        token("ya29.", 50),
+        token("npm_", 36),
+        token("pypi-", 80),
+        token("hf_", 34),
+        (f"use SG.{dotted} now", dotted),
+        token("AGE-SECRET-KEY-1", 58, upper),
+        (f"use eyJ{drawn(20)}.eyJ{dotted} now", dotted),
+        named("psql postgres://ann:{}@db.example.com/books", 12),
+        named("curl -H 'Authorization: Bearer {}' https://api.example.com"),
+        named('DB_PASSWORD="{}" ./run', 10),
+        named("login --password {} --quiet", 10),
+        named("export OPENAI_API_KEY={}"),
+        named("deploy --auth-key {} --now"),
+    ]
+    assert len(made) == len(SHAPES)
+    return [Sample(shape.kind, *each) for shape, each in zip(SHAPES, made, strict=True)]

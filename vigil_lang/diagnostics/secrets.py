@@ -1,0 +1,350 @@
+"""What looks like a secret in a text, and what is shown in its place: one table, and one function that masks.
+
+A mask hides no more than the secret. Nothing that a shell takes for more than a word fits into a shape (no space, no
+`;`, `|`, `&`, `$`, quote or bracket): an agent cannot hide what it does behind something that looks like a secret.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache, lru_cache
+from math import log2
+from os import urandom
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+
+class Shape(NamedTuple):
+    """A form that secrets have.
+
+    `signs` are texts in small letters one of which stands where `pattern` begins. The secret is what the pattern
+    matches, or its group `inner` where a name or an address before it tells what it is. What its group `drawn`, or
+    `inner`, finds must look drawn at random, with so many `bits` a character. `certainty` is how sure a detector may
+    be, 0 where the form is too common to raise a tier.
+    """
+
+    kind: str
+    signs: str
+    pattern: str
+    certainty: float = 0.9
+    bits: float = 3.0
+    """What is drawn at random has more, placeholders have less."""
+
+    def at(self, text: str, start: int) -> tuple[Found | None, int]:
+        """The secret of this form that begins, or whose name begins, at a place of the text; and where to look on."""
+        match = _compiled(self.pattern).match(text, start)
+        if match is None:
+            return None, start + 1
+        groups = match.groupdict()
+        name = "inner" if "inner" in groups else 0
+        drawn = groups.get("inner", groups.get("drawn"))
+        random = drawn is None or (_looks_random(drawn, self.bits) and (self.certainty or _is_no_word(drawn)))
+        found = Found(*match.span(name), self, match.start(), match.end() + 1) if random else None
+        return found, match.end()
+
+
+class Found(NamedTuple):
+    """A secret in a text by its place in code points, and where what tells that it is one begins and ends."""
+
+    start: int
+    end: int
+    shape: Shape
+    sign: int
+    after: int
+
+
+SHORTEST = 14
+"""Code points that a text with a secret has at least."""
+
+_SHORT = 1000
+"""Code points below which one expression for all signs is faster than a search for each."""
+
+_FREE = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))"
+_END = r"(?![A-Za-z0-9])"
+# A line break as it is, as JSON writes it, and with what stands before lines that are numbered, quoted or compared.
+_BREAK = r"(?:\s|\\+[nrt]|[0-9]{1,6}(?:→|\t|\\+t)|[+>|]|-(?!-))++"
+_BASE64 = "[A-Za-z0-9+/=]"
+_PRIVATE_KEY = (
+    r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
+    rf"(?:{_BREAK}(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset): [\w ,.:@+/-]{{0,100}})*+"
+    rf"(?:(?:{_BREAK})?+{_BASE64}{{40,}}+)*+"
+    rf"(?:(?:{_BREAK}{_BASE64}{{1,76}}+){{0,2}}{_BREAK}-----END [A-Z0-9 ]{{0,60}}-----)?+"
+)
+_VALUE = r"(?P<inner>(?![/.~])(?>[A-Za-z0-9+/=_.~!@#%^*-]{8,1000}))(?![\w(\[{:$])"
+_PASSWORD = "password passwd passphrase"
+_NAMES = (
+    "secret token credential api_key api-key apikey access_key access-key accesskey secret_key secret-key private_key "
+    "private-key auth_key auth-key"
+)
+_IS = r"\\?[\"']?[ \t]{0,3}(?:=>?|:=?)[ \t]{0,3}\\?[\"']?"
+_FLAG = "(?<!-)--(?i:[a-z][a-z-]{0,30}-)??"
+
+
+def _any(words: str) -> str:
+    return f"(?i:{words.replace(' ', '|')})"
+
+
+SHAPES = (
+    Shape("private key", "-----begin", _PRIVATE_KEY, 1.0),
+    Shape("aws key", "akia asia", rf"{_FREE}(?:AKIA|ASIA)(?P<drawn>[0-9A-Z]{{16}}){_END}"),
+    Shape("github token", "ghp_ gho_ ghs_ ghu_ ghr_", rf"{_FREE}gh[opsur]_(?P<drawn>[0-9A-Za-z]{{36,}}+)"),
+    Shape("github token", "github_pat_", rf"{_FREE}github_pat_(?P<drawn>[0-9A-Za-z_]{{50,}}+)"),
+    Shape("gitlab token", "glpat-", rf"{_FREE}glpat-(?P<drawn>[0-9A-Za-z_-]{{20,}}+)"),
+    Shape("slack token", "xox", rf"{_FREE}xox[abeprs]-(?P<drawn>[0-9A-Za-z-]{{20,}}+)"),
+    Shape("stripe key", "sk_live_ rk_live_", rf"{_FREE}[sr]k_live_(?P<drawn>[0-9A-Za-z]{{20,}}+)"),
+    Shape("api key", "sk-", rf"{_FREE}sk-(?:ant-|proj-|live-)?(?P<drawn>[0-9A-Za-z_-]{{20,}}+)"),
+    Shape("google key", "aiza", rf"{_FREE}AIza(?P<drawn>[0-9A-Za-z_-]{{35}}){_END}"),
+    Shape("google token", "ya29.", rf"{_FREE}ya29\.(?P<drawn>[0-9A-Za-z_-]{{30,}}+)"),
+    Shape("npm token", "npm_", rf"{_FREE}npm_(?P<drawn>[0-9A-Za-z]{{36}}){_END}"),
+    Shape("pypi token", "pypi-", rf"{_FREE}pypi-(?P<drawn>[0-9A-Za-z_-]{{50,}}+)"),
+    Shape("hugging face token", "hf_", rf"{_FREE}hf_(?P<drawn>[0-9A-Za-z]{{30,}}+)"),
+    Shape("sendgrid key", "sg.", rf"{_FREE}SG\.(?P<drawn>[\w-]{{16,64}}\.[\w-]{{16,64}})"),
+    Shape("age key", "age-secret-key-1", rf"{_FREE}AGE-SECRET-KEY-1(?P<drawn>[0-9A-Z]{{58}}){_END}"),
+    # It begins where a run of its letters begins: a text of nothing but beginnings takes no longer to search.
+    Shape(
+        "web token",
+        "eyj",
+        r"(?:(?<![\w.-])|(?<=\\[nrt]))eyJ[\w-]{10,}+\.eyJ(?P<drawn>[\w-]{10,}+\.[\w-]{20,}+)",
+    ),
+    Shape(
+        "password",
+        "://",
+        r"://[^/\s:@\"']{0,100}:(?P<inner>[^/\s@\"'$<>{}();|&`\\]{8,200})@(?=[\w.-])",
+        0.75,
+        2.5,
+    ),
+    Shape("authorization", "bearer basic", rf"(?i:bearer|basic)[ \t]{{1,3}}(?=\S{{16}}){_VALUE}", 0),
+    Shape("password", _PASSWORD, rf"{_any(_PASSWORD)}{_IS}{_VALUE}", 0, 2.5),
+    Shape("password", "--", rf"{_FLAG}{_any(_PASSWORD)} {_VALUE}", 0, 2.5),
+    Shape("secret", _NAMES, rf"{_any(_NAMES)}{_IS}(?=\S{{16}}){_VALUE}", 0),
+    Shape("secret", "--", rf"{_FLAG}{_any(_NAMES)} (?=\S{{16}}){_VALUE}", 0),
+)
+"""What looks like a secret. Where two would overlap, the earlier shape counts."""
+
+_BY_SIGN = tuple(sorted(((sign, shape) for shape in SHAPES for sign in shape.signs.split()), key=lambda one: one[0]))
+_ORDER = {id(shape): at for at, shape in enumerate(SHAPES)}
+
+_EXAMPLE = re.compile(
+    r"EXAMPLE|XXXX|\*\*\*|<.*>|placeholder|changeme|password|your(?:[_-]|key|token|secret|api)", re.IGNORECASE
+)
+_DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
+
+
+def may_have(text: str) -> bool:
+    """Whether a text may have a secret in it, or written with escapes, have had one."""
+    return _any_sign().search(text.lower()) is not None
+
+
+@cache
+def _any_sign() -> re.Pattern[str]:
+    return re.compile("|".join(sorted({re.escape(sign) for sign, _ in _BY_SIGN})))
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """An expression, when a text needs it: most never do."""
+    return re.compile(pattern)
+
+
+def find(text: str) -> tuple[Found, ...]:
+    """The secrets of a text in order; they do not overlap. Time is linear in its length."""
+    return () if len(text) < SHORTEST else _find_short(text) if len(text) < _SHORT else _find_long(text)
+
+
+def _find_short(text: str) -> tuple[Found, ...]:
+    return _find(text) if may_have(text) else ()
+
+
+@lru_cache(maxsize=64)
+def _find_long(text: str) -> tuple[Found, ...]:
+    """A long text is shown piece by piece, and laid out in more than one way."""
+    return _find(text)
+
+
+def _find(text: str) -> tuple[Found, ...]:
+    small = text.lower() if text.isascii() else text.replace("\u0130", "i").lower()  # the one that would grow
+    found: list[Found] = []
+    for sign, shape in _BY_SIGN:
+        at = small.find(sign)
+        while at >= 0:
+            new, after = shape.at(text, at)
+            found += [new] if new else []
+            at = small.find(sign, after)
+    return _apart(found)
+
+
+def _apart(found: list[Found]) -> tuple[Found, ...]:
+    """Those that do not overlap one of an earlier shape, in the order of the text."""
+    kept: list[Found] = []
+    for new in sorted(found, key=lambda each: (_ORDER[id(each.shape)], each.start)):
+        at = bisect_left(kept, new.end, key=lambda each: each.start)
+        if at == 0 or kept[at - 1].end <= new.start:
+            kept.insert(at, new)
+    return tuple(kept)
+
+
+def _looks_random(text: str, bits: float) -> bool:
+    if _EXAMPLE.search(text):
+        return False
+    counts = Counter(text).values()
+    return -sum(count / len(text) * log2(count / len(text)) for count in counts) >= bits
+
+
+def _is_no_word(text: str) -> bool:
+    """Whether a value after a name is none of a program's own names: it has letters and digits, and is not `a.b2`."""
+    return any(map(str.isdigit, text)) and any(map(str.isalpha, text)) and _DOTTED.fullmatch(text) is None
+
+
+# --- what is shown in their place --------------------------------------------------------------------------
+
+
+class Numbers:
+    """The secrets of one output, in the order in which they are first shown: equal ones have the same tag.
+
+    Only a digest of each is kept, under a key of this process.
+    """
+
+    def __init__(self, *, show: bool = False) -> None:
+        self.show = show
+        self._key = urandom(16)
+        self._tags: dict[bytes, str] = {}
+
+    def _digest(self, secret: str) -> bytes:
+        from hashlib import blake2b  # late: most outputs have no secret
+
+        return blake2b(secret.encode("utf-8", "surrogatepass"), key=self._key, digest_size=16).digest()
+
+    def known(self, text: str) -> str | None:
+        """The tag of a text that was as a whole a secret where more was told of it."""
+        if self.show or not self._tags or not 8 <= len(text) <= 1000:
+            return None
+        return self._tags.get(self._digest(text))
+
+    @property
+    def used(self) -> bool:
+        """Whether there is any."""
+        return bool(self._tags)
+
+    def tag(self, secret: str, kind: str) -> str:
+        """`[secret 1: aws key]`."""
+        digest = self._digest(secret)
+        if len(self._tags) >= _MOST:  # a process that lives long
+            self._tags.clear()
+        return self._tags.setdefault(digest, f"[secret {len(self._tags) + 1}: {kind}]")
+
+
+_MOST = 100_000
+TAG = re.compile(r"\[secret [0-9]{1,6}: [a-z ]{3,20}\]")
+"""What stands in the place of a secret."""
+
+_process = Numbers()
+_output: ContextVar[Numbers | None] = ContextVar("output", default=None)
+
+
+@contextmanager
+def one_output(*, show: bool = False) -> Iterator[None]:
+    """What is shown in this block is one output: its secrets are numbered from 1, or with `show` not masked."""
+    token = _output.set(Numbers(show=show))
+    try:
+        yield
+    finally:
+        _output.reset(token)
+
+
+def show_secrets() -> None:
+    """Mask nothing from now on in this output."""
+    (_output.get() or _process).show = True
+
+
+def has_masked() -> bool:
+    """Whether something was masked in this output so far."""
+    return (_output.get() or _process).used
+
+
+def tags(text: str) -> list[tuple[int, int, str]]:
+    """The secrets of a text by their places, each with what is shown for it; none where secrets are shown."""
+    numbers = _output.get() or _process
+    return (
+        [] if numbers.show else [(at, end, numbers.tag(text[at:end], shape.kind)) for at, end, shape, *_ in find(text)]
+    )
+
+
+def masked(text: str) -> str:
+    """The text with a tag in the place of each secret; masking it again changes nothing."""
+    return masked_with(text, ())[0]
+
+
+def masked_with(text: str, marks: Iterable[tuple[int, int]]) -> tuple[str, list[tuple[int, int]]]:
+    """The text masked, and ranges of it as ranges of what is shown; one that ends in a secret has its whole tag."""
+    hidden = tags(text)
+    if not hidden:
+        known = (_output.get() or _process).known(text)
+        return (text, list(marks)) if known is None else (known, [(0, len(known)) for _ in marks])
+    parts, at = [], 0
+    for start, end, tag in hidden:
+        parts += [text[at:start], tag]
+        at = end
+    moved = [(_moved(low, hidden, 0), _moved(high, hidden, 1)) for low, high in marks]
+    return "".join([*parts, text[at:]]), moved
+
+
+def _moved(place: int, hidden: list[tuple[int, int, str]], side: int) -> int:
+    shift = 0
+    for start, end, tag in hidden:
+        if place >= end:
+            shift += len(tag) - (end - start)
+        elif place > start:
+            return start + shift + side * len(tag)
+    return place + shift
+
+
+def hides(text: str) -> bool:
+    """Whether something of a text would be masked."""
+    return masked(text) != text
+
+
+def masked_value(value: Any) -> Any:
+    """A JSON value whose texts, names included, are masked."""
+    return _masked_under("", value)
+
+
+def _masked_under(name: str, value: Any) -> Any:
+    match value:
+        case str():
+            return masked_beside(name, value)
+        case dict():
+            return {
+                masked(key) if isinstance(key, str) else key: _masked_under(key if isinstance(key, str) else "", each)
+                for key, each in value.items()
+            }
+        case list() | tuple():
+            return masked_words(name, value)
+    return value
+
+
+def masked_words(name: str, words: Sequence[Any]) -> list[Any]:
+    """The values of an argument, masked also where its name, or the option before a word, tells that it is a secret."""
+    found = []
+    for at, word in enumerate(words):
+        before = words[at - 1] if at else ""
+        flag = isinstance(before, str) and before.startswith("-") and isinstance(word, str)
+        found.append(masked_beside(before, word) if flag else _masked_under(name, word))
+    return found
+
+
+def masked_beside(name: str, value: str) -> str:
+    """A value, masked also where the name that it has tells that it is a secret."""
+    numbers = _output.get() or _process
+    if numbers.show or not 8 <= len(value) <= 1000 or (shown := masked(value)) != value:
+        return masked(value)
+    told = f"{name.lstrip('-')}="
+    for found in find(told + value) if may_have(name) else ():
+        if found.start == len(told) and found.end == len(told) + len(value):
+            return numbers.tag(value, found.shape.kind)
+    return shown

@@ -1,0 +1,43 @@
+"""The MCP logs of Claude Desktop, `mcp-server-NAME.log` and `mcp.log`: messages behind a time and a server's name.
+
+2026-01-05T10:00:05.000Z [files] [info] Message from client: {"method":"tools/call",…} { metadata: undefined }
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from vigil_lang.ingest.json_text import REFUSED, decode, encode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_LINE = re.compile(rb"(\d{4}-\d\d-\d\dT[0-9:.]{8,20}Z?) \[([^\]\r\n]{1,200})\] \[(?:info|warn|error|debug)\] ")
+_MESSAGE = re.compile(rb"Message from (?:client|server): (\{.*?)(?: \{ metadata: undefined \})?\s*\Z", re.DOTALL)
+
+
+def as_json_lines(lines: Iterator[bytes]) -> Iterator[bytes]:
+    """The lines of such a log as JSON Lines, each in its place; other recordings as they are.
+
+    What is no message becomes a blank line. A message that the log cut is a text, which no reader understands.
+    """
+    first = next(lines, None)
+    if first is None:
+        return
+    rest = chain([first], lines)
+    yield from map(_converted, rest) if _LINE.match(first) else rest
+
+
+def _converted(line: bytes) -> bytes:
+    head = _LINE.match(line)
+    found = _MESSAGE.match(line, head.end()) if head else None
+    if head is None or found is None:
+        return b"\n"
+    time, server, message = head[1].decode(), head[2].decode("utf-8", "replace"), found[1]
+    try:
+        value = decode(message)
+    except REFUSED:
+        value = message.decode("utf-8", "replace")
+    return encode({"timestamp": time, "server": server, "message": value}) + b"\n"

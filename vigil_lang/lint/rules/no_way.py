@@ -1,0 +1,154 @@
+"""VGL333: statements that leave no way together: each waits for the other, or one forbids what another asks for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from vigil_lang.diagnostics import Diagnostic, Note
+from vigil_lang.lint.obligations import obligations
+from vigil_lang.project.paths import TESTS
+from vigil_lang.semantics import core
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from vigil_lang.lint.subject import Subject
+    from vigil_lang.semantics.lower import Statement
+
+_MOST: Final = 200
+"""Statements of a sort that are held against each other."""
+
+
+class _Asks(NamedTuple):
+    """What a statement asks for: the condition of its trigger, for some values, and of what the trigger needs."""
+
+    statement: Statement
+    trigger: core.Condition | None
+    wanted: core.Holds
+    some_wanted: core.Condition
+
+
+def find(subject: Subject) -> Iterator[Diagnostic]:
+    """Precedences in a circle, and events that are both forbidden and asked for. Only what is certain is reported.
+
+    The statements of a file of tests are probes, each for runs of its own.
+    """
+    if subject.policy.module.source.path.endswith(TESTS):
+        return
+    statements = [each for each in subject.policy.statements if not each.params]
+    guards = [each for s in statements for each in _asked(s, core.Earlier)]
+    yield from _circles(guards[:_MOST], subject)
+    asked = [*guards, *(each for s in statements for each in _asked(s, core.Later))]
+    yield from _forbidden(statements, asked[:_MOST], subject)
+
+
+def _asked(statement: Statement, direction: type[core.Earlier | core.Later]) -> Iterator[_Asks]:
+    for trigger, wanted, scoped in obligations(statement, direction):
+        bare = None if scoped else some(trigger.condition)
+        yield _Asks(statement, bare, wanted, core.mapped_tests(wanted.condition, _loosened))
+
+
+def some(condition: core.Condition) -> core.Condition | None:
+    """The condition that an event meets which meets another one under some binding; None where that is not certain."""
+    parts = condition.items if isinstance(condition, core.AndC) else (condition,)
+    found: list[core.Condition] = []
+    seen: set[str] = set()
+    for part in parts:
+        if isinstance(part, core.Equals):
+            if part.variable in seen:
+                return None  # two fields have to agree
+            seen.add(part.variable)
+            found.append(core.Has(part.field))
+        elif any(isinstance(test, core.OF_VARIABLES) for test in core.tests(part)):
+            return None
+        else:
+            found.append(part)
+    return core.AndC(tuple(found))
+
+
+def _loosened(test: core.Test) -> core.Condition:
+    """A condition that holds wherever a test of a variable does, whatever its value."""
+    return core.Has(test.field) if isinstance(test, core.Equals | core.Contains | core.ComparesWith) else test
+
+
+def _implies(subject: Subject, one: core.Condition, other: core.Condition) -> bool:
+    known = subject.implications
+    return known.suspected(one, other) and known.impossible((one,)) is not True
+
+
+# --- each waits for the other ------------------------------------------------------------------------------------
+
+
+def _circles(guards: Sequence[_Asks], subject: Subject) -> Iterator[Diagnostic]:
+    after = {
+        at: [
+            to
+            for to, other in enumerate(guards)
+            if to != at and other.trigger is not None and _implies(subject, each.some_wanted, other.trigger)
+        ]
+        for at, each in enumerate(guards)
+        if each.trigger is not None
+    }
+    told: set[int] = set()
+    for start in after:
+        circle = _shortest(start, after)
+        if circle is None or not told.isdisjoint(circle):
+            continue
+        told |= set(circle)
+        yield _waiting([guards[at] for at in circle])
+
+
+def _shortest(start: int, after: dict[int, list[int]]) -> list[int] | None:
+    """The shortest way from a statement back to it; None where there is none."""
+    ways, seen = [[start]], {start}
+    while ways:
+        way = ways.pop(0)
+        for to in after.get(way[-1], ()):
+            if to == start:
+                return way
+            if to not in seen:
+                seen.add(to)
+                ways.append([*way, to])
+    return None
+
+
+def _waiting(circle: Sequence[_Asks]) -> Diagnostic:
+    ordered = sorted(circle, key=lambda each: each.statement.span.start)
+    last, others = ordered[-1].statement, [each.statement for each in ordered[:-1]]
+    names = " and ".join(f"`{each.name}`" for each in others) if others else f"`{last.name}`"
+    return Diagnostic.of(
+        "VGL333",
+        f"`{last.name}` and {names} wait for each other: nothing that triggers them can ever happen",
+        last.source,
+        last.span,
+        help="one of them has to go first without the other; `resp` asks for what comes later",
+        notes=tuple(Note(f"`{each.name}`", each.source, each.span) for each in others),
+    )
+
+
+# --- forbidden and asked for -------------------------------------------------------------------------------------
+
+
+def _forbidden(statements: Sequence[Statement], asked: Sequence[_Asks], subject: Subject) -> Iterator[Diagnostic]:
+    for statement in statements:
+        theta = statement.requirement.theta
+        if not isinstance(theta, core.Not) or not isinstance(theta.body, core.Holds):
+            continue
+        forbidden = some(theta.body.condition)
+        if forbidden is None:
+            continue
+        for each in asked:
+            if _implies(subject, each.some_wanted, forbidden):
+                yield _at_odds(statement, each)
+
+
+def _at_odds(forbids: Statement, asks: _Asks) -> Diagnostic:
+    source = asks.statement.source
+    return Diagnostic.of(
+        "VGL333",
+        f"`{forbids.name}` forbids what `{asks.statement.name}` asks for: every trigger is a violation",
+        source,
+        asks.wanted.span or asks.statement.span,
+        help="forbid the trigger itself, or leave out of what is forbidden what is asked for",
+        notes=(Note("forbidden here", forbids.source, forbids.span),),
+    )

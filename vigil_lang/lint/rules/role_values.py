@@ -1,0 +1,170 @@
+"""VGL330: values that a role of the vocabulary never has: `program = "/bin/rm"`, `host = "https://evil.example"`."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Span
+from vigil_lang.lint import paths
+from vigil_lang.lint.literal_texts import glob, texts, value
+from vigil_lang.semantics.text_patterns import quote
+from vigil_lang.syntax import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from vigil_lang.lint.policy_parts import Use
+    from vigil_lang.lint.subject import Subject
+
+
+class Never(NamedTuple):
+    """Why a role never has a value, what to do, and the value that was meant, or the field and the value."""
+
+    why: str
+    help: str
+    meant: str | None = None
+    field: str | None = None
+
+
+_VARIABLE = re.compile(r"(?P<name>\$\{?\w+\}?)(?=/|$)")
+_HOME = frozenset({"$HOME", "${HOME}"})
+_PORT = re.compile(r"[^:]+:[0-9]+")
+_PINNED = re.compile(r"(?P<name>@?[^@=<>~!*?\s]+)(?:===?|[<>~!]=|@)[\w.*+-]+")
+_OPTION = re.compile(r"--?[A-Za-z][\w-]*")
+
+
+def find(subject: Subject) -> Iterator[Diagnostic]:
+    """Texts that no event of a kind has under a role, in tests of events whose kind the policy names."""
+    for use in subject.parts.uses:
+        if use.field is None or use.field.kind == "output" or use.field.views or use.operator == "contains":
+            continue
+        if use.operator not in ("=", "!=", "in", "not in", "~", "!~"):
+            continue
+        matched = use.operator in ("~", "!~")
+        for string in texts(use.operand):
+            text = glob(string) if matched else value(string)
+            never = None if text is None else _never(use.field.name, text, is_glob=matched and "*" in text)
+            if text is not None and never is not None and _is_of_kinds(use, subject):
+                yield _finding(use, string, text, never, subject)
+
+
+def _never(role: str, text: str, *, is_glob: bool) -> Never | None:
+    look = _ROLES.get(role)
+    if look is not None:
+        return look(text, is_glob)
+    if role in paths.ROLES:
+        return _path(text)
+    if not _is_role(role) and _OPTION.fullmatch(text):
+        return Never(
+            f"no kind has a role `{role}`, and options are not arguments of their own",
+            "options stand in `flag` as they are written",
+            text,
+            "flag",
+        )
+    return None
+
+
+def _is_role(name: str) -> bool:
+    from vigil_lang.trace.vocabulary import vocabulary
+
+    return name in vocabulary().roles
+
+
+def _path(text: str) -> Never | None:
+    found = _VARIABLE.match(text)
+    if found is None:
+        return None
+    name = found["name"]
+    if name in _HOME:
+        meant = f"~{text[len(name) :]}"
+        return Never(f"`{name}` stands for nothing in a policy", "the home folder is `~`", meant)
+    here = "paths are absolute: a folder of the project's is a `param`, or `*/…` for any folder"
+    return Never(f"`{name}` stands for nothing in a policy", here)
+
+
+def _program(text: str, is_glob: bool) -> Never | None:
+    if re.search(r"\s", text):
+        help_text = "the other words stand in `argv`, options in `flag`, and `push` of `git push` in `subcommand`"
+        return Never("a program's name is one word", help_text)
+    if "/" in text:
+        base = text.rpartition("/")[2]
+        meant = base if base and not is_glob else None
+        return Never("a program's name has no directory", "the path it was called by is `executable`", meant)
+    return None
+
+
+def _host(text: str, is_glob: bool) -> Never | None:
+    if "/" in text:
+        meant = re.sub(r"^[A-Za-z][A-Za-z0-9+.-]*://", "", text).partition("/")[0].rpartition("@")[2]
+        help_text = "the address is `url`; the machine's name stands alone in `host`"
+        clean = meant if re.fullmatch(r"[\w.-]+", meant) and not is_glob else None
+        return Never("a host is a name without an address around it", help_text, clean)
+    if _PORT.fullmatch(text):
+        name = text.partition(":")[0]
+        return Never("a host stands without its port", "the port is `port`", None if is_glob else name)
+    return None
+
+
+def _method(text: str, _: bool) -> Never | None:
+    if text != text.upper():
+        return Never("a method is written in capitals", "as the protocol does", text.upper())
+    return None
+
+
+def _package(text: str, is_glob: bool) -> Never | None:
+    found = None if is_glob else _PINNED.fullmatch(text)
+    if found is None:
+        return None
+    return Never("a package's name stands without a version", "the version is `version`, with the operator before it")
+
+
+def _flag(text: str, is_glob: bool) -> Never | None:
+    if re.match(r"[A-Za-z0-9]", text) is None:
+        return None
+    meant = f"-{text}" if len(text) == 1 else f"--{text}"
+    plain = not is_glob and re.fullmatch(r"[\w-]+", text)
+    return Never("an option is written with what stands before it", "as in `--force`, `-r`", meant if plain else None)
+
+
+def _port(text: str, _: bool) -> Never | None:
+    return Never("a port is a number", "the machine's name is `host`") if re.search(r"[^0-9*?]", text) else None
+
+
+_ROLES: dict[str, Callable[[str, bool], Never | None]] = {
+    "program": _program,
+    "host": _host,
+    "method": _method,
+    "package": _package,
+    "flag": _flag,
+    "port": _port,
+}
+
+
+def _is_of_kinds(use: Use, subject: Subject) -> bool:
+    """Whether a test is made of events of kinds of the vocabulary alone, whose roles are filled in one way."""
+    from vigil_lang.trace.vocabulary import vocabulary
+
+    actions = paths.actions_of(use, subject)
+    kinds = vocabulary().kinds
+    return bool(actions) and all(action in kinds for action in actions or ())
+
+
+def _finding(use: Use, string: tree.String, text: str, never: Never, subject: Subject) -> Diagnostic:
+    fix = None
+    if never.meant is not None and use.through is None:
+        if never.field is None:
+            written = quote(never.meant)
+            fix = Fix(f"write `{written}`", (Edit(string.span, written),))
+        elif isinstance(use.operand, tree.String) and use.field is not None:
+            written = never.field
+            fix = Fix(f"write `{written}`", (Edit(Span(use.field.span.start, use.field.span.end), written),))
+    role = use.field.name if use.field is not None else ""
+    return Diagnostic.of(
+        "VGL330",
+        f"`{role}` is never `{text}`: {never.why}",
+        subject.policy.module.source,
+        string.span,
+        help=never.help,
+        fix=fix,
+    )
