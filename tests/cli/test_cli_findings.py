@@ -204,7 +204,7 @@ def test_a_fix_of_a_long_line_shows_where_it_differs(at: int) -> None:
     source = Source("long.vgl", line)
     span = Span(at + 1, at + 10)
     out = human(Diagnostic.of("VGL308", "x", source, span, fix=Fix("f", (Edit(span, "user.ask"),))))
-    removed, added = (next(row for row in out.splitlines() if row.lstrip().startswith(sign)) for sign in "-+")
+    removed, added = (next(row for row in out.splitlines() if row.lstrip().startswith(f"{sign} ")) for sign in "-+")
     assert "user.asks" in removed
     assert "user.ask " in added
     assert all(len(row) <= 80 for row in out.splitlines())
