@@ -30,9 +30,12 @@ def print_vocabulary_findings(
 ) -> None:
     """Names that are nearly those of the runs, and the like: the usual reason why a rule that should bite holds."""
     groups: dict[tuple[str, str], list[Diagnostic]] = {}
-    telling = _ALWAYS | _OF_MANY if len(runs) > 1 else _ALWAYS
+    many = len(runs) > 1
+    telling = _ALWAYS | _OF_MANY if many else _ALWAYS
     for found in _findings(policies, signature):
-        if found.code.startswith("VGL4") and (found.code in telling or found.fix):
+        if found.code.startswith("VGL4") and (
+            found.code in telling or found.fix or (many and found.severity == "warning")
+        ):
             groups.setdefault((found.code, found.message), []).append(found)
     if not groups:
         return
