@@ -67,7 +67,7 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
 def _compared(subject: Subject) -> Iterator[Use]:
     """The tests that compare whole texts, those of `where` too."""
     for use in subject.parts.uses:
-        if use.operator in _WHOLE and use.through is None:
+        if (use.operator in _WHOLE or use.operator == "contains") and use.through is None:
             yield use
     for statement in subject.policy.statements:
         for _, test, _ in () if statement.syntax.where is None else tests_with_parents(statement.syntax.where, None):
@@ -84,15 +84,18 @@ def _literal(use: Use, subject: Subject) -> Iterator[Diagnostic]:
         return
     if compared_regex(use) is not None:
         return  # VGL329
+    if use.operator == "contains" and not free:
+        return
     looks = _CONTAINED if free else _GLOB
     text = next((text for text in _written(use.operand, module) if looks.fullmatch(text)), None)
     if text is None or (field is not None and _has_value(field.name, text, subject)):
         return
     word = "!~" if use.operator in ("!=", "not in") else "~"
+    compares = "looks for a text as it is" if use.operator == "contains" else "compares whole texts"
     start = use.expr.span.start + len("action") if field is None else field.span.end
     yield Diagnostic.of(
         "VGL318",
-        f"`{use.operator}` compares whole texts: the `*` of `{text}` is no wildcard here",
+        f"`{use.operator}` {compares}: the `*` of `{text}` is no wildcard here",
         module.source,
         use.operand.span,
         help=f"globs are matched by `{word}`, those of a set too",

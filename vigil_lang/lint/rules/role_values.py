@@ -31,6 +31,7 @@ _VARIABLE = re.compile(r"(?P<name>\$\{?\w+\}?|%[A-Za-z_]\w*%)(?=[/\\]|$)")
 _HOME = frozenset({"$HOME", "${HOME}", "%USERPROFILE%"})
 _PORT = re.compile(r"[^:]+:[0-9]+")
 _PINNED = re.compile(r"(?P<name>@?[^@=<>~!*?\s]+)(?:===?|[<>~!]=|@)[\w.*+-]+")
+_VALUED = re.compile(r"--?[A-Za-z][\w-]*=.*", re.DOTALL)
 _OPTION = re.compile(r"--?[A-Za-z][\w-]*")
 
 
@@ -59,8 +60,8 @@ def _never(role: str, text: str, *, is_glob: bool) -> Never | None:
         return None if text in ("true", "false") or is_glob else Never("it is `true` or `false`", "without quotes")
     if _type_of(role) is None and _OPTION.fullmatch(text):
         return Never(
-            f"no kind has a role `{role}`, and options are not arguments of their own",
-            "options stand in `flag` as they are written",
+            "under the name of an option stands its value, or `true`",
+            f"write `{role} = true`, or test `flag`, which has options as they are written",
             text,
             "flag",
         )
@@ -125,12 +126,23 @@ def _package(text: str, is_glob: bool) -> Never | None:
 
 
 def _flag(text: str, is_glob: bool) -> Never | None:
+    if re.search(r"\s", text):
+        return Never("an option is one word", 'several are tests of their own: `flag = "-r" and flag = "-f"`')
+    if _VALUED.fullmatch(text):
+        return Never("an option stands without its value", "the value stands under the option's name")
     if re.match(r"[A-Za-z0-9]", text) is None:
         return None
     meant = f"-{text}" if len(text) == 1 else f"--{text}"
     # `rf` may be two options, or one.
     plain = not is_glob and re.fullmatch(r"\w|[\w-]{4,}", text)
     return Never("an option is written with what stands before it", "as in `--force`, `-r`", meant if plain else None)
+
+
+def _subcommand(text: str, _: bool) -> Never | None:
+    if re.search(r"\s", text) is None:
+        return None
+    help_text = 'words of their own are tests of their own: `subcommand = "pr" and subcommand = "create"`'
+    return Never("a subcommand is one word", help_text)
 
 
 def _port(text: str, _: bool) -> Never | None:
@@ -143,6 +155,7 @@ _ROLES: dict[str, Callable[[str, bool], Never | None]] = {
     "method": _method,
     "package": _package,
     "flag": _flag,
+    "subcommand": _subcommand,
     "port": _port,
 }
 
