@@ -10,7 +10,7 @@ READY := $(VENV)/.ready
 # rewrites the assertions of all tests.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test e2e postgres quick lint types bench fmt fuzz differential mutants rule vscode clean
+.PHONY: demo test e2e postgres spark quick lint types bench fmt fuzz differential mutants rule vscode clean
 
 demo: $(READY)
 	@"$(BIN)/vigil" demo
@@ -31,6 +31,11 @@ postgres: $(READY)
 	"$(BIN)/pytest" -q -n 2 tests/gate/storage tests/gate/test_gate.py tests/gate/test_gate_snapshots.py \
 		tests/gate/holds/test_holds.py $(PYTEST_ARGS)
 
+# A scan by Spark, in this process and on a cluster of two workers; it needs Java 17 or newer.
+spark: $(READY)
+	"$(BIN)/python" -m pip install --quiet --disable-pip-version-check --group spark
+	"$(BIN)/pytest" -q -n 0 tests/corpus/test_spark.py $(PYTEST_ARGS)
+
 quick: lint types
 	"$(BIN)/pytest" -q -n 2 -m "not slow" $(PYTEST_ARGS)
 
@@ -50,6 +55,7 @@ bench: $(READY)
 	"$(BIN)/python" tests/bench_audit.py
 	"$(BIN)/python" tests/bench_mcp.py
 	"$(BIN)/python" tests/bench_service.py
+	"$(BIN)/python" tests/bench_scan.py
 
 fmt: $(READY)
 	"$(BIN)/ruff" check --fix .
@@ -63,6 +69,8 @@ fuzz: $(READY)
 differential: $(READY)
 	"$(BIN)/python" -m tests.differential.long_run --count 100000
 	"$(BIN)/python" -m tests.differential.long_run_monitor --count 200000
+	"$(BIN)/python" -m tests.differential.long_run_columnar --count 100000
+	"$(BIN)/python" -m tests.corpus.store_kills --count 100
 	"$(BIN)/python" -m tests.gate.decide.long_run_decide --count 1000000
 	"$(BIN)/python" -m tests.gate.authority.forgeries --count 100000
 	"$(BIN)/python" -m tests.gate.log.tampering --count 10000

@@ -128,6 +128,8 @@ QUESTIONS = {
     "how a hook is answered by a daemon, or without one": "vigil_lang/points/daemon/asking.py",
     "every setting of `gate.toml`": "vigil_lang/gate/settings.py",
     "how a run is judged without a solver": "vigil_lang/engines/indexed.py",
+    "how many runs are judged at once": "vigil_lang/engines/columnar/plan.py",
+    "what a store of events is": "vigil_lang/corpus/store.py",
     "how Z3 confirms a verdict": "vigil_lang/engines/smt/solve.py",
     "which part of a run decides a verdict": "vigil_lang/engines/slicing.py",
     "how a run is judged while it is recorded": "vigil_lang/cli/follow.py",

@@ -33,7 +33,7 @@ LAYERS = (
     "__init__", "version", "diagnostics", "base", "english",
     "trace", "syntax", "semantics", "verdict", "ingest", "abstraction", "runs",
     "signatures", "project", "engines", "api", "enforce", "gate", "documents", "analysis", "report", "pygments",
-    "service", "points", "adapters", "testing", "lint", "draft", "evaluation", "cli", "action", "__main__",
+    "corpus", "service", "points", "adapters", "testing", "lint", "draft", "evaluation", "cli", "action", "__main__",
 )  # fmt: skip
 """The packages and modules, each below those that may import it."""
 

@@ -119,7 +119,7 @@ def to_protocol(finding: Diagnostic, text: Text, files: Files, *, related: bool 
 def _description(code: str) -> types.CodeDescription | None:
     """The finding's page, as it was installed."""
     page = resource("codes", f"{code}.md")
-    return types.CodeDescription(page.resolve().as_uri()) if page.is_file() else None
+    return types.CodeDescription(page.absolute().as_uri()) if page.is_file() else None
 
 
 def _seen(span: Span, text: Text) -> Span:

@@ -196,3 +196,29 @@ def test_colours_only_where_they_are_wanted(vigil: Vigil, write: Write, monkeypa
     assert "\x1b[" not in vigil("check", broken, "--color", "never").out
     monkeypatch.setenv("NO_COLOR", "1")
     assert "\x1b[" not in vigil("check", broken).out
+
+
+@pytest.mark.parametrize("at", [0, 90, 180])
+def test_a_fix_of_a_long_line_shows_where_it_differs(at: int) -> None:
+    line = f"{'a' * at} user.asks {'b' * (180 - at)}"
+    source = Source("long.vgl", line)
+    span = Span(at + 1, at + 10)
+    out = human(Diagnostic.of("VGL308", "x", source, span, fix=Fix("f", (Edit(span, "user.ask"),))))
+    removed, added = (next(row for row in out.splitlines() if row.lstrip().startswith(f"{sign} ")) for sign in "-+")
+    assert "user.asks" in removed
+    assert "user.ask " in added
+    assert max(map(len, out.splitlines())) <= 100
+
+
+def test_many_findings_about_what_runs_lack_are_shown_as_one_with_their_lines() -> None:
+    source = Source("many.vgl", "\n".join(f"a{n}" for n in range(30)))
+    each = [
+        Diagnostic.of("VGL408", f"m{n}", source, Span(source.line_starts[n], source.line_starts[n] + 2))
+        for n in range(30)
+    ]
+    out = human(*each, Diagnostic.of("VGL401", "misspelt", source, Span(0, 2), help="did you mean `b`?"))
+    assert [text for text in ("m0", "m1\n", "misspelt") if text in out] == ["m0", "misspelt"]
+    assert "29 more VGL408 in this file, on lines 2, 3, 4," in " ".join(out.split())
+    assert "31 warnings" in out
+    few = human(*each[:3])
+    assert all(f"m{n}" in few for n in range(3))

@@ -55,7 +55,7 @@ def requirements(wheel: Path) -> list[Requirement]:
     return list(map(Requirement, about.get_all("Requires-Dist", [])))
 
 
-OWN = ("all", "draft", "gate", "mcp", "oidc", "otel", "postgres")
+OWN = ("all", "draft", "gate", "mcp", "oidc", "otel", "postgres", "scan", "spark")
 EXTRAS = ("claude-agent-sdk", "google-adk", "inspect-ai", "langchain", "openai-agents", "pydantic-ai")
 SDKS = {*EXTRAS, "pydantic-ai-slim"}
 """What an adapter is for: who has one of them needs none of the others."""

@@ -37,7 +37,16 @@ _PART = 1 << 20
 @run_options
 @config_option
 @click.option("-o", "--output", default="-", metavar="FILE", help="Where to write; standard output by default.")
-@output_options("human", "json")
+@click.option("--strict", is_flag=True, help="With --format parquet: exit with 2 where a recording cannot be read.")
+@click.option(
+    "--outputs",
+    type=click.Choice(("keep", "digest")),
+    default="keep",
+    show_default=True,
+    help="With --format parquet: whether outputs are in the store, or only digests of them.",
+)
+@click.option("--jobs", type=click.IntRange(1), metavar="N", help="With --format parquet: worker processes.")
+@output_options("human", "json", "parquet")
 def command(
     runs: tuple[str, ...],
     explain: bool,
@@ -49,7 +58,10 @@ def command(
     config: str | None,
     isolated: bool,
     output: str,
-    format: Literal["human", "json"],  # noqa: A002 - the option's name
+    strict: bool,
+    outputs: Literal["keep", "digest"],
+    jobs: int | None,
+    format: Literal["human", "json", "parquet"],  # noqa: A002 - the option's name
     **how: Any,
 ) -> int:
     """Turn recordings into typed events, one JSON object a line.
@@ -57,7 +69,18 @@ def command(
     Calls keep their names and arguments and gain kinds and roles; the programs of a shell command and the effects of
     a script become steps of their own. Every verb that takes a run does this by itself: use this one to see it, to
     keep the result, or to judge a long recording often.
+
+    With --format parquet the result is a store for vigil scan, in the folder that --output names: made in parallel, and
+    brought up to date where it is there already. What cannot be read is listed.
     """
+    if format == "parquet":
+        if explain or stats or signature or names or events or output == "-":
+            raise click.UsageError("--format parquet makes a store: name its folder with --output, and nothing else.")
+        from vigil_lang.cli.abstract_store import make
+
+        return make(
+            trace_paths(runs), output, settings_of(config, isolated=isolated), source, outputs, jobs, how, strict=strict
+        )
     if explain + stats + signature > 1:
         raise click.UsageError("Give one of --explain, --stats and --signature.")
     if events and not explain:
@@ -71,7 +94,7 @@ def command(
         if explain:
             job.explain(events)
         elif stats:
-            job.stats(format)
+            job.stats("json" if format == "json" else "human")
         elif signature:
             job.signature()
         else:

@@ -53,6 +53,8 @@ def command(
 ) -> int:
     """Find what is wrong with policies: files, folders, globs, standard modules (std.secrets), or - for standard input.
 
+    By default warnings fail: with errors a policy judges nothing, with warnings maybe not what was meant.
+
     Exit status: 0 nothing reaches the fail level, 1 something does, 2 a file cannot be read.
     """  # fmt: skip
     if enforce and format not in ("human", "json"):

@@ -78,6 +78,8 @@ def command(config: str | None, isolated: bool, watch: bool, **given: Any) -> in
 
     Without a POLICY it lints the working directory. `vigil explain CODE` tells what a finding means.
 
+    By default warnings fail: with errors a policy judges nothing, with warnings maybe not what was meant.
+
     Exit status: 0 nothing reaches the fail level, 1 something does, 2 a file cannot be read, 3 a rule failed.
     """  # fmt: skip
     options = Options(**given)

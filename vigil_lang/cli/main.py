@@ -46,6 +46,7 @@ VERBS = {
     "resume": "Lift the halt of a run.",
     "rollback": "Undo what calls of a run changed in the workspace.",
     "run": "Draft a policy from documents and judge runs by it.",
+    "scan": "Judge very many runs: which break what, how often, since when.",
     "serve": "Answer hooks faster, from a daemon; hooks start it by themselves.",
     "runs": "Show what agents do and did: runs, their calls, verdicts, and what is owed.",
     "signature": "Print the vocabulary of runs or tool definitions.",

@@ -41,7 +41,7 @@ def excerpt(source: Source, span: Span, room: int, mark: str = "^") -> list[Row]
     if last > first and stop == 1:  # the span ends with a line break: that is the end of the line before
         last, stop = last - 1, len(source.line(last - 1)) + 1
     if first == last:
-        text, at, wide = _fit(source.line(first), column - 1, stop - 1, room)
+        text, at, wide = fit(source.line(first), column - 1, stop - 1, room)
         return [Row(first, "", text), Row(None, "", " " * at + mark * wide)]
     return _several(source, (first, column), (last, stop), max(room - 2, 1), mark)
 
@@ -50,7 +50,7 @@ def _several(source: Source, start: tuple[int, int], stop: tuple[int, int], room
     """As rustc draws it: a rail from where the span starts to where it ends."""
     (first, column), (last, end) = start, stop
     line = source.line(first)
-    text, at, _ = _fit(line, column - 1, len(line), room)
+    text, at, _ = fit(line, column - 1, len(line), room)
     if line[: column - 1].strip():
         rows = [Row(first, "  ", text), Row(None, " ", "_" * (at + 1) + mark)]
     else:
@@ -62,12 +62,12 @@ def _several(source: Source, start: tuple[int, int], stop: tuple[int, int], room
                 rows.append(Row(None, "| ", "…"))
             continue
         line = source.line(number)
-        text, at, wide = _fit(line, 0, end - 1 if number == last else len(line), room)
+        text, at, wide = fit(line, 0, end - 1 if number == last else len(line), room)
         rows.append(Row(number, "| ", text))
     return [*rows, Row(None, "|", "_" * (at + wide) + mark)]
 
 
-def _fit(line: str, start: int, end: int, room: int) -> tuple[str, int, int]:
+def fit(line: str, start: int, end: int, room: int) -> tuple[str, int, int]:
     """A line as it is shown, cut around the span where it is too long; the span's offset and width in cells."""
     end = max(start, min(end, len(line)))
     # What is further away than `room` code points cannot be shown; a line may be megabytes long.

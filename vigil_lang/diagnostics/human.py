@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from itertools import takewhile
 from typing import TYPE_CHECKING, TypeAlias
 
-from rich.cells import set_cell_size
 from rich.text import Text
 
 from vigil_lang.diagnostics.diagnostic import apply_edits
-from vigil_lang.diagnostics.excerpt import TAB, cells, excerpt
+from vigil_lang.diagnostics.excerpt import cells, excerpt, fit
 from vigil_lang.diagnostics.visible import shown_path, visible
 
 if TYPE_CHECKING:
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 STYLES = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}
 _FRAME = "blue"
 _FIX_LINES = 6
+_LACKING = frozenset({"VGL401", "VGL402", "VGL405", "VGL406", "VGL408", "VGL409"})
+"""What a signature lacks: held against one run, a policy about many hazards has such a finding for most of them."""
+_ALIKE = 3
+_LINES_NAMED = 12
 
 Line: TypeAlias = "list[tuple[str, str]]"
 """A line as texts with their styles: there may be hundreds of thousands, and few are shown in colours."""
@@ -32,13 +36,36 @@ def print_findings(findings: Iterable[Diagnostic], console: Console, *, summary:
     found = list(findings)
     width = console.width  # asks the terminal
     lines: list[Line] = []
-    for finding in found:
-        lines += [*_finding(finding, console, width), []]
+    for finding, alike in _folded(found):
+        lines += _finding(finding, console, width)
+        if alike:
+            lines += _others(alike, console, width)
+        lines.append([])
     if summary and found:
         lines.append([(count(found), "bold")])
     if lines:
         print_lines(lines, console)
         console.file.flush()
+
+
+def _folded(found: Sequence[Diagnostic]) -> Iterator[tuple[Diagnostic, list[Diagnostic]]]:
+    """Findings in order; of many about what one signature lacks the first alone, with the others that it stands for."""
+    groups: dict[tuple[str, str, str], list[Diagnostic]] = {}
+    for finding in found:
+        if finding.code in _LACKING and not (finding.help or finding.fix):
+            groups.setdefault((finding.code, finding.severity, finding.source.path), []).append(finding)
+    folded = {id(group[0]): group[1:] for group in groups.values() if len(group) > _ALIKE}
+    hidden = {id(finding) for others in folded.values() for finding in others}
+    for finding in found:
+        if id(finding) not in hidden:
+            yield finding, folded.get(id(finding), [])
+
+
+def _others(alike: Sequence[Diagnostic], console: Console, width: int) -> Iterator[Line]:
+    numbers = list(dict.fromkeys(str(f.source.position(f.span.start)[0]) for f in alike))
+    shown = ", ".join(numbers[:_LINES_NAMED]) + (", …" if len(numbers) > _LINES_NAMED else "")
+    text = f"{len(alike)} more {alike[0].code} in this file, on lines {shown}; `--format concise` has each"
+    yield from beside(console, [("note: ", "bold green")], text, width)
 
 
 def print_lines(lines: Sequence[Line], console: Console) -> None:
@@ -126,10 +153,23 @@ def _difference(source: Source, fix: Fix, pad: str, width: int) -> Iterator[Line
     before, after = _changed(source, fix)
     if len(before) + len(after) > _FIX_LINES:
         return
-    for sign, style, lines in (("-", "red", before), ("+", "green", after)):
-        for line in lines:
-            shown = f"{pad}  {sign} {visible(line.replace(chr(9), TAB))}"
-            yield [(shown if cells(shown) <= width else f"{set_cell_size(shown, width - 1)}…", style)]
+    for sign, style, lines, others in (("-", "red", before, after), ("+", "green", after, before)):
+        head = f"{pad}  {sign} "
+        for n, line in enumerate(lines):
+            start, end = _differing(line, others[n] if n < len(others) else "")
+            shown, _, _ = fit(line, start, end, max(width - len(head), 20))
+            yield [(head + shown, style)]
+
+
+def _differing(line: str, other: str) -> tuple[int, int]:
+    """Where a line differs from another: what they have in common before and behind is left out."""
+    start = _common(line, other)
+    return start, len(line) - _common(line[start:][::-1], other[start:][::-1])
+
+
+def _common(one: str, other: str) -> int:
+    """How many characters two texts have in common at their beginning."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 def _changed(source: Source, fix: Fix) -> tuple[list[str], list[str]]:

@@ -67,9 +67,10 @@ def constraints(sentence: str) -> Constraints:
     shown = _EXAMPLE.sub(" ", shown)
     bare = CODE.sub("`…`", shown) if "`" in shown else shown
     spoken = _QUOTED.sub(" ", bare)
+    any_digit = _DIGIT.search(spoken) is not None
     return Constraints(
         tuple(_limits(spoken)),
-        tuple(_numbers(spoken)),
+        tuple(_numbers(patterns.SHORT_VERSION.sub(" ", patterns.NUMBERED.sub(" ", spoken)) if any_digit else spoken)),
         tuple(dict.fromkeys(_names(shown, sentence))),
         tuple(_temporal(spoken)),
     )
@@ -123,6 +124,7 @@ def _names(shown: str, sentence: str) -> Iterator[str]:
         yield from (found.group() for found in patterns.FILE.finditer(spoken))
     if _DIGIT.search(sentence):
         yield from (found.group() for found in patterns.VERSION.finditer(CODE.sub(" ", sentence)))
+        yield from (found["version"] or found["bare"] for found in patterns.SHORT_VERSION.finditer(spoken))
     yield from _FLAG.findall(spoken) if "--" in spoken else ()
 
 

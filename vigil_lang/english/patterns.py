@@ -108,6 +108,19 @@ NUMBER = re.compile(
     rf"(?: ?-?(?P<unit>{_UNIT})(?![\w-])|(?![\w/:%-]|[.,]\d))",
     re.IGNORECASE,
 )
+NUMBERED = re.compile(
+    rf"^\s*\(?\d{{1,3}}[.)](?=\s)|\b(?:{'|'.join(sorted(word_list('numbered')))})\s"
+    r"#?\d{1,4}(?:\.\d{1,3})*(?:(?:,? (?:and|or|to) |, ?| ?[-–] ?)\d{1,4}(?![\w%]|\.\d| ?(?:[kmgt]i?b|%)\b))*",
+    re.IGNORECASE,
+)
+"""The number of a list before its item, and numbers that are names: `steps 1 and 2`. They limit nothing."""
+SHORT_VERSION = re.compile(
+    r"(?:\bversions? (?:of )?|\b(?:older|newer|earlier|later) than (?:version )?)"
+    r"(?P<version>\d{1,6}\.\d{1,6})(?![\w.]*\w)"
+    r"|(?<![\w.$€£])(?P<bare>\d{1,6}\.\d{1,6})(?= (?:(?:or|and) )?(?:later|newer|older)\b)",
+    re.IGNORECASE,
+)
+"""A version of two numbers, where the sentence says that it is one: `1.25` alone may be a number."""
 VERSION = re.compile(r"(?<![\w.])v?\d{1,6}(?:\.\d{1,6}){2,3}(?![\w.]*\w)|(?<![\w.])v\d{1,6}(?:\.\d{1,6})?(?![\w.]*\w)")
 _ENDINGS = (
     "md|py|sh|js|tsx?|jsonl?|toml|ya?ml|csv|xlsx?|pdf|txt|nml|env|lock|cfg|ini|sql|html?|ipynb|vgl|xml|db|pem|key|zip|"

@@ -205,7 +205,12 @@ def _header(lines: Lines, line: dict[str, Any], run: Run) -> Run:
     for key, count in counts.items():
         if type(count) is not int or count < 0:
             raise lines.fault(f"`{key}` must be a count, not {shown(count)}", key)
-    return replace(run, format=form or run.format, name=name, source=source, cwd=cwd, prompt=prompt, **counts)
+    own = {"vigil_trace", *_HEADER_TEXTS, *_HEADER_COUNTS}
+    scalars = [(key, value) for key, value in line.items() if isinstance(value, str | bool | int | Decimal)]
+    about = tuple(sorted((key, canonical(value)) for key, value in scalars if key not in own))
+    return replace(
+        run, format=form or run.format, name=name, source=source, cwd=cwd, prompt=prompt, about=about, **counts
+    )
 
 
 def dump_trace(trace: Trace, write: Callable[[bytes], object]) -> None:
@@ -228,6 +233,7 @@ def dump_header(run: Run, write: Callable[[bytes], object], *, masked: bool = Fa
         "format": run.format if run.format != READER.name else None,
         "cwd": run.cwd,
         **{key: getattr(run, key) or None for key in _HEADER_COUNTS},
+        **dict(run.about),
     }
     stated = {key: value for key, value in header.items() if value is not None}
     write(encode(masked_value(stated) if masked else stated) + b"\n")

@@ -116,6 +116,8 @@ class Run:
     """Records that were read, where some of them were not understood."""
     not_understood: int = 0
     """Records that told nothing, and that nothing shows to be of the format as which they were read."""
+    about: tuple[tuple[str, str], ...] = ()
+    """What else its header says (the model, the agent, a version), as names and texts in order of name."""
 
     @property
     def one_of_many(self) -> bool:

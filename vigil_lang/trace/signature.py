@@ -49,6 +49,15 @@ class Signature:
     origin: Origin
     outputs: frozenset[str] | None = None
     """Observed outputs; None when open."""
+    runs: int = field(default=0, compare=False)
+    """Of how many runs at hand all of it was observed; 0 for a signature that was given as such."""
+
+    @property
+    def place(self) -> str:
+        """Where a reader finds what it has, after a negation: the runs, if these were given."""
+        if self.origin == "declared" or not self.runs:
+            return "in the signature"
+        return "in the run" if self.runs == 1 else f"in any of the {self.runs} runs"
 
     def names(self) -> frozenset[str]:
         """The names of actions and of kinds."""
@@ -66,8 +75,9 @@ def observe(traces: Iterable[Trace], *, limit: int = VALUES_KEPT) -> Signature:
     """The signature that runs exhibit: the names they use and, up to `limit` an argument, the values."""
     actions: dict[str, dict[str, _Seen]] = {}
     kinds: dict[str, set[str]] = {}
-    outputs = _Seen()
+    outputs, runs = _Seen(), 0
     for trace in traces:
+        runs += 1
         for event in trace.events:
             args = actions.setdefault(event.action, {})
             kinds.setdefault(event.action, set()).update(event.kinds)
@@ -82,6 +92,7 @@ def observe(traces: Iterable[Trace], *, limit: int = VALUES_KEPT) -> Signature:
         },
         "observed",
         outputs.argument().values,
+        runs,
     )
 
 
@@ -122,7 +133,8 @@ def merge(first: Signature, *others: Signature) -> Signature:
     if origin == "declared":
         declared = [one.actions for one in (first, *others) if one.origin == "declared"]
         actions = {name: _opened(a, [d[name] for d in declared if name in d]) for name, a in actions.items()}
-    return Signature(actions, origin, outputs)
+    counts = [first.runs, *(other.runs for other in others)]
+    return Signature(actions, origin, outputs, sum(counts) if all(counts) else 0)
 
 
 def _opened(action: Action, declared: list[Action]) -> Action:

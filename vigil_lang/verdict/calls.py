@@ -26,6 +26,8 @@ _SHORTEST = 12
 _SPOT_STYLE = "underline"
 # What a program's words are besides, and what a script's call is: its roles and its options say the same.
 _WORDS = frozenset({"program", "argv", "argument", "flag", "file"})
+# The call above says which script it is.
+_OF_EACH = frozenset({"from_script"})
 _OF_A_CALL = re.compile(r"function|nargs|keyword|inferred|unresolved|arg[0-9]+(\..*)?|.*\.(name|from)|of\..*")
 
 
@@ -55,13 +57,12 @@ def call_text(event: Event, room: int, telling: Collection[str] = (), spots: Spo
 
 def _hidden(event: Event) -> Collection[str]:
     """The arguments that are left out where the event has others."""
+    hidden = _OF_EACH
     if "process.run" in event.kinds:
-        hidden = _WORDS
+        hidden |= _WORDS
     elif "code.call" in event.kinds:
-        hidden = frozenset(filter(_OF_A_CALL.fullmatch, event.args))
-    else:
-        return ()
-    return hidden if event.args.keys() - hidden else ()
+        hidden |= frozenset(filter(_OF_A_CALL.fullmatch, event.args))
+    return hidden if event.args.keys() - hidden else _OF_EACH
 
 
 def _limits(room: int) -> Iterator[tuple[int, int]]:

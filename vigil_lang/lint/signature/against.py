@@ -26,7 +26,7 @@ from vigil_lang.trace.signature import Argument
 from vigil_lang.trace.vocabulary import vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from vigil_lang.diagnostics import Severity
     from vigil_lang.lint.signature.vocabulary import Actions, Vocabulary
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from vigil_lang.semantics.conditions import Conditions
     from vigil_lang.semantics.meanings import Place
     from vigil_lang.semantics.modules import Module
+    from vigil_lang.trace import Signature
 
 _SHOWN_ACTIONS = 3
 _PROGRAM = "program"
@@ -48,11 +49,13 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
     for statement in policy.statements:
         conditions.start()
         uses: list[Use] = []
+        found: list[Diagnostic] = []
         for part in parts(statement.syntax):
             reading = Reading(policy.module, known, conditions, part.role != "forbidden", uses)
-            yield from reading.findings(part.expr, Scope(policy.module))
+            found += reading.findings(part.expr, Scope(policy.module))
+        yield from found
         yield from joins(uses, known.signature)
-        if (finding := vacuous(statement, reachability)) is not None:
+        if (finding := vacuous(statement, reachability)) is not None and not _told(finding, found, known.signature):
             yield finding
     for rule in policy.rules:
         conditions.start()
@@ -64,6 +67,17 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
             holes = {p.text: Given(Hole(), scope.place(p.span), p.text) for p in pattern.params}
             scope = replace(scope, arguments=holes, expanding=((policy.module, pattern.name.text),))
             yield from Reading(policy.module, known, conditions, False).findings(pattern.body, scope)
+
+
+def _told(finding: Diagnostic, found: Iterable[Diagnostic], signature: Signature) -> bool:
+    """Whether runs lack what a part asks for just because they lack a name in it, as was said."""
+    return signature.origin == "observed" and any(
+        one.severity == "warning"
+        and one.source is finding.source
+        and finding.span.start <= one.span.start
+        and one.span.end <= finding.span.end
+        for one in found
+    )
 
 
 @dataclass(frozen=True)
@@ -187,7 +201,7 @@ class Reading:
         beside = [one for one in named if one.text in vocabulary().kinds or self.known.may_be_derived(one.text)]
         unknown = [one for one in named if one.text not in self.known.names and one not in beside]
         if len(unknown) == len(named) > _SHOWN_ACTIONS:
-            message = f"none of these {len(named)} actions is in the signature"
+            message = f"none of these {len(named)} actions is {self.known.signature.place}"
             severity: Severity = "warning" if self.closed else "info"
             yield Diagnostic.of("VGL401", message, whole.source, whole.span, severity=severity)
             return
@@ -196,7 +210,7 @@ class Reading:
             expected = self.closed and len(unknown) == len(named)
             yield Diagnostic.of(
                 "VGL401",
-                f"no action `{one.text}` in the signature",
+                f"no action `{one.text}` {self.known.signature.place}",
                 one.place.source,
                 one.place.span,
                 severity="warning" if near or expected else "info",
@@ -209,7 +223,7 @@ class Reading:
     ) -> Iterator[Diagnostic]:
         matcher = self.conditions.terms.matcher(text, scope)
         if self.closed and not matches_any(matcher, self.known.names):
-            message = f"no action in the signature matches `{to_text(text)}`"
+            message = f"no action {self.known.signature.place} matches `{to_text(text)}`"
             yield Diagnostic.of("VGL406", message, scope.module.source, text.span)
 
     # --- arguments ---

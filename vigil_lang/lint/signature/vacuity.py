@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from vigil_lang.analysis.reachability import Reachability
     from vigil_lang.diagnostics import Span
     from vigil_lang.semantics.lower import Statement
+    from vigil_lang.trace import Signature
 
 
 def vacuous(statement: Statement, reachability: Reachability) -> Diagnostic | None:
@@ -22,7 +23,7 @@ def vacuous(statement: Statement, reachability: Reachability) -> Diagnostic | No
     theta, trigger, form = statement.requirement.theta, statement.requirement.trigger, statement.syntax.form
     body = form.args[0]
     if trigger is not None and not reachability.body(trigger).hold:
-        message = f"the trigger of `{statement.name}` can never occur, so the statement says nothing"
+        message = _said(f"the trigger of `{statement.name}`", "the statement says nothing", reachability.signature)
         return _finding("VGL408", message, statement, body.left.span if isinstance(body, tree.Implies) else body.span)
     if reachability.signature.origin == "declared" and not reachability.body(theta).fail:
         message = f"what `{statement.name}` forbids can never occur, so the statement says nothing"
@@ -32,8 +33,18 @@ def vacuous(statement: Statement, reachability: Reachability) -> Diagnostic | No
         return None
     preset = statement.preset
     role, consequence = (preset.wanted, preset.unmet) if preset else ("consequence", "every trigger is a violation")
-    message = f"the {role} of `{statement.name}` can never occur, so {consequence}"
+    message = _said(f"the {role} of `{statement.name}`", consequence, reachability.signature)
     return _finding("VGL409", message, statement, wanted[1])
+
+
+def _said(subject: str, consequence: str, signature: Signature) -> str:
+    """What runs show is a fact about them; what can never occur only a declaration tells."""
+    if signature.origin == "declared":
+        return f"{subject} can never occur, so {consequence}"
+    if not signature.runs:
+        return f"{subject} does not occur in what the signature was observed in; there {consequence}"
+    where = "does not occur in the run" if signature.runs == 1 else f"occurs in none of the {signature.runs} runs"
+    return f"{subject} {where}; there {consequence}"
 
 
 def _wanted(statement: Statement) -> tuple[core.Theta, Span] | None:

@@ -9,6 +9,7 @@ from vigil_lang.diagnostics import Diagnostic
 from vigil_lang.english.constraints import constraints
 from vigil_lang.english.stems import meet, related
 from vigil_lang.english.words import parts_of, word_lists
+from vigil_lang.lint.source.outcomes import outcomes
 from vigil_lang.semantics import core
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ _HELP = {
 def find(subject: Subject) -> Iterator[Diagnostic]:
     """Limiting words without a counterpart, each once for a statement."""
     for citation in subject.cited.citations:
+        yield from outcomes(citation, subject.cited)
         limits = [limit for sentence in citation.sentences for limit in constraints(sentence).limits]
         if not limits:
             continue
@@ -132,7 +134,7 @@ def _shows_state(word: str, reach: StatementReach) -> bool:
         ordered = whole.earlier or whole.later
         if ordered:
             return True
-    if word in ("failed", "failing", "successful") and whole.status:
+    if word in ("failed", "failing", "successful") and whole.statuses:
         return True
     return meet([word, *_STATES.get(word, (word.removeprefix("un"),))], reach.words)
 

@@ -6,19 +6,22 @@ import re
 from collections import defaultdict
 from decimal import Decimal
 from functools import lru_cache
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from vigil_lang.abstraction.catalogue.load import program
 from vigil_lang.diagnostics import Diagnostic
+from vigil_lang.documents.document import Document
 from vigil_lang.documents.passages import quoted_words
 from vigil_lang.english.constraints import constraints
 from vigil_lang.english.patterns import NEGATION
 from vigil_lang.english.phrases import COUNTING, INSTEAD
 from vigil_lang.english.words import SECONDS, parts_of
+from vigil_lang.lint.source.other_things import other_thing
 from vigil_lang.semantics import core
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterator
 
     from vigil_lang.english.constraints import Number
     from vigil_lang.lint.source.citations import Citation
@@ -26,6 +29,9 @@ if TYPE_CHECKING:
     from vigil_lang.lint.subject import Subject
 
 _BYTES = re.compile(r"([kmgt])(i?)b(?:ytes?)?$")
+_HEAD_NAME = re.compile(r"---\s*\n(?:(?!---)[^\n]*\n)*?name:(?P<name>[^\n]*)\n")
+_VERSION = re.compile(r"\d+(?:\.\d+)+")
+_SHORT_VERSION = re.compile(r"\d+\.\d+")
 _OFTEN = frozenset({"times", "time", "retries", "attempt", "attempts", "try", "tries"})
 
 
@@ -33,25 +39,38 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
     """What a sentence names or counts and no statement that cites it does."""
     groups: dict[tuple[str, ...], list[Citation]] = defaultdict(list)
     for citation in subject.cited.citations:
-        if any(map(_asked, citation.sentences)):
-            groups[quoted_words(citation.text)].append(citation)
+        groups[quoted_words(citation.text)].append(citation)
     for group in groups.values():
         reaches = [subject.cited.reach(c.statement) for c in group]
         for citation, reach in zip(group, reaches, strict=True):
             others = [r for r in reaches if r.statement is not citation.statement]
-            yield from _find(citation, reach, others)
+            yield from _find(citation, reach, others, _own_names(subject, citation))
 
 
-def _asked(sentence: str) -> bool:
-    found = constraints(sentence)
-    return bool(found.names or found.numbers)
+def _own_names(subject: Subject, citation: Citation) -> frozenset[str]:
+    """The names of the cited document: its file, and the skill that its head names. They ask for nothing."""
+    path = PurePosixPath(citation.file.replace("\\", "/"))
+    found = {citation.file.lower(), path.name.lower()}
+    document = subject.documents.cited(subject.policy.path, citation.file)
+    if isinstance(document, Document) and (head := _HEAD_NAME.match(document.source.text[:4000])) is not None:
+        found.add(head["name"].strip(" \t\"'").lower())
+    return frozenset(found)
 
 
-def _find(citation: Citation, reach: StatementReach, others: list[StatementReach]) -> Iterator[Diagnostic]:
+def _find(
+    citation: Citation, reach: StatementReach, others: list[StatementReach], own: Container[str]
+) -> Iterator[Diagnostic]:
     preset = citation.statement.preset
     only_forbids = preset is not None and preset.only_forbids
+    if not others and (finding := other_thing(citation, reach)) is not None:
+        yield finding
+        return
     # What one of several statements about a sentence holds, the others need not hold as well.
-    names = dict.fromkeys(n for s in citation.sentences for n in _names(s, only_forbids=only_forbids))
+    said = dict.fromkeys(n for s in citation.sentences for n in _names(s, only_forbids=only_forbids))
+    if only_forbids and reach.whole.negated:  # `abs(build(version != …))` forbids what a demand leaves out
+        demanded = (n for s in citation.sentences if not NEGATION.search(s) for n in constraints(s).names)
+        said |= dict.fromkeys(n for n in demanded if _SHORT_VERSION.fullmatch(n))
+    names = [name for name in said if name.lower() not in own]
     if missing := [name for name in names if not any(_has_name(name, r) for r in (reach, *others))]:
         yield _finding(citation, missing, "contains it" if len(missing) == 1 else "contains them")
     for number in dict.fromkeys(n for s in citation.sentences for n in constraints(s).numbers):
@@ -79,6 +98,8 @@ def _names(sentence: str, *, only_forbids: bool) -> tuple[str, ...]:
 
 
 def _has_name(name: str, reach: StatementReach) -> bool:
+    if _SHORT_VERSION.fullmatch(name):
+        return _has_version(name, reach)
     parts = [part for part in parts_of(name) if len(part) > 1 or part.isdigit()]
     # A statement may be called after what it is about, but `cancelled` alone is most often its verdict.
     text = f"{reach.text}\n{reach.statement.name.lower()}" if len(parts) > 1 else reach.text
@@ -86,6 +107,14 @@ def _has_name(name: str, reach: StatementReach) -> bool:
         return True
     found = program(name)
     return found is not None and not set(reach.whole.actions).isdisjoint(found.kinds or ())
+
+
+def _has_version(name: str, reach: StatementReach) -> bool:
+    """Whether the statement has a version of two numbers: `0.292` is met by `0.292.0`, and not by `0.2920`."""
+    wanted = name.split(".")
+    if any(found.split(".")[:2] == wanted for found in _VERSION.findall(reach.text)):
+        return True
+    return any(reach.matches(f"{v}{name}{rest}") for v in ("", "v") for rest in ("", ".0"))
 
 
 def _has_number(number: Number, reach: StatementReach) -> bool:

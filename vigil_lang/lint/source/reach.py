@@ -39,7 +39,7 @@ class Reach:
     tests: int = 0
     negated: bool = False
     compared: bool = False
-    status: bool = False
+    statuses: set[str] = field(default_factory=set)
     earlier: bool = False
     later: bool = False
 
@@ -96,13 +96,20 @@ class StatementReach:
     @cached_property
     def parts(self) -> tuple[frozenset[str], ...]:
         """The words of each condition of the form, in order."""
+        return tuple(
+            frozenset(part for text in one.all_texts() for part in parts_of(text)) for one in self.part_reaches
+        )
+
+    @cached_property
+    def part_reaches(self) -> tuple[Reach, ...]:
+        """The texts of each condition of the form, in order."""
         found = []
         holds = {h.span: h for h in core.conditions(self.statement.requirement.theta)}
         for arg in self.statement.syntax.form.args:
             one = Reach(names=declared_names([arg], self.module))
             if arg.span in holds:
                 _condition(holds[arg.span].condition, one)
-            found.append(frozenset(part for text in one.all_texts() for part in parts_of(text)))
+            found.append(one)
         return tuple(found)
 
     @property
@@ -185,6 +192,12 @@ def _condition(condition: core.Condition, found: Reach) -> None:
             for item in items:
                 _condition(item, found)
             return
+        case core.NotC(core.StatusIs(status)):
+            found.negated = True
+            found.tests += 1
+            found.statuses.add("ok" if status == "error" else "error")
+            found.tested += ("status", status)
+            return
         case core.NotC(body):
             found.negated = True
             _condition(body, found)
@@ -196,7 +209,7 @@ def _condition(condition: core.Condition, found: Reach) -> None:
         case core.ActionMatches(matcher):
             found.actions.append(literal(matcher))
         case core.StatusIs(status):
-            found.status = True
+            found.statuses.add(status)
             found.tested += ("status", status)
         case core.Has(reads):
             found.tested += _read(reads)

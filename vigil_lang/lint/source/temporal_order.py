@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Note, Span
 from vigil_lang.english.constraints import constraints
-from vigil_lang.english.phrases import AT_A_TIME, EACH_TIME
+from vigil_lang.english.demanding import instructs
+from vigil_lang.english.patterns import NEGATION
+from vigil_lang.english.phrases import AT_A_TIME, EACH_TIME, forbids_outright
 from vigil_lang.english.stems import meet
 from vigil_lang.english.words import distinctive_words
 from vigil_lang.semantics.forms import FORMS
@@ -17,8 +20,19 @@ if TYPE_CHECKING:
 
     from vigil_lang.english.constraints import Temporal
     from vigil_lang.lint.source.citations import Citation
+    from vigil_lang.lint.source.cited import Cited
     from vigil_lang.lint.source.reach import StatementReach
     from vigil_lang.lint.subject import Subject
+
+
+_NEVER = re.compile(r"\W*(?P<word>never|do not|don['’]t|must not|mustn['’]t|under no circumstances)\b", re.IGNORECASE)
+_ASKING = frozenset({"user.ask", "user.message"})
+_ASKED = re.compile(
+    r"\b(?:ask\w*|confirm\w*|approv\w*|permi\w*|consent\w*|users?|human|review\w*|authori[sz]\w*|told|request\w*|"
+    r"auto\w*|silent\w*|assum\w*|guess\w*|infer\w*|yourself|own|decid\w*|choos\w*|blindly|secretly)\b",
+    re.IGNORECASE,
+)
+"""What speaks of somebody who is asked, or of what is done without: that may be done once somebody was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +46,9 @@ class _Mismatch:
 def find(subject: Subject) -> Iterator[Diagnostic]:
     """Statements whose form clearly does not fit what a sentence they cite says of time."""
     for citation in subject.cited.citations:
+        if (word := _never(citation, subject.cited)) is not None:
+            yield _asked_anyway(word, citation)
+            continue
         said = [word for sentence in citation.sentences for word in constraints(sentence).temporal]
         if not said:
             continue
@@ -59,6 +76,32 @@ def _mismatch(said: list[Temporal], reach: StatementReach, citation: Citation) -
     return None
 
 
+def _never(citation: Citation, cited: Cited) -> str | None:
+    """The word of a sentence that forbids outright, where the statement allows it once somebody was asked."""
+    form = citation.statement.preset
+    if form is None or form.wanted != "guard" or cited.reach(citation.statement).whole.bounds:
+        return None
+    found = _NEVER.match(citation.text)
+    if found is None or _ASKED.search(citation.text) or not all(map(forbids_outright, citation.sentences)):
+        return None
+    guard = cited.reach(citation.statement).part_reaches[form.roles.index("guard")]
+    asks = bool(guard.actions) and all(a in _ASKING or a.startswith(("confirm", "approv")) for a in guard.actions)
+    several = len([one for one in cited.citations if one.statement is citation.statement]) > 1
+    return found["word"] if asks and not several else None
+
+
+def _asked_anyway(word: str, citation: Citation) -> Diagnostic:
+    form = citation.statement.syntax.form
+    return Diagnostic.of(
+        "VGL703",
+        f"the sentence says `{word}` without an exception, and `{form.name}` allows it once somebody was asked",
+        citation.statement.source,
+        Span(form.span.start, form.span.start + len(form.name)),
+        help="what is never allowed is `abs(…)`; cite the sentence with the exception if there is one",
+        notes=(Note("the sentence", citation.statement.source, citation.place(word)),),
+    )
+
+
 def _past(said: Temporal, reach: StatementReach) -> _Mismatch | None:
     form, whole = reach.statement.preset, reach.whole
     if whole.later and not whole.earlier if form is None else form.looks == "ahead":
@@ -77,7 +120,7 @@ def _past(said: Temporal, reach: StatementReach) -> _Mismatch | None:
 def _future(said: Temporal, reach: StatementReach) -> _Mismatch | None:
     form, whole = reach.statement.preset, reach.whole
     if whole.earlier and not whole.later if form is None else form.looks == "back":
-        if EACH_TIME.search(f"{said.word} {said.first}"):
+        if EACH_TIME.search(f"{said.word} {said.first}") or _demands_next(said):
             return _Mismatch(
                 said, "what must follow is the response of `resp(…, …)`", form=None if form is None else "resp"
             )
@@ -87,6 +130,16 @@ def _future(said: Temporal, reach: StatementReach) -> _Mismatch | None:
     if form is not None and asks and _direction(said.first, said.then, reach) == "swapped":
         return _Mismatch(said, f"`{form.name}(trigger, response)`: what comes first stands first", swapped=True)
     return None
+
+
+def _demands_next(said: Temporal) -> bool:
+    """`After a deployment, run the tests`: the tests are to follow. With `once` a thing may be allowed from then on."""
+    after = said.word in ("after", "following", "upon") and NEGATION.search(said.then) is None
+    return (
+        after
+        and re.search(r"\b(?:only|continue|proceed|go|start|begin)\b", said.then, re.I) is None
+        and instructs(said.then)
+    )
 
 
 def _is_carried(earlier: str, reach: StatementReach) -> bool:

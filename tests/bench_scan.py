@@ -1,0 +1,225 @@
+"""How fast plans are, beside queries written by hand for Polars and DuckDB, in the same run on the same events.
+
+`python tests/bench_scan.py --events 10000000` (`make bench`). Seven properties over generated events in columns; every
+answer is compared. Then recordings, from JSON Lines to the verdict.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import polars as pl
+
+from vigil_lang.corpus.recordings import Reading, Recordings
+from vigil_lang.corpus.scanning import scan
+from vigil_lang.corpus.store import Store, make_store
+from vigil_lang.diagnostics import Source
+from vigil_lang.engines.columnar.engine import compiled_rule
+from vigil_lang.engines.columnar.facts import ROW, Chunk
+from vigil_lang.engines.columnar.frames import Frames
+from vigil_lang.engines.interface import Rule
+from vigil_lang.semantics.policy import read_policy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+POLICY = """policy bench
+statement absent: abs(drop())
+statement failed: abs(write() and status = error)
+statement before: prec(deploy(), approve())
+statement same_file: prec(write(path = x), read(path = x))
+statement answered: resp(open(), close())
+statement soon: bresp[3 steps](ask(), answer())
+statement frozen: until(freeze(), thaw(), write())
+"""
+ACTIONS = (
+    *("read",) * 6,
+    *("write",) * 3,
+    *("open",) * 2,
+    "close",
+    "ask",
+    "answer",
+    "approve",
+    "deploy",
+    "freeze",
+    "thaw",
+    "list",
+    "drop",
+)
+CHUNK = 2_000_000
+
+
+def events(count: int, start: int) -> pl.DataFrame:
+    """Generated events: runs of fifty, paths of which each run has a few."""
+    row = pl.int_range(start, start + count, dtype=pl.Int64, eager=True).alias("n")
+    mixed = pl.DataFrame({"n": row}).with_columns(m=pl.col("n").hash(seed=3))
+    return mixed.select(
+        run=pl.col("n") // 50,
+        index=(pl.col("n") % 50).cast(pl.Int32),
+        action=pl.Series(list(ACTIONS)).gather((mixed["m"] % len(ACTIONS)).cast(pl.UInt32)),
+        status=pl.when(pl.col("m") // 64 % 50 == 0).then(pl.lit("error")).otherwise(pl.lit("ok")),
+        path=pl.format("/src/{}.py", pl.col("m") // 4096 % 12),
+    )
+
+
+def chunk_of(frame: pl.DataFrame) -> Chunk:
+    """The same for the engine."""
+    return Chunk(
+        frame.select("run", "index", "action", "status").with_columns(
+            pl.col("index").alias("call"),
+            pl.col("index").alias("group"),
+            pl.lit(None, pl.Int64).alias("time"),
+            pl.lit(None, pl.String).alias("output"),
+            pl.lit([], pl.List(pl.String)).alias("kinds"),
+        ),
+        {"path": frame["path"]},
+    )
+
+
+def by_plan(frame: pl.DataFrame, rules: list[Any]) -> list[int]:
+    frames = Frames(chunk_of(frame))
+    return [frames.rows(one.plan.violated).get_column(ROW).n_unique() for one in rules]
+
+
+def by_hand(frame: pl.DataFrame) -> list[int]:
+    """What somebody who knows Polars well writes for these properties: sorted once, filled, no window by run."""
+    e = frame.with_row_index("row")
+    action = pl.col("action")
+    first = pl.when(pl.col("run") != pl.col("run").shift(1).fill_null(-1)).then("row").forward_fill()
+    last = pl.when(pl.col("run") != pl.col("run").shift(-1).fill_null(-1)).then("row").backward_fill()
+
+    def earlier(name: str) -> pl.Expr:
+        return pl.when(action == name).then("row").shift(1).forward_fill()
+
+    def later(name: str) -> pl.Expr:
+        return pl.when(action == name).then("row").shift(-1).backward_fill()
+
+    e = e.with_columns(first=first, last=last)
+    near = pl.when(later("answer") <= pl.col("last")).then(later("answer"))
+    bad, thaw = later("write"), later("thaw")
+    counts = e.select(
+        absent=(action == "drop").sum(),
+        failed=((action == "write") & (pl.col("status") == "error")).sum(),
+        before=((action == "deploy") & ~(earlier("approve") >= pl.col("first")).fill_null(False)).sum(),
+        answered=((action == "open") & ~(later("close") <= pl.col("last")).fill_null(False)).sum(),
+        soon=((action == "ask") & ~(near - pl.col("row") <= 3).fill_null(False)).sum(),
+        frozen=((action == "freeze") & (bad <= pl.col("last")).fill_null(False) & ~(thaw < bad).fill_null(False)).sum(),
+    ).row(0, named=True)
+    reads = e.filter(action == "read").group_by("run", "path").agg(pl.col("row").min().alias("read"))
+    writes = e.filter(action == "write").join(reads, on=["run", "path"], how="left")
+    same = writes.select((pl.col("read").is_null() | (pl.col("read") > pl.col("row"))).sum()).item()
+    order = ("absent", "failed", "before", "same_file", "answered", "soon", "frozen")
+    return [{**counts, "same_file": same}[name] for name in order]
+
+
+SQL = """
+WITH w AS (SELECT run, index, action, status, path,
+  max(CASE WHEN action = 'approve' THEN index END) OVER (p ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS approve,
+  min(CASE WHEN action = 'close' THEN index END) OVER (p ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) AS close,
+  min(CASE WHEN action = 'answer' THEN index END) OVER (p ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) AS answer,
+  min(CASE WHEN action = 'write' THEN index END) OVER (p ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) AS bad,
+  min(CASE WHEN action = 'thaw' THEN index END) OVER (p ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) AS thaw
+  FROM frame WINDOW p AS (PARTITION BY run ORDER BY index)),
+r AS (SELECT run, path, min(index) AS read FROM frame WHERE action = 'read' GROUP BY run, path)
+SELECT count(*) FILTER (action = 'drop'), count(*) FILTER (action = 'write' AND status = 'error'),
+  count(*) FILTER (action = 'deploy' AND approve IS NULL),
+  (SELECT count(*) FROM frame f LEFT JOIN r ON f.run = r.run AND f.path = r.path
+   WHERE f.action = 'write' AND (read IS NULL OR read > index)),
+  count(*) FILTER (action = 'open' AND close IS NULL),
+  count(*) FILTER (action = 'ask' AND (answer IS NULL OR answer - index > 3)),
+  count(*) FILTER (action = 'freeze' AND bad IS NOT NULL AND (thaw IS NULL OR thaw >= bad))
+FROM w
+"""
+
+
+def by_sql(frame: pl.DataFrame) -> list[int]:
+    with duckdb.connect() as connection:
+        connection.register("frame", frame.to_arrow())
+        found = connection.execute(SQL).fetchone()
+    assert found is not None
+    return list(found)
+
+
+def timed(work: Callable[[], list[int]], times: list[float]) -> list[int]:
+    begun = time.perf_counter()
+    found = work()
+    times.append(time.perf_counter() - begun)
+    return found
+
+
+def columns(count: int, with_sql: bool) -> None:
+    """Chunk after chunk, each judged by all: only the sum of the times counts, so that all meet the same noise."""
+    policy = read_policy(Source("bench.vgl", POLICY))
+    rules: list[Any] = [compiled_rule(Rule(s.name, s.requirement)) for s in policy.statements]
+    times: dict[str, list[float]] = {"plans": [], "Polars by hand": [], "DuckDB by hand": []}
+    for start in range(0, count, CHUNK):
+        frame = events(min(CHUNK, count - start), start)
+        expected = timed(lambda frame=frame: by_hand(frame), times["Polars by hand"])  # type: ignore[misc]
+        found = timed(lambda frame=frame: by_plan(frame, rules), times["plans"])  # type: ignore[misc]
+        assert found == expected, (found, expected)
+        if with_sql:
+            assert timed(lambda frame=frame: by_sql(frame), times["DuckDB by hand"]) == expected  # type: ignore[misc]
+    whole = sum(times["plans"])
+    print(f"{count:,} events × {len(rules)} properties, in columns")
+    for name, of in times.items():
+        if of:
+            rate = count / sum(of) / 1e6
+            print(f"  {name:<16} {sum(of):>8.2f} s  {rate:>7.1f} M events/s  {sum(of) / whole:>6.2f} × the plans' time")
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"  peak memory      {peak:,.0f} MB, with generating and comparing")
+
+
+def recordings(count: int) -> None:
+    """From JSON Lines to the verdict, and by way of a store."""
+    policy = read_policy(Source("bench.vgl", POLICY))
+    rules = [Rule(s.name, s.requirement) for s in policy.statements]
+    with tempfile.TemporaryDirectory() as folder:
+        paths = []
+        for number, part in enumerate(events(count, 0).partition_by("run", maintain_order=True)):
+            at = number // 200
+            path = Path(folder, f"{at}.jsonl")
+            lines = [f'{{"vigil_trace":1,"run":"r{number}"}}']
+            lines += [
+                f'{{"action":"{action}","args":{{"path":"{path_}"}},"status":"{status}"}}'
+                for action, path_, status in part.select("action", "path", "status").iter_rows()
+            ]
+            with path.open("a") as stream:
+                stream.write("\n".join(lines) + "\n")
+            if number % 200 == 0:
+                paths.append(str(path))
+        begun = time.perf_counter()
+        direct = scan(Recordings(paths, Reading()), rules)
+        seconds = time.perf_counter() - begun
+        rate = direct.events / seconds / 1e6
+        print(f"{direct.events:,} events × {len(rules)} from JSON Lines: {seconds:.2f} s, {rate:.2f} M events/s")
+        begun = time.perf_counter()
+        make_store(f"{folder}/s", paths, Reading())
+        made = time.perf_counter() - begun
+        size = sum(p.stat().st_size for p in Path(folder, "s").rglob("*") if p.is_file())
+        begun = time.perf_counter()
+        stored = scan(Store(f"{folder}/s"), rules)
+        seconds = time.perf_counter() - begun
+        assert stored.offences.equals(direct.offences)
+        print(f"  into a store: {made:.2f} s, {size / direct.events:.1f} bytes an event")
+        print(f"  from the store: {seconds:.2f} s, {stored.events / seconds / 1e6:.2f} M events/s")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--events", type=int, default=10_000_000)
+    parser.add_argument("--recorded", type=int, default=400_000, help="events in recordings")
+    parser.add_argument("--no-sql", action="store_true", help="leave DuckDB out")
+    options = parser.parse_args()
+    columns(options.events, not options.no_sql)
+    if options.recorded:
+        recordings(options.recorded)
+
+
+if __name__ == "__main__":
+    main()
