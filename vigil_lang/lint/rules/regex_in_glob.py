@@ -95,10 +95,8 @@ def _compared(use: Use, text: str, subject: Subject) -> Diagnostic:
 
 def alternatives(use: Use, text: str) -> list[str] | None:
     """The globs that one with alternatives stands for in a shell; None where its signs may stand for themselves."""
-    if use.field is not None and (use.field.kind == "output" or is_free(use.field.name)):
-        return None
-    found = _CHOICE.fullmatch(text) if "*" in text and "\\" not in text else None
-    if found is None:
+    found = _CHOICE.fullmatch(text) if ("{" in text or "(" in text) and "*" in text and "\\" not in text else None
+    if found is None or (use.field is not None and (use.field.kind == "output" or is_free(use.field.name))):
         return None
     group = "braces" if found["braces"] else "group"
     start, end = found.span(group)
@@ -110,7 +108,7 @@ def compared_regex(use: Use) -> str | None:
     if use.operator not in ("=", "!=", "in", "not in") or use.field is None or use.field.name not in _PLAIN:
         return None
     for string in texts(use.operand):
-        text = value(string)
+        text = value(string) if ".*" in string.raw or ".+" in string.raw else None
         if text is not None and (_SURROUNDED.fullmatch(text) or _BEGINS.fullmatch(text)) and _is_valid(text):
             return text
     return None
