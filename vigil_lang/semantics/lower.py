@@ -103,7 +103,8 @@ class Lowering:
             return self._always(item)
         kind = FORMS[form.name]
         first, *others = (self._holds(arg, role) for arg, role in zip(form.args, kind.roles, strict=True))
-        bound = self._bound(form.bound) if form.bound else None
+        at_zero = "what must never happen is `abs(…)`" if form.name == "atmost" else None
+        bound = self._bound(form.bound, at_zero) if form.bound else None
         if kind.bound == "count" and not (isinstance(bound, core.Calls) and bound.least == 0):
             span = form.bound.span if form.bound else form.span
             self.report(Diagnostic.of("VGL303", f"`{form.name}` takes a number of calls", self.module.source, span))
@@ -203,7 +204,7 @@ class Lowering:
             case _:
                 return self._holds(expr, "condition")
 
-    def _bound(self, bound: tree.Bound) -> core.Calls | core.Steps | core.Within:
+    def _bound(self, bound: tree.Bound, at_zero: str | None = None) -> core.Calls | core.Steps | core.Within:
         """`3`, `3 calls`, `2 steps`, `30s`, `1..3`, `1..`, `10s..1m`: the least distance and the most."""
         limits, _, unit = bound.raw.partition(" ")
         first, dots, second = limits.partition("..")
@@ -213,7 +214,7 @@ class Lowering:
             self._refuse_bound(bound, f"a bound is in calls, in steps or in time, not `{bound.raw}`")
         start, end = self._amount(least, bound), self._amount(most, bound) if most else core.FAR
         if end < 1:
-            self._refuse_bound(bound, "a bound is at least 1")
+            self._refuse_bound(bound, "a bound is at least 1", at_zero)
         if start > end:
             self._refuse_bound(bound, "a bound goes from the smaller distance to the larger")
         if any(in_time):
@@ -229,8 +230,8 @@ class Lowering:
             self._refuse_bound(bound, f"a bound is a whole number of calls or a duration, not `{bound.raw}`")
         return min(int(digits[:18]) * _UNITS.get(unit, 1), core.FAR)
 
-    def _refuse_bound(self, bound: tree.Bound, message: str) -> NoReturn:
-        self.report(Diagnostic.of("VGL303", message, self.module.source, bound.span))
+    def _refuse_bound(self, bound: tree.Bound, message: str, help_text: str | None = None) -> NoReturn:
+        self.report(Diagnostic.of("VGL303", message, self.module.source, bound.span, help=help_text))
         raise Failed
 
 

@@ -100,6 +100,10 @@ _MODES = {
     **dict.fromkeys(("ask", "confirm", "wait", "approve"), "hold"),
     **dict.fromkeys(("deny", "forbid", "refuse", "reject", "stop"), "block"),
 }
+_STATUSES = {
+    **dict.fromkeys(("success", "succeeded", "successful", "pass", "passed", "done", "true"), "ok"),
+    **dict.fromkeys(("fail", "failed", "failure", "err", "false"), "error"),
+}
 _VERDICTS = ("satisfied", "violated", "vacuous", "holds", "blocks", "passes")
 _FORMS: tuple[str, ...] = get_args(tree.FormName)
 _NEGATED_TESTS = frozenset({"not", "!=", "!~", "∉", "≠", "≁"})
@@ -175,9 +179,15 @@ def _borrowed(
     """What is said in another notation."""
     if "FORM1" in accepted:
         return other_notations.for_a_form(found, rest)
-    if before is not None and accepted in ({"LSQB"}, {"LPAR"}):
-        return other_notations.for_a_bound(found, before, rest)
-    return other_notations.for_a_duration(found, before) if accepted & {"DURATION", "UNIT"} else None
+    if before is None:
+        return None
+    if accepted in ({"LSQB"}, {"LPAR"}) and (advice := other_notations.for_a_bound(found, before, rest)):
+        return advice
+    if accepted & {"DURATION", "UNIT"} and (advice := other_notations.for_a_duration(found, before)):
+        return advice
+    return other_notations.for_a_test(found, before, rest, accepted) or other_notations.for_the_rest(
+        found, before, accepted
+    )
 
 
 def _advice(
@@ -207,7 +217,9 @@ def _advice(
     if "MODE" in accepted and found.kind == "word" and (mode := _MODES.get(found.text)):
         return f"to {found.text} is written `{mode}`", Fix(f"write `{mode}`", (Edit(found.span, mode),))
     if "OK" in accepted and found.kind in ("word", "string"):
-        return 'a status is `ok` or `error`; an argument called status is written `"status"`', None
+        status = _STATUSES.get(found.text.lower()) if found.kind == "word" else None
+        fix = None if status is None else Fix(f"write `{status}`", (Edit(found.span, status),))
+        return 'a status is `ok` or `error`; an argument called status is written `"status"`', fix
     if "EXPECT" in accepted and found.kind == "word" and (near := nearest(found.text, _CLAUSES, 1)):
         return f"did you mean `{near[0]}`?", Fix(f"write `{near[0]}`", (Edit(found.span, near[0]),))
     if "VIOLATED" in accepted and found.kind == "word" and (near := nearest(found.text, _VERDICTS, 1)):
@@ -216,7 +228,7 @@ def _advice(
         return "text stands in double quotes", Fix(f'write `"{found.text}"`', (Edit(found.span, f'"{found.text}"'),))
     if found.kind == "string" and after and after.text == "(" and "NAME" in accepted and "COLON" not in accepted:
         return f"such a name follows an id: `e1: {_short(found.text)}(…)`", None
-    if found.text == "[" and "LBRACE" in accepted:
+    if found.text in ("[", "(") and "LBRACE" in accepted:
         return "lists and sets stand in braces, such as `{1, 2}`", None
     if before and before.text == "violated" and "MOMENT" in accepted and found.kind == "word":
         return "the events at fault follow `at`", Fix("write `at`", (Edit(Span(found.start, found.start), "at "),))

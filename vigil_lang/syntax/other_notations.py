@@ -33,6 +33,8 @@ FORMS: dict[str, tuple[str, str]] = {
     **dict.fromkeys(("if", "when", "whenever", "on", "every"), (_IF, "")),
     **dict.fromkeys(("between", "during", "while"), (_BETWEEN, "")),
     **dict.fromkeys(("unless", "except"), (_EITHER, "")),
+    **dict.fromkeys(("exactly", "times"), ("exactly n is `atleast[n](…)` and `atmost[n](…)`, two statements", "")),
+    "after": ("what must follow is `resp(trigger, response)`; a condition of any form is `… after A`, behind it", ""),
     **dict.fromkeys(("G", "globally", "forall", "all"), ("what holds at every event is `always …`", "")),
     "not": (_NEVER, ""),
     "F": (_ONCE, ""),
@@ -49,6 +51,27 @@ _BETWEEN_CONDITIONS = {
     "until": "`until(begin, end, forbidden)` forbids something from one event to another",
     "precedes": "`A precedes B` as a rule on B is `prec(B, A)`",
 }
+
+_BEHIND = {
+    "when": "a statement that applies only after something ends with `after …`, one for some values with `where …`",
+    "if": "a statement that applies only after something ends with `after …`, one for some values with `where …`",
+    "unless": _EITHER,
+    "except": _EITHER,
+    "between": _BETWEEN,
+    "during": _BETWEEN,
+    "then": "what becomes of a call is said by a rule: `rule r: when … then hold`",
+}
+"""Words behind a condition or a form."""
+_TESTS = {
+    **dict.fromkeys(("is", "equals", "eq", "equal"), "="),
+    **dict.fromkeys(("matches", "match", "matching", "regex", "like", "glob"), "~"),
+    **dict.fromkeys(("includes", "include", "contain", "containing", "has"), "contains"),
+}
+_AT_AN_END = {
+    **dict.fromkeys(("startswith", "startsWith", "starts_with", "starts", "begins", "prefix"), "{}*"),
+    **dict.fromkeys(("endswith", "endsWith", "ends_with", "ends", "suffix"), "*{}"),
+}
+_NEGATED_TESTS = "a test is negated as a whole, `not k ~ …`, or by `!~`, `!=`, `not in`"
 
 _BOUNDS = {
     "bresp": "`bresp` has a bound: `bresp[3](…, …)` in calls, `bresp[30s](…, …)` in time; without one it is `resp`",
@@ -102,6 +125,9 @@ def for_a_bound(found: Token, before: Token, rest: Sequence[Token]) -> Advice | 
     """How a bound is said: one that is missing, stands in the parentheses, or belongs to another form."""
     if found.text == "[" and before.text in _UNBOUND:
         return _UNBOUND[before.text], None
+    if found.kind == "number" and before.text in _BOUNDS:
+        written = f"[{found.text}]"
+        return _BOUNDS[before.text], Fix(f"write `{written}`", (Edit(Span(before.end, found.end), written),))
     if found.text != "(" or before.text not in _BOUNDS:
         return None
     fix = None
@@ -122,3 +148,67 @@ def for_a_duration(found: Token, before: Token | None) -> Advice | None:
     written = match[1] + unit
     span = Span((number or found).start, found.end)
     return "units of time are `ms`, `s`, `m`, `h` and `d`", Fix(f"write `{written}`", (Edit(span, written),))
+
+
+def for_a_test(found: Token, before: Token, rest: Sequence[Token], accepted: set[str]) -> Advice | None:
+    """How a test is said: `path like …`, `path startswith …`, `path = /…/`, `path in "…"`, `amount > "5"`."""
+    if "EQ" in accepted and "MATCH" in accepted and before.kind in ("word", "string"):
+        return _for_an_operator(found, before, rest)
+    if before.text == "not" and accepted == {"IN"}:
+        return _NEGATED_TESTS, None
+    if found.kind == "regex" and before.text in ("=", "!="):
+        sign = "~" if before.text == "=" else "!~"
+        return f"a regular expression is matched by `{sign}`", _written(sign, before.span)
+    if found.kind == "string" and before.text == "in" and "LBRACE" in accepted:
+        hint = f"a set stands in braces: `{{{found.text}}}`; what contains it is `contains {found.text}`"
+        return hint, None
+    if found.kind == "string" and before.text in ("<", "<=", ">", ">=") and "NUMBER" in accepted:
+        number = found.text[1:-1]
+        fix = _written(number, found.span) if _is_number(number) else None
+        return "what is ordered is a number, without quotes", fix
+    if found.kind == "word" and before.kind == "number" and "RPAR" in accepted:
+        return "a number has no unit: what it counts is the argument's matter", None
+    return None
+
+
+def _for_an_operator(found: Token, before: Token, rest: Sequence[Token]) -> Advice | None:
+    if before.text in ("if", "when"):
+        return _IF, None
+    after = rest[0] if rest else None
+    if found.text in _AT_AN_END and after is not None and after.kind == "string":
+        text = after.text[1:-1]
+        written = f'~ "{_AT_AN_END[found.text].format(text)}"'
+        plain = not set(text) & set("*?\\")
+        return f"a glob matches the whole text: `{written}`", (
+            _written(written, Span(found.start, after.end)) if plain else None
+        )
+    operator = _TESTS.get(found.text)
+    if operator is None:
+        return None
+    if operator != "~":
+        certain = after is not None and after.text != "not" and (after.kind in ("string", "number", "word"))
+        return f"this is written `{operator}`", _written(operator, found.span) if certain else None
+    hint = "globs, in quotes, and regular expressions, between slashes, are matched by `~`"
+    return hint, _written("~", found.span) if after is not None and after.kind == "regex" else None
+
+
+def for_the_rest(found: Token, before: Token, accepted: set[str]) -> Advice | None:
+    """How what surrounds conditions is said: `unless`, `per 1h`, `rule r: if …`, `… hold`, `statement s = …`."""
+    if "INSIDE" in accepted and found.text in ("per", "within", "every", "each"):
+        return "the time in which calls are counted is `in 1h`", _written("in", found.span)
+    if accepted == {"WHEN"} and found.text in ("if", "on", "whenever"):
+        return "a rule begins with `when`", _written("when", found.span)
+    if "THEN" in accepted and found.text in ("hold", "block", "pass", "do"):
+        written = "then" if found.text == "do" else f"then {found.text}"
+        return "what becomes of the call follows `then`", _written(written, found.span)
+    if accepted == {"COLON"} and found.text in ("=", ":="):
+        return "a colon follows the name", _written(":", Span(before.end, found.end))
+    return (_BEHIND[found.text], None) if accepted & {"AND", "$END"} and found.text in _BEHIND else None
+
+
+def _is_number(text: str) -> bool:
+    return re.fullmatch(r"-?[0-9]+(?:\.[0-9]+)?", text) is not None
+
+
+def _written(text: str, span: Span) -> Fix:
+    return Fix(f"write `{text}`", (Edit(span, text),))

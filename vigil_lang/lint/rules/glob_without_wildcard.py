@@ -11,7 +11,7 @@ from vigil_lang.lint.literal_texts import element, field_text, glob_of, is_free,
 from vigil_lang.lint.paths import amiss
 from vigil_lang.lint.policy_parts import Use
 from vigil_lang.lint.rules.operator_in_text import holds_operator
-from vigil_lang.lint.rules.regex_in_glob import is_regex
+from vigil_lang.lint.rules.regex_in_glob import alternatives, compared_regex, is_regex
 from vigil_lang.lint.rules.variable_as_argument import tests_with_parents
 from vigil_lang.semantics.forms import FORMS
 from vigil_lang.semantics.text_patterns import Glob, quote
@@ -34,6 +34,8 @@ _OF_GLOBS: Final = frozenset(
     {"glob", "globs", "include", "exclude", "ignore", "filter", "allow", "deny", "scope", "scopes", "resource"}
 )
 """Arguments whose values are globs themselves."""
+_LIKE: Final = re.compile(r"%([^%]*\w[^%]*)%")
+"""What `LIKE` of SQL takes for any text that contains something."""
 _MOST_NAMES: Final = 100
 
 
@@ -51,6 +53,7 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
             continue  # `reads_like("/etc/passwd")`: the pattern takes globs, and one may stand for itself
         if (
             is_regex(use, text)
+            or alternatives(use, text)
             or holds_operator(use, text)
             or amiss(use, text, subject)
             or _is_unknown(use, text, subject)
@@ -64,7 +67,7 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
 def _compared(subject: Subject) -> Iterator[Use]:
     """The tests that compare whole texts, those of `where` too."""
     for use in subject.parts.uses:
-        if use.operator in _WHOLE and use.through is None:
+        if (use.operator in _WHOLE or use.operator == "contains") and use.through is None:
             yield use
     for statement in subject.policy.statements:
         for _, test, _ in () if statement.syntax.where is None else tests_with_parents(statement.syntax.where, None):
@@ -79,15 +82,20 @@ def _literal(use: Use, subject: Subject) -> Iterator[Diagnostic]:
         return
     if free and (field is None or field.name.rpartition(".")[2] not in _COMMANDS):
         return
+    if compared_regex(use) is not None:
+        return  # VGL329
+    if use.operator == "contains" and not free:
+        return
     looks = _CONTAINED if free else _GLOB
     text = next((text for text in _written(use.operand, module) if looks.fullmatch(text)), None)
     if text is None or (field is not None and _has_value(field.name, text, subject)):
         return
     word = "!~" if use.operator in ("!=", "not in") else "~"
+    compares = "looks for a text as it is" if use.operator == "contains" else "compares whole texts"
     start = use.expr.span.start + len("action") if field is None else field.span.end
     yield Diagnostic.of(
         "VGL318",
-        f"`{use.operator}` compares whole texts: the `*` of `{text}` is no wildcard here",
+        f"`{use.operator}` {compares}: the `*` of `{text}` is no wildcard here",
         module.source,
         use.operand.span,
         help=f"globs are matched by `{word}`, those of a set too",
@@ -123,13 +131,14 @@ def _has_value(name: str, text: str, subject: Subject) -> bool:
 def _finding(use: Use, text: str, subject: Subject, *, free: bool) -> Diagnostic:
     module = subject.policy.module
     name = "the action's name" if use.field is None else f"`{field_text(use.field)}`"
-    starred = quote(f"*{text}*")
+    like = _LIKE.fullmatch(text)
+    starred = quote(f"*{text if like is None else like[1]}*")
     equal = "=" if use.operator == "~" else "!="
     shown = element(text, use, module) if use.field is None else quote(text)
     written = shown if use.through is not None else f"{equal} {shown}"
     fix = None
     if isinstance(use.operand, tree.String):
-        if free:
+        if free or like:
             fix = Fix(f"write `{starred}`", (Edit(use.operand.span, starred),))
         elif use.field is None:
             fix = Fix(f"write `action {written}`", (Edit(use.expr.span, f"action {written}"),), safe=True)
@@ -141,7 +150,7 @@ def _finding(use: Use, text: str, subject: Subject, *, free: bool) -> Diagnostic
         f"a glob without a wildcard: {name} must be exactly `{text}`",
         module.source,
         use.operand.span,
-        help=f"write `{starred}` for a text that contains it" + ("" if use.through else f", or `{written}`"),
+        help=f"write `{starred}` for a text that contains it" + ("" if use.through or like else f", or `{written}`"),
         fix=fix,
     )
 

@@ -104,8 +104,13 @@ def _lone(variable: str, place: Place, others: list[str], conditions: Conditions
         place.source,
         place.span,
         help=f"did you mean `{wanted}`? {help_text}" if near else help_text,
-        fix=Fix(f"write `{wanted}`", (Edit(place.span, wanted),)) if written else None,
+        fix=Fix(f"write `{wanted}`", (Edit(place.span, wanted),)) if written and not _is_letter(wanted) else None,
     )
+
+
+def _is_letter(wanted: str) -> bool:
+    """Whether a text would be a single letter: such a name was hardly meant as one, and the other test is missing."""
+    return len(wanted) == 3 and wanted.startswith('"')
 
 
 def _values(conditions: Conditions, policy: Policy) -> Iterator[str]:

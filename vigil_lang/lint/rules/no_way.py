@@ -10,7 +10,7 @@ from vigil_lang.project.paths import TESTS
 from vigil_lang.semantics import core
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from vigil_lang.lint.subject import Subject
     from vigil_lang.semantics.lower import Statement
@@ -26,10 +26,12 @@ class _Asks(NamedTuple):
     trigger: core.Condition | None
     wanted: core.Holds
     some_wanted: core.Condition
+    unmet: str = "every trigger is a violation"
+    """What follows where what is wanted never happens."""
 
 
 def find(subject: Subject) -> Iterator[Diagnostic]:
-    """Precedences in a circle, and events that are both forbidden and asked for. Only what is certain is reported.
+    """Orders in a circle, and events that are both forbidden and asked for. Only what is certain is reported.
 
     The statements of a file of tests are probes, each for runs of its own.
     """
@@ -37,8 +39,10 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
         return
     statements = [each for each in subject.policy.statements if not each.params]
     guards = [each for s in statements for each in _asked(s, core.Earlier)]
-    yield from _circles(guards[:_MOST], subject)
-    asked = [*guards, *(each for s in statements for each in _asked(s, core.Later))]
+    responses = [each for s in statements for each in _asked(s, core.Later)]
+    yield from _circles(guards[:_MOST], subject, _waiting)
+    yield from _circles(responses[:_MOST], subject, _endless)
+    asked = [*guards, *responses, *(each for s in statements for each in _settled(s))]
     yield from _forbidden(statements, asked[:_MOST], subject)
 
 
@@ -46,6 +50,18 @@ def _asked(statement: Statement, direction: type[core.Earlier | core.Later]) -> 
     for trigger, wanted, scoped in obligations(statement, direction):
         bare = None if scoped else some(trigger.condition)
         yield _Asks(statement, bare, wanted, core.mapped_tests(wanted.condition, _loosened))
+
+
+def _settled(statement: Statement) -> Iterator[_Asks]:
+    """What a run may not end without: a resolution of the last trigger, or enough events of `atleast`."""
+    match statement.requirement.theta:
+        case core.Implies(_, core.Or((core.Holds(role="resolution") as wanted, core.Later()))):
+            unmet = "the last trigger is always a violation"
+        case core.Implies(core.Last(), core.Repeated(body=core.Holds() as wanted)):
+            unmet = "no run keeps both"
+        case _:
+            return
+    yield _Asks(statement, None, wanted, core.mapped_tests(wanted.condition, _loosened), unmet)
 
 
 def some(condition: core.Condition) -> core.Condition | None:
@@ -76,10 +92,12 @@ def _implies(subject: Subject, one: core.Condition, other: core.Condition) -> bo
     return known.suspected(one, other) and known.impossible((one,)) is not True
 
 
-# --- each waits for the other ------------------------------------------------------------------------------------
+# --- in a circle -------------------------------------------------------------------------------------------------
 
 
-def _circles(guards: Sequence[_Asks], subject: Subject) -> Iterator[Diagnostic]:
+def _circles(
+    guards: Sequence[_Asks], subject: Subject, finding: Callable[[Sequence[Statement]], Diagnostic]
+) -> Iterator[Diagnostic]:
     after = {
         at: [
             to
@@ -95,7 +113,9 @@ def _circles(guards: Sequence[_Asks], subject: Subject) -> Iterator[Diagnostic]:
         if circle is None or not told.isdisjoint(circle):
             continue
         told |= set(circle)
-        yield _waiting([guards[at] for at in circle])
+        statements = {id(guards[at].statement): guards[at].statement for at in circle}
+        if len(statements) > 1:
+            yield finding(sorted(statements.values(), key=lambda each: each.span.start))
 
 
 def _shortest(start: int, after: dict[int, list[int]]) -> list[int] | None:
@@ -112,16 +132,31 @@ def _shortest(start: int, after: dict[int, list[int]]) -> list[int] | None:
     return None
 
 
-def _waiting(circle: Sequence[_Asks]) -> Diagnostic:
-    ordered = sorted(circle, key=lambda each: each.statement.span.start)
-    last, others = ordered[-1].statement, [each.statement for each in ordered[:-1]]
-    names = " and ".join(f"`{each.name}`" for each in others) if others else f"`{last.name}`"
+def _waiting(circle: Sequence[Statement]) -> Diagnostic:
+    return _in_circle(
+        circle,
+        "wait for each other: nothing that triggers them can ever happen",
+        "one of them has to go first without the other; `resp` asks for what comes later",
+    )
+
+
+def _endless(circle: Sequence[Statement]) -> Diagnostic:
+    return _in_circle(
+        circle,
+        "ask for each other without an end: a run with anything that triggers them breaks one",
+        "leave what the other statement asks for out of a trigger; `prec` asks for what comes earlier",
+    )
+
+
+def _in_circle(circle: Sequence[Statement], what: str, help_text: str) -> Diagnostic:
+    last, others = circle[-1], circle[:-1]
+    *first, final = [f"`{each.name}`" for each in (*others, last)]
     return Diagnostic.of(
         "VGL333",
-        f"`{last.name}` and {names} wait for each other: nothing that triggers them can ever happen",
+        f"{', '.join(first)} and {final} {what}",
         last.source,
         last.span,
-        help="one of them has to go first without the other; `resp` asks for what comes later",
+        help=help_text,
         notes=tuple(Note(f"`{each.name}`", each.source, each.span) for each in others),
     )
 
@@ -146,7 +181,7 @@ def _at_odds(forbids: Statement, asks: _Asks) -> Diagnostic:
     source = asks.statement.source
     return Diagnostic.of(
         "VGL333",
-        f"`{forbids.name}` forbids what `{asks.statement.name}` asks for: every trigger is a violation",
+        f"`{forbids.name}` forbids what `{asks.statement.name}` asks for: {asks.unmet}",
         source,
         asks.wanted.span or asks.statement.span,
         help="forbid the trigger itself, or leave out of what is forbidden what is asked for",

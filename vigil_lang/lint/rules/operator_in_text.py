@@ -31,6 +31,7 @@ _ACTIONS = re.compile(rf"\s*{_PART}(?:(?:\s*(?:\|\|?|&&?|,|;)\s*|\s+(?:or|and)\s
 _VALUES = re.compile(rf"\s*{_PART}(?:\s*(?:\|\||&&)\s*{_PART})+\s*")
 _PIPED = re.compile(r"[A-Za-z0-9_-]{2,}(?:\|[A-Za-z0-9_-]{2,})+")
 _IN_WORDS = re.compile(rf"\s*{_PART}(?:\s+or\s+{_PART})+\s*", re.IGNORECASE)
+_PATHS = re.compile(r"\s*[/~]\S+(?:\s+(?:or|and)\s+[/~]\S+)+\s*", re.IGNORECASE)
 _BETWEEN = re.compile(r"\s*(?:\|\|?|&&?|[,;])\s*|\s+(?:or|and)\s+", re.IGNORECASE)
 _NUMBER = re.compile(r"[-+]?[0-9]+(?:\.[0-9]+)?")
 _VERSIONED = frozenset({"version", "versions", "package", "packages", "constraint", "constraints", "range", "spec"})
@@ -82,7 +83,12 @@ def holds_operator(use: Use, text: str) -> Held | None:
         return None
     if _OWN_TEST.match(text) or _DOLLAR.match(text):
         return _comparison(text) or Held()
-    if _VALUES.fullmatch(text) or ("~" in use.operator and _PIPED.fullmatch(text)) or _is_listed(use, text):
+    if (
+        _VALUES.fullmatch(text)
+        or _PATHS.fullmatch(text)
+        or ("~" in use.operator and _PIPED.fullmatch(text))
+        or _is_listed(use, text)
+    ):
         return Held(parts=tuple(_BETWEEN.split(text.strip())))
     return _comparison(text)
 

@@ -1,14 +1,15 @@
-"""VGL329: a regular expression in quotation marks (`command ~ "^rm .*"`), which is matched as a glob."""
+"""VGL329: a regular expression in quotation marks (`command ~ "^rm .*"`), matched as a glob or as a whole text."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from vigil_lang.diagnostics import Diagnostic, Edit, Fix
-from vigil_lang.lint.literal_texts import field_text, glob_of, is_free
+from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Span
+from vigil_lang.lint.literal_texts import field_text, glob_of, is_free, texts, value
+from vigil_lang.lint.paths import ROLES
 from vigil_lang.lint.rules.operator_in_text import holds_operator
-from vigil_lang.semantics.text_patterns import Expression, predicate
+from vigil_lang.semantics.text_patterns import Expression, predicate, quote
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
@@ -19,39 +20,104 @@ if TYPE_CHECKING:
 
 _ANCHORED = re.compile(r"\^.*[\w)].*|.*[\w)\]+*]\$", re.DOTALL)
 _SURROUNDED = re.compile(r"\.[*+].*\w.*\.[*+]", re.DOTALL)
-_GROUP = re.compile(r"\([^()]*\|[^()]*\)|\(\?|\][+*]|\[[a-z]-[a-z]|\[0-9\]")
+_GROUP = re.compile(r"\([^()]*\|[^()]*\)|\(\?|\][+*]|\[[a-z]-[a-z]|\[0-9\]|\\[dsw][+*]|\w\\\.\.[+*]")
 _BETWEEN = re.compile(r"[\w)]\.[*+][\w\s(-]")
-_STAR_OF_A_GLOB = re.compile(r"(?:^|[^.\])])\*")
+_BEGINS = re.compile(r"\.\*.*\\\.\w+", re.DOTALL)
+_STAR_OF_A_GLOB = re.compile(r"(?:^|[^.\])dswDSW]|(?<!\\)[dswDSW])\*")
 _BETWEEN_SLASHES = "a regular expression stands between slashes, `/…/`, where `.*` is any text"
 _ALTERNATIVES = re.compile(r"[^*|\s](?:[^*|]*[^*|\s])?(?:\|[^*|\s](?:[^*|]*[^*|\s])?)+")
+_CHOICE = re.compile(
+    r"[^{}()|,]*(?:\{(?P<braces>[\w.-]+(?:,[\w.-]+)+)\}|\((?P<group>[\w.-]+(?:\|[\w.-]+)+)\))[^{}()|,]*"
+)
+"""A glob of a shell with alternatives in it: `*.{env,pem}`, `*.(env|pem)`."""
+_PLAIN = frozenset({"command", "program", "host", "url", "file_path"}) | ROLES
+"""Arguments whose values are hardly regular expressions themselves."""
 
 
 def find(subject: Subject) -> Iterator[Diagnostic]:
-    """The texts after `~` that only make sense as regular expressions."""
+    """The texts that only make sense as regular expressions, or as the globs of a shell."""
     for use in subject.parts.uses:
-        if use.operator not in ("~", "!~") or type(use.operand) is tree.Regex or use.through is not None:
+        if type(use.operand) is tree.Regex or use.through is not None:
             continue
-        text = glob_of(use, subject.policy.module)
-        if text is None or not is_regex(use, text):
-            continue
-        written = "/" + text.replace("/", "\\/") + "/"
-        name = "the action's name" if use.field is None else f"`{field_text(use.field)}`"
-        fix = None
-        if type(use.operand) is tree.String and _STAR_OF_A_GLOB.search(text) is None:
-            fix = Fix(f"write `{written}`", (Edit(use.operand.span, written),))
-        yield Diagnostic.of(
-            "VGL329",
-            f"{name} is matched with the glob `{text}`, in which only `*` and `?` are special",
-            subject.policy.module.source,
-            use.operand.span,
-            help=f"a regular expression stands between slashes: `{written}`" if fix else _BETWEEN_SLASHES,
-            fix=fix,
-        )
+        if use.operator in ("~", "!~"):
+            text = glob_of(use, subject.policy.module)
+            if text is not None and (listed := alternatives(use, text)):
+                yield _listed(use, text, listed, subject)
+            elif text is not None and is_regex(use, text):
+                yield _matched(use, text, subject)
+        elif (text := compared_regex(use)) is not None:
+            yield _compared(use, text, subject)
+
+
+def _matched(use: Use, text: str, subject: Subject) -> Diagnostic:
+    written = _written(text)
+    fix = None
+    if type(use.operand) is tree.String and _STAR_OF_A_GLOB.search(text) is None:
+        fix = Fix(f"write `{written}`", (Edit(use.operand.span, written),))
+    return Diagnostic.of(
+        "VGL329",
+        f"{_name(use)} is matched with the glob `{text}`, in which only `*` and `?` are special",
+        subject.policy.module.source,
+        use.operand.span,
+        help=f"a regular expression stands between slashes: `{written}`" if fix else _BETWEEN_SLASHES,
+        fix=fix,
+    )
+
+
+def _listed(use: Use, text: str, listed: list[str], subject: Subject) -> Diagnostic:
+    written = "{" + ", ".join(map(quote, listed)) + "}"
+    fix = Fix(f"write `{written}`", (Edit(use.operand.span, written),)) if type(use.operand) is tree.String else None
+    return Diagnostic.of(
+        "VGL329",
+        f"{_name(use)} is matched with the glob `{text}`, in which only `*` and `?` are special",
+        subject.policy.module.source,
+        use.operand.span,
+        help=f"alternatives are globs of their own: `{written}`",
+        fix=fix,
+    )
+
+
+def _compared(use: Use, text: str, subject: Subject) -> Diagnostic:
+    sign, regex = "~" if use.operator in ("=", "in") else "!~", f"/{_escaped(text)}/"
+    fix = None
+    if type(use.operand) is tree.String and use.field is not None:
+        written = f"{sign} {regex}"
+        fix = Fix(f"write `{written}`", (Edit(Span(use.field.span.end, use.operand.span.end), f" {written}"),))
+    return Diagnostic.of(
+        "VGL329",
+        f"`{use.operator}` compares whole texts: nothing in `{text}` is special here",
+        subject.policy.module.source,
+        use.operand.span,
+        help=f"a regular expression is matched by `{sign}`, and stands between slashes: `{regex}`",
+        fix=fix,
+    )
+
+
+def alternatives(use: Use, text: str) -> list[str] | None:
+    """The globs that one with alternatives stands for in a shell; None where its signs may stand for themselves."""
+    found = _CHOICE.fullmatch(text) if ("{" in text or "(" in text) and "*" in text and "\\" not in text else None
+    if found is None or (use.field is not None and (use.field.kind == "output" or is_free(use.field.name))):
+        return None
+    group = "braces" if found["braces"] else "group"
+    start, end = found.span(group)
+    return [f"{text[: start - 1]}{one}{text[end + 1 :]}" for one in re.split(r"[,|]", found[group])]
+
+
+def compared_regex(use: Use) -> str | None:
+    """The text of an equality or a set that only makes sense as a regular expression."""
+    if use.operator not in ("=", "!=", "in", "not in") or use.field is None or use.field.name not in _PLAIN:
+        return None
+    for string in texts(use.operand):
+        text = value(string) if ".*" in string.raw or ".+" in string.raw else None
+        if text is not None and (_SURROUNDED.fullmatch(text) or _BEGINS.fullmatch(text)) and _is_valid(text):
+            return text
+    return None
 
 
 def is_regex(use: Use, text: str) -> bool:
-    """Whether a glob only makes sense as a regular expression, and is a valid one."""
+    """Whether a glob only makes sense as a regular expression, and is a valid one but for the stars at its ends."""
     free = use.field is not None and (use.field.kind == "output" or is_free(use.field.name))
+    text = _unescaped(text)
     meant = (
         _ANCHORED.fullmatch(text) is not None
         or _SURROUNDED.fullmatch(text) is not None
@@ -59,10 +125,30 @@ def is_regex(use: Use, text: str) -> bool:
         or (free and _BETWEEN.search(text) is not None)
         or (_ALTERNATIVES.fullmatch(text) is not None and holds_operator(use, text) is None)
     )
-    if not meant or "\n" in text:
-        return False
+    return meant and "\n" not in text and (_is_valid(text.lstrip("*")) or _is_valid(text.strip("*")))
+
+
+def _is_valid(text: str) -> bool:
     try:
-        predicate(Expression(text.replace("/", "\\/"), False))
+        predicate(Expression(_escaped(text), False))
     except ValueError:
         return False
     return True
+
+
+def _written(text: str) -> str:
+    return f"/{_escaped(_unescaped(text))}/"
+
+
+def _escaped(text: str) -> str:
+    """A regular expression without slashes that would end it."""
+    return re.sub(r"(?<!\\)((?:\\\\)*)/", r"\1\/", text)
+
+
+def _unescaped(text: str) -> str:
+    """A glob with every backslash that stands for itself written once."""
+    return text.replace("\\\\", "\\")
+
+
+def _name(use: Use) -> str:
+    return "the action's name" if use.field is None else f"`{field_text(use.field)}`"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Span
 from vigil_lang.lint.literal_texts import glob, texts, value
 from vigil_lang.lint.paths import ROLES, amiss, fault_of, regex_amiss
-from vigil_lang.lint.rules.regex_in_glob import is_regex
+from vigil_lang.lint.rules.regex_in_glob import alternatives, compared_regex, is_regex
 from vigil_lang.semantics.text_patterns import quote
 from vigil_lang.syntax import tree
 
@@ -39,15 +39,25 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
                 message = "no absolute path matches this regular expression"
                 yield Diagnostic.of("VGL319", message, source, use.operand.span, help=_HELP["relative"])
             continue
+        if compared_regex(use) is not None:
+            continue  # VGL329
         for string in texts(use.operand):
             text = glob(string) if "~" in use.operator else value(string)
-            if text is None or ("~" in use.operator and is_regex(use, text)):
+            if text is None or ("~" in use.operator and (is_regex(use, text) or alternatives(use, text))):
                 continue
             fault = amiss(use, text, subject)
             if fault is not None:
                 message = f"no absolute path matches `{text}`" if fault != "home" else f"`{text}` misses absolute paths"
-                fix = _fix(use, string, text)
-                yield Diagnostic.of("VGL319", message, source, string.span, help=_HELP[fault], fix=fix)
+                ends = fault == "not normal" and text.endswith("/")
+                help_text = _help_of_folder(text) if ends else _HELP[fault]
+                fix = None if ends else _fix(use, string, text)
+                yield Diagnostic.of("VGL319", message, source, string.span, help=help_text, fix=fix)
+
+
+def _help_of_folder(text: str) -> str:
+    """A folder or what is in it may be meant: no fix tells."""
+    folder = _normal(text)
+    return f"what is in the folder is matched by `~ {quote(f'{folder}/*')}`; the folder itself is `{quote(folder)}`"
 
 
 def _fix(use: Use, string: tree.String, text: str) -> Fix | None:

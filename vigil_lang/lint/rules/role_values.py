@@ -27,10 +27,11 @@ class Never(NamedTuple):
     field: str | None = None
 
 
-_VARIABLE = re.compile(r"(?P<name>\$\{?\w+\}?)(?=/|$)")
-_HOME = frozenset({"$HOME", "${HOME}"})
+_VARIABLE = re.compile(r"(?P<name>\$\{?\w+\}?|%[A-Za-z_]\w*%)(?=[/\\]|$)")
+_HOME = frozenset({"$HOME", "${HOME}", "%USERPROFILE%"})
 _PORT = re.compile(r"[^:]+:[0-9]+")
 _PINNED = re.compile(r"(?P<name>@?[^@=<>~!*?\s]+)(?:===?|[<>~!]=|@)[\w.*+-]+")
+_VALUED = re.compile(r"--?[A-Za-z][\w-]*=.*", re.DOTALL)
 _OPTION = re.compile(r"--?[A-Za-z][\w-]*")
 
 
@@ -55,20 +56,24 @@ def _never(role: str, text: str, *, is_glob: bool) -> Never | None:
         return look(text, is_glob)
     if role in paths.ROLES:
         return _path(text)
-    if not _is_role(role) and _OPTION.fullmatch(text):
+    if _type_of(role) == "bool":
+        return None if text in ("true", "false") or is_glob else Never("it is `true` or `false`", "without quotes")
+    if _type_of(role) is None and _OPTION.fullmatch(text):
         return Never(
-            f"no kind has a role `{role}`, and options are not arguments of their own",
-            "options stand in `flag` as they are written",
+            "under the name of an option stands its value, or `true`",
+            f"write `{role} = true`, or test `flag`, which has options as they are written",
             text,
             "flag",
         )
     return None
 
 
-def _is_role(name: str) -> bool:
+def _type_of(role: str) -> str | None:
+    """The type of a role; None for what is none."""
     from vigil_lang.trace.vocabulary import vocabulary
 
-    return name in vocabulary().roles
+    known = vocabulary().roles.get(role)
+    return None if known is None else known.type
 
 
 def _path(text: str) -> Never | None:
@@ -76,7 +81,7 @@ def _path(text: str) -> Never | None:
     if found is None:
         return None
     name = found["name"]
-    if name in _HOME:
+    if name in _HOME and "\\" not in text:
         meant = f"~{text[len(name) :]}"
         return Never(f"`{name}` stands for nothing in a policy", "the home folder is `~`", meant)
     here = "paths are absolute: a folder of the project's is a `param`, or `*/…` for any folder"
@@ -98,7 +103,8 @@ def _host(text: str, is_glob: bool) -> Never | None:
     if "/" in text:
         meant = re.sub(r"^[A-Za-z][A-Za-z0-9+.-]*://", "", text).partition("/")[0].rpartition("@")[2]
         help_text = "the address is `url`; the machine's name stands alone in `host`"
-        clean = meant if re.fullmatch(r"[\w.-]+", meant) and not is_glob else None
+        whole = re.search(r"(?<![:/])/[^/]", text) is None  # of an address with a path more may be meant than its host
+        clean = meant if whole and re.fullmatch(r"[\w.-]+", meant) and not is_glob else None
         return Never("a host is a name without an address around it", help_text, clean)
     if _PORT.fullmatch(text):
         name = text.partition(":")[0]
@@ -120,11 +126,23 @@ def _package(text: str, is_glob: bool) -> Never | None:
 
 
 def _flag(text: str, is_glob: bool) -> Never | None:
+    if re.search(r"\s", text):
+        return Never("an option is one word", 'several are tests of their own: `flag = "-r" and flag = "-f"`')
+    if _VALUED.fullmatch(text):
+        return Never("an option stands without its value", "the value stands under the option's name")
     if re.match(r"[A-Za-z0-9]", text) is None:
         return None
     meant = f"-{text}" if len(text) == 1 else f"--{text}"
-    plain = not is_glob and re.fullmatch(r"[\w-]+", text)
+    # `rf` may be two options, or one.
+    plain = not is_glob and re.fullmatch(r"\w|[\w-]{4,}", text)
     return Never("an option is written with what stands before it", "as in `--force`, `-r`", meant if plain else None)
+
+
+def _subcommand(text: str, _: bool) -> Never | None:
+    if re.search(r"\s", text) is None:
+        return None
+    help_text = 'words of their own are tests of their own: `subcommand = "pr" and subcommand = "create"`'
+    return Never("a subcommand is one word", help_text)
 
 
 def _port(text: str, _: bool) -> Never | None:
@@ -137,6 +155,7 @@ _ROLES: dict[str, Callable[[str, bool], Never | None]] = {
     "method": _method,
     "package": _package,
     "flag": _flag,
+    "subcommand": _subcommand,
     "port": _port,
 }
 

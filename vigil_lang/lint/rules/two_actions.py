@@ -6,7 +6,7 @@ from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Note, Span
+from vigil_lang.diagnostics import Diagnostic, Note, Span
 from vigil_lang.semantics import core
 from vigil_lang.semantics.meanings import Argument, Scope, Variable
 from vigil_lang.semantics.terms import Failed
@@ -209,16 +209,11 @@ def _asked(theta: core.Theta) -> Named | None:
 
 
 def _implication(one: Named, other: Named, statement: Statement) -> Diagnostic:
-    text = statement.source.text[other.span.start : other.span.end]
-    bare = text.startswith("(") or not (" and " in text or " or " in text or "∧" in text or "∨" in text)
-    before, after = Span(other.span.start, other.span.start), Span(other.span.end, other.span.end)
-    edits = (Edit(before, "earlier "),) if bare else (Edit(before, "earlier ("), Edit(after, ")"))
     return Diagnostic.of(
         "VGL315",
         f"the event that is {_shown(one.names)} would have to be {_shown(other.names)} as well",
         statement.source,
         other.span,
         help="an event before it is `earlier …`, one after it `later …`",
-        fix=Fix("write `earlier`", edits),
         notes=(Note("the same event", statement.source, one.span),),
     )

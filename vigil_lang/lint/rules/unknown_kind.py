@@ -30,7 +30,15 @@ _OTHER_WORDS = {
     **dict.fromkeys(("add",), "install"),
 }
 """What else people call what the last word of a kind says."""
-_PARTS = re.compile(r"([a-z]+)([._-])([a-z]+)")
+_OTHER_FAMILIES = {
+    **dict.fromkeys(("fs", "filesystem"), "file"),
+    **dict.fromkeys(("network", "http"), "net"),
+    **dict.fromkeys(("bash", "terminal"), "shell"),
+    "database": "db",
+    "directory": "dir",
+}
+"""What else people call what the first word of a kind says."""
+_PARTS = re.compile(r"([A-Za-z]+)([._-])([A-Za-z]+)")
 
 
 def find(subject: Subject) -> Iterator[Diagnostic]:
@@ -81,7 +89,13 @@ def _respelled(name: str, subject: Subject) -> str | None:
         return None
     one, sign, other = found.groups()
     kinds, _ = _kinds()
-    meant = f"{other}.{one}" if sign == "." else f"{one}.{other}"
+    if sign != ".":
+        meant: str | None = f"{one}.{other}"
+    elif name.islower():
+        family = _OTHER_FAMILIES.get(one, one.removesuffix("s"))
+        meant = next((kind for kind in (f"{other}.{one}", f"{family}.{other}") if kind in kinds), None)
+    else:
+        meant = name.lower()
     if meant not in kinds or name in subject.tools:
         return None
     from vigil_lang.abstraction.tools import tool

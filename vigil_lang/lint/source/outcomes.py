@@ -1,4 +1,4 @@
-"""VGL701: sentences that ask for success (`passing`, `successfully`) where the statement looks at no status."""
+"""VGL701: sentences of success (`passing`) or failure (`if … fails`) where the statement looks at no status."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from vigil_lang.diagnostics import Diagnostic
 from vigil_lang.english.sentences import CODE, SPOKEN
 from vigil_lang.english.stems import meet
-from vigil_lang.english.words import distinctive_words, word_list
+from vigil_lang.english.words import distinctive_words, parts_of, word_list
+from vigil_lang.trace.vocabulary import vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,10 +19,15 @@ if TYPE_CHECKING:
     from vigil_lang.lint.source.reach import Reach
 
 _SUCCESS = re.compile(
-    r"\b(?:successfully|succeeded|green|"
+    r"\b(?:successfully|succeeded|green|successful(?= [a-z])|"
     r"(?:passed|passing)(?! (?:to|as|in|into|by|on|over|through|along|it|the|an?)\b))\b",
     re.IGNORECASE,
 )
+_FAILURE = re.compile(
+    r"^\W*(?:if|when|whenever|once|after) (?P<what>[^,;:.]{1,60}?) (?P<word>fails?|failed|errors? out)\b(?! to\b)",
+    re.IGNORECASE,
+)
+"""A failure that something is to be done about."""
 _NEGATED = re.compile(r"(?:\bnot?|n['’]t|\bnever|\bwithout|\bnon-?|\bfail\w*) (?:\w+ )?$", re.IGNORECASE)
 _NEIGHBOURS = 3
 """How many words around a word of success tell what has it: `the tests have all passed`."""
@@ -36,6 +42,18 @@ def outcomes(citation: Citation, cited: Cited) -> Iterator[Diagnostic]:
         return  # what forbids looks for the failure
     for sentence in citation.sentences:
         spoken = SPOKEN.sub(" ", CODE.sub(" ", sentence))
+        if form.looks == "ahead" and (failed := _FAILURE.match(spoken)) is not None:
+            part, words = cited.reach(citation.statement).part_reaches[0], cited.reach(citation.statement).parts[0]
+            if meet(distinctive_words(failed["what"]), words) and _shows_no_failure(part, words):
+                yield Diagnostic.of(
+                    "VGL701",
+                    f"the sentence says `{failed['word']}`, and the trigger of `{citation.statement.name}` "
+                    "tells no failure from success",
+                    citation.statement.source,
+                    citation.place(failed["word"]),
+                    help="test what shows failure: `status = error`, or the output",
+                )
+                return
         for found in _SUCCESS.finditer(spoken):
             if _NEGATED.search(spoken[: found.start()]):
                 continue
@@ -73,7 +91,12 @@ def _up_to_a_stop(words: list[str]) -> list[str]:
     return near
 
 
+def _shows_no_failure(part: Reach, words: frozenset[str]) -> bool:
+    return not (part.statuses or part.compared or part.matchers or meet(frozenset({"fail", "error"}), words))
+
+
 def _lacks(part: Reach, words: frozenset[str]) -> str | None:
+    words -= {word for kind in part.actions if kind in vocabulary().kinds for word in parts_of(kind)}
     if "ok" in part.statuses or (meet(_SHOWN, words) and not part.statuses) or part.compared or part.matchers:
         return None
     return "tests for `status = error`" if part.statuses else "tells no success from failure"
