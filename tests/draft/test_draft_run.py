@@ -28,7 +28,7 @@ UNSUPPORTED = {words: answer("unsupported", reason="no") for words in GOOD_ANSWE
 
 def offences(text: str) -> list[tuple[str, ...]]:
     """What concise verdicts hold."""
-    return re.findall(r"^(\S+):(e\d+): (\w+)", text, re.MULTILINE)
+    return re.findall(r"^(\S+?)(?::\d+)?:(e\d+): (\w+)", text, re.MULTILINE)
 
 
 def test_runs_are_judged_by_what_was_drafted(messages_api: MessagesAPI, vigil: Vigil) -> None:

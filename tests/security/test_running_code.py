@@ -164,6 +164,9 @@ STARTS = {
     "vigil_lang/gate/authority/keys.py": {"subprocess"},
     # A command of the operator's own settings, told of holds.
     "vigil_lang/gate/notify.py": {"subprocess"},
+    # Only the type of a pool that base/processes.py makes.
+    "vigil_lang/corpus/alone.py": {"ProcessPoolExecutor"},
+    "vigil_lang/corpus/recordings.py": {"ProcessPoolExecutor"},
     # What a corpus names, where --baselines asks for it.
     "vigil_lang/evaluation/baseline.py": {"subprocess"},
     # This program itself: the daemon.

@@ -26,6 +26,10 @@ BOUNDED_BY_WHAT_SHIPS = {
     "vigil_lang/abstraction/scripts/libraries.py:libraries": "the languages of stdlib/libraries; others raise",
     "vigil_lang/service/page/rendering.py:_file": "the files of the page",
     "vigil_lang/report/pages.py:rule_of": "the codes of the registry; others raise",
+    "vigil_lang/project/validate.py:tables": "the kinds of files of settings that there are",
+    "vigil_lang/project/validate.py:_homes": "the kinds of files of settings that there are",
+    "vigil_lang/diagnostics/secrets.py:_compiled": "the expressions of the table of secrets",
+    "lsp/vigil_lsp/findings.py:_description": "the codes of the registry",
     "lsp/vigil_lsp/semantic_highlighting.py:_below": "the types of nodes of a tree",
 }
 """Functions that remember everything they were asked, and why that is not much."""
@@ -35,6 +39,7 @@ HELD = {
     "vigil_lang/base/cache.py:_told": "one reason",
     "vigil_lang/base/inputs.py:_calls": "the files of the calls of the command that are under way",
     "vigil_lang/cli/replay.py:_prepared": "one piece of work, in a process that replays and ends",
+    "vigil_lang/evaluation/judging.py:_prepared": "one piece of work, in a process that judges and ends",
     "vigil_lang/lint/batch.py:_begun": "one plan, in a process that lints and ends",
     "lsp/vigil_lsp/names.py:_known": "as long as the trees it is about",
 }

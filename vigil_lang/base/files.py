@@ -77,7 +77,9 @@ def _refuse_endless(handle: int, mode: int, path: str) -> None:
 def _is_written(handle: int) -> bool:
     import select  # late: pipes are rare
 
-    return bool(select.select([handle], [], [], _PATIENCE)[0])
+    waiting = select.poll()  # which takes any descriptor, however many files are open
+    waiting.register(handle, select.POLLIN)
+    return bool(waiting.poll(_PATIENCE * 1000))
 
 
 def read_source(path: str, limit: int = MAX_BYTES) -> Source:
