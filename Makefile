@@ -18,7 +18,7 @@ demo: $(READY)
 test: lint types
 	@"$(BIN)/python" tests/editors/install.py nvim
 	@"$(BIN)/python" tests/e2e/install_hosts.py claude
-	"$(BIN)/pytest" -n 3 --cov --cov-report=term $(PYTEST_ARGS)
+	"$(BIN)/pytest" -n 2 --cov --cov-report=term $(PYTEST_ARGS)
 
 # The hook against the real agents, offline: docs/e2e.md is written from what is found.
 e2e: $(READY)
