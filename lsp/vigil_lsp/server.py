@@ -94,7 +94,7 @@ class VigilServer(LanguageServer):
         formatting.register(self, workspace)
         highlight.register(self, workspace)
         hover.register(self, workspace, client, opened)
-        inlay_hint.register(self, workspace)
+        inlay_hint.register(self, workspace, client)
         references.register(self, workspace)
         rename.register(self, workspace, client)
         rename_files.register(self, workspace)

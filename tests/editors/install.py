@@ -34,6 +34,7 @@ class Program:
     least: tuple[int, int]
     environment: str = ""
     arguments: str = ""
+    version: str = "--version"
 
 
 PROGRAMS = {
@@ -49,6 +50,7 @@ PROGRAMS = {
             'EMACSPATH="$(ls -d "$root"/usr/libexec/emacs/*/*)"',
             '--dump-file="$(ls "$root"/usr/libexec/emacs/*/*/emacs*.pdmp)"',
         ),
+        Program("tmux", "tmux", (3, 3), version="-V"),
         Program("hx", "hx", (25, 1), 'HELIX_RUNTIME="$root/usr/lib/hx/runtime"'),
         Program("tree-sitter", "tree-sitter-cli", (0, 25)),
     )
@@ -74,7 +76,7 @@ def find(name: str) -> Path:
     """
     program = PROGRAMS[name]
     for path in (EDITORS / "bin" / name, shutil.which(name)):
-        if path is not None and Path(path).exists() and _version(Path(path)) >= program.least:
+        if path is not None and Path(path).exists() and _version(Path(path), program) >= program.least:
             return Path(path)
     reason = EDITORS / f"{name}.reason"
     told = reason.read_text(encoding="utf-8").strip() if reason.exists() else "tests/editors/install.py was not run"
@@ -107,7 +109,7 @@ def install(program: Program) -> None:
     launcher.parent.mkdir(exist_ok=True)
     launcher.write_text(_launcher(program), encoding="utf-8")
     launcher.chmod(0o755)
-    version = _version(launcher)
+    version = _version(launcher, program)
     if version < program.least:
         launcher.unlink()
         raise Unavailable(f"the unpacked {program.name} does not start" if not version else f"{version} is too old")
@@ -169,10 +171,10 @@ def _launcher(program: Program) -> str:
     )
 
 
-def _version(program: Path) -> tuple[int, ...]:
+def _version(path: Path, program: Program) -> tuple[int, ...]:
     """What a program says its version is; nothing where it does not start."""
     try:
-        told = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=30, check=False).stdout
+        told = subprocess.run([path, program.version], capture_output=True, text=True, timeout=30, check=False).stdout
     except (OSError, subprocess.TimeoutExpired):
         return ()
     found = re.search(r"(\d+)\.(\d+)", told)

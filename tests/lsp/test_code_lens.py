@@ -55,7 +55,8 @@ async def lenses(session: Session, page: Page) -> list[tuple[str, str]]:
     """The text above which each lens stands, with what it says once it is resolved."""
     found = await page.ask(types.TEXT_DOCUMENT_CODE_LENS)
     resolved = [one if one.command else await session.ask(types.CODE_LENS_RESOLVE, one) for one in found or ()]
-    return [(page.part(one.range), one.command.title) for one in resolved]
+    assert all(one.range.start.character == 0 for one in resolved)
+    return [(page.part(one.range).split()[-1], one.command.title) for one in resolved]
 
 
 async def until(session: Session, page: Page, expected: list[tuple[str, str]]) -> list[tuple[str, str]]:

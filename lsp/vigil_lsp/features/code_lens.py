@@ -38,7 +38,7 @@ def lenses(reading: Reading, tests: str | None, *, runs: bool) -> Iterator[types
             case tree.Statement(name):
                 if runs:
                     data = {"uri": reading.uri, "statement": name.text}
-                    yield types.CodeLens(reading.text.range(name.span), data=data)
+                    yield types.CodeLens(_place(reading, name.span), data=data)
                 command = types.Command("explain", EXPLAIN, None, [reading.uri, name.text])
                 yield _lens(reading, name.span, command)
 
@@ -51,7 +51,13 @@ def _text(name: tree.String) -> str:
 
 
 def _lens(reading: Reading, span: Span, command: types.Command) -> types.CodeLens:
-    return types.CodeLens(reading.text.range(span), command)
+    return types.CodeLens(_place(reading, span), command)
+
+
+def _place(reading: Reading, span: Span) -> types.Range:
+    """From the beginning of the line to the end of a name: Neovim indents a lens as far as its range."""
+    found = reading.text.range(span)
+    return types.Range(types.Position(found.start.line, 0), found.end)
 
 
 def _first(file: tree.File) -> Span:

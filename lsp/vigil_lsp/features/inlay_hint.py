@@ -21,13 +21,14 @@ if TYPE_CHECKING:
 
     from pygls.lsp.server import LanguageServer
 
+    from vigil_lsp.client import Client
     from vigil_lsp.reading import Reading
     from vigil_lsp.recordings.results import Matches, RunResults
     from vigil_lsp.text import Text
     from vigil_lsp.workspace import Workspace
 
-_PATIENCE = 0.3
-"""Seconds that an answer waits for counts of the current text."""
+_PATIENCE, _ONCE = 0.3, 5.0
+"""Seconds that an answer waits for counts of the current text; the second for an editor that cannot be had to ask again."""
 
 _SHOWN = 5
 """Values of a variable that its tooltip shows."""
@@ -141,12 +142,13 @@ def _name_of(node: object) -> tree.Name | None:
             return None
 
 
-def register(server: LanguageServer, workspace: Workspace) -> None:
+def register(server: LanguageServer, workspace: Workspace, client: Client) -> None:
     """Answer it."""
 
     @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
     async def inlay_hint(params: types.InlayHintParams) -> list[types.InlayHint] | None:
-        await _caught_up(workspace, params.text_document.uri)
+        patience = _PATIENCE if client.supports("workspace.inlay_hint.refresh_support") else _ONCE
+        await _caught_up(workspace, params.text_document.uri, patience)
         reading = workspace.reading(params.text_document.uri)
         if reading is None:
             return None
@@ -156,10 +158,10 @@ def register(server: LanguageServer, workspace: Workspace) -> None:
         return list(hints(reading, known, reading.text.span(params.range)))
 
 
-async def _caught_up(workspace: Workspace, uri: str) -> None:
+async def _caught_up(workspace: Workspace, uri: str, patience: float) -> None:
     """Returns when what the runs say is about the text as it is now, and in any case soon."""
     loop, path = asyncio.get_running_loop(), workspace.path(uri)
-    end = loop.time() + _PATIENCE
+    end = loop.time() + patience
     while path is not None and workspace.recordings.names_runs(path) and (left := end - loop.time()) > 0:
         known = workspace.run_results(uri)
         if known is not None and not known.stale:
