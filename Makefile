@@ -10,7 +10,7 @@ READY := $(VENV)/.ready
 # rewrites the assertions of all tests.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test e2e postgres spark quick lint types bench fmt fuzz differential mutants rule vscode clean
+.PHONY: demo test e2e postgres spark quick lint types bench fmt fuzz differential mutants rule vscode screenshots clean
 
 demo: $(READY)
 	@"$(BIN)/vigil" demo
@@ -107,6 +107,11 @@ vscode: $(VSCODE)/node_modules/.package-lock.json
 $(VSCODE)/node_modules/.package-lock.json: $(VSCODE)/package-lock.json
 	cd "$(VSCODE)" && npm ci
 	@touch "$@"
+
+# The pictures of docs/editors.md, of real editors; what cannot be had here is passed over with the reason.
+screenshots: $(READY)
+	"$(BIN)/python" -m pip install --quiet --disable-pip-version-check --group screenshots
+	"$(BIN)/python" -m tests.editors.screenshots $(PICTURES)
 
 clean:
 	rm -rf "$(VENV)" mutants .mypy_cache .pytest_cache .ruff_cache .hypothesis htmlcov dist build "$(VSCODE)/node_modules" "$(VSCODE)/dist" "$(VSCODE)"/*.vsix

@@ -48,15 +48,6 @@ def fix(work: Path, theme: str) -> str:
         return _picture(shown, theme, "Emacs: the finding, how many events match, and the fixes that are offered")
 
 
-def run(work: Path, theme: str) -> str:
-    """The call at fault in a recorded run."""
-    with _emacs(scene(work, slip=False), theme, "violating.jsonl") as shown:
-        shown.wait("warpAffine")
-        shown.type("\x13warpAffine\r")
-        shown.wait("was consumed before")
-        return _picture(shown, theme, "Emacs: the call that violates a statement, in the run")
-
-
 def _picture(shown: Terminal, theme: str, title: str) -> str:
     front, back = _COLOURS[theme]
     return svg(shown.screen(), shown.cursor(), front=front, back=back, title=title)

@@ -39,21 +39,12 @@ display-inlay-hints = true
 def fix(work: Path, theme: str) -> str:
     """The slip of the pen, with what is found and what is offered."""
     with _helix(scene(work, slip=True), theme, "dashcam.vgl") as shown:
-        shown.wait("policy dashcam")
-        shown.type("/transfrom\r")
+        shown.wait("●")  # before there is a server Helix asks for no hints; afterwards it does with the next key
+        shown.type("6Gx\x1b\\;")
         shown.wait(lambda text: FOUND in text and "0 events" in text)
         shown.type(" a")
         shown.wait("Write `transform`")
         return _picture(shown, theme, "Helix: the finding, how many events match, and the fixes that are offered")
-
-
-def run(work: Path, theme: str) -> str:
-    """The call at fault in a recorded run."""
-    with _helix(scene(work, slip=False), theme, "violating.jsonl") as shown:
-        shown.wait("warpAffine")
-        shown.type("/warpAffine\r")
-        shown.wait("was consumed before")
-        return _picture(shown, theme, "Helix: the call that violates a statement, in the run")
 
 
 def _picture(shown: Terminal, theme: str, title: str) -> str:

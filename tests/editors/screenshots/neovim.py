@@ -51,16 +51,11 @@ def fix(work: Path, theme: str) -> str:
 
 def run(work: Path, theme: str) -> str:
     """The call at fault in a recorded run."""
-    with _neovim(scene(work, slip=False), theme, "-O", "dashcam.vgl", "violating.jsonl") as shown:
+    with _neovim(scene(work, slip=False), theme, "-o", "violating.jsonl", "dashcam.vgl") as shown:
         shown.wait("policy dashcam")
-        shown.type(":call search('statement R3')\r")
-        shown.wait("violated in 1 of 2 runs")
-        shown.type("grx")
-        shown.wait("Code lenses")
-        shown.type("2\r")
-        time.sleep(3)
-        print(shown.text())
-        return _picture(shown, theme, "Neovim: the call that violates a statement, in the run")
+        shown.type("\x17j:call search('statement R3')\rzb\x17k:6\r")
+        shown.wait(lambda text: "violated in 1 of 2 runs" in text and "was consumed before anything validated it\n" in text)
+        return _picture(shown, theme, "Neovim: the call that violates a statement, in the run, and the statement")
 
 
 def _picture(shown: Terminal, theme: str, title: str) -> str:

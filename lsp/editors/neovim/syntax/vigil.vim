@@ -37,6 +37,6 @@ highlight default link vigilPlaceholder Special
 highlight default link vigilString String
 highlight default link vigilRegex String
 highlight default link vigilComment Comment
-highlight default link vigilDocumentation SpecialComment
+highlight default link vigilDocumentation Comment
 
 let b:current_syntax = "vigil"
