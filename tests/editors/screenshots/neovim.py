@@ -53,8 +53,8 @@ def run(work: Path, theme: str) -> str:
     """The call at fault in a recorded run."""
     with _neovim(scene(work, slip=False), theme, "-o", "violating.jsonl", "dashcam.vgl") as shown:
         shown.wait("policy dashcam")
-        shown.type("\x17j:call search('statement R3')\rzb\x17k:6\r")
-        shown.wait(lambda text: "violated in 1 of 2 runs" in text and "was consumed before anything validated it\n" in text)
+        shown.type("\x17jG\x17k6G")
+        shown.wait(lambda text: "violated in 1 of 2 runs" in text and "└──── R3" in text)
         return _picture(shown, theme, "Neovim: the call that violates a statement, in the run, and the statement")
 
 

@@ -130,7 +130,7 @@ def _picture(page: Page) -> bytes:
     page.wait_for_timeout(1500)
     taken = Image.open(io.BytesIO(page.screenshot(animations="disabled", caret="initial"))).convert("RGB")
     written = io.BytesIO()
-    taken.quantize(colors=128, dither=Image.Dither.NONE).save(written, "PNG", optimize=True)
+    taken.quantize(colors=256, dither=Image.Dither.NONE).save(written, "PNG", optimize=True)
     return written.getvalue()
 
 
@@ -143,7 +143,9 @@ def _code(project: Scene, theme: str, file: str) -> Iterator[Page]:
     data = project.work / "data"
     settings = data / "data" / "User" / "settings.json"
     settings.parent.mkdir(parents=True)
-    settings.write_text(json.dumps({**_SETTINGS, "workbench.colorTheme": _THEMES[theme]}), encoding="utf-8")
+    program = str(project.home / "bin" / "vigil")
+    chosen = {**_SETTINGS, "workbench.colorTheme": _THEMES[theme], "vigil.server.command": program}
+    settings.write_text(json.dumps(chosen), encoding="utf-8")
     package = project.work / "vigil.vsix"
     _package(package)
     node = str(shutil.which("node"))
@@ -174,6 +176,7 @@ def _code(project: Scene, theme: str, file: str) -> Iterator[Page]:
                 page.set_default_timeout(SECONDS * 1000)
                 page.goto(f"{address}?folder={quote(str(project.project))}&payload={quote(json.dumps(opened))}")
                 page.locator(".monaco-editor .view-line").first.wait_for()
+                page.keyboard.press("Control+b")  # the list of files goes
                 yield page
                 browser.close()
         finally:
