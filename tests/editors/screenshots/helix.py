@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from tests.editors.screenshots.scene import Scene
     from tests.editors.screenshots.terminal import Terminal
 
-_THEMES = {"dark": "dark_plus", "light": "github_light"}
-_COLOURS = {"dark": ("#d4d4d4", "#1e1e1e"), "light": ("#24292f", "#ffffff")}
+_THEMES = {"dark": "dark_plus", "light": "modus_operandi"}
+_COLOURS = {"dark": ("#d4d4d4", "#1e1e1e"), "light": ("#000000", "#ffffff")}
 _SETTINGS = """\
 theme = "{theme}"
 

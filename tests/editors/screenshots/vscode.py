@@ -32,7 +32,7 @@ _FOLDER = EDITORS / "code-server"
 _CODE = _FOLDER / "node_modules" / "code-server" / "lib" / "vscode"
 _BUILT = ("@vscode/spdlog", "native-watchdog", "node-pty")
 """What VS Code does not start without, and what has to be compiled."""
-_WIDTH, _HEIGHT = 1040, 640
+_WIDTH, _HEIGHT = 1040, 700
 _THEMES = {"dark": "Default Dark Modern", "light": "Default Light Modern"}
 _SETTINGS = {
     "breadcrumbs.enabled": False,
@@ -165,7 +165,7 @@ def _code(project: Scene, theme: str, file: str) -> Iterator[Page]:
         try:
             address = f"http://127.0.0.1:{port}/"
             _wait(address)
-            opened = [["openFile", f"vscode-remote://remote{project.project / file}"]]
+            opened = [["openFile", f"vscode-remote://127.0.0.1:{port}{project.project / file}"]]
             with sync_playwright() as playwright:
                 browser = playwright.chromium.launch(
                     executable_path=shutil.which("chromium"), args=["--no-sandbox", "--font-render-hinting=none"]
