@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from tests.editors.install import ROOT, find
-from tests.editors.screenshots.scene import FOUND, scene
+from tests.editors.screenshots.scene import scene
 from tests.editors.screenshots.terminal import svg, terminal
 
 if TYPE_CHECKING:
@@ -25,7 +25,8 @@ _SETTINGS = """\
 (setq inhibit-startup-screen t
       make-backup-files nil
       auto-save-default nil
-      visible-cursor nil)
+      visible-cursor nil
+      eglot-report-progress nil)
 (menu-bar-mode -1)
 (fido-vertical-mode)
 (global-display-line-numbers-mode)

@@ -186,7 +186,7 @@ def _colour(parts: list[int]) -> str:
     if number >= 232:
         return "#" + f"{8 + 10 * (number - 232):02x}" * 3
     number -= 16
-    return "#{:02x}{:02x}{:02x}".format(_CUBE[number // 36], _CUBE[number // 6 % 6], _CUBE[number % 6])
+    return f"#{_CUBE[number // 36]:02x}{_CUBE[number // 6 % 6]:02x}{_CUBE[number % 6]:02x}"
 
 
 def _plain(style: Style, code: int) -> Style:

@@ -81,7 +81,16 @@ def install() -> None:
     _run(npm, "install", f"code-server@{_RELEASE}", *quiet, folder=_FOLDER)
     _run(npm, "install", "--omit=dev", *quiet, folder=_CODE)
     for name in _BUILT:
-        _run(npm, "exec", "--yes", "node-gyp", "--", "rebuild", f"--nodedir={above}", folder=_CODE / "node_modules" / name)
+        _run(
+            npm,
+            "exec",
+            "--yes",
+            "node-gyp",
+            "--",
+            "rebuild",
+            f"--nodedir={above}",
+            folder=_CODE / "node_modules" / name,
+        )
     (_CODE / "node_modules.asar").symlink_to("node_modules")
     (_FOLDER / "ready").touch()
 
@@ -102,8 +111,13 @@ def fix(work: Path, theme: str) -> bytes:
 def witness(work: Path, theme: str) -> bytes:
     """The calls that break a statement, beside it."""
     with _code(scene(work, slip=False), theme, "dashcam.vgl") as page:
+        page.set_viewport_size({"width": _WIDTH, "height": 960})  # so that the calls are seen
         page.get_by_text("violated in 1 of 2 runs").first.click()
-        page.wait_for_timeout(6000)
+        end = time.monotonic() + SECONDS
+        while not any(frame.get_by_text("was consumed before anything").count() for frame in page.frames):
+            if time.monotonic() > end:
+                raise NotShown("the page with the calls is not shown")
+            page.wait_for_timeout(200)
         return _picture(page)
 
 
@@ -137,19 +151,25 @@ def _picture(page: Page) -> bytes:
 @contextmanager
 def _code(project: Scene, theme: str, file: str) -> Iterator[Page]:
     """A page of VS Code with a file open."""
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import TimeoutError, sync_playwright  # noqa: A004
 
     install()
     data = project.work / "data"
     settings = data / "data" / "User" / "settings.json"
     settings.parent.mkdir(parents=True)
-    program = str(project.home / "bin" / "vigil")
-    chosen = {**_SETTINGS, "workbench.colorTheme": _THEMES[theme], "vigil.server.command": program}
+    vigil = str(project.home / "bin" / "vigil")
+    chosen = {**_SETTINGS, "workbench.colorTheme": _THEMES[theme], "vigil.server.command": vigil}
     settings.write_text(json.dumps(chosen), encoding="utf-8")
     package = project.work / "vigil.vsix"
     _package(package)
     node = str(shutil.which("node"))
-    server = [node, str(_CODE / "out" / "server-main.js"), "--accept-server-license-terms", "--server-data-dir", str(data)]
+    server = [
+        node,
+        str(_CODE / "out" / "server-main.js"),
+        "--accept-server-license-terms",
+        "--server-data-dir",
+        str(data),
+    ]
     _run(*server, "--install-extension", str(package))
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -175,10 +195,14 @@ def _code(project: Scene, theme: str, file: str) -> Iterator[Page]:
                 )
                 page.set_default_timeout(SECONDS * 1000)
                 page.goto(f"{address}?folder={quote(str(project.project))}&payload={quote(json.dumps(opened))}")
-                page.locator(".monaco-editor .view-line").first.wait_for()
-                page.keyboard.press("Control+b")  # the list of files goes
-                yield page
-                browser.close()
+                try:
+                    page.locator(".monaco-editor .view-line").first.wait_for()
+                    page.keyboard.press("Control+b")  # the list of files goes
+                    yield page
+                except TimeoutError as error:
+                    raise NotShown(f"VS Code does not show it: {error}") from error
+                finally:
+                    browser.close()
         finally:
             served.terminate()
             served.wait(20)
