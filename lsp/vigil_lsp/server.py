@@ -67,7 +67,7 @@ class VigilServer(LanguageServer):
     def __init__(self) -> None:
         super().__init__("vigil", __version__, protocol_cls=VigilProtocol, converter_factory=converter, max_workers=2)
         self._vigil_workspace = workspace = Workspace()
-        client = Client(self)
+        self._client = client = Client(self)
         self._diagnosis = diagnosis = Diagnosis(workspace, client)
         opened = OpenRecordings(workspace, client)
         project_diagnostics = ProjectDiagnostics(workspace, client)
@@ -94,7 +94,7 @@ class VigilServer(LanguageServer):
         formatting.register(self, workspace)
         highlight.register(self, workspace)
         hover.register(self, workspace, client, opened)
-        inlay_hint.register(self, workspace)
+        inlay_hint.register(self, workspace, client)
         references.register(self, workspace)
         rename.register(self, workspace, client)
         rename_files.register(self, workspace)
@@ -106,6 +106,7 @@ class VigilServer(LanguageServer):
     def _begin(self, params: types.InitializeParams) -> None:
         """Take up what the client says of itself, and start the thread that lints."""
         workspace = self._vigil_workspace
+        self._client.take_options(params.initialization_options)
         workspace.files.encoding = self.workspace.position_encoding or UTF16
         folders = [folder.uri for folder in params.workspace_folders or ()]
         if not folders and (root := params.root_uri or params.root_path) is not None:

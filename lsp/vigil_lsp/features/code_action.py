@@ -58,8 +58,8 @@ def register(
     async def actions(params: types.CodeActionParams) -> list[types.CodeAction] | None:
         uri, context = params.text_document.uri, params.context
         literals = client.supports("text_document.code_action.code_action_literal_support")
-        if not literals or workspace.reading(uri) is None:
-            return None  # older clients know commands only, and these are edits
+        if not literals or workspace.reading(uri) is None or not workspace.is_written(uri):
+            return None  # these are edits: older clients know commands only, and what is only looked at stays
         wanted = [str(getattr(kind, "value", kind)) for kind in context.only or ()]
         moves = context.trigger_kind == types.CodeActionTriggerKind.Automatic
         if not moves and _asked("quickfix", wanted):

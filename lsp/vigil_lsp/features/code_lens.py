@@ -11,6 +11,7 @@ from vigil_lang.diagnostics.visible import visible
 from vigil_lang.semantics.modules import is_test_file
 from vigil_lang.semantics.text_patterns import BadEscape, unescape
 from vigil_lang.syntax import tree
+from vigil_lsp.verdicts import in_words, waiting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,8 +28,11 @@ SHOW, EXPLAIN, TEST = "vigil.showStatement", "vigil.explainStatement", "vigil.ru
 def lenses(reading: Reading, tests: str | None, *, runs: bool) -> Iterator[types.CodeLens]:
     """The lenses of a policy or a file of tests. A lens with results is resolved when it is shown (`command_of`).
 
-    `tests` is the URI of the file with its tests, None where there is none; `runs`: it is held against some.
+    `tests` is the URI of the file with its tests, None where there is none; `runs`: it is held against some. What is
+    no file has none: the process that answers reads files.
     """
+    if reading.source.path.startswith("<"):
+        return
     if tests is not None:
         yield _lens(reading, _first(reading.file), types.Command("run tests", TEST, None, [tests]))
     for item in reading.file.items:
@@ -69,21 +73,13 @@ def command_of(uri: str, name: str, known: RunResults | None) -> types.Command:
     result = known.statement(name) if known is not None else None
     if result is not None and result.runs:
         return types.Command(summary(result, known.unreadable if known is not None else 0), SHOW, None, [uri, name])
-    if known is None or (known.stale and known.runs):
-        return types.Command("reading the runs …", "")
-    none = f"none of {known.unreadable} runs can be read" if known.unreadable else "no runs found"
-    return types.Command(none if not known.runs else "not judged", "")
+    return types.Command(waiting(known), "")
 
 
 def summary(result: StatementResult, unreadable: int = 0) -> str:
     """`violated in 2 of 14 runs · exercised in 9`; `holds in 1 of 2 runs, 1 unreadable · exercised in 1`."""
-    total = result.runs + unreadable
-    runs = f"{total} run{'s' * (total != 1)}"
-    verdict = f"violated in {len(result.violated)} of {runs}" if result.violated else f"holds in {runs}"
-    if unreadable:
-        held = f"violated in {len(result.violated)}" if result.violated else f"holds in {result.runs}"
-        verdict = f"{held} of {runs}, {unreadable} unreadable"
-    return f"{verdict} · {f'exercised in {result.exercised}' if result.exercised else 'never exercised'}"
+    exercised = f"exercised in {result.exercised}" if result.exercised else "never exercised"
+    return f"{in_words(result, unreadable)} · {exercised}"
 
 
 def register(server: LanguageServer, workspace: Workspace) -> None:

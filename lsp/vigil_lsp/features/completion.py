@@ -119,7 +119,7 @@ def _completed(
         lambda: index.importable(reading),
         lambda: index.recordings(reading),
         lambda: index.documents(reading),
-        project.plan.documents,
+        None if reading.source.path.startswith("<") else project.plan.documents,
         lambda: index.citations(reading),
         is_unicode(project.settings.fmt.spelling, reading.tokens),
     )

@@ -24,7 +24,7 @@ def register(
     def changed(uri: str) -> None:
         document = workspace.document(uri)
         if document is not None:
-            if document.is_policy:
+            if document.is_judged:
                 diagnosis.changed(document.path)
             updates.document_changed(document)
             opened.document_changed(document)

@@ -81,6 +81,7 @@ class RecordingsProcess:
             older = self._tracked_policies.get(tracked.path)
             if older is not None and older.sources != tracked.sources:
                 self._summaries.pop(tracked.path, None)
+        self._outdated(changed)
         for path in gone:
             for kept in (self._judged, self._summaries, self._known):
                 kept.pop(path, None)
@@ -91,6 +92,13 @@ class RecordingsProcess:
             self._start()
         elif changed:
             self._send(Policies(changed))
+
+    def _outdated(self, changed: Iterable[TrackedPolicy]) -> None:
+        """What was said of policies that changed, or use one that did, is no longer certain; they are judged anew."""
+        now = {tracked.path for tracked in changed}
+        for path, judged in self._judged.items():
+            if judged.complete and not now.isdisjoint((path, *judged.needs)):
+                self._judged[path] = replace(judged, complete=False)
 
     def refresh(self) -> None:
         """Have the process check which files changed on disk."""
@@ -129,8 +137,7 @@ class RecordingsProcess:
         last = self._known.get(path)
         if last is not None and last[0] is summary and last[1] is judged and last[2] is source:
             return last[3]
-        stale = judged is None or not judged.complete or judged.text != source.text or judged.summary != summary.number
-        found = located(summary, judged, source, items, stale=stale)
+        found = located(summary, judged, source, items, stale=not self.is_judged(path, source.text))
         self._known[path] = (summary, judged, source, found)
         return found
 
@@ -162,6 +169,20 @@ class RecordingsProcess:
     def names_runs(self, path: str) -> bool:
         """Whether a policy is held against runs."""
         return path in self._tracked_policies and bool(self._tracked_policies[path].sources.runs)
+
+    def is_judged(self, path: str, text: str) -> bool:
+        """Whether all that the runs say of a text of a policy is known."""
+        summary, judged = self._summaries.get(path), self._judged.get(path)
+        return (
+            summary is not None
+            and judged is not None
+            and judged.complete
+            and (judged.text, judged.summary) == (text, summary.number)
+        )
+
+    def users(self, path: str) -> list[str]:
+        """The policies that were judged and use another one."""
+        return [user for user, judged in self._judged.items() if path in judged.needs]
 
     # --- questions ---
 
