@@ -57,6 +57,12 @@ def text_of(term: tree.Term) -> str | None:
     return None
 
 
+def test_name(name: tree.String) -> str:
+    """The name of a test; as it is written where that has an unknown escape: such a test is not run."""
+    text = text_of(name)
+    return name.raw if text is None else text
+
+
 def passage(library: Library, policy: str, quotation: Quotation) -> tuple[Source, Span] | None:
     """Where a policy's quotation stands in its document, or the sentence most like it; else the document's start.
 

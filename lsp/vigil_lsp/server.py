@@ -39,6 +39,7 @@ from vigil_lsp.features import (
     semantic_tokens,
     signature_help,
     synchronization,
+    testing,
     workspace_changes,
     workspace_symbol,
 )
@@ -101,6 +102,7 @@ class VigilServer(LanguageServer):
         selection_range.register(self, workspace)
         semantic_tokens.register(self, workspace, client)
         signature_help.register(self, workspace, client)
+        testing.register(self, workspace)
         workspace_symbol.register(self, workspace)
 
     def _begin(self, params: types.InitializeParams) -> None:

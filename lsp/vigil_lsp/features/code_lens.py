@@ -9,8 +9,8 @@ from lsprotocol import types
 from vigil_lang.diagnostics import Span
 from vigil_lang.diagnostics.visible import visible
 from vigil_lang.semantics.modules import is_test_file
-from vigil_lang.semantics.text_patterns import BadEscape, unescape
 from vigil_lang.syntax import tree
+from vigil_lsp.quotations import test_name
 from vigil_lsp.verdicts import in_words, waiting
 
 if TYPE_CHECKING:
@@ -38,20 +38,13 @@ def lenses(reading: Reading, tests: str | None, *, runs: bool) -> Iterator[types
     for item in reading.file.items:
         match item:
             case tree.TestCase(name) if tests is not None:
-                yield _lens(reading, name.span, types.Command("run", TEST, None, [tests, _text(name)]))
+                yield _lens(reading, name.span, types.Command("run", TEST, None, [tests, test_name(name)]))
             case tree.Statement(name):
                 if runs:
                     data = {"uri": reading.uri, "statement": name.text}
                     yield types.CodeLens(reading.text.range(name.span), data=data)
                 command = types.Command("explain", EXPLAIN, None, [reading.uri, name.text])
                 yield _lens(reading, name.span, command)
-
-
-def _text(name: tree.String) -> str:
-    try:
-        return unescape(name.raw)
-    except BadEscape:  # such a test is not run, and it is said why
-        return name.raw
 
 
 def _lens(reading: Reading, span: Span, command: types.Command) -> types.CodeLens:

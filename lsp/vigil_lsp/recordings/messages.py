@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _LENGTH = struct.Struct(">Q")
 HEAD = _LENGTH.size
 
-QuestionKind: TypeAlias = Literal["witness", "timeline", "views", "explanation", "tests"]
+QuestionKind: TypeAlias = Literal["witness", "timeline", "views", "explanation", "tests", "suite", "test run"]
 
 
 # --- from the server ---------------------------------------------------------------------------------------
@@ -54,6 +54,13 @@ class Question:
     what: QuestionKind
     about: tuple[Any, ...]
     texts: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Withdraw:
+    """Nobody waits for the answer to a question any more."""
+
+    number: int
 
 
 # --- from the process, beside `Judged` ---------------------------------------------------------------------------

@@ -19,11 +19,12 @@ from vigil_lsp.recordings.messages import (
     QuestionFailed,
     Rescan,
     RunsLoaded,
+    Withdraw,
     frame,
     length_of,
     message_of,
 )
-from vigil_lsp.recordings.results import Judged, RunView, Tested, Timeline, located
+from vigil_lsp.recordings.results import Judged, RunView, Tested, TestSuite, Timeline, located
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from vigil_lsp.recordings.messages import QuestionKind
     from vigil_lsp.recordings.results import RunResults, RunsSummary
     from vigil_lsp.recordings.run_sources import TrackedPolicy
+    from vigil_lsp.recordings.test_runs import Wanted
 
 _LOG = logging.getLogger(__name__)
 
@@ -216,6 +218,16 @@ class RecordingsProcess:
         assert isinstance(found, Tested)
         return found
 
+    async def suite(self, path: str, tools: str) -> TestSuite:
+        """The tests of a file, where its project describes such `tools`. Raises as `witness`."""
+        found = await self._ask("suite", path, tools)
+        assert isinstance(found, TestSuite)
+        return found
+
+    async def test_run(self, wanted: tuple[Wanted, ...], *, measured: bool) -> Any:
+        """What came of tests, as `run_of` has it; `measured`, with their coverage. Raises as `witness`."""
+        return await self._ask("test run", wanted, measured)
+
     async def _ask(self, what: QuestionKind, *about: object) -> Any:
         if self._task is None and not self._ended:
             self._start()
@@ -224,8 +236,13 @@ class RecordingsProcess:
         self._number += 1
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._questions[self._number] = future
-        self._send(Question(self._number, what, about))
-        return await future
+        number = self._number
+        self._send(Question(number, what, about))
+        try:
+            return await future
+        finally:
+            if self._questions.pop(number, None) is not None:  # nobody waits for it any more
+                self._send(Withdraw(number))
 
     # --- the process ---
 

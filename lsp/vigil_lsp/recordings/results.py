@@ -156,6 +156,15 @@ class Tested:
     unmet: tuple[tuple[Span, str], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class TestSuite:
+    """The tests of a file on disk, valid or not, each with the place of its name; and what is wrong with them."""
+
+    source: Source
+    tests: tuple[tuple[str, Span], ...]
+    findings: tuple[Diagnostic, ...]
+
+
 @dataclass(frozen=True)
 class RunResults:
     """What the runs say of one policy file, moved to where its current text has it.

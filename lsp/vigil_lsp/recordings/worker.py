@@ -29,10 +29,11 @@ from vigil_lsp.recordings.messages import (
     QuestionFailed,
     Rescan,
     RunsLoaded,
+    Withdraw,
     frame,
     read_frame,
 )
-from vigil_lsp.recordings.queries import NoAnswer, answer_steps
+from vigil_lsp.recordings.queries import OF_TESTS, NoAnswer, answer_steps
 from vigil_lsp.recordings.time_limit import TooLong, limited
 from vigil_lsp.recordings.worker_state import State
 
@@ -112,11 +113,13 @@ class Worker:
                     self._counted.pop(path, None)
                 self._state.tidy()
                 self._judge_users({*paths})
+            case Withdraw(number):
+                self._jobs.pop(("ask", number), None)
             case Rescan():
                 self.look()
             case Question(number, what):
                 # What asks about runs is answered when they are there, and not as if there were none.
-                unread = what != "tests" and any(runs.summary is None for runs in self._state.runs.values())
+                unread = what not in OF_TESTS and any(runs.summary is None for runs in self._state.runs.values())
                 failed = partial(self._failed, number)
                 self._add(("ask", number), _QUESTION_ABOUT_RUNS if unread else _QUESTION, self._answer(message), failed)
 
