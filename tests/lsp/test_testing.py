@@ -45,7 +45,7 @@ def printed(*arguments: str) -> Any:
 
 def plain(report: Any) -> Any:
     """A report without what the editor needs beside it, and without times."""
-    own = ("location", "seconds", "wanted", "found", "missing")
+    own = ("location", "of", "seconds", "wanted", "found", "missing")
     if isinstance(report, dict):
         # `wanted` is the command line's, too, where it is a list or a number.
         kept = {name: value for name, value in report.items() if name not in own or isinstance(value, list | int)}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from vigil_lang.base.files import read_source
 from vigil_lang.diagnostics import InputError, Source
+from vigil_lang.diagnostics.diagnostic import NOWHERE
 from vigil_lang.syntax import parse, tree
 from vigil_lang.testing.coverage import measure
 from vigil_lang.testing.coverage_report import coverage_json, missing_words
@@ -49,7 +50,8 @@ def run_of(wanted: Sequence[Wanted], *, measured: bool) -> Iterator[dict[str, An
     """Run tests: yields None after each, and at last what `vigil test --format json` prints of them.
 
     Beside line and column everything has its `location`, a source and a span; a failure has `wanted` and `found` in
-    words; a part of the coverage, where it lacks something, says in words what is `missing`.
+    words; an error says `of` which files' tests could not be run for it; a part of the coverage says in words what is
+    `missing`.
     """
     session = Session()
     for tools, some in groupby(wanted, lambda one: one[2]):
@@ -68,6 +70,8 @@ def run_of(wanted: Sequence[Wanted], *, measured: bool) -> Iterator[dict[str, An
             told |= {"wanted": failure.expected.words, "found": failure.found}
     for told, finding in zip(report["errors"], session.findings, strict=True):
         told["location"] = finding.source, finding.span
+        of = (file.path for file in session.files if finding in file.findings)
+        told["of"] = [(Source(path, ""), NOWHERE) for path in of]
     if measured:
         yield None
         report["coverage"] = _coverage(session)

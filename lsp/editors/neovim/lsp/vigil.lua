@@ -4,10 +4,15 @@
 
 local markers = { "vigil.toml", "pyproject.toml", ".git" }
 
+local verdicts = require("vigil.verdicts")
+
 ---@type vim.lsp.Config
 return {
   cmd = { "vigil", "lsp" },
   filetypes = { "vigil", "jsonl" },
+  -- What runs make of each statement, in the sign column and at the end of its line.
+  init_options = { verdicts = true },
+  handlers = { ["vigil/verdicts"] = verdicts.take },
   on_init = function(client)
     -- Asked to look again (the runs were read), Neovim 0.12 asks a server that has findings of whole workspaces only for
     -- those, and leaves open files as they were.
