@@ -69,7 +69,9 @@ export class Connection implements vscode.Disposable {
       return undefined;
     }
     const params = { command, arguments: argument === undefined ? [] : [argument] };
-    return this.client.sendRequest<Answer>("workspace/executeCommand", params, token);
+    // A third argument that is undefined would be sent as a second parameter.
+    const lasting = token ?? new vscode.CancellationTokenSource().token;
+    return this.client.sendRequest<Answer>("workspace/executeCommand", params, lasting);
   }
 
   private serving(yes: boolean): void {

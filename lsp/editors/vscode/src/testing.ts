@@ -51,6 +51,7 @@ interface FileReport {
 export class TestExplorer implements vscode.Disposable {
   private readonly tests = vscode.tests.createTestController("vigil", "Vigil");
   private readonly listening: vscode.Disposable;
+  private served = false;
 
   constructor(private readonly server: Connection) {
     const { tests } = this;
@@ -70,7 +71,10 @@ export class TestExplorer implements vscode.Disposable {
       files.onDidCreate(() => this.refresh()),
       files.onDidDelete(() => this.refresh()),
       files.onDidChange((uri) => this.discoverIn(uri)),
-      server.onServing((yes) => (yes ? this.refresh() : tests.items.replace([]))),
+      server.onServing((yes) => {
+        this.served = yes;
+        void this.refresh();
+      }),
       vscode.workspace.onDidOpenTextDocument((document) => this.opened(document)),
       vscode.workspace.onDidSaveTextDocument(({ uri }) => {
         // What a policy declares is what its tests are about.
@@ -86,7 +90,12 @@ export class TestExplorer implements vscode.Disposable {
 
   /** List the files of tests; what is known of those that are still there stays. */
   private async refresh(): Promise<void> {
-    const uris = (await this.server.ask<string[]>("vigil.testFiles")) ?? [];
+    let uris: string[] = [];
+    try {
+      uris = (await this.server.ask<string[]>("vigil.testFiles")) ?? [];
+    } catch (reason) {
+      this.server.output.error(String(reason));
+    }
     const items = uris.map((text) => {
       const uri = vscode.Uri.parse(text);
       return this.tests.items.get(uri.toString()) ?? this.file(uri);
@@ -102,7 +111,7 @@ export class TestExplorer implements vscode.Disposable {
   }
 
   private opened(document: vscode.TextDocument): void {
-    if (document.uri.scheme !== "file" || !document.uri.path.endsWith("_test.vgl")) {
+    if (!this.served || document.uri.scheme !== "file" || !document.uri.path.endsWith("_test.vgl")) {
       return;
     }
     const known = this.tests.items.get(document.uri.toString());
