@@ -10,13 +10,13 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 
 from vigil_lang.diagnostics import InputError, Source
 from vigil_lang.diagnostics.visible import visible
 from vigil_lang.project.paths import test_paths
 from vigil_lang.semantics.modules import is_test_file
-from vigil_lsp.features.documents import REQUEST_FAILED
 from vigil_lsp.recordings.process import Unanswered
 from vigil_lsp.recordings.run_sources import described_tools
 from vigil_lsp.virtual_documents import check_readable
@@ -87,7 +87,7 @@ def register(server: LanguageServer, workspace: Workspace) -> None:
         try:
             check_readable(path, workspace)
         except Unanswered as error:
-            raise JsonRpcException(str(error), REQUEST_FAILED) from error
+            raise JsonRpcException(str(error), types.LSPErrorCodes.RequestFailed) from error
         return path, described_tools(workspace.project_of(path).settings)
 
     def _location(source: Source, span: Span) -> dict[str, Any]:
@@ -150,4 +150,4 @@ async def _answered(asked: Awaitable[Answer]) -> Answer:
     try:
         return await asked
     except Unanswered as error:
-        raise JsonRpcException(str(error), REQUEST_FAILED) from error
+        raise JsonRpcException(str(error), types.LSPErrorCodes.RequestFailed) from error
