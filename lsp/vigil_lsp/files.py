@@ -13,6 +13,7 @@ from pygls.uris import from_fs_path, to_fs_path
 
 from vigil_lang.base.files import MAX_BYTES, is_file, read_source, real_path
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
+from vigil_lang.project.configuration import OWN
 from vigil_lang.syntax.memory import Memory
 from vigil_lang.syntax.parse import Lexed, parse_with_tokens
 from vigil_lsp.text import UTF16, Text
@@ -55,6 +56,11 @@ class Document:
     def is_policy(self) -> bool:
         """Whether it holds a policy, or tests of policies."""
         return self.language == "vigil" or self.path.endswith(".vgl")
+
+    @property
+    def is_configuration(self) -> bool:
+        """Whether it is a project's `vigil.toml`."""
+        return self.on_disk and Path(self.path).name == OWN
 
     @property
     def is_judged(self) -> bool:

@@ -52,6 +52,8 @@ class RunUpdates:
 
     def document_changed(self, document: Document) -> None:
         """A document was opened, changed or closed."""
+        if document.is_configuration:
+            self._update()  # which tools there are is asked of the runs
         if document.is_policy:
             self._update()
             self._verdicts.document_changed(document.path)
@@ -84,7 +86,8 @@ class RunUpdates:
             policy = current.get(path.removesuffix(TESTS) + ".vgl") if is_test_file(path) else None
             if policy is not None:  # a comment in it may name runs of its own
                 current[path] = replace(tests, sources=policy.sources)
-        workspace.recordings.update((self._unopened | current).values())
+        asked = any(document.is_configuration for document in workspace.files.documents)
+        workspace.recordings.update((self._unopened | current).values(), asked=asked)
 
     def _tracked(self, path: str, text: str | None) -> TrackedPolicy:
         project = self._workspace.project_of(path)

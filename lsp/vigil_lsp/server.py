@@ -71,7 +71,7 @@ class VigilServer(LanguageServer):
         self._client = client = Client(self)
         self._diagnosis = diagnosis = Diagnosis(workspace, client)
         opened = OpenRecordings(workspace, client)
-        project_diagnostics = ProjectDiagnostics(workspace, client)
+        self._project_diagnostics = project_diagnostics = ProjectDiagnostics(workspace, client)
         self._updates = updates = RunUpdates(workspace, client, diagnosis, opened, project_diagnostics)
         index = ProjectIndex(workspace)
         self._client_check: asyncio.Task[None] | None = None
@@ -80,7 +80,7 @@ class VigilServer(LanguageServer):
         def initialize(params: types.InitializeParams) -> None:
             self._begin(params)
 
-        synchronization.register(self, workspace, diagnosis, updates, opened)
+        synchronization.register(self, workspace, diagnosis, updates, opened, project_diagnostics)
         workspace_changes.register(self, workspace, client, diagnosis, updates, project_diagnostics)
         call_hierarchy.register(self, workspace)
         code_action.register(self, workspace, client, diagnosis, index)
@@ -126,6 +126,7 @@ class VigilServer(LanguageServer):
         """End what runs beside the event loop."""
         if self._client_check is not None and self._client_check is not asyncio.current_task():
             self._client_check.cancel()
+        self._project_diagnostics.end()
         await self._updates.end()
         await self._diagnosis.end()
         self.thread_pool.shutdown(wait=False)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from vigil_lang.diagnostics import Diagnostic, Source, Span
+    from vigil_lang.trace import Signature
     from vigil_lsp.recordings.messages import QuestionKind
     from vigil_lsp.recordings.results import RunResults, RunsSummary
     from vigil_lsp.recordings.run_sources import TrackedPolicy
@@ -74,8 +75,11 @@ class RecordingsProcess:
 
     # --- what the editor says ---
 
-    def update(self, policies: Iterable[TrackedPolicy]) -> None:
-        """Set the tracked policies; only new and changed ones are sent to the process."""
+    def update(self, policies: Iterable[TrackedPolicy], *, asked: bool = False) -> None:
+        """Set the tracked policies; only new and changed ones are sent to the process.
+
+        It is started for the runs of a policy that is shown; where they are `asked` for, of any.
+        """
         now = {tracked.path: tracked for tracked in policies}
         changed = tuple(tracked for path, tracked in now.items() if self._tracked_policies.get(path) != tracked)
         gone = tuple(path for path in self._tracked_policies if path not in now)
@@ -90,7 +94,7 @@ class RecordingsProcess:
         self._tracked_policies = now
         if gone:
             self._send(Forget(gone))
-        if self._task is None and any(tracked.sources.given and tracked.shown for tracked in now.values()):
+        if self._task is None and any(tracked.sources.given and (tracked.shown or asked) for tracked in now.values()):
             self._start()
         elif changed:
             self._send(Policies(changed))
@@ -160,6 +164,14 @@ class RecordingsProcess:
             if tracked is not None and tracked.folder == folder and not tracked.comments:
                 return dict(reversed(summary.missing))
         return {}
+
+    def signature_of(self, folder: str) -> Signature | None:
+        """What the runs that count in a folder show of actions; None where nothing is known of them yet."""
+        for path, summary in self._summaries.items():
+            tracked = self._tracked_policies.get(path)
+            if tracked is not None and tracked.folder == folder and not tracked.comments:
+                return summary.signature
+        return None
 
     async def news(self, seconds: float) -> None:
         """Returns when the process says something, or when the time is up."""
