@@ -199,6 +199,12 @@ async def test_a_configuration_in_the_editor(session: Session) -> None:
         return [page.part(one.range) for one in said[page.uri][-1].diagnostics] if said.get(page.uri) else []
 
     assert await session.until(lambda: wrong() == ['"file.raed"'])
+    at = page.find("file.raed")
+    asked = types.CodeActionParams(page.id, at, types.CodeActionContext(said[page.uri][-1].diagnostics))
+    (fix,) = await session.ask(types.TEXT_DOCUMENT_CODE_ACTION, asked)
+    assert (fix.title, len(fix.diagnostics)) == ("write `file.read`", 1)
+    (changed,) = session.after(fix.edit).values()
+    assert changed == page.text.replace("file.raed", "file.read")
     page.replace("file.raed", "file.read")
     assert await session.until(lambda: wrong() == [])
     hover = await session.ask(types.TEXT_DOCUMENT_HOVER, types.HoverParams(page.id, page.find("file.read").start))

@@ -217,3 +217,15 @@ async def test_editors_without_lenses_have_them_as_hints(alone: Alone) -> None:
             break
         await asyncio.sleep(0.05)
     assert found == wanted
+    session.write("p_test.vgl", 'use .p\ntest "it" { run { Send() } expect S violated }\n')
+    session.changed("p_test.vgl", how=types.FileChangeType.Created)
+
+    async def offered(page: Page, text: str) -> list[str]:
+        params = types.CodeActionParams(page.id, page.find(text), types.CodeActionContext([]))
+        found = await session.ask(types.TEXT_DOCUMENT_CODE_ACTION, params) or ()
+        return [action.title for action in found if action.command is not None]
+
+    shown = "S: violated in 1 of 1 run · exercised in 1"
+    assert await offered(page, "statement S") == ["run tests", shown, "S: explain"], "what a lens does is an action"
+    tests = await session.open((session.folder / "p_test.vgl").read_text(), "p_test.vgl")
+    assert await offered(tests, "test") == ['"it": run']
