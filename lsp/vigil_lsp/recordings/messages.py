@@ -29,16 +29,18 @@ QuestionKind: TypeAlias = Literal["witness", "timeline", "views", "explanation",
 
 @dataclass(frozen=True, slots=True)
 class Policies:
-    """Policies to track, new or changed."""
+    """Policies to track, new or changed. `number` counts what was said of policies."""
 
     policies: tuple[TrackedPolicy, ...]
+    number: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Forget:
-    """Policies that are no longer tracked."""
+    """Policies that are no longer tracked. `number` as in `Policies`."""
 
     paths: tuple[str, ...]
+    number: int = 0
 
 
 @dataclass(frozen=True, slots=True)

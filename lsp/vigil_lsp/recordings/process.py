@@ -66,7 +66,9 @@ class RecordingsProcess:
         self._known: dict[str, tuple[RunsSummary, Judged | None, Source, RunResults]] = {}
         self._questions: dict[int, asyncio.Future[Any]] = {}
         self._waiting: list[asyncio.Future[None]] = []
-        self._number = 0
+        self._number = self._said = 0
+        self._changed_at: dict[str, int] = {}
+        """When the text of a policy, or what else it is judged by, changed last, in numbers of `Policies`."""
         self._process: asyncio.subprocess.Process | None = None
         self._task: asyncio.Task[None] | None = None
         self._unsent: list[bytes] = []
@@ -87,24 +89,18 @@ class RecordingsProcess:
             older = self._tracked_policies.get(tracked.path)
             if older is not None and older.sources != tracked.sources:
                 self._summaries.pop(tracked.path, None)
-        self._outdated(changed)
         for path in gone:
             for kept in (self._judged, self._summaries, self._known):
                 kept.pop(path, None)
         self._tracked_policies = now
+        self._said += 1
+        self._changed_at |= dict.fromkeys((*(tracked.path for tracked in changed), *gone), self._said)
         if gone:
-            self._send(Forget(gone))
+            self._send(Forget(gone, self._said))
         if self._task is None and any(tracked.sources.given and (tracked.shown or asked) for tracked in now.values()):
             self._start()
         elif changed:
-            self._send(Policies(changed))
-
-    def _outdated(self, changed: Iterable[TrackedPolicy]) -> None:
-        """What was said of policies that changed, or use one that did, is no longer certain; they are judged anew."""
-        now = {tracked.path for tracked in changed}
-        for path, judged in self._judged.items():
-            if judged.complete and not now.isdisjoint((path, *judged.needs)):
-                self._judged[path] = replace(judged, complete=False)
+            self._send(Policies(changed, self._said))
 
     def refresh(self) -> None:
         """Have the process check which files changed on disk."""
@@ -141,9 +137,16 @@ class RecordingsProcess:
             return None
         judged = self._judged.get(path)
         last = self._known.get(path)
-        if last is not None and last[0] is summary and last[1] is judged and last[2] is source:
+        stale = not self.is_judged(path, source.text)
+        if (
+            last is not None
+            and last[0] is summary
+            and last[1] is judged
+            and last[2] is source
+            and last[3].stale == stale
+        ):
             return last[3]
-        found = located(summary, judged, source, items, stale=not self.is_judged(path, source.text))
+        found = located(summary, judged, source, items, stale=stale)
         self._known[path] = (summary, judged, source, found)
         return found
 
@@ -185,13 +188,14 @@ class RecordingsProcess:
         return path in self._tracked_policies and bool(self._tracked_policies[path].sources.runs)
 
     def is_judged(self, path: str, text: str) -> bool:
-        """Whether all that the runs say of a text of a policy is known."""
+        """Whether all that the runs say of a text of a policy is known, with its modules as they are now."""
         summary, judged = self._summaries.get(path), self._judged.get(path)
         return (
             summary is not None
             and judged is not None
             and judged.complete
             and (judged.text, judged.summary) == (text, summary.number)
+            and all(self._changed_at.get(one, 0) <= judged.after for one in (path, *judged.needs))
         )
 
     def users(self, path: str) -> list[str]:
@@ -262,7 +266,9 @@ class RecordingsProcess:
         if self._ended or self._starts_left < 1:
             return
         self._starts_left -= 1
-        self._unsent = [frame(Policies(tuple(self._tracked_policies.values())))] if self._tracked_policies else []
+        self._unsent = (
+            [frame(Policies(tuple(self._tracked_policies.values()), self._said))] if self._tracked_policies else []
+        )
         self._task = asyncio.get_running_loop().create_task(self._run())
 
     def _send(self, message: object) -> None:

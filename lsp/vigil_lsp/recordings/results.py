@@ -67,6 +67,8 @@ class Judged:
     needs: tuple[str, ...] = ()
     """The other files (modules) that were looked for, there or not."""
     complete: bool = True
+    after: int = 0
+    """How much of what was said of policies it takes into account (`Policies.number`)."""
 
 
 @dataclass(frozen=True, slots=True)

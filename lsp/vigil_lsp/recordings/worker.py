@@ -13,7 +13,7 @@ import queue
 import sys
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -86,7 +86,7 @@ class Worker:
         self._send = send
         self._state = State()
         self._jobs: dict[object, _Job] = {}
-        self._count = 0
+        self._count = self._said = 0
         self._module_states: dict[str, dict[str, FileState | None]] = {}
         """The modules that each policy uses, as they were on disk."""
         self._sent: dict[str, Judged] = {}
@@ -102,9 +102,11 @@ class Worker:
     def take(self, message: object) -> None:
         """Take up a message; the work it asks for is done later."""
         match message:
-            case Policies(policies):
+            case Policies(policies, number):
+                self._said = number
                 self._policies(policies)
-            case Forget(paths):
+            case Forget(paths, number):
+                self._said = number
                 for path in paths:
                     self._state.drop(path)
                     self._jobs.pop(("judge", path), None)
@@ -152,9 +154,13 @@ class Worker:
         self._judge_users({tracked.path for tracked in policies})
 
     def _judge_users(self, changed: set[str]) -> None:
-        """Judge what has changed, or uses what has, now or when the runs are there."""
+        """Judge what has changed, or uses what has, now or when the runs are there.
+
+        What a policy uses is not known before it was judged.
+        """
         for path in self._state.judged():
-            if path in changed or changed.intersection(self._module_states.get(path, {})):
+            used = self._module_states.get(path)
+            if path in changed or used is None or changed.intersection(used):
                 self._judge(path)
 
     # --- jobs ---
@@ -268,7 +274,7 @@ class Worker:
 
     def _send_result(self, judging: Judging) -> None:
         """Send the results of judging a policy so far."""
-        result = judging.result()
+        result = replace(judging.result(), after=self._said)
         self._module_states[result.path] = {module: state_of(module) for module in result.needs}
         self._sent[result.path] = result
         self._send(result)

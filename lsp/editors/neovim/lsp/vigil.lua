@@ -1,6 +1,7 @@
 -- The language server of Vigil: `vim.lsp.enable("vigil")` starts it for policies.
 --
--- Recorded runs are JSON Lines, as much else is: they get the server only where a project has a `vigil.toml`.
+-- Recorded runs are JSON Lines, as much else is: they get the server only where a project has a `vigil.toml`. Of TOML
+-- files it gets that one alone.
 
 local markers = { "vigil.toml", "pyproject.toml", ".git" }
 
@@ -9,7 +10,7 @@ local verdicts = require("vigil.verdicts")
 ---@type vim.lsp.Config
 return {
   cmd = { "vigil", "lsp" },
-  filetypes = { "vigil", "jsonl" },
+  filetypes = { "vigil", "jsonl", "toml" },
   -- What runs make of each statement, in the sign column and at the end of its line.
   init_options = { verdicts = true },
   handlers = { ["vigil/verdicts"] = verdicts.take },
@@ -26,8 +27,9 @@ return {
       found(vim.fs.root(buffer, markers) or vim.fs.dirname(vim.api.nvim_buf_get_name(buffer)))
       return
     end
+    local name = vim.fs.basename(vim.api.nvim_buf_get_name(buffer))
     local project = vim.fs.root(buffer, "vigil.toml")
-    if project then
+    if project and (vim.bo[buffer].filetype ~= "toml" or name == "vigil.toml") then
       found(project)
     end
   end,
