@@ -16,7 +16,10 @@ from vigil_lang.diagnostics import Source
 from vigil_lang.syntax import parse
 from vigil_lang.trace import Signature
 from vigil_lang.trace.samples import Samples
-from vigil_lsp.recordings.results import RunInfo, RunResults, StatementResult
+from vigil_lsp.recordings.messages import RunsLoaded
+from vigil_lsp.recordings.process import RecordingsProcess
+from vigil_lsp.recordings.results import Judged, RunInfo, RunResults, RunsSummary, StatementResult
+from vigil_lsp.recordings.run_sources import RunSources, TrackedPolicy
 from vigil_lsp.verdicts import METHOD, verdicts
 
 if TYPE_CHECKING:
@@ -229,3 +232,25 @@ async def test_editors_without_lenses_have_them_as_hints(alone: Alone) -> None:
     assert await offered(page, "statement S") == ["run tests", shown, "S: explain"], "what a lens does is an action"
     tests = await session.open((session.folder / "p_test.vgl").read_text(), "p_test.vgl")
     assert await offered(tests, "test") == ['"it": run']
+
+
+def test_what_was_judged_before_a_module_changed_is_not_current() -> None:
+    """Though it comes in afterwards, and is of the same text."""
+
+    def tracked(name: str, text: str) -> TrackedPolicy:
+        return TrackedPolicy(name, text, RunSources(("a.jsonl",)), "/")
+
+    recordings = RecordingsProcess()
+    recordings.update([tracked("p.vgl", POLICY), tracked("base.vgl", BASE)])
+    summary = RunsSummary(1, KNOWN.signature, KNOWN.samples, (RUN,))
+    judged = Judged("p.vgl", POLICY, 1, needs=("base.vgl",), after=1)
+    recordings._take(RunsLoaded(summary, ("p.vgl", "base.vgl"), frozenset()))
+    recordings._take(judged)
+    assert recordings.is_judged("p.vgl", POLICY)
+    recordings.update([tracked("p.vgl", POLICY), tracked("base.vgl", "")])
+    recordings._take(judged)  # it was on its way
+    assert not recordings.is_judged("p.vgl", POLICY)
+    recordings._take(replace(judged, after=2))
+    assert recordings.is_judged("p.vgl", POLICY)
+    recordings.update([tracked("p.vgl", POLICY)])
+    assert not recordings.is_judged("p.vgl", POLICY), "the module is no longer the editor's"
