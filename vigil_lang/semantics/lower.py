@@ -41,6 +41,12 @@ class Statement:
     source: Source = field(repr=False)
     metadata: Metadata = field(default_factory=Metadata)
     params: frozenset[str] = frozenset()
+    origin: core.Requirement | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def meaning(self) -> core.Requirement:
+        """The requirement; after edits elsewhere the very object that it was, its spans included (`Memory`)."""
+        return self.requirement if self.origin is None else self.origin
 
     @property
     def preset(self) -> Form | None:
@@ -59,6 +65,11 @@ class Statement:
     @cached_property
     def _written(self) -> dict[Span | None, tree.Expr]:
         return {part.expr.span: part.expr for part in parts(self.syntax)}
+
+    def place_of(self, holds: core.Holds) -> Span | None:
+        """Where a condition of its `meaning` is written."""
+        both = zip(core.conditions(self.meaning.theta), core.conditions(self.requirement.theta), strict=True)
+        return next((now.span for then, now in both if then is holds), None)
 
     @property
     def span(self) -> Span:
