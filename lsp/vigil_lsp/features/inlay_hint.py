@@ -162,7 +162,7 @@ def register(server: LanguageServer, workspace: Workspace, client: Client) -> No
             return None
         known = workspace.run_results(reading.uri)
         if known is not None and known.stale:
-            known = replace(known, counts={})  # none rather than those of another text: few editors ask again
+            known = replace(known, here=None)  # none rather than those of another text: few editors ask again
         verdicts = (
             not (client.shows_lenses or client.wants_verdicts)
             and workspace.recordings.names_runs(reading.source.path)
