@@ -312,6 +312,17 @@ local steps = {
     end,
   },
   {
+    "configuration",
+    function()
+      vim.cmd("edit! vigil.toml")
+      vim.bo.filetype = "toml"
+      vim.api.nvim_buf_set_lines(0, -1, -1, true, { "[tools.t]", 'kinds = ["file.raed"]' })
+      return wait(function()
+        return finding("VGL006")
+      end)
+    end,
+  },
+  {
     "quiet",
     function()
       -- What the server prints ends up in Neovim's log.

@@ -143,6 +143,11 @@ def test_verdicts_stand_at_the_ends_of_lines(seen: dict[str, Any]) -> None:
     assert found["edited"].keys() == found["before"].keys()
 
 
+def test_a_slip_in_the_configuration_is_found(seen: dict[str, Any]) -> None:
+    assert seen["configuration"]["text"] == '"file.raed"'
+    assert "did you mean `file.read`?" in seen["configuration"]["message"]
+
+
 def test_the_server_complains_of_nothing(seen: dict[str, Any]) -> None:
     assert not [line for line in seen["quiet"].splitlines() if "ERROR" in line or "Traceback" in line]
 

@@ -43,12 +43,16 @@ def printed(*arguments: str) -> Any:
     return json.loads(out.getvalue())
 
 
+def is_text(report: dict[str, Any], name: str) -> bool:
+    return isinstance(report.get(name), str)
+
+
 def plain(report: Any) -> Any:
     """A report without what the editor needs beside it, and without times."""
-    own = ("location", "of", "seconds", "wanted", "found", "missing")
     if isinstance(report, dict):
-        # `wanted` is the command line's, too, where it is a list or a number.
-        kept = {name: value for name, value in report.items() if name not in own or isinstance(value, list | int)}
+        # `wanted` is the command line's, too, where it is no text.
+        own = {"location", "of", "seconds", "missing", *(name for name in ("wanted", "found") if is_text(report, name))}
+        kept = {name: value for name, value in report.items() if name not in own}
         return {name: plain(value) for name, value in kept.items()}
     return [plain(one) for one in report] if isinstance(report, list) else report
 
