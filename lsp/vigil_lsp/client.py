@@ -74,10 +74,6 @@ class Client:
         """Send a notification that is no part of the protocol, as JSON."""
         self._server.protocol.notify(method, params)
 
-    def as_json(self, value: object) -> Any:
-        """A part of the protocol as it is sent."""
-        return self._server.protocol._converter.unstructure(value)
-
     def show_message(self, message: str, kind: types.MessageType = types.MessageType.Info) -> None:
         """Show a message to the user."""
         self._server.window_show_message(types.ShowMessageParams(kind, message))

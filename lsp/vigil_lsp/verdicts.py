@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from vigil_lang.diagnostics.visible import visible
 from vigil_lang.semantics.modules import is_test_file
 from vigil_lang.syntax import tree
+from vigil_lsp.edits import range_as_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -128,7 +129,7 @@ class Verdicts:
         known = self._workspace.run_results_of(path)
         return [
             {
-                "range": self._client.as_json(reading.text.range(verdict.span)),
+                "range": range_as_json(reading.text.range(verdict.span)),
                 "statement": verdict.statement,
                 "state": verdict.state,
                 "text": verdict.text,

@@ -19,7 +19,7 @@ statement S: prec(sent(x), Ask(to = y))
 """
 
 
-@pytest.fixture(params=["git", "review", "vscode-vfs"])
+@pytest.fixture(params=["git", "vscode-vfs"])
 def old(request: pytest.FixtureRequest, session: Session) -> Page:
     """The older text of a policy that is open, too, with a module and a document beside it."""
     session.write("base.vgl", "pattern sent(x) = Send(to = x)\n")

@@ -17,8 +17,9 @@ from vigil_lang.diagnostics import InputError, Source
 from vigil_lang.diagnostics.visible import visible
 from vigil_lang.project.paths import test_paths
 from vigil_lang.semantics.modules import is_test_file
+from vigil_lsp.edits import range_as_json
 from vigil_lsp.recordings.process import Unanswered
-from vigil_lsp.recordings.run_sources import described_tools
+from vigil_lsp.recordings.run_sources import absolute, described_tools
 from vigil_lsp.virtual_documents import check_readable
 
 if TYPE_CHECKING:
@@ -92,14 +93,7 @@ def register(server: LanguageServer, workspace: Workspace) -> None:
 
     def _location(source: Source, span: Span) -> dict[str, Any]:
         place = workspace.files.text(source).range(span)
-        start, end = place.start, place.end
-        return {
-            "uri": workspace.files.uri(source.path),
-            "range": {
-                "start": {"line": start.line, "character": start.character},
-                "end": {"line": end.line, "character": end.character},
-            },
-        }
+        return {"uri": workspace.files.uri(source.path), "range": range_as_json(place)}
 
     def _error(finding: Diagnostic) -> dict[str, Any]:
         more = f"\n{visible(finding.help)}" if finding.help else ""
@@ -123,7 +117,7 @@ def _named(project: Project) -> list[str]:
     """The files of tests that a project's configuration names."""
     named = project.settings.test.paths
     try:
-        found = test_paths([str(project.root / path) for path in named], project.settings.excludes, [])
+        found = test_paths([absolute(str(project.root), path) for path in named], project.settings.excludes, [])
     except InputError:  # it is said where the configuration is
         return []
     return [str(Path(path)) for path in found]
