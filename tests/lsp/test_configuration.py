@@ -24,8 +24,8 @@ NAMES = ProjectNames(
     "/nowhere",
     {"run_shell": ("command", "cwd"), "Bash": ("command",)},
     ("acme.report",),
-    {"max_rate": "number"},
     {"mover": ("target", "path")},
+    lambda: {"max_rate": "number"},
 )
 
 

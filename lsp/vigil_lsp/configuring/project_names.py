@@ -11,7 +11,7 @@ from vigil_lang.base.files import lies_in, real_path
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from vigil_lang.trace import Signature
     from vigil_lsp.workspace import Workspace
@@ -25,15 +25,22 @@ _POLICIES = 200
 
 @dataclass(frozen=True, slots=True)
 class ProjectNames:
-    """`tools` are the actions of the runs with their arguments; `kinds` those that no vocabulary has; `params` what
-    policies declare, with its type. `root` is the folder of the configuration."""
+    """`tools` are the actions of the runs with their arguments; `kinds` those that are not of the vocabulary.
+
+    `roles` are those that the configuration gives to each tool. `declared` finds the params of policies, which takes
+    longer. `root` is the folder of the configuration.
+    """
 
     root: str
     tools: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     kinds: tuple[str, ...] = ()
-    params: Mapping[str, str] = field(default_factory=dict)
     roles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """The roles that the configuration gives to each tool."""
+    declared: Callable[[], Mapping[str, str]] = dict
+
+    @property
+    def params(self) -> Mapping[str, str]:
+        """The params that the policies of the project declare, with their types."""
+        return self.declared()
 
 
 def names_of(workspace: Workspace, path: str) -> ProjectNames:
@@ -50,8 +57,8 @@ def names_of(workspace: Workspace, path: str) -> ProjectNames:
         root,
         _tools(signature),
         tuple(dict.fromkeys(kind for kind in own if kind not in known)),
-        _params(workspace, project.found),
         {name: tuple(tool.roles) for name, tool in project.settings.tools.items()},
+        lambda: _params(workspace, project.found),
     )
 
 

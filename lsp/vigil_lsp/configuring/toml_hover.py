@@ -49,8 +49,9 @@ def _of_key(place: TomlPlace, word: str, names: ProjectNames, *, schema: bool) -
         return f"{said}{more}" if said else None
     if place.path == ("tools",):
         return _of_tool(word, names)
-    if place.path == ("params",) and word in names.params:
-        return f"`param {word}: {names.params[word]}`, which the policies of the project declare"
+    if place.path == ("params",):
+        of = names.params.get(word)
+        return None if of is None else f"`param {word}: {of}`, which the policies of the project declare"
     if origin_of(inner) is not None and note_of(get_args(inner)[0], "noun") == "role":
         return _of_role(word)
     return _of_code(word)
