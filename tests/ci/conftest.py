@@ -23,12 +23,6 @@ def _one_cache(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VIGIL_CACHE_DIR", str(cache))
 
 
-@pytest.fixture(autouse=True)
-def _nothing_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What pip installs here runs once; to compile all of it takes as long as the rest. (For pip, 0 means not to.)"""
-    monkeypatch.setenv("PIP_NO_COMPILE", "0")
-
-
 @pytest.fixture
 def installed(tmp_path: Path) -> Path:
     """A folder of programs with `vigil` among them."""
