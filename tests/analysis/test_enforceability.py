@@ -79,7 +79,7 @@ def calls_and_messages(draw: st.DrawFn) -> tuple[Event, ...]:
     )
 
 
-many = settings(max_examples=CASES // 8, deadline=None)
+many = settings(max_examples=CASES // 2, deadline=None)
 
 
 # What is asked of a statement is asked before a run is drawn for it: most are not of the kind.
