@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import field
 
 from vigil_lang.abstraction.paths import resolve
 from vigil_lang.abstraction.step import Step, Word, effect
+from vigil_lang.base.structs import Mutable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,8 +30,7 @@ _FED = Word("{}", known=False)
 _ECHO_OPTIONS = ("-n", "-e", "-E", "-ne", "-en")
 
 
-@dataclass(slots=True)
-class Line:
+class Line(Mutable):
     """The commands of one line, as far as they have been taken: where each program's step is, and what it writes."""
 
     commands: Sequence[Command]

@@ -7,9 +7,13 @@ A name may be a tool's own (`Bash`), or carry the MCP server it belongs to (`mcp
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
+
+from msgspec import field
+from msgspec.structs import replace
+
+from vigil_lang.base.structs import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,8 +24,7 @@ _MCP = re.compile(
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
+class Tool(Frozen, frozen=True):
     """One table of the data; see the head of `harnesses.toml` for what the fields mean."""
 
     kinds: tuple[str, ...] = ()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping  # noqa: TC003 - snapshots are read by these types
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
+from msgspec import field
+from msgspec.structs import replace
 
+from vigil_lang.base.structs import Mutable
 from vigil_lang.gate.log.kinds import OF_RUNS
 from vigil_lang.gate.log.log import moment
 from vigil_lang.trace import Event, Run, Status, Trace
@@ -57,8 +59,7 @@ class LiveState(msgspec.Struct):
     changed: list[tuple[str, str | None]]
 
 
-@dataclass(slots=True)
-class LiveRun:
+class LiveRun(Mutable):
     """A run as it is followed: up to which entry, how many calls passed, and which wait for their outcome.
 
     Where outcomes are not `reported`, a call is over when the next is asked for. A turn that ends ends its calls too:

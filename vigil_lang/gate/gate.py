@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 import time
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import msgspec
+from msgspec.structs import replace
 
 from vigil_lang.gate.answer import Answer, answer_of, decision_json, faulty
 from vigil_lang.gate.authority.standing import Authorities

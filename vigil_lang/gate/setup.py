@@ -6,10 +6,10 @@ import os
 import shutil
 import tempfile
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from vigil_lang.base.structs import Frozen
 from vigil_lang.diagnostics.visible import as_argument
 from vigil_lang.gate.authority.keys import Key
 from vigil_lang.gate.layers import load_layers
@@ -27,8 +27,7 @@ _ROLES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
+class Made(Frozen, frozen=True):
     """A new state folder: where it is, its files with what each is for, whether authority is open, its log's origin."""
 
     folder: Path

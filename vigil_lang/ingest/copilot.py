@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from vigil_lang.ingest.arguments import decoded_arguments
 from vigil_lang.ingest.calls import Calls

@@ -10,10 +10,10 @@ import json
 import os
 import threading
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
+from vigil_lang.base.structs import Frozen
 from vigil_lang.diagnostics.secrets import one_output
 from vigil_lang.gate.entering import Ended, Entering
 from vigil_lang.gate.state import StateError, state_path
@@ -60,8 +60,7 @@ class BadCall(ValueError):
     """The hook was called wrongly, or with a payload that nothing can be decided about; the text says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(Frozen, frozen=True):
     """The options of `vigil hook`, as its registration gives them."""
 
     host: str

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, ClassVar, NoReturn
 
+from msgspec import field
+
+from vigil_lang.base.structs import Frozen
 from vigil_lang.diagnostics import Diagnostic, nearest
 from vigil_lang.semantics import core
 from vigil_lang.semantics.conditions import Conditions, Failed
@@ -29,15 +31,16 @@ _UNITS = {"ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000, "d":
 _FALSE = core.OrC(())
 
 
-@dataclass(frozen=True)
-class Statement:
+class Statement(Frozen, frozen=True, dict=True):
     """One statement of a policy with its meaning; `params` are those the meaning rests on."""
+
+    _UNSHOWN: ClassVar[frozenset[str]] = frozenset({"syntax", "source"})
 
     name: str
     form: tree.FormName
     requirement: core.Requirement
-    syntax: tree.Statement = field(repr=False)
-    source: Source = field(repr=False)
+    syntax: tree.Statement
+    source: Source
     metadata: Metadata = field(default_factory=Metadata)
     params: frozenset[str] = frozenset()
 
@@ -235,8 +238,7 @@ class Lowering:
         raise Failed
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Frozen, frozen=True):
     """A condition of a statement as written, with what its events are to the statement.
 
     `role` is the form's name for it; in the body of `always`, `trigger` for what stands before `implies`, and for

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from vigil_lang.base.structs import Frozen
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Note, Span, nearest
 from vigil_lang.semantics.text_patterns import ESCAPE_HELP, BadEscape, unescape
 from vigil_lang.syntax import tree
@@ -29,8 +29,7 @@ _OF_STATEMENTS = frozenset({"severity", "on_violation"})
 PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_.-]*)\}")
 
 
-@dataclass(frozen=True, slots=True)
-class Metadata:
+class Metadata(Frozen, frozen=True):
     """The documentation and annotations of a statement or rule. `cites` holds (file, sentence) pairs."""
 
     doc: str | None = None

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from fnmatch import fnmatchcase, translate
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
+
+from vigil_lang.base.structs import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,8 +18,7 @@ GATHERING = frozenset({"program_text"})
 RoleType = Literal["path", "url", "text", "number", "bool"]
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(Frozen, frozen=True):
     """An operation that events can be an instance of. `implies` is closed: what is implied implies nothing new."""
 
     name: str
@@ -27,8 +27,7 @@ class Kind:
     implies: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Role:
+class Role(Frozen, frozen=True):
     """A name under which an event's values stand."""
 
     name: str
@@ -40,8 +39,7 @@ class Role:
     """The roles that it stands for, each with the kind of the events whose role is meant; empty for all events."""
 
 
-@dataclass(frozen=True, slots=True)
-class Vocabulary:
+class Vocabulary(Frozen, frozen=True):
     """All kinds and roles by name, and which paths hold secrets."""
 
     kinds: dict[str, Kind]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
+
+from msgspec import field
 
 from vigil_lang.abstraction.catalogue import values
 from vigil_lang.abstraction.catalogue.programs import Change, Operand, Option, Program
 from vigil_lang.abstraction.step import Word
+from vigil_lang.base.structs import Mutable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,8 +33,7 @@ ON = Word("true")
 """What a switch that is present has for a value."""
 
 
-@dataclass(slots=True)
-class Sorted:
+class Sorted(Mutable):
     """A command line's words after the first, by what they are."""
 
     program: Program

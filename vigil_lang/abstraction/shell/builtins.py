@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import posixpath
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
+
+from msgspec.structs import replace
 
 from vigil_lang.abstraction import paths
 from vigil_lang.abstraction.shell.limits import MAX_EXPANDED, MAX_WORDS

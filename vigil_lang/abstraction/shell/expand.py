@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec.structs import replace
 
 from vigil_lang.abstraction.shell import arithmetic, glob
 from vigil_lang.abstraction.shell.braces import TooMany, brace_expand

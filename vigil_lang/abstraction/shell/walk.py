@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from vigil_lang.abstraction.shell import arithmetic, builtins
 from vigil_lang.abstraction.shell.expand import Expander, source
@@ -50,6 +51,7 @@ from vigil_lang.abstraction.shell.syntax import (
 )
 from vigil_lang.abstraction.shell.tokens import Arithmetic, Array, Literal, RedirectToken, Substitution, WordToken
 from vigil_lang.abstraction.step import Word
+from vigil_lang.base.structs import Mutable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,8 +70,7 @@ _STEPS = 3
 _FILES = frozenset({">", ">>", ">|", "<", "<>", "&>", "&>>"})
 
 
-@dataclass(slots=True)
-class Draft:
+class Draft(Mutable):
     """A command before its status is known."""
 
     words: tuple[Word, ...]
