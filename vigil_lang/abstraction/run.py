@@ -5,7 +5,6 @@ Every event depends on what the recording says before its call, and only its sta
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from vigil_lang.abstraction.evidence import is_refusal
 from vigil_lang.abstraction.files import KnownFiles
 from vigil_lang.abstraction.paths import START, home_is, home_of, is_below, resolve
 from vigil_lang.base.structs import Frozen, Mutable
+from vigil_lang.patterns import regex
 from vigil_lang.trace import Event, Run, Status, checked
 from vigil_lang.trace.record import Call, Message, Result, Start
 from vigil_lang.trace.unseen import STEPS, leaves_open
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 # Killed by a time limit or by the user.
 _CUT_SHORT = frozenset({124, 130, 137, 143})
-_EXIT_CODE = re.compile(r"(?:Error: )?Exit code \d+\s*\Z")
+_EXIT_CODE = regex(r"(?:Error: )?Exit code \d+\s*\Z")
 """What some harnesses put before the output of a command that failed."""
 _INTERRUPTED = "[Request interrupted by user"
 _READS = frozenset({"file.read", "file.search", "file.copy", "archive.create", "net.upload", "git.read"})

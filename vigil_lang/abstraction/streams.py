@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from msgspec import field
@@ -10,6 +9,7 @@ from msgspec import field
 from vigil_lang.abstraction.paths import resolve
 from vigil_lang.abstraction.step import Step, Word, effect
 from vigil_lang.base.structs import Mutable
+from vigil_lang.patterns import regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ _KINDS = {
     ">>": "file.append", "&>>": "file.append",
 }  # fmt: skip
 _AWAY = (">", ">>", ">|", "&>", "&>>")
-_SOCKET = re.compile(r"/dev/(?:tcp|udp)/([^/]+)/([^/]+)")
+_SOCKET = regex(r"/dev/(?:tcp|udp)/([^/]+)/([^/]+)")
 _DEVICES = ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/fd/", "/dev/stdin")
 _MOST_FED = 100
 _FED = Word("{}", known=False)

@@ -6,7 +6,6 @@ A name may be a tool's own (`Bash`), or carry the MCP server it belongs to (`mcp
 
 from __future__ import annotations
 
-import re
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -14,14 +13,15 @@ from msgspec import field
 from msgspec.structs import replace
 
 from vigil_lang.base.structs import Frozen
+from vigil_lang.patterns import regex
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_MCP = re.compile(
+_MCP = regex(
     r"mcp__(?P<server>.+?)__(?P<tool>.+)|mcp_(?P<one>[^_]+)_(?P<its>.+)|MCP:(?:(?P<named>[^:]+):)?(?P<plain>.+)"
 )
-_NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9]+")
+_NOT_IN_A_NAME = regex(r"[^A-Za-z0-9]+")
 
 
 class Tool(Frozen, frozen=True):

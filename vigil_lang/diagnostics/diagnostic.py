@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -11,6 +10,7 @@ from msgspec import Struct
 
 from vigil_lang.diagnostics.codes import CODES, Severity
 from vigil_lang.diagnostics.secrets import hides
+from vigil_lang.patterns import regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -156,7 +156,7 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> str:
     return "".join([*parts, text[at:]])
 
 
-_NUMBER = re.compile(r"[0-9]+")
+_NUMBER = regex(r"[0-9]+")
 
 
 def nearest(name: str, candidates: Iterable[str], limit: int = 3) -> list[str]:

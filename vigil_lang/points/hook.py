@@ -20,7 +20,6 @@ from vigil_lang.gate.state import StateError, state_path
 from vigil_lang.ingest.hook_payloads import OWN_WORDS
 from vigil_lang.ingest.json_text import decode
 from vigil_lang.points.checkpoints.changing import may_change
-from vigil_lang.points.checkpoints.history import History
 from vigil_lang.points.checkpoints.model import CheckpointError, Kind
 from vigil_lang.points.gates import gate_at
 from vigil_lang.points.hosts.all import HOSTS
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from vigil_lang.gate.answer import Answer
+    from vigil_lang.points.checkpoints.history import History
     from vigil_lang.points.gates import GateLike
     from vigil_lang.points.hosts.host import Host
     from vigil_lang.points.invocation import Invocation
@@ -315,6 +315,8 @@ class _Hook:
 
     @property
     def _checkpoints(self) -> History:
+        from vigil_lang.points.checkpoints.history import History  # late: most registrations keep no workspace
+
         return History(self._place.state, self._entering.run)
 
     def _answered(self, answer: Answer) -> Reply:

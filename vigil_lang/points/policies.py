@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from vigil_lang.base.files import is_file, real_path
 from vigil_lang.diagnostics import InputError
+from vigil_lang.patterns import regex
 from vigil_lang.project.configuration import OWN, load
 from vigil_lang.project.paths import TESTS, policy_paths
 
@@ -20,9 +21,9 @@ POLICY, SKILL = "policy.vgl", "SKILL.md"
 
 _SKILL_TOOLS = frozenset({"skill", "activate_skill", "load_skill", "use_skill"})
 _SKILL_ARGUMENTS = ("skill", "name", "skill_name", "command")
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._ -]{0,99}")
-_SKILL_FILE = re.compile(r"[^\s'\"`;|&<>()=]*(?<![A-Za-z0-9_.-])SKILL\.md", re.IGNORECASE)
-_ASKED = re.compile(r"\s*[/$]([A-Za-z0-9][A-Za-z0-9._:-]{0,99})")
+_NAME = regex(r"[A-Za-z0-9][A-Za-z0-9._ -]{0,99}")
+_SKILL_FILE = regex(r"[^\s'\"`;|&<>()=]*(?<![A-Za-z0-9_.-])SKILL\.md", re.IGNORECASE)
+_ASKED = regex(r"\s*[/$]([A-Za-z0-9][A-Za-z0-9._:-]{0,99})")
 _MOST_FILES = 20
 _MOST_LOOKED_AT = 200_000
 """Characters of a call's arguments in which files of skills are looked for."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import glob
 import os
-import re
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -15,6 +14,7 @@ from vigil_lang.base import inputs
 from vigil_lang.base.files import leads_out, project_root, real_path, waits
 from vigil_lang.base.structs import Mutable
 from vigil_lang.diagnostics import Diagnostic, InputError, Source, nearest
+from vigil_lang.patterns import regex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -23,7 +23,7 @@ POLICIES = (".vgl",)
 TESTS = "_test.vgl"
 _TOLD = 20
 """Links out of the project that are told of; whoever makes so many is not helped by more."""
-_SPELLED_OUT = re.compile(r"\[([*?[])\]")
+_SPELLED_OUT = regex(r"\[([*?[])\]")
 """A character that a glob stands for literally, as `glob.escape` writes it."""
 DATA = (".jsonl", ".json")
 RUNS = (".jsonl", ".json", ".txt", ".traj", ".eval", ".log", ".gz")

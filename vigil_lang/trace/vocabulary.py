@@ -8,6 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from vigil_lang.base.structs import Frozen
+from vigil_lang.patterns import regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -99,8 +100,8 @@ def vocabulary() -> Vocabulary:
     return Vocabulary(kinds, roles, _any_of(secrets["paths"]), _any_of(secrets["except"]), tuple(secrets["places"]))
 
 
-_GLOB = re.compile(r"[*?\[]")
-_HOMES = re.compile(r"^(?:/root|/(?:home|Users)/[^/]+|[A-Za-z]:/Users/[^/]+|~[^/]+)(?=/|$)")
+_GLOB = regex(r"[*?\[]")
+_HOMES = regex(r"^(?:/root|/(?:home|Users)/[^/]+|[A-Za-z]:/Users/[^/]+|~[^/]+)(?=/|$)")
 _ALL_HOMES = ("/", "/home", "/Users", "~")
 _LONGEST = 1000
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from msgspec import field
 
 from vigil_lang.base.structs import Frozen
+from vigil_lang.patterns import regex
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +21,7 @@ PATH_ROLES = frozenset(
 
 Takes = Literal["nothing", "value", "attached"]
 
-_RUNS = re.compile(
+_RUNS = regex(
     r"exec(?!utable)|command|cmd|-prog(?:ram)?(?:$|-)|program$|hook|shell|script|pager|editor|rsh|plugin|preload|eval"
     r"|wrapper|launcher|askpass|checkpoint-action|-filter-cmd"
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -52,6 +51,7 @@ from vigil_lang.abstraction.shell.syntax import (
 from vigil_lang.abstraction.shell.tokens import Arithmetic, Array, Literal, RedirectToken, Substitution, WordToken
 from vigil_lang.abstraction.step import Word
 from vigil_lang.base.structs import Mutable
+from vigil_lang.patterns import regex
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,10 +60,10 @@ if TYPE_CHECKING:
     from vigil_lang.abstraction.shell.state import ShellState, Value
     from vigil_lang.abstraction.shell.tokens import Lexed, Parts, Token
 
-_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\[[^\]]*\])?(\+?)=")
+_ASSIGNMENT = regex(r"([A-Za-z_][A-Za-z0-9_]*)(\[[^\]]*\])?(\+?)=")
 _PROMPTS = frozenset({"PROMPT_COMMAND", "PS0", "PS1", "PS2", "PS4"})
-_RUNS = re.compile(r"\$\(|`|\$\{")
-_ELEMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\[")
+_RUNS = regex(r"\$\(|`|\$\{")
+_ELEMENT = regex(r"([A-Za-z_][A-Za-z0-9_]*)\[")
 _EXCERPT = 200
 _STEPS = 3
 """Nodes that one level of nesting takes: a group, its list, a part of that."""

@@ -209,6 +209,7 @@ def _decided_here(args: list[str], stdin: bytes) -> Said:
     from vigil_lang.base.processes import import_path
 
     sys.path[:] = import_path()
+    _import_msgspec()
     from vigil_lang.points.hook import Gates, handle
     from vigil_lang.points.invocation import Invocation
 
@@ -222,6 +223,19 @@ def find_packages() -> None:
         import site
 
         site.main()
+
+
+def _import_msgspec() -> None:
+    """Import `msgspec` without `typing_extensions`, which it would take where that is installed: `typing` has the same,
+    and is there already."""
+    name = "typing_extensions"
+    if name in sys.modules:
+        return
+    sys.modules[name] = None  # type: ignore[assignment]  # "there is no such module"
+    try:
+        import msgspec  # noqa: F401
+    finally:
+        del sys.modules[name]
 
 
 def _tell(said: Said) -> None:
