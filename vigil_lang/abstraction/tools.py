@@ -13,6 +13,7 @@ from msgspec import field
 from msgspec.structs import replace
 
 from vigil_lang.base.structs import Frozen
+from vigil_lang.base.tables import table
 from vigil_lang.patterns import regex
 
 if TYPE_CHECKING:
@@ -95,13 +96,7 @@ def tool(name: str) -> Tool:
 @cache
 def _tables() -> tuple[dict[str, Tool], dict[str, dict[str, Tool]]]:
     """The harnesses' tools by name, and those of MCP servers by server and name."""
-    import tomllib
-
-    from vigil_lang.base.resources import resource
-
-    folder = resource("stdlib", "tools")
-    own = tomllib.loads((folder / "harnesses.toml").read_text(encoding="utf-8"))
-    servers = tomllib.loads((folder / "mcp.toml").read_text(encoding="utf-8"))
+    own, servers = table("tools/harnesses.toml"), table("tools/mcp.toml")
     by_server = {server: named_tools(tools, shipped=True) for server, tools in servers.items()}
     return named_tools(own, shipped=True), by_server
 
@@ -117,9 +112,9 @@ def with_own(shipped: Tool, own: Tool | None) -> Tool:
 def named_tools(tables: Mapping[str, Mapping[str, Any]], *, shipped: bool = False) -> dict[str, Tool]:
     """Tables of the data, or of a project's settings, as tools by name and alias."""
     found: dict[str, Tool] = {}
-    for name, table in tables.items():
-        made = read_tool(table, shipped=shipped)
-        found.update(dict.fromkeys([name, *table.get("aliases", ())], made))
+    for name, given in tables.items():
+        made = read_tool(given, shipped=shipped)
+        found.update(dict.fromkeys([name, *given.get("aliases", ())], made))
     return found
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -93,6 +91,9 @@ def ensure(path: Path, workspace: Path | None = None) -> None:
     try:
         if _is_made(path):
             return
+        import shutil  # late: a folder is made once, and this imports all formats of archives
+        import tempfile
+
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         beside = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
         try:

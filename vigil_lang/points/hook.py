@@ -22,17 +22,10 @@ from vigil_lang.ingest.json_text import decode
 from vigil_lang.points.checkpoints.changing import may_change
 from vigil_lang.points.checkpoints.model import CheckpointError, Kind
 from vigil_lang.points.gates import gate_at
-from vigil_lang.points.hosts.all import HOSTS
+from vigil_lang.points.hosts.all import HOSTS, host_of
 from vigil_lang.points.hosts.host import Heard, guessed
 from vigil_lang.points.invocation import Reply
-from vigil_lang.points.own_files import guarding_files
-from vigil_lang.points.policies import (
-    PoliciesUnknown,
-    asked_policies,
-    configuration_files,
-    project_policies,
-    skill_policies,
-)
+from vigil_lang.points.policies import PoliciesUnknown, asked_policies, skill_policies
 from vigil_lang.points.reminders import Reminders
 from vigil_lang.points.session import Session
 from vigil_lang.points.words import faulted, owed_text, remarked, told, warned
@@ -147,7 +140,7 @@ def options_of(args: tuple[str, ...]) -> Options:
 
 
 _VALUED: Mapping[str, tuple[str, ...]] = {
-    "--host": tuple(HOSTS),
+    "--host": HOSTS,
     "--policy": (),
     "--state": (),
     "--agent": (),
@@ -224,7 +217,9 @@ class _Hook:
     def __init__(self, invocation: Invocation, gates: Gates) -> None:
         self._env = invocation.env
         self._options = options_of(invocation.args)
-        self._host: Host = HOSTS[self._options.host]
+        host = host_of(self._options.host)
+        assert host is not None
+        self._host: Host = host
         self._heard = self._host.read(payload_of(invocation.stdin))
         if self._heard.problem is not None and self._heard.kind != "other":
             raise BadCall(f"the payload cannot be judged: {self._heard.problem}")
@@ -415,6 +410,9 @@ class _Hook:
         goes_on = not options.apply_changes and self._gate.has_begun(self._heard.run)
         if goes_on:
             return Entering(self._heard.run, self._agent, options.host, folder)
+        from vigil_lang.points.own_files import guarding_files  # late: most calls are no first ones
+        from vigil_lang.points.projects import configuration_files, project_policies
+
         brought = project_policies(folder)
         files = self._host.settings_files(folder, self._env)
         policies = [each for each in (*named, *brought) if not each.startswith("std.")]
@@ -481,9 +479,9 @@ def _failed(invocation: Invocation, error: BaseException) -> Reply:
 def _named_host(args: tuple[str, ...]) -> Host | None:
     for at, given in enumerate(args):
         if given == "--host":
-            return HOSTS.get(next(iter(args[at + 1 :]), ""))
+            return host_of(next(iter(args[at + 1 :]), ""))
         if given.startswith("--host="):
-            return HOSTS.get(given.partition("=")[2])
+            return host_of(given.partition("=")[2])
     return None
 
 

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from vigil_lang.syntax import scan
 
@@ -38,12 +38,17 @@ class Terminals:
         # Most texts are names and nothing else: one look says so.
         self._is_other = re.compile("|".join(f"(?:{p})" for n, p in patterns.items() if n != _NAME)).fullmatch
         self._patterns = patterns
-        self._compiled: list[tuple[str, re.Pattern[str]]] = []
+        self._matchers: list[tuple[str, Callable[[str], object]]] = []
 
     def matching(self, text: str) -> tuple[str, ...]:
         """The terminals that match a text whole; `UNKNOWN` where none does."""
         if not self._is_other(text):
             return (_NAME,) if self._is_name(text) else (UNKNOWN,)
-        if not self._compiled:
-            self._compiled = [(name, re.compile(pattern)) for name, pattern in self._patterns.items()]
-        return tuple(name for name, pattern in self._compiled if pattern.fullmatch(text))
+        if not self._matchers:
+            self._matchers = [(name, _matcher(pattern)) for name, pattern in self._patterns.items()]
+        return tuple(name for name, matches in self._matchers if matches(text))
+
+
+def _matcher(pattern: str) -> Callable[[str], object]:
+    """What matches a text whole: most terminals are one word, for which nothing has to be compiled."""
+    return pattern.__eq__ if pattern.isidentifier() else re.compile(pattern).fullmatch

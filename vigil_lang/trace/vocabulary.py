@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from fnmatch import fnmatchcase, translate
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from vigil_lang.base.structs import Frozen
+from vigil_lang.base.tables import table
 from vigil_lang.patterns import regex
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterable
 
 GATHERING = frozenset({"program_text"})
@@ -81,11 +82,7 @@ class Vocabulary(Frozen, frozen=True):
 @cache
 def vocabulary() -> Vocabulary:
     """The shipped vocabulary."""
-    import tomllib
-
-    from vigil_lang.base.resources import resource
-
-    data = tomllib.loads(resource("stdlib", "vocabulary.toml").read_text(encoding="utf-8"))
+    data = table("vocabulary.toml")
     kinds = {
         name: Kind(name, given["summary"], tuple(given["roles"]), _implied(name, data["kinds"]))
         for name, given in data["kinds"].items()
@@ -142,4 +139,4 @@ def _implied(name: str, given: dict[str, Any]) -> tuple[str, ...]:
 
 def _any_of(globs: Iterable[str]) -> re.Pattern[str]:
     """A pattern for paths that match one of some globs; `*/x` is also a bare `x`."""
-    return re.compile("|".join(translate(g) + (f"|{translate(g[2:])}" if g.startswith("*/") else "") for g in globs))
+    return regex("|".join(translate(g) + (f"|{translate(g[2:])}" if g.startswith("*/") else "") for g in globs))
