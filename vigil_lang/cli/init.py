@@ -25,9 +25,7 @@ if TYPE_CHECKING:
 @click.option("--host", "names", type=click.Choice(HOSTS), multiple=True, help="Only this host (repeatable).")
 @click.option("--project", is_flag=True, help="Register in the project's settings, not in your own.")
 @state_option
-@click.option(
-    "--undo", is_flag=True, help="Take out what it put in here; what others use or you changed stays."
-)
+@click.option("--undo", is_flag=True, help="Take out what it put in here; what others use or you changed stays.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
 def command(names: tuple[str, ...], project: bool, state: str | None, undo: bool, dry_run: bool) -> int:
     """Hold the agents of this project to policies.

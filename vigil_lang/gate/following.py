@@ -30,6 +30,10 @@ MOST = 200
 EVERY = 32
 """So many things happen in a run between two snapshots of it: those that a new process reads from the log."""
 
+TAIL = 4
+"""So many entries of the log that had to be taken in when a run was taken up are a reason for a snapshot: whoever takes
+it up next, such as the next hook without a daemon, need not take them in again."""
+
 _LARGE = 100_000
 """Bytes of the last snapshot for which one thing more happens before the next."""
 
@@ -280,6 +284,8 @@ class Following:
                 path = OF_RUNS[entry["kind"]]
                 live.take_in(seq, entry, self._log.plain(seq, path) if path and has_value(entry) else None)
                 live.since += 1
+        if len(entries) >= TAIL:
+            self._due.add(name)
         if live is not None:  # it is whole: what fails on the way leaves nothing half taken in
             self._live.pop(name, None)
             self._live[name] = live
