@@ -86,7 +86,7 @@ def plain(value: object, place: str, depth: int = 0) -> Any:
     if "__dataclass_fields__" in vars(kind) and plain_access:
         from dataclasses import fields  # late: a hook meets none, and this imports much
 
-        return {each.name: plain(getattr(value, each.name), place, depth + 1) for each in fields(kind)}
+        return {each.name: plain(getattr(value, each.name), place, depth + 1) for each in fields(kind)}  # type: ignore[arg-type]
     raise TypeError(f"`{place[:60]}` takes values as JSON has them, not a {kind.__name__}")
 
 

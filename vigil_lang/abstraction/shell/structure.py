@@ -67,7 +67,8 @@ def _parser() -> Parser:
 def _grammar() -> Any:
     """The compiled half of `tree_sitter_bash`: its other half finds queries, for which it imports much."""
     found = find_spec("tree_sitter_bash")
-    inner = PathFinder.find_spec("tree_sitter_bash._binding", found and found.submodule_search_locations)
+    places = None if found is None else found.submodule_search_locations
+    inner = PathFinder.find_spec("tree_sitter_bash._binding", places)
     if inner is None or inner.loader is None:
         raise ImportError("tree_sitter_bash has no compiled grammar")
     module = module_from_spec(inner)

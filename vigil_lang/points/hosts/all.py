@@ -14,15 +14,23 @@ def host_of(name: str) -> Host | None:
     """The host of a name; None where there is none."""
     match name:
         case "claude":
-            from vigil_lang.points.hosts.claude import HOST
+            from vigil_lang.points.hosts import claude
+
+            return claude.HOST
         case "codex":
-            from vigil_lang.points.hosts.codex import HOST
+            from vigil_lang.points.hosts import codex
+
+            return codex.HOST
         case "gemini":
-            from vigil_lang.points.hosts.gemini import HOST
+            from vigil_lang.points.hosts import gemini
+
+            return gemini.HOST
         case "copilot":
-            from vigil_lang.points.hosts.copilot import HOST
+            from vigil_lang.points.hosts import copilot
+
+            return copilot.HOST
         case "cursor":
-            from vigil_lang.points.hosts.cursor import HOST
-        case _:
-            return None
-    return HOST
+            from vigil_lang.points.hosts import cursor
+
+            return cursor.HOST
+    return None
