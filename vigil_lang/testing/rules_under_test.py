@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from vigil_lang.trace import Event
 
 
-class RuleUnderTest(Statement, frozen=True, kw_only=True):
+class RuleUnderTest(Statement, frozen=True, eq=False, kw_only=True):
     """A rule in the place of a statement: `abs` of its condition, which its parts and their changes are found in."""
 
     rule: GateRule
