@@ -32,7 +32,7 @@ _UNITS = {"ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000, "d":
 _FALSE = core.OrC(())
 
 
-class Statement(Node, frozen=True, eq=False, dict=True):
+class Statement(Node, frozen=True, eq=False, gc=True, dict=True):
     """One statement of a policy with its meaning; `params` are those the meaning rests on."""
 
     _ASIDE: ClassVar[frozenset[str]] = frozenset({"origin"})
