@@ -472,3 +472,40 @@ def _until(question: Callable[[], bool], *, wanted: bool) -> None:
     while question() != wanted:
         assert time.monotonic() < end
         time.sleep(0.02)
+
+
+# --- the end of a process -------------------------------------------------------------------------------------------
+
+
+def test_what_fails_after_the_answer_does_not_change_it(
+    state: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    closed = []
+
+    class Failing:
+        def close(self) -> None:
+            closed.append(1)
+            raise OSError("the disk is gone")
+
+    monkeypatch.setattr(asking, "_standard_input", lambda: b"{}")
+    monkeypatch.setattr(asking, "_decided_here", lambda *_: ((b"{}", b"", 0), Failing()))
+    monkeypatch.setattr(asking, "_is_alone", lambda: True)
+    monkeypatch.setenv("VIGIL_DAEMON", "off")
+    assert asking.main(["--state", str(state)]) == 0
+    assert (capfdbinary.readouterr().out, closed) == (b"{}", [1])
+
+
+def test_a_process_ends_at_once_but_after_its_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended: list[int] = []
+    monkeypatch.setattr(os, "_exit", ended.append)
+    told = threading.Event()
+    telling = threading.Thread(target=told.wait, args=(60,))
+    telling.start()
+    with pytest.raises(SystemExit, match="2"):
+        asking.leave(2)
+    assert ended == []
+    told.set()
+    telling.join()
+    monkeypatch.setattr(asking, "_is_alone", lambda: True)
+    asking.leave(2)
+    assert ended == [2]

@@ -83,7 +83,7 @@ def main(argv: list[str]) -> int:
     signals.setitimer(signals.ITIMER_REAL, 0)
     _tell((_marked(said[0], mark), *said[1:]))
     if gates is not None and _is_alone():
-        gates.close()
+        _let_go(gates)
     if cold and state is not None:
         _start_daemon(state)
     return said[2]
@@ -235,6 +235,14 @@ def leave(status: int) -> NoReturn:
     if not _is_alone():
         sys.exit(status)
     os._exit(status)
+
+
+def _let_go(gates: Gates) -> None:
+    """Close what was opened for an answer that was told already: nothing changes it any more."""
+    try:
+        gates.close()
+    except Exception:  # as if the process had been killed: the next one finds everything in the log
+        return
 
 
 def _is_alone() -> bool:
