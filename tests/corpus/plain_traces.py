@@ -202,7 +202,7 @@ def harmed(draw: st.DrawFn) -> bytes:
 def recordings(draw: st.DrawFn) -> bytes:
     """A recording: a few lines, seldom more than one of them at fault."""
     lines = draw(st.lists(st.one_of(harmless, harmless, written), max_size=6))
-    if draw(st.integers(0, 2)) == 0:
+    if draw(st.integers(0, 3)) == 0:
         lines.insert(draw(st.integers(0, len(lines))), draw(st.one_of(st.sampled_from(HOSTILE), harmed())))
     end = draw(st.sampled_from((b"\n", b"\n", b"\r\n")))
     data = draw(st.sampled_from((b"", b"", b"", b"\xef\xbb\xbf"))) + b"".join(line + end for line in lines)

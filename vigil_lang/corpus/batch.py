@@ -30,6 +30,10 @@ RUNS: Final[dict[str, Any]] = {
 """What is known of a run: its number, where it was read, the time of its first event, what else its header says."""
 
 
+BYTES: Final = 512 << 20
+"""Bytes of events that are worked on together, at most, unless a single batch has more."""
+
+
 class Unreadable(NamedTuple):
     """A recording, or a run of one, of which there are no events, and why."""
 
@@ -176,19 +180,20 @@ def lists_of(column: pl.Series) -> pl.Series:
 
 
 def gathered(batches: Iterable[Batch], events: int) -> Iterator[Batch]:
-    """Batches joined until each has so many events."""
+    """Batches joined until each has so many events, or as many bytes as should be in memory at once."""
     waiting: list[Batch] = []
-    size = 0
+    size = weight = 0
     try:
         for batch in batches:
             if waiting and (waiting[0].args is None) != (batch.args is None):
                 yield joined(waiting)
-                waiting, size = [], 0
+                waiting, size, weight = [], 0, 0
             waiting.append(batch)
             size += batch.frame.height
-            if size >= events:
+            weight += int(batch.frame.estimated_size())
+            if size >= events or weight >= BYTES:
                 yield joined(waiting)
-                waiting, size = [], 0
+                waiting, size, weight = [], 0, 0
     except KeyboardInterrupt:  # what was read is not lost
         if waiting:
             yield joined(waiting)

@@ -35,10 +35,12 @@ if TYPE_CHECKING:
 
     from vigil_lang.corpus.recordings import Reading
 
-BLOCK: Final = 2 << 20
+BLOCK: Final = 4 << 20
 """Bytes that are read into columns at once: what is worked on then stays near the processor."""
 MOST: Final = 256 << 20
 """Bytes of one run beyond which it is read line by line."""
+_FIRST: Final = 1 << 20
+"""Bytes of a first line by which a recording is told."""
 _HEADER: Final = b'\n{"vigil_trace"'
 """How a line begins that is surely a header, behind the line before it."""
 
@@ -96,7 +98,7 @@ def parts(of: Recording, format: str | None, block: int) -> Iterator[Part]:  # n
         status = os.fstat(stream.fileno())
         if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_TOTAL:
             raise _NotPlain
-        begun = stream.readline(block).removeprefix(BOM)
+        begun = stream.readline(_FIRST).removeprefix(BOM)
         if not _is_plain(begun, format):
             raise _NotPlain
         held: Part | None = None
@@ -142,11 +144,11 @@ def _check_header(data: bytes) -> None:
 class PlainReader:
     """Reads recordings into columns, `jobs` blocks of them at once: in threads, for libraries do the work."""
 
-    def __init__(self, reading: Reading, needs: Needs | None, jobs: int, block: int = BLOCK) -> None:
+    def __init__(self, reading: Reading, needs: Needs | None, jobs: int, block: int | None = None) -> None:
         self._reading = reading
         self._needs = needs
         self._jobs = jobs
-        self._block = block
+        self._block = BLOCK if block is None else block
 
     def read(self, paths: Sequence[str]) -> Iterator[Batch | Slow]:
         """The runs of recordings in their order, and where some are for the other reader, which."""
@@ -236,7 +238,7 @@ class PlainReader:
                 doubt = why_unusable(Run(run["path"], run["format"], **{n: run[n] for n in COUNTS}), run["events"])
                 assert doubt is not None
                 block[run["part"]].of.refused.append(Unreadable(run["path"], doubt.message))
-            gone = frame["run"].is_in(refused["run"])
+            gone = frame["run"].is_in(refused["run"].implode())
             runs = runs.join(refused, on="run", how="anti", maintain_order="left")
             number = pl.DataFrame({"run": runs["run"], "new": range(runs.height)})
             frame = frame.filter(~gone).join(number, on="run", how="left", maintain_order="left")

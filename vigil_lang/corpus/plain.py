@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, reduce
+from operator import or_
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -28,14 +29,14 @@ from vigil_lang.trace.record import Start
 from vigil_lang.trace.values import parse_time
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from vigil_lang.corpus.batch import Needs
     from vigil_lang.corpus.shapes import Places
 
-_FEW: Final = 1_000
+FEW: Final = 1_000
 """Shapes that are never too many."""
 COUNTS: Final = ("not_executed", "records", "not_understood")
 _OF_RUNS: Final = ("name", "source", "format", "cwd")
@@ -169,8 +170,8 @@ def read_rows(data: bytes, starts: Sequence[int], needs: Needs | None, kept: int
         Faulty: some lines have to be read by the other reader.
     """
     lines = shaped(data)
-    if len(lines.shapes) > _FEW + len(lines.ends) // 8:
-        raise Faulty(np.arange(len(lines.ends)))
+    if len(lines.shapes) > FEW + len(lines.ends) // 8:
+        raise Faulty(np.flatnonzero(np.bincount(lines.shape)[lines.shape] < 8))
     known = _Shapes()
     shapes: list[_Shape] = []
     wrong = []
@@ -228,10 +229,12 @@ class _Reading:
         """The values at slots, each of a line: `of` has their places among `slots`."""
         origins, places = np.array(slots, np.int64).reshape(-1, 2).T
         at = places[of]
-        used = np.unique(origins)
+        used = np.unique(origins[np.bincount(of, minlength=len(origins)) > 0])
         if len(used) == 1:
-            return self._pool.gather(at + self._begins[used[0]][lines])
-        return self._pool.gather(at + np.choose(origins[of], [begin[lines] for begin in self._begins]))
+            at = at + self._begins[used[0]][lines]
+        elif len(used):
+            at = at + np.choose(origins[of], [begin[lines] for begin in self._begins])
+        return _gathered(self._pool, at)
 
     def _field(self, name: str, lines: Places) -> pl.Series:
         """A field of lines."""
@@ -256,14 +259,17 @@ class _Reading:
         before = (np.cumsum(many) - many)[of] - (ends - each)
         return each, np.repeat(before, each) + np.arange(ends[-1] if ends.size else 0)
 
-    def _entries(self, lines: Places, entries: Sequence[Sequence[tuple[str, Sequence[Slot]]]]) -> pl.Series:
-        """Names and values of each line, of which each shape has these, in the form of `ARGS`."""
+    def _entries(
+        self, lines: Places, entries: Sequence[Sequence[tuple[str, Sequence[Slot]]]], *, single: bool = False
+    ) -> pl.Series:
+        """Names and values of each line, of which each shape has these; values are lists, unless each is a `single`."""
         each, flat = self._spread(lines, [len(of) for of in entries])
         names = pl.Series([name for of in entries for name, _ in of], dtype=pl.String)
-        sizes = np.array([len(slots) for of in entries for _, slots in of], np.int64)
         _, values = self._several(lines, [[slot for _, slots in of for slot in slots] for of in entries])
-        found = pl.DataFrame({"key": names.gather(flat), "value": _nested(sizes[flat], values)})
-        return _nested(each, found.to_struct())
+        if not single:
+            sizes = np.array([len(slots) for of in entries for _, slots in of], np.int64)
+            values = _nested(sizes[flat], values)
+        return _nested(each, pl.DataFrame({"key": _gathered(names, flat), "value": values}).to_struct())
 
     # --- events ----------------------------------------------------------------------------------------------
 
@@ -278,7 +284,7 @@ class _Reading:
         if of.null_count() < len(of):
             call, group = ordinals(pl.Series(run), of.fill_null(ids), action, alone=False)
         else:
-            called = np.cumsum(~action.is_in(list(MESSAGES)).to_numpy())
+            called = np.cumsum(~_among(action, MESSAGES).to_numpy())
             before = np.concatenate(([0], called))[np.arange(len(run)) - index]  # in the runs before
             call, group = pl.Series(called - before - 1), pl.Series(index)
         needs = self._needs
@@ -305,7 +311,7 @@ class _Reading:
         )
 
     def _ids(self, lines: Places, run: Places, index: Places) -> pl.Series:
-        usual = _usual_ids(int(index.max(initial=0)).bit_length()).gather(index)
+        usual = _gathered(_usual_ids(int(index.max(initial=0)).bit_length()), index)
         if not self._has("id"):
             return usual
         given = self._field("id", lines)
@@ -318,7 +324,7 @@ class _Reading:
 
     def _status(self, lines: Places) -> pl.Series:
         found = self._field("status", lines)
-        known = found.is_in(list(STATUSES))
+        known = _among(found, STATUSES)
         if not known.all():
             raise Faulty(lines[~known.to_numpy()])
         return found
@@ -366,17 +372,22 @@ class _Reading:
         of = self._lines.shape[lines]
         known = {name: np.array([getattr(header, name) for header in headers])[of] for name in COUNTS}
         texts = {name: self._field(name, lines) for name in _OF_RUNS}
-        first = frame.drop_nulls("time").group_by("run").agg(pl.col("time").first())
-        about = self._entries(lines, [shape.about for shape in self._shapes])
-        single = pl.col("about").list.eval(
-            pl.struct(pl.element().struct["key"], pl.element().struct["value"].list.first())
-        )
+        timed = frame.select("run", "time").drop_nulls("time")
+        first = timed.unique("run", keep="first", maintain_order=True)
+        about = self._entries(lines, [shape.about for shape in self._shapes], single=True)
         runs = pl.DataFrame({"part": part, "events": counts, "about": about, **known, **texts})
-        return (
-            runs.with_columns(single, pl.col("format").replace("", None).fill_null(usual.format))
-            .with_columns(run=pl.int_range(pl.len(), dtype=pl.Int64))
-            .join(first, on="run", how="left", maintain_order="left")
-        )
+        return runs.with_columns(
+            pl.col("format").replace("", None).fill_null(usual.format), run=pl.int_range(pl.len(), dtype=pl.Int64)
+        ).join(first, on="run", how="left", maintain_order="left")
+
+
+def _gathered(values: pl.Series, places: Places) -> pl.Series:
+    return values[pl.Series(places.astype(np.uint32))]
+
+
+def _among(values: pl.Series, few: Iterable[str]) -> pl.Series:
+    """Which values are one of a few."""
+    return reduce(or_, (values == one for one in few))
 
 
 def _nested(sizes: Places, values: pl.Series) -> pl.Series:

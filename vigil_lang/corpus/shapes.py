@@ -170,7 +170,7 @@ def _numbered(lines: Any) -> _Numbered:
 def _canonical(numbers: pl.Series) -> tuple[pl.Series, NDArray[np.bool_]]:
     """The canonical texts of numbers, and which are none. Only those that have another text are looked at singly."""
     plain = numbers.str.contains(_PLAIN_NUMBER)
-    if plain.all():
+    if not len(numbers) or plain.all():
         return numbers, np.zeros(len(numbers), np.bool_)
     others = numbers.filter(~plain).unique()
     found: list[str | None] = []
