@@ -17,6 +17,7 @@ from vigil_lang.corpus import recordings as reading
 from vigil_lang.corpus.batch import Batch, Needs, gathered, joined
 from vigil_lang.corpus.parts import PlainReader, Slow
 from vigil_lang.corpus.recordings import Reading, Recordings, slowly
+from vigil_lang.runs import load_trace, load_traces
 
 HEADER = b'{"vigil_trace":1,"run":"r","model":"m"}'
 READ = b'{"action":"read","args":{"path":"/a","n":5},"status":"ok","time":"2026-01-05T10:00:00Z"}'
@@ -149,3 +150,21 @@ def test_arguments_of_one_text_and_of_several_are_joined(tmp_path: Path) -> None
     args = joined(batches).args
     assert args is not None
     assert args["path"].to_list() == [["/a"], ["/a", "b"], None]
+
+
+def test_one_run_is_read_back_as_it_was(tmp_path: Path) -> None:
+    """Of a recording that is plain, of one that is only up to there, and of one that is not plain at all."""
+    plain_one, broken, other = (tmp_path / name for name in ("a#b.jsonl", "b.jsonl", "c.jsonl"))
+    runs = trace(HEADER, READ) * 9 + trace(HEADER, FETCH, READ) + trace(HEADER)
+    plain_one.write_bytes(runs)
+    broken.write_bytes(runs + trace(b'{"action":7}'))
+    other.write_bytes(trace(b'{"tool":"a"}'))
+    paths = [str(plain_one), str(broken), str(other)]
+    with mock.patch.object(parts, "BLOCK", 300):
+        source = Recordings(paths, Reading(), 1)
+        for path in paths:
+            for run in slowly([Slow(path)], Reading()).runs["path"]:
+                assert source.trace({"path": run}) == next(t for t in load_traces(path) if t.run.path == run)
+        lonely = tmp_path / "d.jsonl"
+        lonely.write_bytes(trace(READ))
+        assert Recordings([str(lonely)], Reading()).trace({"path": str(lonely)}) == load_trace(lonely)

@@ -216,20 +216,22 @@ class PlainReader:
                 elif some:
                     yield from self._done(some, self._rows(some))
 
+    def lines_of(self, path: str, run: str) -> bytes | None:
+        """The lines of one run of a recording, given by its path; None where the other reader has to find it."""
+        for block in self._blocks([path]):
+            found = self._rows(block)
+            if isinstance(block, Recording) or not isinstance(found, Rows):
+                return None
+            runs = _named(block, found.runs)
+            place = runs["path"].index_of(run)
+            if place is not None:
+                data = b"".join(part.data for part in block)
+                return data[runs["at"][place] : [*runs["at"], len(data)][place + 1]]
+        return None
+
     def _batch(self, block: Sequence[Part], rows: Rows) -> Batch:
         """Runs with their paths, without those that are not worth judging."""
-        counts = [0] * len(block)
-        for at in rows.runs["part"]:
-            counts[at] += 1
-        paths: list[str] = []
-        names = iter(rows.runs["name"])
-        for part, count in zip(block, counts, strict=True):
-            of = part.of
-            several = count > 1 or not (part.first and part.last)
-            for name in islice(names, count):
-                of.runs += 1
-                paths.append(f"{of.path}#{of.keys.new(name or str(of.runs))}" if several else of.path)
-        runs = rows.runs.with_columns(pl.Series("path", paths, dtype=pl.String))
+        runs = _named(block, rows.runs)
         frame, args = rows.frame, rows.args
         empty = (pl.col("events") == 0) & (pl.col("not_executed") == 0)
         refused = runs.filter(empty | (2 * pl.col("not_understood") > pl.col("records")))
@@ -251,6 +253,22 @@ class PlainReader:
         return Batch(
             frame, pl.DataFrame({name: runs[name].cast(kind) for name, kind in RUNS.items()}), tuple(bad), args
         )
+
+
+def _named(block: Sequence[Part], runs: pl.DataFrame) -> pl.DataFrame:
+    """Runs with their paths: that of the recording, and where that has several, the name of the run."""
+    counts = [0] * len(block)
+    for at in runs["part"]:
+        counts[at] += 1
+    paths: list[str] = []
+    names = iter(runs["name"])
+    for part, count in zip(block, counts, strict=True):
+        of = part.of
+        several = count > 1 or not (part.first and part.last)
+        for name in islice(names, count):
+            of.runs += 1
+            paths.append(f"{of.path}#{of.keys.new(name or str(of.runs))}" if several else of.path)
+    return runs.with_columns(pl.Series("path", paths, dtype=pl.String))
 
 
 def _given_up(of: Recording) -> Iterator[Slow]:

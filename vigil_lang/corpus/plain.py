@@ -153,7 +153,7 @@ class _Shapes:
 class Rows:
     """What some bytes hold: `frame` has the events in the engine's columns, `runs` a line a run in those of `RUNS`.
 
-    In place of its path a run has the place of its `part`, and besides the counts of its header.
+    In place of its path a run has the place of its `part`, and besides where it begins and the counts of its header.
     """
 
     frame: pl.DataFrame
@@ -375,7 +375,8 @@ class _Reading:
         timed = frame.select("run", "time").drop_nulls("time")
         first = timed.unique("run", keep="first", maintain_order=True)
         about = self._entries(lines, [shape.about for shape in self._shapes], single=True)
-        runs = pl.DataFrame({"part": part, "events": counts, "about": about, **known, **texts})
+        at = np.concatenate(([0], self._lines.ends + 1))[lines]
+        runs = pl.DataFrame({"part": part, "at": at, "events": counts, "about": about, **known, **texts})
         return runs.with_columns(
             pl.col("format").replace("", None).fill_null(usual.format), run=pl.int_range(pl.len(), dtype=pl.Int64)
         ).join(first, on="run", how="left", maintain_order="left")

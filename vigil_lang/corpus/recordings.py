@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import deque
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
@@ -18,17 +18,16 @@ from vigil_lang.abstraction.files import KnownFiles
 from vigil_lang.abstraction.run import Options
 from vigil_lang.base import cache
 from vigil_lang.base.processes import can_spawn, processors, spawned
-from vigil_lang.corpus.batch import Batch, Unreadable, batch_of, joined
+from vigil_lang.corpus.batch import Batch, Needs, Unreadable, batch_of, joined
 from vigil_lang.corpus.parts import PlainReader, Slow
 from vigil_lang.diagnostics import InputError
-from vigil_lang.runs import load_traces
+from vigil_lang.runs import load_traces, read_trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from concurrent.futures import Future, ProcessPoolExecutor
 
     from vigil_lang.abstraction.tools import Tool
-    from vigil_lang.corpus.batch import Needs
     from vigil_lang.trace import Trace
 
 TASK_BYTES: Final = 8 << 20
@@ -151,8 +150,13 @@ class Recordings:
         path = str(run["path"])
         # A run of several has its label behind a `#`, of which the label and the recording's path may have more.
         recording = max((p for p in self._paths if f"{path}#".startswith(f"{p}#")), key=len)
-        options = self._reading.options()
-        for trace in load_traces(recording, format=self._reading.format, options=options):
+        options, format_ = self._reading.options(), self._reading.format
+        lines = PlainReader(self._reading, Needs(), 1).lines_of(recording, path)
+        if lines is not None:  # a run of very many is found without what stands before it
+            trace = read_trace(BytesIO(lines), recording, format_, options)
+            label = path[len(recording) + 1 :] or None
+            return replace(trace, run=replace(trace.run, path=path, label=label))
+        for trace in load_traces(recording, format=format_, options=options):
             if trace.run.path == path:
                 return trace
         raise AssertionError(path)
