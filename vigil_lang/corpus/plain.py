@@ -212,8 +212,6 @@ class _Reading:
         is_header = np.array([shape.header is not None for shape in self._shapes])[lines.shape[says]]
         part = part_of[says]
         begins = np.diff(part, prepend=-1) > 0
-        if np.count_nonzero(begins) < len(first_lines):  # a part of blank lines alone
-            raise Faulty(np.flatnonzero(~np.isin(part_of, part)))
         begins |= is_header
         events = says[~is_header]
         run = (np.cumsum(begins) - 1)[~is_header]
