@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 MANIFEST: Final = "manifest.json"
 MARKER: Final = "VIGIL_STORE"
 SCHEMA: Final = "vigil.store/1"
+_HALF: Final = ".vigil-"
+"""How the names of files begin that are being written (`base/outputs.py`)."""
 _PART_BYTES: Final = 32 << 20
 _CUT_BYTES: Final = 4 << 20
 _PART_FILES: Final = 2_000
@@ -90,10 +92,11 @@ def make_store(
     """
     place = Path(folder)
     parts = place / "parts"
-    if place.exists() and not is_store(folder) and (not place.is_dir() or any(place.iterdir())):
+    if place.exists() and not is_store(folder) and not _is_empty(place):
         raise NoStore(f"`{folder}` is there, and is no store")
-    parts.mkdir(parents=True, exist_ok=True)
-    _write(place / MARKER, b"The events of agent runs, for `vigil scan`.\n")
+    place.mkdir(parents=True, exist_ok=True)
+    _write(place / MARKER, b"The events of agent runs, for `vigil scan`.\n")  # before all else: it says whose this is
+    parts.mkdir(exist_ok=True)
     settings = _settings(reading)
     basis = _digest([SCHEMA, reader_digest(), catalogue_digest(), settings, outputs, pl.__version__])
     groups = _parted([(path, content_digest(path), _size(path)) for path in paths])
@@ -134,10 +137,15 @@ def make_store(
         if file.name not in wanted:
             with suppress(OSError):
                 file.unlink()
-    for file in place.glob(".vigil-*"):  # what a process that was killed was writing
+    for file in place.glob(f"{_HALF}*"):  # what a process that was killed was writing
         with suppress(OSError):
             file.unlink()
     return Made(manifest.runs, manifest.events, made, len(names) - made, tuple(bad))
+
+
+def _is_empty(place: Path) -> bool:
+    """Whether a folder has nothing in it but what a process that was killed was writing."""
+    return place.is_dir() and all(file.name.startswith(_HALF) for file in place.iterdir())
 
 
 def _is_there(parts: Path, name: str) -> bool:
