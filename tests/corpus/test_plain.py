@@ -38,7 +38,7 @@ def test_odd_lines_are_read_alike(tmp_path: Path) -> None:
 
 
 @given(corpora, st.sampled_from((1, 150, 1 << 20)))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_both_readers_agree(tmp_path: Path, contents: list[bytes], block: int) -> None:
     """The same in `tests/corpus/plain_traces.py`, for as many cases as there is time for."""
     compare(tmp_path, contents, block)
