@@ -248,14 +248,15 @@ def recordings(count: int, singly: int) -> None:
         told("the same, only read", count, lambda: read_by_vigil(paths, needs))
         told("read by DuckDB", count, lambda: read_by_duckdb(paths))
         told("read by Polars", count, lambda: read_by_polars(paths))
-        if singly:
-            (Path(folder) / "few").mkdir()
-            few = written(Path(folder, "few"), min(singly, count))
-            told("read event by event", min(singly, count), lambda: read_singly(few))
         made = told("made a store", count, lambda: make_store(f"{folder}/s", paths, Reading()).events)
         size = sum(p.stat().st_size for p in Path(folder, "s").rglob("*") if p.is_file())
         told("scan of the store", count, lambda: scan(Store(f"{folder}/s"), rules).events)
         print(f"  the store has {size / made:.1f} bytes an event; peak memory {peak():,.0f} MB")
+        if singly:
+            (Path(folder) / "few").mkdir()
+            few = written(Path(folder, "few"), min(singly, count))
+            print(f"{singly:,} events read one by one")
+            told("read event by event", min(singly, count), lambda: read_singly(few))
 
 
 def told(what: str, count: int, work: Callable[[], int]) -> int:

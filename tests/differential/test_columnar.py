@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tests.strategies.runs import Line
     from vigil_lang.semantics.core import Requirement
 
-few = settings(max_examples=max(CASES // 10, 1), deadline=None)
+few = settings(max_examples=max(CASES // 16, 1), deadline=None)
 fewer = settings(max_examples=max(CASES // 25, 1), deadline=None)
 
 

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 BLOCK: Final = 4 << 20
 """Bytes that are read into columns at once: what is worked on then stays near the processor."""
+_AHEAD: Final = 4
+"""Blocks that may be read, or wait, for each thread, while others are judged."""
 MOST: Final = 256 << 20
 """Bytes of one run beyond which it is read line by line."""
 _FIRST: Final = 1 << 20
@@ -161,7 +163,7 @@ class PlainReader:
         try:
             for block in self._blocks(paths):
                 under_way.append((block, pool.submit(self._rows, block)))
-                if len(under_way) > 2 * self._jobs:
+                if len(under_way) > _AHEAD * self._jobs:
                     first, rows = under_way.popleft()
                     yield from self._done(first, rows.result())
             for first, rows in under_way:
