@@ -20,7 +20,8 @@ import polars as pl
 
 from vigil_lang.corpus.batch import Needs
 from vigil_lang.corpus.parts import Slow
-from vigil_lang.corpus.recordings import Reading, Recordings, slowly
+from vigil_lang.corpus.reading import Reading
+from vigil_lang.corpus.recordings import Recordings, slowly
 from vigil_lang.corpus.scanning import scan
 from vigil_lang.corpus.store import Store, make_store
 from vigil_lang.diagnostics import Source

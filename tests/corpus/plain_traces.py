@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 
 from vigil_lang.corpus.batch import Batch, Needs, joined
 from vigil_lang.corpus.parts import PlainReader, Slow
-from vigil_lang.corpus.recordings import Reading, slowly
+from vigil_lang.corpus.reading import Reading
+from vigil_lang.corpus.recordings import slowly
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

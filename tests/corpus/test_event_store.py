@@ -15,7 +15,7 @@ from tests.corpus.stores import content, recordings
 from vigil_lang.base.outputs import replacing
 from vigil_lang.corpus import store
 from vigil_lang.corpus.batch import Needs
-from vigil_lang.corpus.recordings import Reading
+from vigil_lang.corpus.reading import Reading
 from vigil_lang.corpus.store import MARKER, NoStore, Store, make_store
 from vigil_lang.runs import load_traces
 

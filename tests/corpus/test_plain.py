@@ -16,7 +16,8 @@ from vigil_lang.corpus import parts, plain
 from vigil_lang.corpus import recordings as reading
 from vigil_lang.corpus.batch import Batch, Needs, gathered, joined
 from vigil_lang.corpus.parts import PlainReader, Slow
-from vigil_lang.corpus.recordings import Reading, Recordings, slowly
+from vigil_lang.corpus.reading import Reading
+from vigil_lang.corpus.recordings import Recordings, slowly
 from vigil_lang.runs import load_trace, load_traces
 
 HEADER = b'{"vigil_trace":1,"run":"r","model":"m"}'

@@ -33,7 +33,7 @@ from vigil_lang.trace import Run
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from vigil_lang.corpus.recordings import Reading
+    from vigil_lang.corpus.reading import Reading
 
 BLOCK: Final = 4 << 20
 """Bytes that are read into columns at once: what is worked on then stays near the processor."""

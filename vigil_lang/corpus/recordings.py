@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import deque
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
@@ -13,9 +13,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from vigil_lang.abstraction.bounded_output import KEPT
-from vigil_lang.abstraction.files import KnownFiles
-from vigil_lang.abstraction.run import Options
 from vigil_lang.base import cache
 from vigil_lang.base.processes import can_spawn, processors, spawned
 from vigil_lang.corpus.batch import Batch, Needs, Unreadable, batch_of, joined
@@ -27,40 +24,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from concurrent.futures import Future, ProcessPoolExecutor
 
-    from vigil_lang.abstraction.tools import Tool
+    from vigil_lang.corpus.reading import Reading
     from vigil_lang.trace import Trace
 
 TASK_BYTES: Final = 8 << 20
 TASK_FILES: Final = 500
 WORTH_A_PROCESS: Final = 4 << 20
 """Bytes of recordings for which other processes pay."""
-
-
-@dataclass(frozen=True)
-class Reading:
-    """How recordings are read, as plain data that can be sent to another process."""
-
-    format: str | None = None
-    skills: str | None = None
-    inferred: bool = True
-    kept: int = KEPT
-    probe: bool = False
-    allow_empty: bool = False
-    tools: dict[str, Tool] = field(default_factory=dict)
-
-    def options(self) -> Options:
-        """The same for abstraction."""
-        from vigil_lang.abstraction import probe
-
-        shipped = None if self.skills is None else Path(self.skills)
-        return Options(
-            kept=self.kept,
-            inferred=self.inferred,
-            files=lambda: KnownFiles(shipped),
-            probe=probe.probe if self.probe else None,
-            tools=self.tools,
-            allow_empty=self.allow_empty,
-        )
 
 
 def abstracted(paths: Sequence[str], reading: Reading) -> Batch:

@@ -22,13 +22,15 @@ import polars as pl
 from vigil_lang.base.outputs import replacing
 from vigil_lang.base.resources import resource
 from vigil_lang.corpus.batch import RUNS, Batch, Needs, Unreadable
-from vigil_lang.corpus.recordings import Reading, abstracted, begin_worker, content_digest, workers
+from vigil_lang.corpus.recordings import abstracted, begin_worker, content_digest, workers
 from vigil_lang.engines.columnar.events import COLUMNS, traces_of
 from vigil_lang.trace import Run, Trace
 from vigil_lang.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from vigil_lang.corpus.reading import Reading
 
 MANIFEST: Final = "manifest.json"
 MARKER: Final = "VIGIL_STORE"
