@@ -275,10 +275,10 @@ def main() -> None:
             phases=[Phase.generate, Phase.shrink],
             suppress_health_check=list(HealthCheck),
         )
-        @given(corpora, st.sampled_from((1, 60, 150, 1 << 20)))
-        def agree(contents: list[bytes], block: int) -> None:
+        @given(corpora, st.sampled_from((1, 60, 150, 1 << 20)), st.sampled_from((1, 2)))
+        def agree(contents: list[bytes], block: int, jobs: int) -> None:
             if time.monotonic() - begun < options.seconds:
-                counts.update(compare(Path(folder), contents, block))
+                counts.update(compare(Path(folder), contents, block, jobs))
                 counts["corpora"] += 1
 
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from unittest import mock
 
@@ -38,11 +39,11 @@ def test_odd_lines_are_read_alike(tmp_path: Path) -> None:
     assert counts["runs"] > len(HOSTILE)
 
 
-@given(corpora, st.sampled_from((1, 150, 1 << 20)))
+@given(corpora, st.sampled_from((1, 150, 1 << 20)), st.sampled_from((1, 2)))
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_both_readers_agree(tmp_path: Path, contents: list[bytes], block: int) -> None:
+def test_both_readers_agree(tmp_path: Path, contents: list[bytes], block: int, jobs: int) -> None:
     """The same in `tests/corpus/plain_traces.py`, for as many cases as there is time for."""
-    compare(tmp_path, contents, block)
+    compare(tmp_path, contents, block, jobs)
 
 
 @pytest.mark.parametrize(
@@ -84,6 +85,22 @@ def test_what_goes_wrong_late_takes_nothing_back(tmp_path: Path, late: bytes) ->
     counts = compare(tmp_path, [before + trace(late, READ), trace(READ)], 200, jobs=2)
     assert counts["declined"] == 2
     assert counts["runs"] > 20
+
+
+def test_what_was_read_behind_a_fault_is_dropped(tmp_path: Path) -> None:
+    """Threads are ahead of what is known to be wrong."""
+    runs = trace(HEADER, READ) * 20
+    for late in (b'{"action":7}', b'{"vigil_trace":1,"prompt":"do it"}\n{"action":"a"}'):
+        counts = compare(tmp_path, [trace(READ), runs + trace(late) + runs, trace(READ)], 200, jobs=2)
+        assert counts["declined"] == 2
+
+
+def test_what_can_be_read_only_once_is_not_opened(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    paths = [str(pipe), "-", "/dev/stdin", "a\0b"]
+    with mock.patch.object(parts, "opened", side_effect=AssertionError):
+        assert list(PlainReader(Reading(), None, 1).read(paths)) == [Slow(path) for path in paths]
 
 
 def test_a_long_run_is_left_to_the_other_reader(tmp_path: Path) -> None:

@@ -92,14 +92,13 @@ def parts(of: Recording, format: str | None, block: int) -> Iterator[Part]:  # n
     does not, the run before it does not count for it either.
 
     Raises:
-        _NotPlain: it is no recording in Vigil's own format, or one of its runs is too large.
+        _NotPlain: it is no recording in Vigil's own format, cannot be read twice, or one of its runs is too large.
         InputError: as `opened` does.
     """
     inputs.note(of.path)
+    if not _can_be_read_again(of.path):
+        raise _NotPlain
     with opened(of.path) as (stream, _):
-        status = os.fstat(stream.fileno())
-        if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_TOTAL:
-            raise _NotPlain
         begun = stream.readline(_FIRST).removeprefix(BOM)
         if not _is_plain(begun, format):
             raise _NotPlain
@@ -123,6 +122,15 @@ def parts(of: Recording, format: str | None, block: int) -> Iterator[Part]:  # n
             _check_header(begun)
             yield held
         yield Part(of, begun if begun.endswith(b"\n") else begun + b"\n", held is None, last=True)
+
+
+def _can_be_read_again(path: str) -> bool:
+    """Whether a recording is a file, of a size that may be read: what is none, the other reader has to find whole."""
+    try:
+        status = os.stat(path)  # noqa: PTH116 - a text
+    except (OSError, ValueError):
+        return False
+    return stat.S_ISREG(status.st_mode) and status.st_size <= MAX_TOTAL and not path.startswith("/dev/")
 
 
 def _is_plain(line: bytes, format: str | None) -> bool:  # noqa: A002 - as the option is called
@@ -174,13 +182,15 @@ class PlainReader:
     def _blocks(self, paths: Sequence[str]) -> Iterator[Sequence[Part] | Recording]:
         """Parts to be read together, and recordings whose rest is for the other reader."""
         waiting: list[Part] = []
+        size = 0
         for path in paths:
             of = Recording(path)
             try:
                 for part in parts(of, self._reading.format, self._block):
-                    if waiting and sum(len(each.data) for each in waiting) + len(part.data) > self._block:
+                    size += len(part.data)
+                    if waiting and size > self._block:
                         yield waiting
-                        waiting = []
+                        waiting, size = [], len(part.data)
                     if of.given_up:
                         break
                     waiting.append(part)
@@ -205,17 +215,20 @@ class PlainReader:
         """What comes of a block; where parts of it are at fault, of what stands before, between and behind them."""
         if isinstance(block, Recording):
             yield from _given_up(block)
+        elif any(part.of.given_up for part in block):
+            some = [part for part in block if not part.of.given_up]
+            yield from self._done(some, self._rows(some)) if some else ()
         elif isinstance(found, Rows):
             yield self._batch(block, found)
         elif found is not None:
             ends = list(accumulate(part.data.count(b"\n") for part in block))
             wrong = {bisect_right(ends, line) for line in found.lines.tolist()}
             for is_wrong, group in groupby(range(len(block)), wrong.__contains__):
-                some = [block[at] for at in group if not block[at].of.given_up]
+                some = [block[at] for at in group]
                 if is_wrong:
                     for part in some:
                         yield from _given_up(part.of)
-                elif some:
+                else:
                     yield from self._done(some, self._rows(some))
 
     def lines_of(self, path: str, run: str) -> bytes | None:
