@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _WHOLE: Final = frozenset({"=", "!=", "in", "not in"})
 _GLOB = re.compile(r"\*[./@_-].*\w\S*|\S*\w.*[./@_:-]\*")
 """Texts that are nothing but globs; `*` alone is also a value of its own, in many an interface."""
-_CONTAINED = re.compile(r"\*[^*]*\w[^*]*\*")
+_CONTAINED = re.compile(r"\*[^\n]*\w[^\n]*\*")
 _COMMANDS: Final = frozenset({"command", "argument", "argv", "url", "code"})
 """Free arguments whose values hardly begin and end with a `*`."""
 _OF_GLOBS: Final = frozenset(
