@@ -28,6 +28,8 @@ class _Asks(NamedTuple):
     some_wanted: core.Condition
     unmet: str = "every trigger is a violation"
     """What follows where what is wanted never happens."""
+    times: int = 1
+    """How often it has to happen."""
 
 
 def find(subject: Subject) -> Iterator[Diagnostic]:
@@ -54,14 +56,15 @@ def _asked(statement: Statement, direction: type[core.Earlier | core.Later]) -> 
 
 def _settled(statement: Statement) -> Iterator[_Asks]:
     """What a run may not end without: a resolution of the last trigger, or enough events of `atleast`."""
+    times = 1
     match statement.requirement.theta:
         case core.Implies(_, core.Or((core.Holds(role="resolution") as wanted, core.Later()))):
             unmet = "the last trigger is always a violation"
-        case core.Implies(core.Last(), core.Repeated(body=core.Holds() as wanted)):
+        case core.Implies(core.Last(), core.Repeated(times, core.Holds() as wanted)):
             unmet = "no run keeps both"
         case _:
             return
-    yield _Asks(statement, None, wanted, core.mapped_tests(wanted.condition, _loosened), unmet)
+    yield _Asks(statement, None, wanted, core.mapped_tests(wanted.condition, _loosened), unmet, times)
 
 
 def some(condition: core.Condition) -> core.Condition | None:
@@ -166,19 +169,41 @@ def _in_circle(circle: Sequence[Statement], what: str, help_text: str) -> Diagno
 
 def _forbidden(statements: Sequence[Statement], asked: Sequence[_Asks], subject: Subject) -> Iterator[Diagnostic]:
     for statement in statements:
-        theta = statement.requirement.theta
-        if not isinstance(theta, core.Not) or not isinstance(theta.body, core.Holds):
-            continue
-        forbidden = some(theta.body.condition)
+        limited, allowed = _limited(statement.requirement.theta)
+        forbidden = None if limited is None else some(limited)
         if forbidden is None:
             continue
         for each in asked:
-            if _implies(subject, each.some_wanted, forbidden):
-                yield _at_odds(statement, each)
+            if each.times > allowed and _implies(subject, each.some_wanted, forbidden):
+                yield _at_odds(statement, each, allowed)
 
 
-def _at_odds(forbids: Statement, asks: _Asks) -> Diagnostic:
+def _limited(theta: core.Theta) -> tuple[core.Condition | None, int]:
+    """What a statement forbids in every run, and how often it may happen all the same: `atmost` without a window."""
+    match theta:
+        case core.Not(core.Holds() as body):
+            return body.condition, 0
+        case core.Implies(
+            core.Holds(), core.Not(core.Repeated(count, core.Holds() as body, bound=None, reset=None, distinct=None))
+        ):
+            bound = any(isinstance(test, core.OF_VARIABLES) for test in core.tests(body.condition))
+            return (None if bound else body.condition), count - 1
+        case _:
+            return None, 0
+
+
+def _at_odds(forbids: Statement, asks: _Asks, allowed: int) -> Diagnostic:
     source = asks.statement.source
+    if allowed:
+        times = f"{allowed} time{'s' * (allowed > 1)}"
+        return Diagnostic.of(
+            "VGL333",
+            f"`{forbids.name}` allows {times} what `{asks.statement.name}` asks for {asks.times} times: {asks.unmet}",
+            source,
+            asks.wanted.span or asks.statement.span,
+            help="one of the numbers is too small, or too large",
+            notes=(Note("at most so often", forbids.source, forbids.span),),
+        )
     return Diagnostic.of(
         "VGL333",
         f"`{forbids.name}` forbids what `{asks.statement.name}` asks for: {asks.unmet}",
