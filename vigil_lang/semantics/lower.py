@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, NoReturn
 
 from vigil_lang.diagnostics import Diagnostic, nearest
 from vigil_lang.semantics import core
-from vigil_lang.semantics.conditions import Conditions, Failed
-from vigil_lang.semantics.declarations import check_declarations
+from vigil_lang.semantics.conditions import Conditions, Failed, Spent
+from vigil_lang.semantics.declarations import check_declaration
 from vigil_lang.semantics.forms import FORMS, Parts
 from vigil_lang.semantics.meanings import Scope
 from vigil_lang.semantics.metadata import Metadata, check_elsewhere, metadata
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from vigil_lang.diagnostics import Source, Span
     from vigil_lang.semantics.forms import Form
     from vigil_lang.semantics.meanings import Values
+    from vigil_lang.semantics.memory import Recollection
     from vigil_lang.semantics.modules import Module
 
 _UNITS = {"ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000, "d": 86_400_000_000}
@@ -40,6 +41,12 @@ class Statement:
     source: Source = field(repr=False)
     metadata: Metadata = field(default_factory=Metadata)
     params: frozenset[str] = frozenset()
+    origin: core.Requirement | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def meaning(self) -> core.Requirement:
+        """The requirement; after edits elsewhere the very object that it was, its spans included (`Memory`)."""
+        return self.requirement if self.origin is None else self.origin
 
     @property
     def preset(self) -> Form | None:
@@ -59,6 +66,11 @@ class Statement:
     def _written(self) -> dict[Span | None, tree.Expr]:
         return {part.expr.span: part.expr for part in parts(self.syntax)}
 
+    def place_of(self, holds: core.Holds) -> Span | None:
+        """Where a condition of its `meaning` is written."""
+        both = zip(core.conditions(self.meaning.theta), core.conditions(self.requirement.theta), strict=True)
+        return next((now.span for then, now in both if then is holds), None)
+
     @property
     def span(self) -> Span:
         """Where the statement's name stands."""
@@ -66,22 +78,56 @@ class Statement:
 
 
 class Lowering:
-    """Lowers the statements of one module; what has no meaning is reported and left out."""
+    """Lowers the statements of one module; what has no meaning is reported and left out.
 
-    def __init__(self, module: Module, values: Values, report: Callable[[Diagnostic], None]) -> None:
+    What is still true of an earlier text of the module is `recalled`.
+    """
+
+    def __init__(
+        self,
+        module: Module,
+        values: Values,
+        report: Callable[[Diagnostic], None],
+        recalled: Recollection | None = None,
+    ) -> None:
         self.module = module
-        self.report = report
-        self.conditions = Conditions(values, report)
+        self.conditions = Conditions(values, self.report)
+        self._report, self._recalled = report, recalled
+        self._quiet = True
         self._scope = Scope(module)
         self._failed = False
+
+    def report(self, finding: Diagnostic) -> None:
+        """Say what is wrong."""
+        self._quiet = False
+        self._report(finding)
 
     def statements(self) -> list[Statement]:
         """Every statement that resolves. Patterns that no statement uses are checked too."""
         check_elsewhere(self.module.file, self.report)
-        check_declarations(self.conditions, self.module)
+        for declaration in self.module.own.values():
+            self._once(declaration, partial(check_declaration, self.conditions, declaration, self.module))
         self.conditions.refill()
         items = [item for item in self.module.file.items if isinstance(item, tree.Statement)]
-        return [statement for item in items if (statement := self.statement(item)) is not None]
+        return [found for item in items if (found := self._once(item, partial(self.statement, item))) is not None]
+
+    def _once(self, item: tree.Item, find: Callable[[], Statement | None]) -> Statement | None:
+        """What is known of an item, or else what is found, which is kept where there is nothing to say of it."""
+        if self._recalled is None:
+            return find()
+        known = self._recalled.recalls(item, self.conditions)
+        if known:
+            return known if isinstance(known, Statement) else None
+        terms, before = self.conditions.terms, self.conditions.left
+        used, terms.used, self._quiet = terms.used, set(), True
+        found = find()
+        if self._quiet:
+            mine = frozenset([name for module, name in terms.used if module is self.module])
+            left = self.conditions.left
+            spent = Spent(before.conditions - left.conditions, before.elements - left.elements)
+            self._recalled.remember(item, found, mine, spent)
+        terms.used |= used
+        return found
 
     def statement(self, item: tree.Statement) -> Statement | None:
         """One statement; None where it has no meaning."""
