@@ -39,17 +39,25 @@ _MEANT: Final = {
     for word in " ".join(_ROLES.values()).split()
 }
 
+_ALSO: Final = frozenset({("git.checkout", "branch"), ("git.clone", "branch")})
+"""Roles that options of programs fill beside those of the kind: `git checkout -b`."""
+
 
 def find(subject: Subject) -> Iterator[Diagnostic]:
     """The arguments, in tests of events of kinds alone, that are no role of any of the kinds and mean one of each.
 
-    An event may have any argument, if a tool or an option is called so: only names that mean a role are reported.
+    An event may have any argument, if a tool or an option is called so: only names that mean a role are reported, and
+    not where the role is looked at as well.
     """
+    looked_at = {(id(item), has.field.name) for item, has in subject.parts.has}
+    looked_at |= {(id(use.item), use.field.name) for use in subject.parts.uses if use.field is not None}
     for use in subject.parts.uses:
         if use.field is None or use.field.kind == "output" or use.field.name not in _MEANT or use.through is not None:
             continue
         kinds = paths.actions_of(use, subject)
         meant = _meant(use.field.name, kinds) if kinds else ()
+        if any((id(use.item), role) in looked_at for role in meant):
+            continue
         if kinds and meant and not _is_seen(use.field.name, kinds, subject):
             yield _finding(use, meant, sorted(kinds), subject)
 
@@ -63,7 +71,7 @@ def _meant(name: str, kinds: frozenset[str]) -> tuple[str, ...]:
         return ()
     for kind in kinds:
         beside = (other for other in known if other in known[kind].implies or kind in known[other].implies)
-        if any(name in known[other].roles for other in (kind, *beside)):
+        if (kind, name) in _ALSO or any(name in known[other].roles for other in (kind, *beside)):
             return ()
     return tuple(role for role in _MEANT[name] if all(role in known[kind].roles for kind in kinds))
 

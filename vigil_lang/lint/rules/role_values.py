@@ -36,7 +36,7 @@ _PINNED = re.compile(r"(?P<name>@?[^@=<>~!*?\s]+)(?:===?|[<>~!]=|@)[\w.*+-]+")
 _VALUED = re.compile(r"--?[A-Za-z][\w-]*=.*", re.DOTALL)
 _OPTION = re.compile(r"--?[A-Za-z][\w-]*")
 _DASH = re.compile(r"[‐-―−]{1,2}(?=[A-Za-z])")
-_OF_A_SHELL = re.compile(r"\$\{?(?P<name>\w+)\}?|%(?P<percent>\w+)%")
+_OF_A_SHELL = re.compile(r"\$\{?(?P<name>[\w*?]+)\}?|%(?P<percent>[\w*?]+)%")
 
 
 def find(subject: Subject) -> Iterator[Diagnostic]:
@@ -186,14 +186,9 @@ def _key(text: str, _: bool) -> Never | None:
     return Never("a setting's name has no value", "the value is `value`") if "=" in text else None
 
 
-def _variable(text: str, is_glob: bool) -> Never | None:
-    found = _OF_A_SHELL.fullmatch(text)
-    if found is not None:
-        return Never(
-            "a variable's name stands without signs",
-            "as in `PATH`",
-            None if is_glob else found["name"] or found["percent"],
-        )
+def _variable(text: str, _: bool) -> Never | None:
+    if (found := _OF_A_SHELL.fullmatch(text)) is not None:
+        return Never("a variable's name stands without signs", "as in `PATH`", found["name"] or found["percent"])
     return Never("a variable's name stands without its value", "the value is `value`") if "=" in text else None
 
 

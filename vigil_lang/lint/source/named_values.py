@@ -72,8 +72,8 @@ def _find(
         for sentence in citation.sentences:
             if not NEGATION.search(sentence):
                 only = _ONLY.search(sentence) is not None
-                names = constraints(sentence).names
-                said |= dict.fromkeys(name for name in names if only or _SHORT_VERSION.fullmatch(name))
+                told = constraints(sentence).names
+                said |= dict.fromkeys(name for name in told if only or _SHORT_VERSION.fullmatch(name))
     names = [name for name in said if name.lower() not in own]
     if missing := [name for name in names if not any(_has_name(name, r) for r in (reach, *others))]:
         yield _finding(citation, missing, "contains it" if len(missing) == 1 else "contains them")

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
-from vigil_lang.english.patterns import ACTED, NEGATION
+from vigil_lang.english.patterns import NEGATION
 from vigil_lang.english.sentences import CODE, SPOKEN
 from vigil_lang.english.words import word_list
 
@@ -42,26 +42,28 @@ _DONE: Final = re.compile(
     re.IGNORECASE,
 )
 ALLOWED: Final = re.compile(
-    rf"\b(?:{ACTED}|agree\w*|pass\w*|succe\w*|success\w*|scan\w*|ok|green|permitted|allowed|granted|log(?:ged)? in)\b",
+    r"\b(?:confirm\w*|approv\w*|consent\w*|permi\w*|authori[sz]\w*|asking|review\w*|sign-off|back(?:ed |ing )?-?up|"
+    r"validat\w*|verif\w*|check\w*|reading|agree\w*|pass\w*|succe\w*|scan\w*|ok|green|allowed|granted|"
+    r"log(?:ged)? in)\b",
     re.IGNORECASE,
 )
 """What something may be done after, rather than what something has to follow."""
 ONLY_THEN: Final = re.compile(r"\b(?:only|continue|proceed|go|start|begin|may|can|could|might)\b", re.IGNORECASE)
 
-_SHAPES: Final[tuple[tuple[Sense, re.Pattern[str]], ...]] = tuple(
-    (sense, re.compile(shape, re.IGNORECASE))
-    for sense, shape in (
-        ("past", r"^(?P<first>.+?)[,;]? (?:and )?(?P<word>only then|only afterwards) (?P<then>.+)$"),
-        ("past", r"^(?P<then>.+?) (?:(?:is|are|be) )?(?:always )?(?P<word>preceded by) (?P<first>.+)$"),
-        ("future", r"^(?P<first>.+?) (?:(?:is|are|be) )?(?:always )?(?P<word>followed by) (?P<then>.+)$"),
-        (
-            "past",
-            r"^(?P<then>.+?) (?:(?:must|should|will) )?(?:needs?|requires?) (?P<first>.+?) "
-            r"(?P<word>first|beforehand)\W*$",
-        ),
-        ("either", r"^(?:first(?:ly)?,? )?(?P<first>.+?)(?:[,;]|[,;]? and)? (?P<word>then|afterwards) (?P<then>.+)$"),
-        ("either", r"^(?!.*\b(?:until|before|unless)\b)(?P<then>.+?),? (?P<word>after|once) (?P<first>.+)$"),
-    )
+
+def _shape(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+_SHAPES: Final[tuple[tuple[Sense, re.Pattern[str]], ...]] = (
+    ("past", _shape(r"^(?P<first>.+?)[,;]? (?:and )?(?P<word>only then|only afterwards) (?P<then>.+)$")),
+    ("past", _shape(r"^(?P<then>.+?) (?:(?:is|are|be) )?(?:always )?(?P<word>preceded by) (?P<first>.+)$")),
+    ("future", _shape(r"^(?P<first>.+?) (?:(?:is|are|be) )?(?:always )?(?P<word>followed by) (?P<then>.+)$")),
+    (
+        "either",
+        _shape(r"^(?:first(?:ly)?,? )?(?P<first>.+?)(?:[,;]|[,;]? and)? (?P<word>then|afterwards) (?P<then>.+)$"),
+    ),
+    ("either", _shape(r"^(?!.*\b(?:until|before|unless)\b)(?P<then>.+?),? (?P<word>after|once) (?P<first>.+)$")),
 )
 
 
