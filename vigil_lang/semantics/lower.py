@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, Protocol
 
 from vigil_lang.diagnostics import Diagnostic, nearest
 from vigil_lang.semantics import core
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from vigil_lang.diagnostics import Source, Span
     from vigil_lang.semantics.forms import Form
     from vigil_lang.semantics.meanings import Values
-    from vigil_lang.semantics.memory import Recollection
     from vigil_lang.semantics.modules import Module
 
 _UNITS = {"ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000, "d": 86_400_000_000}
@@ -77,6 +76,16 @@ class Statement:
         return self.syntax.name.span
 
 
+class Recalled(Protocol):
+    """What is still true of an earlier text of a module (`memory.Recollection`)."""
+
+    def recalls(self, item: tree.Item, conditions: Conditions) -> Statement | bool:
+        """A statement that is known, or True of another item that is; False where nothing is known."""
+
+    def remember(self, item: tree.Item, statement: Statement | None, used: frozenset[str], spent: Spent) -> None:
+        """Keep what was found of an item of which there was nothing to say."""
+
+
 class Lowering:
     """Lowers the statements of one module; what has no meaning is reported and left out.
 
@@ -88,7 +97,7 @@ class Lowering:
         module: Module,
         values: Values,
         report: Callable[[Diagnostic], None],
-        recalled: Recollection | None = None,
+        recalled: Recalled | None = None,
     ) -> None:
         self.module = module
         self.conditions = Conditions(values, self.report)
