@@ -71,12 +71,13 @@ def _help_of_folder(text: str) -> str:
 def _fix(use: Use, string: tree.String, text: str) -> Fix | None:
     """The path in any directory, where it was relative; else as it is written without what events never have."""
     fault = fault_of(text)
-    if fault == "escape":
-        return None
+    if fault == "escape" or (fault == "home" and "/" not in text):
+        return None  # what was meant, nobody can tell
     if fault == "backslash":
-        meant = re.sub(r"\\+", "/", text)
-        return Fix(f"write `{quote(meant)}`", (Edit(string.span, _quoted(meant, use)),))
-    rest = _normal(re.sub(r"^file://(?:localhost(?=/))?", "", text, flags=re.IGNORECASE) if fault == "url" else text)
+        text = re.sub(r"\\+", "/", text)
+    elif fault == "url":
+        text = re.sub(r"^file://(?:localhost(?=/))?", "", text, flags=re.IGNORECASE)
+    rest = _normal(text)
     if not rest.strip("*?/"):
         return None
     if fault_of(rest) is None:

@@ -60,6 +60,13 @@ _SHAPES: Final[tuple[tuple[Sense, re.Pattern[str]], ...]] = (
     ("past", _shape(r"^(?P<then>.+?) (?:(?:is|are|be) )?(?:always )?(?P<word>preceded by) (?P<first>.+)$")),
     ("future", _shape(r"^(?P<first>.+?) (?:(?:is|are|be) )?(?:always )?(?P<word>followed by) (?P<then>.+)$")),
     (
+        "past",
+        _shape(
+            r"^(?P<then>.+?) (?:(?:must|should|will) )?(?:needs?|requires?) (?P<first>.+?) "
+            r"(?P<word>first|beforehand)\W*$"
+        ),
+    ),
+    (
         "either",
         _shape(r"^(?:first(?:ly)?,? )?(?P<first>.+?)(?:[,;]|[,;]? and)? (?P<word>then|afterwards) (?P<then>.+)$"),
     ),
