@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix
@@ -49,19 +50,24 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
     An event may have any argument, if a tool or an option is called so: only names that mean a role are reported, and
     not where the role is looked at as well.
     """
-    looked_at = {(id(item), has.field.name) for item, has in subject.parts.has}
-    looked_at |= {(id(use.item), use.field.name) for use in subject.parts.uses if use.field is not None}
     for use in subject.parts.uses:
         if use.field is None or use.field.kind == "output" or use.field.name not in _MEANT or use.through is not None:
             continue
         kinds = paths.actions_of(use, subject)
         meant = _meant(use.field.name, kinds) if kinds else ()
-        if any((id(use.item), role) in looked_at for role in meant):
-            continue
-        if kinds and meant and not _is_seen(use.field.name, kinds, subject):
+        if kinds and meant and not _is_known(meant, use, subject) and not _is_seen(use.field.name, kinds, subject):
             yield _finding(use, meant, sorted(kinds), subject)
 
 
+def _is_known(meant: tuple[str, ...], use: Use, subject: Subject) -> bool:
+    """Whether the same item looks at one of the roles as well."""
+    parts = subject.parts
+    fields = [has.field for item, has in parts.has if item is use.item]
+    fields += [other.field for other in parts.uses if other.item is use.item and other.field is not None]
+    return any(field.name in meant for field in fields)
+
+
+@lru_cache(maxsize=1024)
 def _meant(name: str, kinds: frozenset[str]) -> tuple[str, ...]:
     """The roles that a name may mean of every kind; none where it may be an argument of its own."""
     from vigil_lang.trace.vocabulary import vocabulary

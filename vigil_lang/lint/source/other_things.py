@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from functools import cache
-from typing import TYPE_CHECKING
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
 from vigil_lang.diagnostics import Diagnostic
 from vigil_lang.english.sentences import CODE, SPOKEN
@@ -14,7 +14,7 @@ from vigil_lang.lint.source.reach import of_kind
 from vigil_lang.trace.vocabulary import vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from vigil_lang.lint.source.citations import Citation
     from vigil_lang.lint.source.reach import StatementReach
@@ -58,9 +58,8 @@ def other_thing(citation: Citation, reach: StatementReach) -> Diagnostic | None:
     kinds = reach.whole.actions
     if not kinds or not _VERSATILE.isdisjoint(kinds) or not vocabulary().kinds.keys() >= set(kinds):
         return None
-    spoken = SPOKEN.sub(" ", CODE.sub(" ", citation.text))
-    found = _TOPICS.search(spoken) if _JUDGED.issuperset(kinds) else None
-    topic = found[found.lastgroup or 0] if found is not None else _deed(spoken, kinds)
+    thing, deeds = _spoken_of(citation.text)
+    topic = thing if thing is not None and _JUDGED.issuperset(kinds) else _deed(deeds, kinds)
     if topic is None:
         return None
     said = distinctive_words(citation.text)
@@ -83,19 +82,34 @@ def _known(reach: StatementReach) -> frozenset[str]:
 # --- what is done ------------------------------------------------------------------------------------------------
 
 
-def _deed(spoken: str, kinds: Iterable[str]) -> str | None:
-    """A verb of a sentence, where none of its verbs may be that of one of these kinds."""
-    known = [
-        (found["verb"], found["object"], whose)
+class Deed(NamedTuple):
+    """A verb, the words behind it, and the kinds that it may speak of."""
+
+    verb: str
+    behind: str
+    kinds: frozenset[str]
+
+
+@lru_cache(maxsize=2048)
+def _spoken_of(text: str) -> tuple[str | None, tuple[Deed, ...]]:
+    """The well-known thing that a sentence speaks of, and what it tells somebody to do or not to do."""
+    spoken = SPOKEN.sub(" ", CODE.sub(" ", text))
+    thing = _TOPICS.search(spoken)
+    deeds = [
+        Deed(found["verb"], found["object"], kinds_of(stem(verb)))
         for found in _TOLD.finditer(spoken)
         if (verb := found["verb"].lower()) in _IMPERATIVES or verb.endswith("ing")
-        if (whose := kinds_of(stem(verb)))
     ]
-    if not known or any(_is_alike(kind, other) for _, _, whose in known for kind in kinds for other in whose):
+    known = tuple(deed for deed in deeds if deed.kinds)
+    return (None if thing is None else thing[thing.lastgroup or 0]), known
+
+
+def _deed(deeds: Sequence[Deed], kinds: Iterable[str]) -> str | None:
+    """A verb of a sentence, where none of its verbs may be that of one of these kinds."""
+    if any(_is_alike(kind, other) for deed in deeds for kind in kinds for other in deed.kinds):
         return None
-    if not _TEXTS.isdisjoint(kinds):
-        known = [(verb, behind, whose) for verb, behind, whose in known if _WHOLE_FILES.search(behind)]
-    return known[0][0] if known else None
+    edits = not _TEXTS.isdisjoint(kinds)
+    return next((deed.verb for deed in deeds if not edits or _WHOLE_FILES.search(deed.behind)), None)
 
 
 @cache
