@@ -55,10 +55,12 @@ def other_thing(citation: Citation, reach: StatementReach) -> Diagnostic | None:
     That is a thing, for kinds and things that are well known, or what it tells somebody to do or not to do, in a verb
     of the vocabulary. Elsewhere a sentence may call something by a name that no list has (`phone home`).
     """
+    thing, deeds = _spoken_of(citation.text)
+    if thing is None and not deeds:
+        return None
     kinds = reach.whole.actions
     if not kinds or not _VERSATILE.isdisjoint(kinds) or not vocabulary().kinds.keys() >= set(kinds):
         return None
-    thing, deeds = _spoken_of(citation.text)
     topic = thing if thing is not None and _JUDGED.issuperset(kinds) else _deed(deeds, kinds)
     if topic is None:
         return None
