@@ -86,6 +86,18 @@ def test_a_cited_sentence_wins_over_what_a_run_did(form: str, code: str) -> None
     assert proposed(f"{CITED}statement S: {form}", [WROTE]) == [(code, "info", None)]
 
 
+@pytest.mark.parametrize(
+    "form", ['atleast[1](write(path ~ "/w/report.csv*"))', 'atleast[1](write(path contains "report.csv"))']
+)
+def test_so_it_does_over_a_pattern(form: str) -> None:
+    def found(text: str) -> list[tuple[str, str]]:
+        linted = lint(Source("policy.vgl", text), Plan(signature=observe([WROTE] * 3)))
+        return [(f.code, f.severity) for f in linted.findings if f.code.startswith("VGL4")]
+
+    assert found(f"statement S: {form}") == [("VGL406", "warning")]
+    assert found(f"{CITED}statement S: {form}") == [("VGL406", "info")]
+
+
 def test_a_cited_sentence_does_not_support_a_slip() -> None:
     right = Trace.of([Event.of("write", {"path": "/w/report.csv"})])
     text = f'{CITED}statement S: atleast[1](write(path = "/w/reprot.csv"))'

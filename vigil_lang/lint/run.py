@@ -164,7 +164,7 @@ def _needs(subject: Subject, modules: Iterable[Module]) -> Iterator[str]:
     yield from (m.source.path for m in modules if not is_shipped(m.source.path))
     yield from subject.documents.looked_at
     if subject.runs:
-        from vigil_lang.lint.signature.evidence import tests_of
+        from vigil_lang.lint.signature.known_bad import tests_of
 
         yield from filter(None, [tests_of(subject.policy.module.source.path)])
 

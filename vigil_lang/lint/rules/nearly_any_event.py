@@ -67,8 +67,10 @@ def _anything(wanted: core.Holds, statement: Statement) -> Diagnostic | None:
 
 def _forbidding(statement: Statement) -> Fix | None:
     """`abs(b()) after a()` for `resp(a(), not b())`."""
-    form, text = statement.syntax.form, statement.source.text
-    if form.name != "resp" or statement.requirement.variables or statement.syntax.after is not None:
+    form, preset, text = statement.syntax.form, statement.preset, statement.source.text
+    if preset is None or preset.wanted != "response" or form.bound is not None:
+        return None
+    if statement.requirement.variables or statement.syntax.after is not None:
         return None
     trigger, response = form.args
     if not isinstance(response, tree.Not):

@@ -79,12 +79,13 @@ def _mismatch(said: list[Temporal], reach: StatementReach, citation: Citation) -
 def _in_sequence(citation: Citation, reach: StatementReach) -> _Mismatch | None:
     """What a sentence without the usual words of order tells: what has to follow, or only which of two is the first."""
     form = citation.statement.preset
-    if form is None or form.name not in ("prec", "resp", "bresp"):
+    if form is None or form.wanted not in ("guard", "response"):
         return None
     for said in (one for sentence in citation.sentences for one in sequences(sentence)):
-        wanted = "resp" if said.sense == "future" else "prec"
-        if said.sense != "either" and (wanted == "prec") != (form.looks == "back"):
-            return _Mismatch(said, _ORDER[said.sense], form=wanted)
+        if said.sense == "past" and form.looks == "ahead":
+            return _Mismatch(said, _ORDER["past"], form="prec")
+        if said.sense == "future" and form.looks == "back":
+            return _Mismatch(said, _ORDER["future"], form="resp")
         ordered = (said.then, said.first) if form.looks == "back" else (said.first, said.then)
         if _direction(*ordered, reach) == "swapped":
             return _Mismatch(said, _ORDER[said.sense], swapped=True)
