@@ -33,7 +33,7 @@ CODES: dict[str, Code] = _table(
     ("VGL003", "error", "a file or a construct is larger than the limits"),
     ("VGL004", "error", "a file cannot be written"),
     ("VGL005", "error", "the configuration is not valid"),
-    ("VGL006", "warning", "the configuration has an unknown key"),
+    ("VGL006", "warning", "the configuration has an unknown key or name"),
     ("VGL007", "warning", "an ignore comment suppresses nothing"),
     ("VGL008", "warning", "an ignore comment is malformed"),
     ("VGL009", "error", "a baseline is not valid"),

@@ -7,8 +7,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, nearest
+from vigil_lang.diagnostics.diagnostic import differ_by_a_slip
 from vigil_lang.lint.literal_texts import value
-from vigil_lang.lint.variables import differ_by_a_slip
 from vigil_lang.semantics.text_patterns import quote
 from vigil_lang.syntax import tree
 
