@@ -138,16 +138,25 @@ def _from_context(sentence: Sentence, leads: dict[str, _Word]) -> _Word | None:
             return _Word(_trimmed(text), carries=True)
         if telling and (found := contexts.RULES.search(text) or contexts.LABEL.fullmatch(text)):
             return _Word(_trimmed(found.group()), carries=False)
-    if not is_cell and headings and _is_listed(plain, lead, headings[-1], telling=telling):
+    if not is_cell and headings and _is_listed(sentence.text, lead, headings[-1], telling=telling):
         return _Word(_trimmed(headings[-1]), carries=False)
     for heading in reversed(headings):
         if (telling or not is_cell) and (found := contexts.SECTION.search(heading)):
             return _Word(found.group().lower(), carries=True)
     if (word := _alone(headings)) is not None:
         return _Word(word, carries=True)
+    if not is_cell and (mark := _marked(sentence.text, plain, telling=telling)):
+        return _Word(mark, carries=True)
     prohibits = not is_cell and contexts.PROHIBITS.match(plain) is not None
     described = any(map(contexts.DESCRIPTIVE.search, headings))
     return _Word("no", carries=True) if prohibits and not described else None
+
+
+def _marked(text: str, plain: str, *, telling: bool) -> str:
+    """The sign before an item by which it says what to do, or not to do: `❌ Committing keys`."""
+    found = contexts.CROSSED.match(text) if telling or contexts.DOING.match(plain) else None
+    found = found or (contexts.TICKED.match(text) if telling else None)
+    return found.group().strip() if found else ""
 
 
 def _is_checked(lead: str, headings: Sequence[str]) -> bool:
@@ -158,12 +167,14 @@ def _is_checked(lead: str, headings: Sequence[str]) -> bool:
     return below and contexts.AT_THE_END.match(lead) is not None
 
 
-def _is_listed(plain: str, lead: str, heading: str, *, telling: bool) -> bool:
+def _is_listed(text: str, lead: str, heading: str, *, telling: bool) -> bool:
     """Whether an item is one of the rules that the heading right above lists, or a step at a time that it names."""
+    plain = bare(text)
     if contexts.NOT_BINDING.search(heading) or contexts.CONDITION.match(lead):
         return False
     if contexts.RULE_LIST.match(lead.removesuffix(":") or heading) and contexts.WORDS.search(plain):
-        return contexts.DESCRIBES.match(plain) is None or contexts.ORDERED.search(plain) is not None
+        describes = contexts.DESCRIBES.match(plain) and not contexts.ORDERED.search(plain)
+        return not describes or contexts.CROSSED.match(text) is not None
     return telling and contexts.AT_A_TIME.match(heading) is not None
 
 

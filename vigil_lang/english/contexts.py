@@ -86,7 +86,7 @@ REASONS = any_of(
 BENEFIT = any_of(r"ask|ensure|make|be sure|needs?|guarantee|check|verify|confirm")
 RESTRICTS = re.compile(
     r"(?i:^(?:no|only|every|each|all|any|zero|at (?:least|most)|max(?:imum)?|min(?:imum)?|exactly)\b)"
-    r"|(?i:\b(?:should|only|may not)\b)|\bNOT\b"
+    r"|(?i:\b(?:should|only|may not)\b)|(?<!does )(?<!do )(?<!is )(?<!are )(?<!can )\bNOT\b"
 )
 """An item that limits or covers something, and so asks for it where rules are listed."""
 
@@ -94,6 +94,12 @@ RULE_LIST = any_of(
     r"^\W*(?:[\w/&'’-]+ ){0,4}(?:rules|constraints|guardrails|hard limits|checklist)(?: \([^)]*\))?\W*$",
 )
 """A heading that is nothing but a word for rules: each item below it is one, unless it describes."""
+
+CROSSED = re.compile(r"\W*[❌🚫⛔✗✘]")
+"""An item with a sign that rules it out."""
+DOING = re.compile(r"\w+ing\b")
+TICKED = re.compile(r"\W*[✅✔☑✓]")
+"""An item with a sign that approves of it."""
 
 WORDS = re.compile(r"[a-z]{2,}(?<!etc)", re.IGNORECASE)
 """A word; names in code or quotation marks alone make no rule."""
@@ -119,13 +125,14 @@ AT_A_TIME = any_of(
 
 DESCRIBES = any_of(
     r"^[^.;:—–]{1,120}?\b(?:is|are|was|were|has|have|can|will|does|do|means?|contains?|defaults?|owns?|works?|behaves?|"
-    rf"(?<=[a-z`…] ){_NO_VERB}(?:{_ACTS}))\b(?!-)",
+    rf"(?<=[a-z\d`…)] ){_NO_VERB}(?:{_ACTS}))\b(?!-)",
     r"^\w+ed (?:to|by|as|in|from|at|on|for)\b",
 )
 """An item that says what something is or does: a verb behind its first word, or a participle that begins it."""
 
 ORDERED = any_of(
-    r"\b(?:before|prior to|until|unless|only)\b|(?<=\w )without\b|\bafter any\b|\b(?:each|every) \w|"
+    r"\b(?:before|prior to|until|unless|only)\b|(?<=\w )without\b|\bafter any\b|(?<!; )\b(?:each|every) \w|"
+    r"\brequires?\b|\bneeds? (?:an?|at|the|to)\b|\b(?:not |un)supported\b|"
     r"\bone \w+ per\b",
     r"^[a-z][a-z ]{1,60} (?:is|are) (?:\w+ly )?(?!based|called|named|supported|used|deprecated|limited)"
     r"\w+ed(?:[.!]*$| (?:by|with|in)\b)",
@@ -133,7 +140,7 @@ ORDERED = any_of(
 """What makes a rule of a description, in a list of rules: `Tests are run before each commit`, `Commits are signed`."""
 
 SITUATIONS = any_of(r"\bwhen (?:to|not to)\b")
-NEEDED = any_of(r"(?:\w+ )?(?:needs?|requires?|has|have)\b")
+NEEDED = any_of(r"(?:\w+ )?(?:needs?|requires?|has|have|avoid)\b")
 """Where situations are listed, what somebody needs is one of them."""
 
 FIXES = any_of(r"^\W*(?:common )?(?:fix(?:es)?|solutions?|remed(?:y|ies)|workarounds?)\b")
@@ -149,7 +156,9 @@ SAMPLES = any_of(
 DO_COLUMN = any_of(r"\W*(?:do['’]?s?|don['’]?ts?|do not|never|always|must(?: not)?)\W*")
 """The head of a column whose cells are each to be done, or not to be done."""
 
-CONTINUED = any_of(r"\b(?:explained|may|might|can|could|because|able to|lets? you|helps?(?: you)?(?: to)?)\W*:$")
+CONTINUED = any_of(r"\b(?:explained|may|might|can|could|because|able to|lets? you|helps?(?: you)?(?: to)?)\W*:$",
+    r"^(?!.*\b(?:you|agents?|assistants?|models?)\b).*\b(?:will|would)(?: \w+ly)?:$",
+)
 """The end of a lead whose items say what somebody may do, or why something is so."""
 
 WHY = any_of(r"why|benefit|purpose|effect|impact|cause|problem|symptom|rationale|description|meaning|what (?:it|this)")

@@ -19,9 +19,11 @@ def any_of(*patterns: str) -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
 
 
-# `work` begins as many descriptions (`Work items are …`) as instructions.
+# `work` begins as many descriptions (`Work items are …`) as instructions; and what may be a noun, too, is a verb where
+# the noun that it acts on follows.
 _VERB = (
-    rf"(?:re-)?(?:(?:{'|'.join(sorted(_IMPERATIVES))})\b|structure (?=(?:each|every|the|your)\b)|"
+    rf"(?:re-)?(?:(?:{'|'.join(sorted(_IMPERATIVES))})\b|(?:{'|'.join(sorted(word_list('imperatives_or_nouns')))})"
+    r" (?=(?:an?|the|your|its?|them|this|these|all|any|each|every|no|only)\b|`)|"
     r"work (?=(?:only|in|inside|within|from|on|with)\b))"
 )
 _DOING = rf"(?:{'|'.join(sorted({verb.removesuffix('e') for verb in _IMPERATIVES}))})\w?ing\b"
@@ -41,6 +43,7 @@ _TEXT = r"(?:[^.]|\.(?=\w))"
 _BEGINS = rf"(?:^|[,:;—–(]\s*|\s-\s|\b(?:and|but|then|or|please|instead|so)\s+)(?:{_ADVERBS}\s+)*"
 _WHO = r"(?:you|agents?|the (?:agent|model|assistant|user|caller)|assistants?|models?)"
 _NOT = r"(?:not|isn['’]t|aren['’]t|never)"
+_PERSON = r"(?:user|users|customer|human|owner|operator|caller|requester|maintainer|reviewer|author)"
 # What something is, rather than what is done to it.
 _BEING = (
     r"(?:be )?(?:appear|available|better|change|contain|different|displayed|empty|exist|found|happen|have|missing|"
@@ -59,51 +62,67 @@ STRONG = (
         r"\bshall(?: not)?\b",
         r"\bnever\b(?!-|\s+(?:mind|been|happens?|existed|got|seen))",
         rf"(?:{_BEGINS}|\bto\s+|\bshould\s+|\b{_WHO}\s+|\bdo\s+)always\s+(?!returns?\b|true\b|false\b|the\b|an?\b)",
-        rf"{_BEGINS}(?:if [^,]{{1,120}}, )?(?:do not|don['’]t)\s+"
+        rf"{_BEGINS}(?:if [^,]{{1,120}}, )?(?:do not|don['’]t)[\s,]+"
         r"(?!have\b|exist\b|know\b(?!ingly)|see\b|need\b|worry\b|apply\b|matter\b)",
         rf"\b{_WHO} (?:may|can|could|are|is) (?:not|only|never)\b",
         rf"\b(?:may|can) only\b|\bmay (?!{_BEING})(?:be )?\w+ only\b",
         rf"\b(?:nothing|nobody|no one|no|only)\b(?:\s+(?!to\b|that\b)[^\s,.;:]+){{0,8}}?\s+may\b(?! {_BEING})",
         r"\b(?:at most|no more than|not more than|a maximum of) [^.;:]{1,60}\b(?:is|are) (?:allowed|permitted)\b",
-        r"\b(?:may not|cannot) be (?:used|shared|disclosed|changed|modified|deleted|removed|called|sent|stored|"
+        r"\b(?:may not|can ?not) be (?:used|shared|disclosed|changed|modified|deleted|removed|called|sent|stored|"
         r"exceeded|combined|skipped|merged|pushed|deployed|released|published|committed)\b",
-        rf"\b(?:{_NOT}|only) (?:be )?(?:allowed|permitted|acceptable|authori[sz]ed)\b|\b(?:allowed|permitted) only\b",
+        rf"\b(?:{_NOT}|only) (?:be )?(?:allowed|permitted|acceptable|authori[sz]ed|ok(?:ay)?|fine)\b|"
+        r"\b(?:allowed|permitted) only\b|\b(?:not|never) optional\b",
+        r"\b(?:may|can|must|should|do|does)(?: not|n['’]t) exceed\b|\bmay not (?:begin|continue|proceed|start)\b",
         r"\b(?:forbidden|prohibited|disallowed|obligatory|mandatory|compulsory|non-negotiable|not negotiable)\b",
-        r"\boff[- ]limits\b|\bit(?: is|['’]s) (?:absolutely )?(?:imperative|essential|vital|crucial) that\b",
+        r"\boff[- ]limits\b|\bhands off\b|\bzero tolerance\b|\bat no (?:point|time)\b|\b(?:absolutely|strictly) no\b",
+        r"\bit(?: is|['’]s) (?:\w+ly )?(?:critical|crucial|essential|imperative|important|necessary|vital) (?:that\b|to (?!"
+        r"(?:know|note|understand|remember that|realise|realize|see)\b))|\bit(?: is|['’]s) your (?:duty|job|responsibility)\b",
+        rf"\b{_WHO} (?:is|are) (?:responsible for|obliged to|bound to)\b",
         r"\b(?:is|are|be) (?:strictly |always |also |explicitly )?required\b",
         r"\(required\)",
         r"\b(?:requires?|needs?) (?:[\w'’-]+ ){0,3}?(?:approval|confirmation|consent|permission|sign-off|"
-        r"review|authori[sz]ation|validation|verification|a human)\b",
-        rf"\b(?:{_WHO}|users?|customers?|callers?|operators?|it|they) needs? to\b|\bneeds? to be\b",
+        r"reviews?|authori[sz]ation|validation|verification|a human|approvals)\b",
+        rf"\b(?:{_WHO}|users?|customers?|callers?|operators?|it|they)(?: will|['’]ll)? needs? to\b|\bneeds? to be\b",
         rf"\b(?:{_WHO}|it|they|this|these|user|files?|changes?|tests?|checks?)\s+(?:have|has) to\b",
         rf"\bha(?:s|ve) to be\b|\b{_WHO}(?: is| are|['’]re) (?:not )?to {_VERB}|"
-        r"\b(?:is|are) (?:only )?to be (?:\w+ed|done|kept|made|put|run|sent|set|written)\b",
-        rf"{_BEGINS}(?:ensure|make (?:absolutely )?sure|be sure|make certain|take care|guarantee|confirm that|"
+        r"\b(?:is|are) (?:only |not |never |always )?to be (?:\w+ed|done|kept|made|put|run|sent|set|written)\b",
+        rf"{_BEGINS}(?:ensure|make (?:absolutely )?sure|be sure|make certain|take care|be careful (?:not )?to|guarantee|confirm that|"
         r"verify that|check that|validate that)\b",
         r"\bonly (?:after|once)\b|\bonly ever\b|\bunder no circumstances\b|\bat all times\b|\bwithout exception\b",
         r"\bno exceptions\b|\b(?:unconditionally|without fail|on no account|in no case|no matter what)\b",
-        rf"{_BEGINS}(?:refuse|abort|halt|stop and (?:ask|inform|notify|report|tell|wait)|escalate)\b",
+        rf"{_BEGINS}(?:refuse|abort|halt|stop and (?:ask|inform|notify|report|tell|wait)|escalate|"
+        r"hand (?:over|off|it over) to a (?:human|person)|refrain from|stay (?:away from|out of|off)|keep (?:\w+ )?hands off|neither)\b",
+        rf"{_BEGINS}(?:avoid (?!`…`[.!]*$)|leave (?:\S+ ){{1,6}}(?:alone|as (?:is|they are|it is)|untouched|unchanged|intact)\b)",
         rf"{_BEGINS}(?:verify|confirm|double-check)\s+(?:\S+\s+){{1,14}}?"
         r"(?:\b(?:is|are|was|were|exists?|works?|has|have|supports?|passe[sd]|succeeded)\b|[=<>≥≤]+(?= ))",
-        rf"(?:{_BEGINS}|→\s*)ask\b(?! (?:yourself|about|questions)\b)|\b(?:agent|assistant) (?:asks|prompts)\b",
+        rf"(?:{_BEGINS}|→\s*)ask\b(?! (?:yourself|about|questions)\b| (?-i:[A-Z])[a-z]+[A-Z])|\b(?:agent|assistant) (?:asks|prompts)\b",
+        rf"{_BEGINS}(?:clarify|check|confirm|discuss|agree|validate|verify|review)\b[^.;:]{{0,80}}? with (?:the |your |an? )?{_PERSON}\b",
+        rf"{_BEGINS}(?:let|have|require|get) (?:the |your |an? )?{_PERSON} (?:to )?(?:approve|choose|confirm|decide|pick|review|select|sign|verify)\b",
+        rf"{_BEGINS}wait (?:until\b|for (?:[\w'’]+ ){{0,3}}?(?:{_PERSON}|answer|approval|confirmation|consent|permission|reply|response|sign-off)\b)|"
+        r"\band wait[.!]*$",
         rf"{_BEGINS}(?:remember to|do not forget|don['’]t forget)\b|\bonly then\b",
         r"\bno \w[\w /-]{0,40} without\b",
         rf"\b(?:stays?|remains?) (?:always |strictly )?(?:under|below|above|inside|within|at or (?:under|below)) [$€£]?"
-        rf"(?:{_COUNT}|the (?:limit|budget|cap|quota|threshold)\b)|\b(?:does|do)(?: not|n['’]t) exceed\b",
+        rf"(?:{_COUNT}|the (?:limit|budget|cap|quota|threshold)\b)",
         r"\bwith(?:in)? (?:these|the following) (?:hard |strict )?(?:limits|restrictions|constraints)\b",
         # What every such thing has before it.
         r"\b(?:needs?|requires?) [^.;:]{1,80}?\b(?:first|beforehand|in advance)\b(?! \w)",
         r"\b(?:needs?|requires?|(?:is|are|be) (?:\w+ )?(?:preceded|followed|backed) by) "
         rf"(?:an?|the|{_COUNT}) {_PASSED}\b",
         r"\b(?:is|are) \w+ for (?-i:EACH|EVERY|ALL)\b",
-        r"\balways (?:first|last|before|after)\b",
-        r"\balways (?:preceded|followed|accompanied) by\b",
+        r"\balways (?:(?:comes?|goes?|ends?|stands?) )?(?:first|last|before|after)\b",
+        r"\balways (?:preceded|followed|accompanied) by\b|\b(?:precede|follow)s? (?:each|every)\b",
+        r"\b(?:accepted|complete|done|finished|ready|valid) only (?:when|if)\b|"
+        rf"\b{_NOT} (?:yet )?(?:complete|done|finished|ready) (?:until|unless|before)\b|\bdoes(?: not|n['’]t) count as\b",
+        r"^not until\b|\b(?:nothing|nobody|no one|none) [^.;:]{0,40}?(?:is|are|gets?|be) (?!displayed|shown|printed)\w+ed\b[^.;:]{0,80}? (?:before|until|unless|without)\b",
+        rf"^unless\b[^,]{{1,120}}, (?:nothing|nobody|no one|no)\b|^none of\b[^.;:]{{1,80}}\b(?:may|can) be\b|^neither\b[^.;:]{{1,80}}\b(?:may|can)\b",
+        r", (?:and )?(?:nowhere|nothing|nobody|no one|no other \w+) else[.!]*$",
         rf"\b(?:is|are|gets?) (?:\w+ly |always |first |also |only )?{_DONE}\b[^.;:]{{0,80}}? "
         rf"(?:before|prior to) {_EACH}\b",
         rf"\b(?:comes?|goes|happens?|runs?) (?:only |always )?before {_EACH}\b|\bprecedes? {_EACH}\b",
         r"\bshould (?:only |always |first )?be \w+[^.;:]{1,100}? (?:before|after|only|prior to|unless|until)\b",
         r"[—–(]\s*only (?:if|when)\b|\b(?:belongs?|go(?:es)?) (?:in|into|to|under)\b[^.;:]{1,60}? only[.!]*$",
-        r"\b(?:belongs?|goes?) only\b|\bonly (?:belongs?|goes?)\b|"
+        r"\bbelongs? (?:in|into|to|under|on)\b[^.;:]{1,60}?,? (?:never|not) (?:in|into|to|under|on)\b|\b(?:belongs?|goes?) only\b|\bonly (?:belongs?|goes?)\b|"
         r"(?:^|[,;:—–]\s*)use `…` (?:and |but )?not (?:bare |plain |raw )?`…`",
     ),
 )
@@ -122,7 +141,12 @@ OPENING = (
         rf"(?:(?:hard|strict) (?:limit|cap)s?: ?|{_MOST} ){_COUNT}(?![^.]*\b(?:[kmgt]i?b|ram|memory|cpus?|cores?|"
         r"gpus?|disk|supported|returned|available|listed|shown)\b)",
         # What every such thing has before it.
-        rf"{_EACH} [^.;:]{{1,120}}?\b(?:needs|requires|goes through|waits for) (?:an?|the|at least|{_COUNT})",
+        rf"{_EACH} [^.;:]{{1,120}}?\b(?:needs?|requires?|go(?:es)? through|waits? for) "
+        rf"(?:an?|the|at (?:least|most)|exactly|review|approval|{_COUNT})|"
+        rf"{_EACH} [^.;:]{{1,120}}? gets (?:at (?:least|most)|exactly|{_COUNT})",
+        rf"{_COUNT} (?:[\w-]+ ){{1,4}}(?:minimum|maximum|min|max|at most|at least)[.!]*$",
+        rf"(?:spend|use|take|make|allow|send) (?:at most|no more than|at least|not more than) [$€£]?{_COUNT}",
+        rf"{_VERB} nothing\b",
         rf"{_EACH} [^.;:]{{1,120}}?\b(?:preceded|followed|accompanied|approved|reviewed|confirmed|backed|signed) by\b",
         # `After three failures in a row ask`, without a comma.
         r"(?:after|before|once)\b[^,:.]{2,120}?(?<!users)(?<!user)(?<!they)(?<!you)(?<!people)(?<!who)(?<!to) "
@@ -131,7 +155,7 @@ OPENING = (
         r"ambiguous) (?:please )?(?:ask|stop|abort|halt|escalate|give up|roll back)\b",
     ),
     re.compile(
-        rf"(?i:{_WHERE}(?:always |then )?{_VERB})[^.;:]{{0,120}}?\b(?:ALL|ONLY|EXACTLY|EVERY|BEFORE|FIRST)\b(?!-)"
+        rf"NO `|(?i:{_WHERE}(?:always |then )?{_VERB})[^.;:]{{0,120}}?\b(?:ALL|ONLY|EXACTLY|EVERY|BEFORE|FIRST)\b(?!-)"
         r"|(?:NO|ZERO) [a-z]|DO [a-z]+\b"
         r"|(?i:critical|mandatory|warning|caution|danger|important|rule)\s*[:!—–-][^.]{1,160}\bNOT\b",
     ),
@@ -145,13 +169,14 @@ ALONE = any_of(
 
 MERE = any_of(
     r"\bmust-\w+|\b(?:if|or) (?:you|we|they|it) (?:absolutely )?(?:must|need to|have to)\b",
+    r"\bno (?:[\w-]+ ){1,3}(?:is|are) (?:needed|required|necessary)\b|\b(?:not|never|longer|nor) (?:need|require)\b|^why\b.*",
     r"\b(?:do not|don['’]t|does not|doesn['’]t|did not|won['’]t|will not|never|no longer|no|may|might|would|without|as|"
     r"when(?:ever)? you|if (?:you|the user|they|we))\s+(?:need|needs|have|has|having|needing)\s+to\b",
     r"\b(?:may|might) (?:need|require)\b|^never [a-z]+(?<!s)s\b|\bthere is no need\b",
     rf"\b(?:{_NOT}|if|as|when|where|no longer) (?:be )?(?:strictly )?required\b",
     r"\b(?:not|isn['’]t|if) (?:\w+ )?(?:mandatory|obligatory|forbidden)\b|\bnot only once\b",
     r"\bto (?:ensure|make sure|verify that|guarantee)\b|\b(?:has|have|had|was|were|i|we|['’]ve) never\b",
-    r"\b(?:what|why|how|when|where|whether|things|everything|which|who) (?:\w+ ){0,4}?"
+    r"\b(?:what|why|how|when|where|whether|which|who|(?:things|everything)(?: \w+)) (?:\w+ ){0,4}?"
     r"(?:must|needs? to|has to|have to)\b",
     r"\b(?:as|that|who|which|users?|people|they|these|those|we|i|it)\s+(?:often |usually |sometimes )?"
     r"(?:do not|don['’]t)\b",
@@ -188,7 +213,7 @@ _BOUND = any_of(
     rf"(?<!\bif )(?<!\bwhen )(?<!\buntil )\b{_MOST} {_COUNT}",
     r"\bonly(?=\s*(?:[—–.!(]|$))|\bexactly(?: as\b|[.!]*$)",
     rf" and (?:then )?{_HALT} (?:on|at|as soon as|if|when|once)\b",
-    r"\bin (?:this|the (?:following|given|listed|stated)) order\b|\bin order[.:]*$",
+    r"\bin (?:this|that|the (?:following|given|listed|stated|same|right)) order\b|\bin order[.:]*$",
     r"^\s+(?:exactly |only )?(?:one|a single) [^.;:]{1,60}? (?:per|at a time)\b",
 )
 """What does so unless the instruction only proposes."""
@@ -198,6 +223,8 @@ _BEGINNING = any_of(
     rf"{_FIRST}[^,:]{{0,160}}[,:]\s+(?:\w+ly |also |always |then |first )?{_VERB}|whenever\b[^.:;]{{1,200}}, {_VERB}",
     rf"first,? {_VERB}{_TEXT}{{1,160}}?[,;] (?:and )?(?:only )?then\b",
     rf"(?:first(?:ly| of all)?,? |(?:in|for|with) [^,:;.]{{1,80}}, first )(?:{_CHECKS})\b",
+    rf"(?:as soon as|(?:in|on) (?:the )?(?:event|case)s? of)\b[^,:]{{1,120}}, (?:then )?{_VERB}|immediately {_VERB}|strictly {_VERB}",
+    rf"{_VERB}[^.;:]{{1,120}} immediately[.!]*$|without (?:an?|the)\b[^,:]{{1,60}}, (?:do not|don['’]t|there is no)\b",
     rf"(?:when|if) (?:in doubt|unsure|uncertain|unclear)\b[^,:]{{0,60}}, {_VERB}",
     rf"even (?:if|when|on|after|for|with)\b[^,:]{{1,120}}, {_VERB}",
     rf"{_HALT}\b[^.]{{0,80}}\b(?:if|when|until|on (?:the |any )?(?:first )?(?:error|failure))\b",
@@ -207,6 +234,7 @@ _BEGINNING = any_of(
     rf"{_WHERE}(?:get|gather|obtain|collect|request)\b{_TEXT}{{1,120}}? from (?:the )?user\b[.:]*$",
     rf"{_WHERE}(?:retry|re-?try|try)\b{_TEXT}{{0,80}}?\bup to {_COUNT}",
     rf"{_WHERE}(?:limit|cap|restrict|keep)\b{_TEXT}{{1,80}}?\b(?:to|under|below|within) [$€£]?{_COUNT}",
+    rf"{_WHERE}(?:confine|restrict|limit)\b{_TEXT}{{1,80}}? to\b|{_WHERE}(?:stay|remain) (?:inside|within)\b",
     rf"{_WHERE}(?:keep|continue) \w+ing\b{_TEXT}{{1,200}}?\b(?:while|as long as|until|for {_EACH})\b",
     rf"{_WHERE}(?:follow|obey|observe|respect|adhere to|comply with|do|perform)(?: all| each)?(?: of)? "
     r"(?:these|the following) (?:[\w-]+ ){0,3}(?:rules?|constraints?|checks?|limits?|conventions?|guidelines?)\b",
@@ -224,7 +252,10 @@ CALLOUT = any_of(
     r"^(?:critical|important|mandatory|warning|caution|danger|security|rule|hard rule|first)\b"
     r"(?: rule| note)?\s*[:!—–-]"
 )
-INSTRUCTS = any_of(rf"{_WHERE}(?:only |always |first |please |then |\w+ly )?{_VERB}")
+INSTRUCTS = any_of(
+    rf"{_WHERE}(?:only |always |first |please |then |\w+ly )?{_VERB}",
+    rf"(?:for|in|on|when|if|with) [^,.:;]{{1,80}}? {_VERB} (?:`|(?:an?|the|your|all|each|every|only|no|it|them)\b)",
+)
 
 REMEDY = any_of(r"^(?:solutions?|fix|workaround|cause|symptom|example|result|remedy)\b\s*[:—–]")
 """A label of what helps once something went wrong."""
