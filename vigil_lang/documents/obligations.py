@@ -98,7 +98,7 @@ def _excused(sentence: Sentence, word: str) -> Why | None:
     above = (sentence.lead, *sentence.headings[-1:])
     if unquoted(sentence.text) != sentence.text and any(map(contexts.SAMPLES.search, above)):
         return "sample"
-    if contexts.NEEDED.match(word) and any(map(contexts.SITUATIONS.search, sentence.headings[-1:])):
+    if (contexts.NEEDED.match(word) or contexts.BENEFIT.match(word)) and any(map(contexts.SITUATIONS.search, sentence.headings[-1:])):
         return "situation"
     if contexts.CONTINUED.search(sentence.lead):
         return "description"
@@ -148,7 +148,7 @@ def _from_context(sentence: Sentence, leads: dict[str, _Word]) -> _Word | None:
     if not is_cell and (mark := _marked(sentence.text, plain, telling=telling)):
         return _Word(mark, carries=True)
     prohibits = not is_cell and contexts.PROHIBITS.match(plain) is not None
-    described = any(map(contexts.DESCRIPTIVE.search, headings))
+    described = any(map(contexts.DESCRIPTIVE.search, (*headings, lead)))
     return _Word("no", carries=True) if prohibits and not described else None
 
 
@@ -180,7 +180,7 @@ def _is_listed(text: str, lead: str, heading: str, *, telling: bool) -> bool:
 
 def _of_prose(headings: Sequence[str]) -> _Word | None:
     """What headings make of prose that instructs."""
-    last = headings[-1] if headings else ""
+    last = headings[-1] if headings and not any(map(contexts.EXAMPLES.match, headings)) else ""
     if (contexts.RULE_LIST.match(last) or contexts.AT_A_TIME.match(last)) and not contexts.NOT_BINDING.search(last):
         return _Word(_trimmed(last), carries=False)
     for heading in reversed(headings):

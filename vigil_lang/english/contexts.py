@@ -54,13 +54,15 @@ CONDITION = any_of(r"^(?:if|when|where|for|in case|otherwise)\b[^,]*:$")
 PROHIBITS = any_of(
     r"^no \S[^.;:]{0,80}\b(?:beyond|for|outside|that (?:not|isn['’]t|aren['’]t|never|wasn['’]t|weren['’]t|"
     r"nobody|no one|has not))\b",
-    r"^no (?![^.;:]*\b(?:is|are|was|were|has|have)\b)\S[^.;:]{0,80}(?<![\w-])(?:in|inside|within)\b",
+    r"^no (?![^.;:]*\b(?:is|are|was|were|has|have|can|does|do)\b)\S[^.;:]{0,80}(?<![\w-])(?:in|inside|within)\b",
+    r"^no (?![^.;:]*\b(?:is|are|was|were|has|have|can|does|do|when|if|more|longer|one|found|\w{3,}(?:ed|able))\b)[^.;:]{2,80}[.!]*$",
 )
 """An item that rules something out, unless it stands where limits or merits are described."""
 
 DESCRIPTIVE = any_of(
     r"\b(?:limitations?|limits|benefits?|advantages?|features?|pros|cons|overview|known issues|why|challenges?|"
-    r"characteristics|when to use|capabilities|highlights|ideal)\b"
+    r"characteristics|when to use|capabilities|highlights|ideal|strengths|weaknesses|conditions|symptoms|signs|findings|"
+    r"causes|drawbacks|scenarios?|results?|trade-?offs)\b"
 )
 
 RULES = any_of(
@@ -70,7 +72,6 @@ RULES = any_of(
     r"^\W*do['’]?s?\W*$|(?:[-–—:(]\s*(?:critical|important)\W*$)",
     r"^(?:(?:before|prior to|after|once|whenever|(?:each|every) time|on (?:each|every|any)) \S.*|when done\b.*|"
     r"at the (?:end|start)\b.*):$",
-    r"\(only (?:if|when)\b|\bonly \w+ if\b",
     r"\bbefore (?:\w+ing|you|any|each|every)\b[^.]*:$",
 )
 """One that makes an obligation of every item that tells somebody to do something."""
@@ -123,6 +124,9 @@ AT_A_TIME = any_of(
 )
 """A heading that says when, or for each of what, the steps below it are taken."""
 
+EXAMPLES = any_of(r"^\W*(?:[\w-]+ ){0,3}examples?\W*$")
+"""A heading below which others name examples."""
+
 DESCRIBES = any_of(
     r"^[^.;:—–]{1,120}?\b(?:is|are|was|were|has|have|can|will|does|do|means?|contains?|defaults?|owns?|works?|behaves?|"
     rf"(?<=[a-z\d`…)] ){_NO_VERB}(?:{_ACTS}))\b(?!-)",
@@ -158,6 +162,7 @@ DO_COLUMN = any_of(r"\W*(?:do['’]?s?|don['’]?ts?|do not|never|always|must(?:
 
 CONTINUED = any_of(r"\b(?:explained|may|might|can|could|because|able to|lets? you|helps?(?: you)?(?: to)?)\W*:$",
     r"^(?!.*\b(?:you|agents?|assistants?|models?)\b).*\b(?:will|would)(?: \w+ly)?:$",
+    r"^by \w+ing\b.*:$",
 )
 """The end of a lead whose items say what somebody may do, or why something is so."""
 

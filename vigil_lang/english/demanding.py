@@ -24,7 +24,7 @@ def any_of(*patterns: str) -> re.Pattern[str]:
 _VERB = (
     rf"(?:re-)?(?:(?:{'|'.join(sorted(_IMPERATIVES))})\b|(?:{'|'.join(sorted(word_list('imperatives_or_nouns')))})"
     r" (?=(?:an?|the|your|its?|them|this|these|all|any|each|every|no|only)\b|`)|"
-    r"work (?=(?:only|in|inside|within|from|on|with)\b))"
+    r"default (?=to\b)|work (?=(?:only|in|inside|within|from|on|with)\b))"
 )
 _DOING = rf"(?:{'|'.join(sorted({verb.removesuffix('e') for verb in _IMPERATIVES}))})\w?ing\b"
 _ACTS = (
@@ -264,7 +264,7 @@ SUBJECT = any_of(r"(?:use cases?|symptoms?|causes?|problems?|examples?|scenarios
 """A label of what is spoken of, whatever words are in it."""
 
 _ORNAMENT = re.compile(r"^(?:[^\w`\"'“(\[<]|\d+[.)]\s)+")
-_LABEL = re.compile(r"^(?:step \d+|[\w/&' `…-]{1,60}?(?:\([^)]{0,60}\))?)(?:\s*[:—–]\s+| - )", re.IGNORECASE)
+_LABEL = re.compile(r"^(?:step \d+|[\w/&' `….-]{1,60}?(?:\([^)]{0,60}\))?)(?:\s*[:—–]\s+| - )", re.IGNORECASE)
 _QUOTES = frozenset("\"“”„«»‘’'")
 _QUOTED = re.compile(
     r"[\s*_>-]*(?P<label>[^\"“”„«»:]{0,60}:\s*)?(?:[\"“„«](?P<said>[^\"“”„«»]{3,1000})[\"“”»][.!]?)[\s*_]*"
