@@ -98,6 +98,8 @@ def _excused(sentence: Sentence, word: str) -> Why | None:
     above = (sentence.lead, *sentence.headings[-1:])
     if unquoted(sentence.text) != sentence.text and any(map(contexts.SAMPLES.search, above)):
         return "sample"
+    if contexts.REPORTED.match(sentence.lead):
+        return "sample"
     if (contexts.NEEDED.match(word) or contexts.BENEFIT.match(word)) and any(map(contexts.SITUATIONS.search, sentence.headings[-1:])):
         return "situation"
     if contexts.CONTINUED.search(sentence.lead):

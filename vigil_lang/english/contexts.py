@@ -65,9 +65,15 @@ DESCRIPTIVE = any_of(
     r"causes|drawbacks|scenarios?|results?|trade-?offs)\b"
 )
 
+_NO_NEED = "".join(
+    rf"(?<!\b{word})" for word in ("system", "software", "hardware", "installation", "cluster", "environment", "version")
+)
+"""Words for whose requirements somebody has something, and does nothing."""
+
 RULES = any_of(
-    r"\b(?:rules?|constraints|guardrails|mandatory|hard (?:limits|requirements)|obligations|strict requirements|"
-    r"checklist)\b(?!-)",
+    r"\b(?:rules?|constraints|guardrails|mandatory|hard (?:limits|requirements)|obligations|invariants|restrictions|"
+    r"conventions|guidelines|principles|standards|checklist)\b(?!-)",
+    rf"\w{_NO_NEED} requirements\b",
     r"\b(?:always|must|do(?:ne)?|read|run|check|complete)(?: [\w-]+){0,2} first\b",
     r"^\W*do['’]?s?\W*$|(?:[-–—:(]\s*(?:critical|important)\W*$)",
     r"^(?:(?:before|prior to|after|once|whenever|(?:each|every) time|on (?:each|every|any)) \S.*|when done\b.*|"
@@ -119,7 +125,7 @@ LABEL = any_of(r"(?:before|prior to|after|on|whenever|at) (?:each|every|any|all|
 """Words that introduce a list without a colon: `Before any release`."""
 
 AT_A_TIME = any_of(
-    r"^(?:\W|(?:step )?\d+[.:)]?\s)*(?:before|prior to|after|for (?:each|every|any)|each time|every time|whenever|once|"
+    r"^(?:\W|(?:step )?\d+[.:)]?\s)*(?:before|prior to|after|for (?-i:each|every|any)|each time|every time|whenever|once|"
     r"when (?:done|finished|complete)|at the (?:end|start)|on (?:each|every|any))\b(?!:?\W*$| and\b| vs\b|/).*[^?]$"
 )
 """A heading that says when, or for each of what, the steps below it are taken."""
@@ -159,6 +165,9 @@ SAMPLES = any_of(
 
 DO_COLUMN = any_of(r"\W*(?:do['’]?s?|don['’]?ts?|do not|never|always|must(?: not)?)\W*")
 """The head of a column whose cells are each to be done, or not to be done."""
+
+REPORTED = any_of(r"^(?:[\w-]+ )?(?:findings|errors?|warnings?|messages?|observations|output)\b[^.]*:$")
+"""A lead whose items are what something reported."""
 
 CONTINUED = any_of(r"\b(?:explained|may|might|can|could|because|able to|lets? you|helps?(?: you)?(?: to)?)\W*:$",
     r"^(?!.*\b(?:you|agents?|assistants?|models?)\b).*\b(?:will|would)(?: \w+ly)?:$",
