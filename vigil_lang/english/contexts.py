@@ -8,7 +8,8 @@ from vigil_lang.english.demanding import any_of
 from vigil_lang.english.words import word_list
 
 _VERBS = sorted(word_list("imperatives"))
-_ACTS = "|".join(f"{verb}(?:es)?" if verb.endswith(("s", "x", "ch", "sh")) else f"{verb}s?" for verb in _VERBS)
+_ACT = "|".join(_VERBS)
+_ACTS = "|".join(f"{verb}es" if verb.endswith(("s", "x", "ch", "sh")) else f"{verb}s" for verb in _VERBS)
 _NO_VERB = "".join(rf"(?<!\b{word} )" for word in ("to", "the", "and", "of", "a", "or", "for", "with"))
 """Words behind which there is none."""
 
@@ -62,7 +63,7 @@ PROHIBITS = any_of(
 DESCRIPTIVE = any_of(
     r"\b(?:limitations?|limits|benefits?|advantages?|features?|pros|cons|overview|known issues|why|challenges?|"
     r"characteristics|when to use|capabilities|highlights|ideal|strengths|weaknesses|conditions|symptoms|signs|findings|"
-    r"causes|drawbacks|scenarios?|results?|trade-?offs)\b"
+    r"causes|drawbacks|scenarios?|results?|trade-?offs)\b|^requirements\W*$"
 )
 
 _NO_NEED = "".join(
@@ -72,8 +73,8 @@ _NO_NEED = "".join(
 
 RULES = any_of(
     r"\b(?:rules?|constraints|guardrails|mandatory|hard (?:limits|requirements)|obligations|invariants|restrictions|"
-    r"conventions|guidelines|principles|standards|checklist)\b(?!-)",
-    rf"\w{_NO_NEED} requirements\b",
+    r"conventions|guidelines|standards|checklist)\b(?!-)",
+    rf"^[\w/`.& -]+{_NO_NEED} requirements(?: \(.*\))?\W*$",
     r"\b(?:always|must|do(?:ne)?|read|run|check|complete)(?: [\w-]+){0,2} first\b",
     r"^\W*do['’]?s?\W*$|(?:[-–—:(]\s*(?:critical|important)\W*$)",
     r"^(?:(?:before|prior to|after|once|whenever|(?:each|every) time|on (?:each|every|any)) \S.*|when done\b.*|"
@@ -98,7 +99,7 @@ RESTRICTS = re.compile(
 """An item that limits or covers something, and so asks for it where rules are listed."""
 
 RULE_LIST = any_of(
-    r"^\W*(?:[\w/&'’-]+ ){0,4}(?:rules|constraints|guardrails|hard limits|checklist)(?: \([^)]*\))?\W*$",
+    r"^\W*(?:[\w/&'’.`-]+ ){0,4}(?:rules|constraints|guardrails|hard limits|checklist)(?: \([^)]*\))?\W*$",
 )
 """A heading that is nothing but a word for rules: each item below it is one, unless it describes."""
 
@@ -125,7 +126,7 @@ LABEL = any_of(r"(?:before|prior to|after|on|whenever|at) (?:each|every|any|all|
 """Words that introduce a list without a colon: `Before any release`."""
 
 AT_A_TIME = any_of(
-    r"^(?:\W|(?:step )?\d+[.:)]?\s)*(?:before|prior to|after|for (?-i:each|every|any)|each time|every time|whenever|once|"
+    r"^(?:\W|(?:step )?\d+[.:)]?\s)*(?:before|prior to|after|for (?:(?!(?-i:Each))each|every|any)|each time|every time|whenever|once|"
     r"when (?:done|finished|complete)|at the (?:end|start)|on (?:each|every|any))\b(?!:?\W*$| and\b| vs\b|/).*[^?]$"
 )
 """A heading that says when, or for each of what, the steps below it are taken."""
@@ -135,7 +136,8 @@ EXAMPLES = any_of(r"^\W*(?:[\w-]+ ){0,3}examples?\W*$")
 
 DESCRIBES = any_of(
     r"^[^.;:—–]{1,120}?\b(?:is|are|was|were|has|have|can|will|does|do|means?|contains?|defaults?|owns?|works?|behaves?|"
-    rf"(?<=[a-z\d`…)] ){_NO_VERB}(?:{_ACTS}))\b(?!-)",
+    # One renders, many render: in `section order`, the second word is no verb.
+    rf"(?<=[a-rt-z\d`…)] ){_NO_VERB}(?:{_ACTS})|(?<=s ){_NO_VERB}(?:{_ACT}))\b(?!-)",
     r"^\w+ed (?:to|by|as|in|from|at|on|for)\b",
 )
 """An item that says what something is or does: a verb behind its first word, or a participle that begins it."""
