@@ -137,7 +137,8 @@ EXAMPLES = any_of(r"^\W*(?:[\w-]+ ){0,3}examples?\W*$")
 DESCRIBES = any_of(
     r"^[^.;:—–]{1,120}?\b(?:is|are|was|were|has|have|can|will|does|do|means?|contains?|defaults?|owns?|works?|behaves?|"
     # One renders, many render: in `section order`, the second word is no verb.
-    rf"(?<=[a-rt-z\d`…)] ){_NO_VERB}(?:{_ACTS})|(?<=s ){_NO_VERB}(?:{_ACT}))\b(?!-)",
+    rf"(?<=[a-rt-z\d`…)] ){_NO_VERB}(?:{_ACTS})|(?<=s ){_NO_VERB}(?:{_ACT})|"
+    r"(?<=[a-rt-z\d`…)] )[a-z]{3,}s(?= (?:an?|the|its|their)\b))\b(?!-)",
     r"^\w+ed (?:to|by|as|in|from|at|on|for)\b",
 )
 """An item that says what something is or does: a verb behind its first word, or a participle that begins it."""
@@ -180,7 +181,7 @@ CONTINUED = any_of(r"\b(?:explained|may|might|can|could|because|able to|lets? yo
 WHY = any_of(r"why|benefit|purpose|effect|impact|cause|problem|symptom|rationale|description|meaning|what (?:it|this)")
 """A column that explains what another one says: an instruction there is one of its words."""
 
-CONTRASTS = any_of(r"\b(?:not|no|never|only)\b")
+CONTRASTS = any_of(r"\b(?:not|no|never)\b|\bonly (?!`|\W*$)")
 EXPLAINED = any_of(
     r"\b(?:to (?:understand|see|learn|know|find out)|because)\b[^.:]{0,20}:$|"
     r"\b(?:that|which|who) (?:must|needs? to|ha(?:s|ve) to)\b[^.:]*:$"
