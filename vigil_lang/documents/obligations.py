@@ -106,6 +106,8 @@ def _excused(sentence: Sentence, word: str) -> Why | None:
         return "description"
     column = sentence.headings[-1] if sentence.headings and sentence.kind == "cell" else ""
     ordered = demanding.orders(bare(sentence.text))
+    if contexts.WHY.match(column) and contexts.TELLS_OF.match(bare(sentence.text)):
+        return "description"
     if ordered == word and contexts.WHY.match(column) and not contexts.CONTRASTS.search(sentence.text):
         return "reason"
     if contexts.BENEFIT.match(word) is None or ordered is not None:
@@ -140,8 +142,9 @@ def _from_context(sentence: Sentence, leads: dict[str, _Word]) -> _Word | None:
             return _Word(_trimmed(text), carries=True)
         if telling and (found := contexts.RULES.search(text) or contexts.LABEL.fullmatch(text)):
             return _Word(_trimmed(found.group()), carries=False)
-    if not is_cell and headings and _is_listed(sentence.text, lead, headings[-1], telling=telling):
-        return _Word(_trimmed(headings[-1]), carries=False)
+    lists = sentence.headings[-1:] if is_cell and contexts.RULE_COLUMN.fullmatch(sentence.headings[-1]) else headings[-1:]
+    if (not is_cell or lists != headings[-1:]) and lists and _is_listed(sentence.text, lead, lists[0], telling=telling):
+        return _Word(_trimmed(lists[0]), carries=False)
     for heading in reversed(headings):
         if (telling or not is_cell) and (found := contexts.SECTION.search(heading)):
             return _Word(found.group().lower(), carries=True)

@@ -166,6 +166,9 @@ SAMPLES = any_of(
 )
 """A heading or lead below which a quotation is an example of what somebody might say."""
 
+RULE_COLUMN = any_of(r"\W*(?:rules?|requirements?|constraints?|guardrails?)\W*")
+"""The head of a column whose cells are rules."""
+
 DO_COLUMN = any_of(r"\W*(?:do['’]?s?|don['’]?ts?|do not|never|always|must(?: not)?)\W*")
 """The head of a column whose cells are each to be done, or not to be done."""
 
@@ -181,7 +184,9 @@ CONTINUED = any_of(r"\b(?:explained|may|might|can|could|because|able to|lets? yo
 WHY = any_of(r"why|benefit|purpose|effect|impact|cause|problem|symptom|rationale|description|meaning|what (?:it|this)")
 """A column that explains what another one says: an instruction there is one of its words."""
 
-CONTRASTS = any_of(r"\b(?:not|no|never)\b|\bonly (?!`|\W*$)")
+CONTRASTS = any_of(r"\b(?:not|no|never)\b")
+TELLS_OF = re.compile(rf"(?:{_ACTS}) (?!(?:must|should|are|need|may|can|have|that)\b)", re.IGNORECASE)
+"""In a column that explains, a verb whose subject is the row: `Writes the file only if it is missing`."""
 EXPLAINED = any_of(
     r"\b(?:to (?:understand|see|learn|know|find out)|because)\b[^.:]{0,20}:$|"
     r"\b(?:that|which|who) (?:must|needs? to|ha(?:s|ve) to)\b[^.:]*:$"

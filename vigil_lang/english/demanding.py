@@ -74,7 +74,7 @@ STRONG = (
         r"\b(?:allowed|permitted) only\b|\b(?:not|never) optional\b",
         r"\b(?:may|can|must|should|do|does)(?: not|n['’]t) exceed\b|\bmay not (?:begin|continue|proceed|start)\b",
         r"\b(?:forbidden|prohibited|disallowed|obligatory|mandatory|compulsory|non-negotiable|not negotiable)\b",
-        r"\boff[- ]limits\b|\bhands off\b|\bzero tolerance\b|\bat no (?:point|time)\b|\b(?:absolutely|strictly) no\b",
+        r"\boff[- ]limits\b|\bhands off\b|\bat no (?:point|time)\b|\b(?:absolutely|strictly) no\b",
         r"\bit(?: is|['’]s) (?:\w+ly )?(?:critical|crucial|essential|imperative|important|necessary|vital) (?:that\b|to (?!"
         r"(?:know|note|understand|remember that|realise|realize|see)\b))|\bit(?: is|['’]s) your (?:duty|job|responsibility)\b",
         rf"\b{_WHO} (?:is|are) (?:responsible for|obliged to|bound to)\b",
@@ -146,7 +146,7 @@ OPENING = (
         rf"{_EACH} [^.;:]{{1,120}}? gets (?:at (?:least|most)|exactly|{_COUNT})",
         rf"{_COUNT} (?:[\w-]+ ){{1,4}}(?:minimum|maximum|min|max|at most|at least)[.!]*$",
         rf"(?:spend|use|take|make|allow|send) (?:at most|no more than|at least|not more than) [$€£]?{_COUNT}",
-        rf"{_VERB} nothing\b",
+        rf"{_VERB} nothing\b|zero tolerance\b",
         rf"{_EACH} [^.;:]{{1,120}}?\b(?:preceded|followed|accompanied|approved|reviewed|confirmed|backed|signed) by\b",
         # `After three failures in a row ask`, without a comma.
         r"(?:after|before|once)\b[^,:.]{2,120}?(?<!users)(?<!user)(?<!they)(?<!you)(?<!people)(?<!who)(?<!to) "
@@ -183,6 +183,7 @@ MERE = any_of(
     r"\b(?:they|these|those|which|it)\b[^.;:]{0,120}\b(?:but|and) (?:do not|don['’]t)\b",
     r"\b(?:who|that|which) never\b|^(?:it|this) never [a-z]+s\b",
     r"\b\w+s (?:are|have|can)\b[^.;:]{0,80} (?:and|but) don['’]t\b",
+    r"\b(?:assum|believ|expect|impl|infer|know|learn|notic|reali[sz]|think)\w* that\b[^.;]{0,60}? must\b",
     r"\byou never know\b|\b(?:this|that|there|it) must be (?:an?|some|the) "
     r"(?:\w+ )?(?:bug|error|mistake|problem|reason|typo|way)\b",
     r"(?<!\bis )(?<!\bare )(?<!\bbe )\brequired (?:reading|by|for|fields?|arguments?|parameters?|"
@@ -244,7 +245,7 @@ _WITHIN = any_of(
     rf"(?:^|[—–;:]\s+)only {_VERB}|{_BEGINS}{_VERB}(?: (?:up|it|them))? only\b|{_BEGINS}keep (?:\S+ ){{1,6}}out of\b",
     rf"\b(?:if|on|upon) [^,]{{1,160}},\s+(?:{_HALT}|roll (?:\S+ ){{0,4}}back)\b",
     rf"(?:^|[—–:;]\s+){_VERB}[^.;—–(]{{1,120}}?(?:,|\s[—–]) "
-    r"no (?!need|matter|longer|problem)[^.,;—–]{2,40}(?<!ed)[.!)]*$",
+    r"(?:no (?!need|matter|longer|problem)[^.,;—–]{2,40}(?<!ed)(?:, (?:and |or )?|[.!)]*$)){1,6}$",
     r"\bfirst (?:an?|the) [^.;]{1,120}, then (?:an?|the)\b",
 )
 
