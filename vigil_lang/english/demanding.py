@@ -116,7 +116,10 @@ STRONG = (
         rf"\b{_NOT} (?:yet )?(?:complete|done|finished|ready) (?:until|unless|before)\b|\bdoes(?: not|n['’]t) count as\b",
         r"^not until\b|\b(?:nothing|nobody|no one|none) [^.;:]{0,40}?(?:is|are|gets?|be) (?!displayed|shown|printed)\w+ed\b[^.;:]{0,80}? (?:before|until|unless|without)\b",
         rf"^unless\b[^,]{{1,120}}, (?:nothing|nobody|no one|no)\b|^none of\b[^.;:]{{1,80}}\b(?:may|can) be\b|^neither\b[^.;:]{{1,80}}\b(?:may|can)\b",
-        r", (?:and )?(?:nowhere|nothing|nobody|no one|no other \w+) else[.!]*$",
+        r"\b(?:you|agents?|assistants?|models?|it|they) should (?:not|never|at most|only) |\bshouldn['’]t\b",
+        rf"\b{_WHO} should\b[^.;]{{1,160}}? (?:before|only if|unless|until|without)\b|\bif and only if\b",
+        r"\bthere (?:can(?: ?not|['’]t)|must(?: not|n['’]t)) be any\b|"
+        r", (?:and |but )?(?:nowhere|nothing|nobody|no one|no other \w+) else[.!]*$",
         rf"\b(?:is|are|gets?) (?:\w+ly |always |first |also |only )?{_DONE}\b[^.;:]{{0,80}}? "
         rf"(?:before|prior to) {_EACH}\b",
         rf"\b(?:comes?|goes|happens?|runs?) (?:only |always )?before {_EACH}\b|\bprecedes? {_EACH}\b",
@@ -228,7 +231,7 @@ _BEGINNING = any_of(
     rf"{_VERB}[^.;:]{{1,120}} immediately[.!]*$|without (?:an?|the)\b[^,:]{{1,60}}, (?:do not|don['’]t|there is no)\b",
     rf"(?:when|if) (?:in doubt|unsure|uncertain|unclear)\b[^,:]{{0,60}}, {_VERB}",
     rf"even (?:if|when|on|after|for|with)\b[^,:]{{1,120}}, {_VERB}",
-    rf"{_HALT}\b[^.]{{0,80}}\b(?:if|when|until|on (?:the |any )?(?:first )?(?:error|failure))\b",
+    rf"(?:{_HALT}|exit|bail out)\b[^.]{{0,80}}\b(?:as soon as|if|once|when|until|on (?:the |any )?(?:first )?(?:error|failure))\b",
     rf"{_WHERE}(?!prefer\b|consider\b|try\b){_VERB}{_TEXT}{{1,160}}"
     r", not (?!just\b|only\b|merely\b|necessarily\b|supported\b|required\b|needed\b|yet\b)\S",
     r"use `…` (?:instead of|rather than) `…`(?! (?:as|because|since|so)\b)",
