@@ -56,9 +56,13 @@ PROHIBITS = any_of(
     r"^no \S[^.;:]{0,80}\b(?:beyond|for|outside|that (?:not|isn['’]t|aren['’]t|never|wasn['’]t|weren['’]t|"
     r"nobody|no one|has not))\b",
     r"^no (?![^.;:]*\b(?:is|are|was|were|has|have|can|does|do)\b)\S[^.;:]{0,80}(?<![\w-])(?:in|inside|within)\b",
-    r"^no (?![^.;:]*\b(?:is|are|was|were|has|have|can|does|do|when|if|more|longer|one|found|\w{3,}(?:ed|able))\b)[^.;:]{2,80}[.!]*$",
 )
 """An item that rules something out, unless it stands where limits or merits are described."""
+
+LACKS = any_of(
+    r"^no (?![^.;:]*\b(?:is|are|was|were|has|have|can|does|do|when|if|more|longer|one|found|\w{3,}(?:ed|able))\b)[^.;:]{2,80}[.!]*$",
+)
+"""An item that does so where it is told what to make."""
 
 DESCRIPTIVE = any_of(
     r"\b(?:limitations?|limits|benefits?|advantages?|features?|pros|cons|overview|known issues|why|challenges?|"
@@ -137,7 +141,7 @@ EXAMPLES = any_of(r"^\W*(?:[\w-]+ ){0,3}examples?\W*$")
 DESCRIBES = any_of(
     r"^[^.;:—–]{1,120}?\b(?:is|are|was|were|has|have|can|will|does|do|means?|contains?|defaults?|owns?|works?|behaves?|"
     # One renders, many render: in `section order`, the second word is no verb.
-    rf"(?<=[a-rt-z\d`…)] ){_NO_VERB}(?:{_ACTS})|(?<=s ){_NO_VERB}(?:{_ACT})|"
+    rf"(?<=[a-rt-z\d`…)] ){_NO_VERB}(?:{_ACTS})(?= [\w`“(])|(?<=s ){_NO_VERB}(?:{_ACT})|"
     r"(?<=[a-rt-z\d`…)] )[a-z]{3,}s(?= (?:an?|the|its|their)\b))\b(?!-)",
     r"^\w+ed (?:to|by|as|in|from|at|on|for)\b",
 )
@@ -177,7 +181,7 @@ REPORTED = any_of(r"^(?:[\w-]+ )?(?:findings|errors?|warnings?|messages?|observa
 
 CONTINUED = any_of(r"\b(?:explained|may|might|can|could|because|able to|lets? you|helps?(?: you)?(?: to)?)\W*:$",
     r"^(?!.*\b(?:you|agents?|assistants?|models?)\b).*\b(?:will|would)(?: \w+ly)?:$",
-    r"^by \w+ing\b.*:$",
+    r"^by \w+ing\b.*:$|\bwhen:$",
 )
 """The end of a lead whose items say what somebody may do, or why something is so."""
 
