@@ -152,7 +152,7 @@ def _from_context(sentence: Sentence, leads: dict[str, _Word]) -> _Word | None:
         return _Word(word, carries=True)
     if not is_cell and (mark := _marked(sentence.text, plain, telling=telling)):
         return _Word(mark, carries=True)
-    lacks = instructs(lead) and contexts.LACKS.match(plain)
+    lacks = (not lead or instructs(lead)) and contexts.LACKS.match(plain)
     prohibits = not is_cell and (contexts.PROHIBITS.match(plain) or lacks)
     described = any(map(contexts.DESCRIPTIVE.search, (*headings, lead)))
     return _Word("no", carries=True) if prohibits and not described else None

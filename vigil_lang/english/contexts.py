@@ -95,7 +95,7 @@ NOT_BINDING = any_of(
 REASONS = any_of(
     r"why|benefit|purpose|effect|impact|cause|problem|symptom|rationale|solution|fix|remedy|workaround|description"
 )
-BENEFIT = any_of(r"ask|ensure|make|be sure|needs?|guarantee|check|verify|confirm")
+BENEFIT = any_of(r"ask|avoid|ensure|make|be sure|needs?|guarantee|check|verify|confirm")
 RESTRICTS = re.compile(
     r"(?i:^(?:no|only|every|each|all|any|zero|at (?:least|most)|max(?:imum)?|min(?:imum)?|exactly)\b)"
     r"|(?i:\b(?:should|only|may not)\b)|(?<!does )(?<!do )(?<!is )(?<!are )(?<!can )\bNOT\b"
@@ -157,7 +157,7 @@ ORDERED = any_of(
 """What makes a rule of a description, in a list of rules: `Tests are run before each commit`, `Commits are signed`."""
 
 SITUATIONS = any_of(r"\bwhen (?:to|not to)\b")
-NEEDED = any_of(r"(?:\w+ )?(?:needs?|requires?|has|have|avoid)\b")
+NEEDED = any_of(r"(?:\w+ )?(?:needs?|requires?|has|have)\b")
 """Where situations are listed, what somebody needs is one of them."""
 
 FIXES = any_of(r"^\W*(?:common )?(?:fix(?:es)?|solutions?|remed(?:y|ies)|workarounds?)\b")

@@ -92,7 +92,7 @@ STRONG = (
         r"\bno exceptions\b|\b(?:unconditionally|without fail|on no account|in no case|no matter what)\b",
         rf"{_BEGINS}(?:refuse|abort|halt|stop and (?:ask|inform|notify|report|tell|wait)|escalate|"
         r"hand (?:over|off|it over) to a (?:human|person)|refrain from|stay (?:away from|out of|off)|keep (?:\w+ )?hands off|neither)\b",
-        rf"{_BEGINS}(?:avoid (?!`…`[.!]*$)|leave (?:\S+ ){{1,6}}(?:alone|as (?:is|they are|it is)|untouched|unchanged|intact)\b)",
+        rf"{_BEGINS}(?:avoid (?!`…`[.!]*$|[^.;]*:$)|leave (?:\S+ ){{1,6}}(?:alone|as (?:is|they are|it is)|untouched|unchanged|intact)\b)",
         rf"{_BEGINS}(?:verify|confirm|double-check)\s+(?:\S+\s+){{1,14}}?"
         r"(?:\b(?:is|are|was|were|exists?|works?|has|have|supports?|passe[sd]|succeeded)\b|[=<>≥≤]+(?= ))",
         rf"(?:{_BEGINS}|→\s*)ask\b(?! (?:yourself|about|questions)\b| (?-i:[A-Z])[a-z]+[A-Z])|\b(?:agent|assistant) (?:asks|prompts)\b",
@@ -215,7 +215,7 @@ _BOUND = any_of(
     r"(?<!\bthe )(?<!\ba )(?<!\bat )(?<!\byour )(?<!\bits )(?<!\beach )(?-i:\bfirst)"
     r"(?=\s*(?:[,;:.!)–—]|- |$|(?:and|to|before|then|whether|if|that|so)\b))",
     rf"(?<!\bif )(?<!\bwhen )(?<!\buntil )\b{_MOST} {_COUNT}",
-    r"\bonly(?=\s*(?:[—–.!(]|$))|\bexactly(?: as\b|[.!]*$)",
+    r"\bonly(?=\s*(?:[—–.!(]|$))|\bexactly\b(?! (?:how|what|when|where|which|who|why)\b)",
     rf" and (?:then )?{_HALT} (?:on|at|as soon as|if|when|once)\b",
     r"\bin (?:this|that|the (?:following|given|listed|stated|same|right)) order\b|\bin order[.:]*$",
     r"^\s+(?:exactly |only )?(?:one|a single) [^.;:]{1,60}? (?:per|at a time)\b",
