@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 
-from vigil_lang.english.demanding import any_of
+from vigil_lang.english.demanding import ACTS, any_of
 from vigil_lang.english.words import word_list
 
 _VERBS = sorted(word_list("imperatives"))
 _ACT = "|".join(_VERBS)
-_ACTS = "|".join(f"{verb}es" if verb.endswith(("s", "x", "ch", "sh")) else f"{verb}s" for verb in _VERBS)
 _NO_VERB = "".join(rf"(?<!\b{word} )" for word in ("to", "the", "and", "of", "a", "or", "for", "with"))
 """Words behind which there is none."""
 
@@ -19,6 +18,7 @@ BINDING = any_of(
     r"^\W*(?:what|things)\b.*\b(?:(?:must|should|shall) (?:never|not|always)|not to \w+)\b",
     r"\b(?:required|mandatory|forbidden|prohibited) (?:security )?(?:protections?|checks?|steps?|actions?|approvals?|"
     r"measures?|behaviou?rs?|practices?|reviews?|safeguards?|controls?|order|sequence)\W*$",
+    r"^\W*(?:[\w-]+ ){0,2}(?:bans?|prohibitions?|red lines|taboos?|do[- ]nots?|anything banned)\W*$|\bbanned\b",
     r"^\W*(?:avoid|off[- ]limits|no-?gos?)\W*$",
     r"\bmust be (?:followed|observed|met|satisfied|respected)\b|\b(?:prohibited|forbidden|non-negotiables?)\b",
 )
@@ -64,6 +64,10 @@ LACKS = any_of(
 )
 """An item that does so where it is told what to make."""
 
+PRACTICES = any_of(r"\bpractices?\b")
+WITHOUT = re.compile(r" [—–-] no (?!need|matter|longer|problem|\S+ (?:needed|required))[^.;:—–]{2,80}[.!]*$")
+"""The end of a practice that rules something out: `Short names — no prefixes`."""
+
 DESCRIPTIVE = any_of(
     r"\b(?:limitations?|limits|benefits?|advantages?|features?|pros|cons|overview|known issues|why|challenges?|"
     r"characteristics|when to use|capabilities|highlights|ideal|strengths|weaknesses|conditions|symptoms|signs|findings|"
@@ -71,7 +75,8 @@ DESCRIPTIVE = any_of(
 )
 
 _NO_NEED = "".join(
-    rf"(?<!\b{word})" for word in ("system", "software", "hardware", "installation", "cluster", "environment", "version")
+    rf"(?<!\b{word})"
+    for word in ("system", "software", "hardware", "installation", "cluster", "environment", "version")
 )
 """Words for whose requirements somebody has something, and does nothing."""
 
@@ -79,13 +84,19 @@ RULES = any_of(
     r"\b(?:rules?|constraints|guardrails|mandatory|hard (?:limits|requirements)|obligations|invariants|restrictions|"
     r"conventions|guidelines|standards|checklist)\b(?!-)",
     rf"^[\w/`.& -]+{_NO_NEED} requirements(?: \(.*\))?\W*$",
-    r"\b(?:always|must|do(?:ne)?|read|run|check|complete)(?: [\w-]+){0,2} first\b",
     r"^\W*do['’]?s?\W*$|(?:[-–—:(]\s*(?:critical|important)\W*$)",
+)
+"""One that makes an obligation of every item that tells somebody to do something, unless it only tells to read them."""
+
+FOLLOWED = any_of(r"(?:apply|adhere|comply|do|follow|keep|honou?r|obey|observe|respect|stick|use)\b")
+
+TIMED = any_of(
+    r"\b(?:always|must|do(?:ne)?|read|run|check|complete)(?: [\w-]+){0,2} first\b",
     r"^(?:(?:before|prior to|after|once|whenever|(?:each|every) time|on (?:each|every|any)) \S.*|when done\b.*|"
     r"at the (?:end|start)\b.*):$",
     r"\bbefore (?:\w+ing|you|any|each|every)\b[^.]*:$",
 )
-"""One that makes an obligation of every item that tells somebody to do something."""
+"""One that says when every item is done that tells somebody to do something."""
 
 NOT_BINDING = any_of(
     r"\bwhen (?:to|not to)\b|\brules? of thumb",
@@ -103,7 +114,8 @@ RESTRICTS = re.compile(
 """An item that limits or covers something, and so asks for it where rules are listed."""
 
 RULE_LIST = any_of(
-    r"^\W*(?:[\w/&'’.`-]+ ){0,4}(?:rules|constraints|guardrails|hard limits|checklist)(?: \([^)]*\))?\W*$",
+    r"^\W*(?:[\w/&'’.`-]+ ){0,4}(?:rules?|constraints|guardrails|hard limits|polic(?:y|ies)|"
+    r"checklist)(?: \([^)]*\))?\W*$",
 )
 """A heading that is nothing but a word for rules: each item below it is one, unless it describes."""
 
@@ -122,8 +134,11 @@ CHECKED = any_of(
 )
 """A lead that has each of its items checked at some time."""
 
+BEFORE = any_of(r"^(?:before|prior to) \S.*:$")
+"""A lead before which its items hold or are done, unless they describe."""
+
 AT_THE_END = any_of(r"^(?:before|prior to|after|once|when (?:done|finished))\b.*:$")
-CHECKLIST = any_of(r"\b(?:checklist|validation|verification|definition of done)\b")
+CHECKLIST = any_of(r"\b(?:checklist|validation|verification|definition of done|quality gates?|exit criteria)\b")
 """A heading below which a lead such as `Before finishing:` stands for that."""
 
 LABEL = any_of(r"(?:before|prior to|after|on|whenever|at) (?:each|every|any|all|you)\b[^.!?:;,]{1,60}")
@@ -141,7 +156,7 @@ EXAMPLES = any_of(r"^\W*(?:[\w-]+ ){0,3}examples?\W*$")
 DESCRIBES = any_of(
     r"^[^.;:—–]{1,120}?\b(?:is|are|was|were|has|have|can|will|does|do|means?|contains?|defaults?|owns?|works?|behaves?|"
     # One renders, many render: in `section order`, the second word is no verb.
-    rf"(?<=[a-rt-z\d`…)] ){_NO_VERB}(?:{_ACTS})(?= [\w`“(])|(?<=s ){_NO_VERB}(?:{_ACT})|"
+    rf"(?<=[a-rt-z\d`…)] ){_NO_VERB}(?:{ACTS})(?= [\w`“(])|(?<=s ){_NO_VERB}(?:{_ACT})|"
     r"(?<=[a-rt-z\d`…)] )[a-z]{3,}s(?= (?:an?|the|its|their)\b))\b(?!-)",
     r"^\w+ed (?:to|by|as|in|from|at|on|for)\b",
 )
@@ -170,7 +185,7 @@ SAMPLES = any_of(
 )
 """A heading or lead below which a quotation is an example of what somebody might say."""
 
-RULE_COLUMN = any_of(r"\W*(?:rules?|requirements?|constraints?|guardrails?)\W*")
+RULE_COLUMN = any_of(r"\W*(?:rules?|guardrails?)\W*")
 """The head of a column whose cells are rules."""
 
 DO_COLUMN = any_of(r"\W*(?:do['’]?s?|don['’]?ts?|do not|never|always|must(?: not)?)\W*")
@@ -179,7 +194,8 @@ DO_COLUMN = any_of(r"\W*(?:do['’]?s?|don['’]?ts?|do not|never|always|must(?:
 REPORTED = any_of(r"^(?:[\w-]+ )?(?:findings|errors?|warnings?|messages?|observations|output)\b[^.]*:$")
 """A lead whose items are what something reported."""
 
-CONTINUED = any_of(r"\b(?:explained|may|might|can|could|because|able to|lets? you|helps?(?: you)?(?: to)?)\W*:$",
+CONTINUED = any_of(
+    r"\b(?:explained|may|might|can|could|because|able to|lets? you|helps?(?: you)?(?: to)?)\W*:$",
     r"^(?!.*\b(?:you|agents?|assistants?|models?)\b).*\b(?:will|would)(?: \w+ly)?:$",
     r"^by \w+ing\b.*:$|\bwhen:$",
 )
@@ -189,8 +205,6 @@ WHY = any_of(r"why|benefit|purpose|effect|impact|cause|problem|symptom|rationale
 """A column that explains what another one says: an instruction there is one of its words."""
 
 CONTRASTS = any_of(r"\b(?:not|no|never)\b")
-TELLS_OF = re.compile(rf"(?:{_ACTS}) (?!(?:must|should|are|need|may|can|have|that)\b)", re.IGNORECASE)
-"""In a column that explains, a verb whose subject is the row: `Writes the file only if it is missing`."""
 EXPLAINED = any_of(
     r"\b(?:to (?:understand|see|learn|know|find out)|because)\b[^.:]{0,20}:$|"
     r"\b(?:that|which|who) (?:must|needs? to|ha(?:s|ve) to)\b[^.:]*:$"

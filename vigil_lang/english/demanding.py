@@ -31,6 +31,9 @@ _ACTS = (
     r"(?:(?:force[- ])?push(?:es)?|merges?|deploy(?:s|ments?)?|releases?|deletions?|uploads?|rebases?|installs|"
     r"installations?|migrations?)"
 )
+ACTS = "|".join(f"{verb}es" if verb.endswith(("s", "x", "ch", "sh")) else f"{verb}s" for verb in sorted(_IMPERATIVES))
+"""The verbs with the ending of one who is spoken of: `writes`."""
+
 _COUNT = rf"(?:\d[\d,.]*|{'|'.join(NUMBERS)})\b"
 _MOST = r"(?:at most|no more than|not more than|at least|no fewer than|(?:a )?(?:max|min)(?:imum)?\.?(?: of)?|exactly)"
 _EACH = r"(?:each|every|any|all)"
@@ -187,6 +190,7 @@ MERE = any_of(
     r"\b(?:who|that|which) never\b|^(?:it|this) never [a-z]+s\b",
     r"\b\w+s (?:are|have|can)\b[^.;:]{0,80} (?:and|but) don['’]t\b",
     r"\b(?:assum|believ|expect|impl|infer|know|learn|notic|reali[sz]|think)\w* that\b[^.;]{0,60}? must\b",
+    r"^(?:how|what|whether|which|who)\b[^,:;—?]*$",
     r"\byou never know\b|\b(?:this|that|there|it) must be (?:an?|some|the) "
     r"(?:\w+ )?(?:bug|error|mistake|problem|reason|typo|way)\b",
     r"(?<!\bis )(?<!\bare )(?<!\bbe )\brequired (?:reading|by|for|fields?|arguments?|parameters?|"
@@ -213,9 +217,9 @@ _TIED = any_of(
 
 _BOUND = any_of(
     r"(?<!\bthe )(?<!\ba )(?<!\bat )(?<!\byour )(?<!\bits )(?<!\beach )(?-i:\bfirst)"
-    r"(?=\s*(?:[,;:.!)–—]|- |$|(?:and|to|before|then|whether|if|that|so)\b))",
+    r"(?=\s*(?:[,;:.!)–—]|- |$|(?:and|to|before|then|whether|when|if|unless|that|so)\b))",
     rf"(?<!\bif )(?<!\bwhen )(?<!\buntil )\b{_MOST} {_COUNT}",
-    r"\bonly(?=\s*(?:[—–.!(]|$))|\bexactly\b(?! (?:how|what|when|where|which|who|why)\b)",
+    r"\bonly(?=\s*(?:[—–.!(]|$))|\bexactly\b(?! (?:how|the|what|when|where|which|who|why)\b)",
     rf" and (?:then )?{_HALT} (?:on|at|as soon as|if|when|once)\b",
     r"\bin (?:this|that|the (?:following|given|listed|stated|same|right)) order\b|\bin order[.:]*$",
     r"^\s+(?:exactly |only )?(?:one|a single) [^.;:]{1,60}? (?:per|at a time)\b",
@@ -264,6 +268,9 @@ INSTRUCTS = any_of(
 REMEDY = any_of(r"^(?:solutions?|fix|workaround|cause|symptom|example|result|remedy)\b\s*[:—–]")
 """A label of what helps once something went wrong."""
 
+TELLS_OF = any_of(rf"^(?:{ACTS}) (?!(?:are|can|have|is|may|must|need|should|that)\b)")
+"""A verb without its subject: `Writes the file, then reads it.`"""
+
 SUBJECT = any_of(r"(?:use cases?|symptoms?|causes?|problems?|examples?|scenarios?|rationale|reasons?|background)\s*:")
 """A label of what is spoken of, whatever words are in it."""
 
@@ -298,7 +305,7 @@ def demands(text: str) -> str | None:
     for pattern in OPENING:
         if found := pattern.match(told) or pattern.match(unlabelled(told)):
             return found.group().strip(" ,:;—–-(").lower()
-    if REMEDY.match(told):
+    if REMEDY.match(told) or TELLS_OF.match(told):
         return None
     if (ordered := orders(told)) is not None:
         return ordered
