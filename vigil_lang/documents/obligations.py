@@ -219,8 +219,9 @@ def _marked(placed: _Placed) -> _Word | None:
     """The sign before an item by which it says what to do, or not to do: `❌ Committing keys`."""
     if placed.kind == "cell":
         return None
-    found = contexts.CROSSED.match(placed.text) if placed.tells or contexts.DOING.match(placed.plain) else None
-    found = found or (contexts.TICKED.match(placed.text) if placed.tells else None)
+    acts = instructs(placed.text)
+    found = contexts.CROSSED.match(placed.text) if acts or contexts.DOING.match(placed.plain) else None
+    found = found or (contexts.TICKED.match(placed.text) if acts else None)
     return _Word(found.group().strip(), carries=True) if found else None
 
 

@@ -114,7 +114,7 @@ RESTRICTS = re.compile(
 """An item that limits or covers something, and so asks for it where rules are listed."""
 
 RULE_LIST = any_of(
-    r"^\W*(?:[\w/&'’.`-]+ ){0,4}(?:rules?|constraints|guardrails|hard limits|polic(?:y|ies)|"
+    r"^\W*(?:[\w/&'’.-]+ ){0,4}(?:rules?|constraints|guardrails|hard limits|polic(?:y|ies)|"
     r"checklist)(?: \([^)]*\))?\W*$",
 )
 """A heading that is nothing but a word for rules: each item below it is one, unless it describes."""
