@@ -154,6 +154,8 @@ def _from_context(sentence: Sentence, leads: dict[str, _Word]) -> _Word | None:
     if contexts.MILD.match(placed.plain) or contexts.PERMITS.match(placed.lead):
         return None
     if placed.kind == "prose":
+        if contexts.NO_MORE.fullmatch(placed.plain) and not any(map(contexts.DESCRIPTIVE.search, placed.headings)):
+            return _Word("no", carries=False)
         if not instructs(placed.text) or contexts.ADVISES.search(placed.plain):
             return None
         return _of_prose(placed.headings)
@@ -231,6 +233,8 @@ def _ruled_out(placed: _Placed) -> _Word | None:
         return None
     made = not placed.lead or instructs(placed.lead)
     found = contexts.PROHIBITS.match(placed.plain) or (contexts.LACKS.match(placed.plain) if made else None)
+    if contexts.DESCRIBES.match(placed.plain) is None:
+        found = found or contexts.INSTEAD.fullmatch(placed.plain)
     found = found or (contexts.WITHOUT.search(placed.plain) if contexts.PRACTICES.search(placed.heading) else None)
     return _Word("no", carries=True) if found else None
 

@@ -68,6 +68,11 @@ PRACTICES = any_of(r"\bpractices?\b")
 WITHOUT = re.compile(r" [—–-] no (?!need|matter|longer|problem|\S+ (?:needed|required))[^.;:—–]{2,80}[.!]*$")
 """The end of a practice that rules something out: `Short names — no prefixes`."""
 
+INSTEAD = re.compile(r"[^.,:;—–()]{2,50}, not [^.,:;—–()]{2,50}[.!]*")
+"""An item that only names what is to be, and what is not: `Tables, not lists`."""
+NO_MORE = re.compile(r"no [^.,;:—–]{2,60}(?:, (?:and )?no [^.,;:—–]{2,60})+[.!]*", re.IGNORECASE)
+"""A sentence that only rules out several things."""
+
 DESCRIPTIVE = any_of(
     r"\b(?:limitations?|limits|benefits?|advantages?|features?|pros|cons|overview|known issues|why|challenges?|"
     r"characteristics|when to use|capabilities|highlights|ideal|strengths|weaknesses|conditions|symptoms|signs|findings|"
@@ -195,7 +200,7 @@ REPORTED = any_of(r"^(?:[\w-]+ )?(?:findings|errors?|warnings?|messages?|observa
 """A lead whose items are what something reported."""
 
 CONTINUED = any_of(
-    r"\b(?:explained|may|might|can|could|because|able to|lets? you|helps?(?: you)?(?: to)?)\W*:$",
+    r"\b(?:explained|may|might|can|could|because|able to|lets? you|(?:allow|enable|permit)s?(?: you)?(?: to)?|helps?(?: you)?(?: to)?)\W*:$",
     r"^(?!.*\b(?:you|agents?|assistants?|models?)\b).*\b(?:will|would)(?: \w+ly)?:$",
     r"^by \w+ing\b.*:$|\bwhen:$",
 )

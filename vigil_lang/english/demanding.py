@@ -43,7 +43,7 @@ _ADVERBS = r"(?:also|always|only|first|then|please|immediately|explicitly)"
 _WHERE = r"(?:(?:if|when|while|for|in|on|with|after|before|once)\b[^,:;]{1,160}(?:,| ?(?:→|->)) (?:then )?)?"
 _TEXT = r"(?:[^.]|\.(?=\w))"
 # Where a clause begins: nobody stands before its verb, so that the reader is meant.
-_BEGINS = rf"(?:^|[,:;—–(]\s*|\s-\s|\b(?:and|but|then|or|please|instead|so)\s+)(?:{_ADVERBS}\s+)*"
+_BEGINS = rf"(?:^|[,:;—–(]\s*|\s--?\s|\b(?:and|but|then|or|please|instead|so)\s+)(?:{_ADVERBS}\s+)*"
 _WHO = r"(?:you|agents?|the (?:agent|model|assistant|user|caller)|assistants?|models?)"
 _NOT = r"(?:not|isn['’]t|aren['’]t|never)"
 _PERSON = r"(?:user|users|customer|human|owner|operator|caller|requester|maintainer|reviewer|author)"
@@ -68,7 +68,7 @@ STRONG = (
         rf"{_BEGINS}(?:if [^,]{{1,120}}, )?(?:do not|don['’]t)[\s,]+"
         r"(?!have\b|exist\b|know\b(?!ingly)|see\b|need\b|worry\b|apply\b|matter\b)",
         rf"\b{_WHO} (?:may|can|could|are|is) (?:not|only|never)\b",
-        rf"\b(?:may|can) only\b|\bmay (?!{_BEING})(?:be )?\w+ only\b",
+        rf"\b(?:may|can) only\b|\bmay [^.;,]{{1,60}}? only (?:after|by|for|from|if|in|on|to|when|with)\b|\bmay (?!{_BEING})(?:be )?\w+ only\b",
         rf"\b(?:nothing|nobody|no one|no|only)\b(?:\s+(?!to\b|that\b)[^\s,.;:]+){{0,8}}?\s+may\b(?! {_BEING})",
         r"\b(?:at most|no more than|not more than|a maximum of) [^.;:]{1,60}\b(?:is|are) (?:allowed|permitted)\b",
         r"\b(?:may not|can ?not) be (?:used|shared|disclosed|changed|modified|deleted|removed|called|sent|stored|"
@@ -101,7 +101,7 @@ STRONG = (
         rf"(?:{_BEGINS}|→\s*)ask\b(?! (?:yourself|about|questions)\b| (?-i:[A-Z])[a-z]+[A-Z])|\b(?:agent|assistant) (?:asks|prompts)\b",
         rf"{_BEGINS}(?:clarify|check|confirm|discuss|agree|validate|verify|review)\b[^.;:]{{0,80}}? with (?:the |your |an? )?{_PERSON}\b",
         rf"{_BEGINS}(?:let|have|require|get) (?:the |your |an? )?{_PERSON} (?:to )?(?:approve|choose|confirm|decide|pick|review|select|sign|verify)\b",
-        rf"{_BEGINS}wait (?:until\b|for (?:[\w'’]+ ){{0,3}}?(?:{_PERSON}|answer|approval|confirmation|consent|permission|reply|response|sign-off)\b)|"
+        rf"{_BEGINS}wait (?:until\b|for (?:[\w'’]+ ){{0,3}}?(?:{_PERSON}|answers?|approvals?|confirmation|consent|permission|repl(?:y|ies)|responses?|sign-off)\b)|"
         r"\band wait[.!]*$",
         rf"{_BEGINS}(?:remember to|do not forget|don['’]t forget)\b|\bonly then\b",
         r"\bno \w[\w /-]{0,40} without\b",
@@ -190,7 +190,7 @@ MERE = any_of(
     r"\b(?:who|that|which) never\b|^(?:it|this) never [a-z]+s\b",
     r"\b\w+s (?:are|have|can)\b[^.;:]{0,80} (?:and|but) don['’]t\b",
     r"\b(?:assum|believ|expect|impl|infer|know|learn|notic|reali[sz]|think)\w* that\b[^.;]{0,60}? must\b",
-    r"^(?:how|what|whether|which|who)\b[^,:;—?]*$",
+    r"^(?:how|what|whether|which|who)\b[^,:;—?]*$|^(?:apply|choose|use) (?:when|if)\b[^,:;—]*",
     r"\byou never know\b|\b(?:this|that|there|it) must be (?:an?|some|the) "
     r"(?:\w+ )?(?:bug|error|mistake|problem|reason|typo|way)\b",
     r"(?<!\bis )(?<!\bare )(?<!\bbe )\brequired (?:reading|by|for|fields?|arguments?|parameters?|"
@@ -210,14 +210,14 @@ _REACH = 220
 _INSTRUCTION = any_of(rf"{_WHERE}(?:\w+ly |first,? |then,? |always )?(?!name\b)(?P<verb>{_VERB})")
 _TIED = any_of(
     r"\b(?:before(?! and after)|prior to|after (?!all\b|that\b|which\b)|whenever|(?:each|every|any) time)\b",
-    r"\bonly (?:if|when|with|from|via|through|for|in|on|as|what|those|your)\b|\b(?:solely|exclusively)\b",
+    r"\bonly (?:if|when|where|while|with|within|from|via|through|for|in|on|to|at|by|as|what|those|your)\b|\b(?:solely|exclusively)\b",
     r"\b(?:unless|until the user|without (?:asking|confirmation|approval|permission))\b",
 )
 """What ties an instruction to an order or a condition."""
 
 _BOUND = any_of(
-    r"(?<!\bthe )(?<!\ba )(?<!\bat )(?<!\byour )(?<!\bits )(?<!\beach )(?-i:\bfirst)"
-    r"(?=\s*(?:[,;:.!)–—]|- |$|(?:and|to|before|then|whether|when|if|unless|that|so)\b))",
+    r"(?<!\bthe )(?<!\ba )(?<!\bat )(?<!\byour )(?<!\bits )(?<!\beach )(?-i:(?<!-)\bfirst)"
+    r"(?=\s*(?:[,;:.!)–—]|- |$|(?:and|to|before|then|whether|when|for|if|unless|that|so)\b))",
     rf"(?<!\bif )(?<!\bwhen )(?<!\buntil )\b{_MOST} {_COUNT}",
     r"\bonly(?=\s*(?:[—–.!(]|$))|\bexactly\b(?! (?:how|the|what|when|where|which|who|why)\b)",
     rf" and (?:then )?{_HALT} (?:on|at|as soon as|if|when|once)\b",
@@ -257,7 +257,7 @@ _WITHIN = any_of(
 )
 
 CALLOUT = any_of(
-    r"^(?:critical|important|mandatory|warning|caution|danger|security|rule|hard rule|first)\b"
+    r"^(?:critical|important|mandatory|warning|caution|danger|security|(?:[\w-]+ ){0,2}rule|first)\b"
     r"(?: rule| note)?\s*[:!—–-]"
 )
 INSTRUCTS = any_of(
@@ -268,12 +268,15 @@ INSTRUCTS = any_of(
 REMEDY = any_of(r"^(?:solutions?|fix|workaround|cause|symptom|example|result|remedy)\b\s*[:—–]")
 """A label of what helps once something went wrong."""
 
-TELLS_OF = any_of(rf"^(?:{ACTS}) (?!(?:are|can|have|is|may|must|need|should|that)\b)")
+TELLS_OF = any_of(rf"^(?:{ACTS}) (?!(?:and|are|can|for|have|in|is|of|or|may|must|need|should|that)\b)")
 """A verb without its subject: `Writes the file, then reads it.`"""
 
 SUBJECT = any_of(r"(?:use cases?|symptoms?|causes?|problems?|examples?|scenarios?|rationale|reasons?|background)\s*:")
 """A label of what is spoken of, whatever words are in it."""
 
+_FURTHER = re.compile(r"; |, (?:but|so) ")
+"""Where a further clause begins."""
+_NUMBER = re.compile(r"^\(?\d{1,2}[.)] ")
 _ORNAMENT = re.compile(r"^(?:[^\w`\"'“(\[<]|\d+[.)]\s)+")
 _LABEL = re.compile(r"^(?:step \d+|[\w/&' `….-]{1,60}?(?:\([^)]{0,60}\))?)(?:\s*[:—–]\s+| - )", re.IGNORECASE)
 _QUOTES = frozenset("\"“”„«»‘’'")
@@ -317,7 +320,8 @@ def demands(text: str) -> str | None:
 def orders(said: str) -> str | None:
     """The words by which a bare sentence ties an instruction to an order, a condition or an amount."""
     # `Remotes are a risk; validate them before use.`
-    for part in dict.fromkeys((unlabelled(said), said, *(part.strip() for part in said.split(";")[1:]))):
+    for part in dict.fromkeys((unlabelled(said), said, *_FURTHER.split(said)[1:])):
+        part = _NUMBER.sub("", part)
         found = _tied(part) or _BEGINNING.match(part) or _WITHIN.search(part)
         if found:
             return " ".join(part[found.start() :].split()[:3]).lower()
