@@ -49,6 +49,7 @@ PERMITS = any_of(r"^(?:(?:you|agents?|it|they|users?) )?(?:may|can)(?! (?:not|ne
 WHEN = any_of(r"^(?:when|after|before|once)\b")
 """A lead that says when its items hold, whatever the heading rules out."""
 
+IF = any_of(r"^(?:if|in case)\b.*:$")
 CONDITION = any_of(r"^(?:if|when|where|for|in case|otherwise)\b[^,]*:$")
 """A lead that says when, and leaves what to the items of its list."""
 
