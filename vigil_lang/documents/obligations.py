@@ -104,6 +104,8 @@ def _excused(sentence: Sentence, word: str) -> Why | None:
         map(contexts.SITUATIONS.search, sentence.headings[-1:])
     ):
         return "situation"
+    if contexts.COVERS.match(word) and any(map(contexts.DESCRIPTIVE.search, sentence.headings)):
+        return "description"
     if contexts.CONTINUED.search(sentence.lead):
         return "description"
     column = sentence.headings[-1] if sentence.headings and sentence.kind == "cell" else ""

@@ -65,6 +65,9 @@ LACKS = any_of(
 )
 """An item that does so where it is told what to make."""
 
+COVERS = any_of(r"(?:all|any|each|every)\b")
+"""The word of a sentence that says what every thing has, as limits and merits do."""
+
 PRACTICES = any_of(r"\bpractices?\b")
 WITHOUT = re.compile(r" [—–-] no (?!need|matter|longer|problem|\S+ (?:needed|required))[^.;:—–]{2,80}[.!]*$")
 """The end of a practice that rules something out: `Short names — no prefixes`."""

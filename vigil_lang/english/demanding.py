@@ -19,6 +19,14 @@ def any_of(*patterns: str) -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
 
 
+
+def _of_one(verb: str) -> str:
+    """The verb as one does it: `writes`, `pushes`, `applies`."""
+    if verb.endswith(("s", "x", "z", "ch", "sh")):
+        return f"{verb}es"
+    return f"{verb[:-1]}ies" if verb.endswith("y") and verb[-2] not in "aeiou" else f"{verb}s"
+
+
 # `work` begins as many descriptions (`Work items are …`) as instructions; and what may be a noun, too, is a verb where
 # the noun that it acts on follows.
 _VERB = (
@@ -31,7 +39,7 @@ _ACTS = (
     r"(?:(?:force[- ])?push(?:es)?|merges?|deploy(?:s|ments?)?|releases?|deletions?|uploads?|rebases?|installs|"
     r"installations?|migrations?)"
 )
-ACTS = "|".join(f"{verb}es" if verb.endswith(("s", "x", "ch", "sh")) else f"{verb}s" for verb in sorted(_IMPERATIVES))
+ACTS = "|".join(map(_of_one, sorted(_IMPERATIVES)))
 """The verbs with the ending of one who is spoken of: `writes`."""
 
 _COUNT = rf"(?:\d[\d,.]*|{'|'.join(NUMBERS)})\b"
@@ -40,7 +48,7 @@ _EACH = r"(?:each|every|any|all)"
 _DONE = r"(?:\w+ed|run|made|done|kept|taken|sent|written|put|built|read|set|shown|drawn)"
 _PASSED = r"(?:passing|successful|green|clean|fresh|prior|previous|second|signed|approved|written)"
 _ADVERBS = r"(?:also|always|only|first|then|please|immediately|explicitly)"
-_WHERE = r"(?:(?:if|when|while|for|in|on|with|after|before|once)\b[^,:;]{1,160}(?:,| ?(?:→|->)) (?:then )?)?"
+_WHERE = r"(?:(?:to|if|when|while|for|in|on|with|after|before|once)\b[^,:;]{1,160}(?:,| ?(?:→|->)) (?:then )?)?"
 _TEXT = r"(?:[^.]|\.(?=\w))"
 # Where a clause begins: nobody stands before its verb, so that the reader is meant.
 _BEGINS = rf"(?:^|[,:;—–(]\s*|\s--?\s|\b(?:and|but|then|or|please|instead|so)\s+)(?:{_ADVERBS}\s+)*"
@@ -186,7 +194,7 @@ MERE = any_of(
     r"(?:must|needs? to|has to|have to)\b",
     r"\b(?:as|that|who|which|users?|people|they|these|those|we|i|it)\s+(?:often |usually |sometimes )?"
     r"(?:do not|don['’]t)\b",
-    r"\b(?:they|these|those|which|it)\b[^.;:]{0,120}\b(?:but|and) (?:do not|don['’]t)\b",
+    r"\b(?:they|these|those|which|it)\b[^.;:—]{0,120}\b(?:but|and) (?:do not|don['’]t)\b",
     r"\b(?:who|that|which) never\b|^(?:it|this) never [a-z]+s\b",
     r"\b\w+s (?:are|have|can)\b[^.;:]{0,80} (?:and|but) don['’]t\b",
     r"\b(?:assum|believ|expect|impl|infer|know|learn|notic|reali[sz]|think)\w* that\b[^.;]{0,60}? must\b",
@@ -271,7 +279,7 @@ REMEDY = any_of(r"^(?:solutions?|fix|workaround|cause|symptom|example|result|rem
 TELLS_OF = any_of(rf"^(?:{ACTS}) (?!(?:and|are|can|for|have|in|is|of|or|may|must|need|should|that)\b)")
 """A verb without its subject: `Writes the file, then reads it.`"""
 
-SUBJECT = any_of(r"(?:use cases?|symptoms?|causes?|problems?|examples?|scenarios?|rationale|reasons?|background)\s*:")
+SUBJECT = any_of(r"(?:use cases?|symptoms?|causes?|problems?|examples?|scenarios?|rationale|reasons?|background)\s*:|(?:in)?correct\b[^.:]*:$")
 """A label of what is spoken of, whatever words are in it."""
 
 _FURTHER = re.compile(r"; |, (?:but|so) ")
