@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 
 from vigil_lang.english.demanding import ACTS, any_of
-from vigil_lang.english.words import word_list
+from vigil_lang.english.words import one_of, word_list
 
-_VERBS = sorted(word_list("imperatives"))
-_ACT = "|".join(_VERBS)
+_ACT = one_of(word_list("imperatives"))
 _NO_VERB = "".join(rf"(?<!\b{word} )" for word in ("to", "the", "and", "of", "a", "or", "for", "with"))
 """Words behind which there is none."""
 

@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 
 from vigil_lang.english.sentences import CODE, SPOKEN
-from vigil_lang.english.words import NUMBERS, word_list
+from vigil_lang.english.words import NUMBERS, one_of, word_list
 
 _IMPERATIVES = word_list("imperatives")
 
@@ -30,16 +30,16 @@ def _of_one(verb: str) -> str:
 # `work` begins as many descriptions (`Work items are …`) as instructions; and what may be a noun, too, is a verb where
 # the noun that it acts on follows.
 _VERB = (
-    rf"(?:re-)?(?:(?:{'|'.join(sorted(_IMPERATIVES))})\b|(?:{'|'.join(sorted(word_list('imperatives_or_nouns')))})"
+    rf"(?:re-)?(?:{one_of(_IMPERATIVES)}\b|{one_of(word_list('imperatives_or_nouns'))}"
     r" (?=(?:an?|the|your|its?|them|this|these|all|any|each|every|no|only)\b|`)|"
     r"default (?=to\b)|work (?=(?:only|in|inside|within|from|on|with)\b))"
 )
-_DOING = rf"(?:{'|'.join(sorted({verb.removesuffix('e') for verb in _IMPERATIVES}))})\w?ing\b"
+_DOING = rf"{one_of(verb.removesuffix('e') for verb in _IMPERATIVES)}\w?ing\b"
 _ACTS = (
     r"(?:(?:force[- ])?push(?:es)?|merges?|deploy(?:s|ments?)?|releases?|deletions?|uploads?|rebases?|installs|"
     r"installations?|migrations?)"
 )
-ACTS = "|".join(map(_of_one, sorted(_IMPERATIVES)))
+ACTS = one_of(map(_of_one, _IMPERATIVES))
 """The verbs with the ending of one who is spoken of: `writes`."""
 
 _COUNT = rf"(?:\d[\d,.]*|{'|'.join(NUMBERS)})\b"
