@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from vigil_lang.english import contexts, demanding
-from vigil_lang.english.demanding import bare, demands, instructs, is_question, unquoted
+from vigil_lang.english import contexts, principles
+from vigil_lang.english.demanding import bare, demands, instructs, is_question, orders, unquoted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,7 +86,7 @@ def _why(sentence: Sentence) -> Why:
     plain = bare(sentence.text)
     if is_question(sentence.text):
         return "question"
-    if demanding.ALONE.fullmatch(plain):
+    if principles.ALONE.fullmatch(plain):
         return "word"
     if contexts.MILD.match(plain) or contexts.ADVISES.search(plain):
         return "advice"
@@ -109,8 +109,8 @@ def _excused(sentence: Sentence, word: str) -> Why | None:
     if contexts.CONTINUED.search(sentence.lead):
         return "description"
     column = sentence.headings[-1] if sentence.headings and sentence.kind == "cell" else ""
-    ordered = demanding.orders(bare(sentence.text))
-    if contexts.WHY.match(column) and demanding.TELLS_OF.match(bare(sentence.text)):
+    ordered = orders(bare(sentence.text))
+    if contexts.WHY.match(column) and principles.TELLS_OF.match(bare(sentence.text)):
         return "description"
     if ordered == word and contexts.WHY.match(column) and not contexts.CONTRASTS.search(sentence.text):
         return "reason"
@@ -149,7 +149,7 @@ def _from_context(sentence: Sentence, leads: dict[str, _Word]) -> _Word | None:
         column=sentence.headings[-1] if is_cell and sentence.headings else "",
         tells=_tells(sentence.text),
     )
-    if contexts.DO_COLUMN.fullmatch(placed.column) and not demanding.ALONE.fullmatch(placed.plain):
+    if contexts.DO_COLUMN.fullmatch(placed.column) and not principles.ALONE.fullmatch(placed.plain):
         return _Word(_trimmed(placed.column), carries=False)
     if (is_cell and placed.lead) or (is_question(placed.text) and not instructs(placed.text)):
         return None
@@ -261,5 +261,5 @@ def _trimmed(text: str) -> str:
 
 def _alone(headings: Sequence[str]) -> str | None:
     """The word of a heading that is nothing but a word that demands: `Never`, `Don't`."""
-    words = (h.strip(" \t:.!*").lower() for h in reversed(headings) if demanding.ALONE.fullmatch(bare(h)))
+    words = (h.strip(" \t:.!*").lower() for h in reversed(headings) if principles.ALONE.fullmatch(bare(h)))
     return next((word for word in words if word != "required"), None)  # a list of parameters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from vigil_lang.english.demanding import ACTS, any_of
+from vigil_lang.english.principles import ACTS, any_of
 from vigil_lang.english.words import one_of, word_list
 
 _ACT = one_of(word_list("imperatives"))
@@ -60,7 +60,8 @@ PROHIBITS = any_of(
 """An item that rules something out, unless it stands where limits or merits are described."""
 
 LACKS = any_of(
-    r"^no (?![^.;:]*\b(?:is|are|was|were|has|have|can|does|do|when|if|more|longer|one|found|\w{3,}(?:ed|able))\b)[^.;:]{2,80}[.!]*$",
+    r"^no (?![^.;:]*\b(?:is|are|was|were|has|have|can|does|do|when|if|more|longer|one|found|\w{3,}(?:ed|able))\b)"
+    r"[^.;:]{2,80}[.!]*$",
 )
 """An item that does so where it is told what to make."""
 
@@ -78,8 +79,8 @@ NO_MORE = re.compile(r"no [^.,;:—–]{2,60}(?:, (?:and )?no [^.,;:—–]{2,60
 
 DESCRIPTIVE = any_of(
     r"\b(?:limitations?|limits|benefits?|advantages?|features?|pros|cons|overview|known issues|why|challenges?|"
-    r"characteristics|when to use|capabilities|highlights|ideal|strengths|weaknesses|conditions|symptoms|signs|findings|"
-    r"causes|drawbacks|scenarios?|results?|trade-?offs)\b|^requirements\W*$"
+    r"characteristics|when to use|capabilities|highlights|ideal|strengths|weaknesses|conditions|symptoms|signs|"
+    r"findings|causes|drawbacks|scenarios?|results?|trade-?offs)\b|^requirements\W*$"
 )
 
 _NO_NEED = "".join(
@@ -153,7 +154,8 @@ LABEL = any_of(r"(?:before|prior to|after|on|whenever|at) (?:each|every|any|all|
 """Words that introduce a list without a colon: `Before any release`."""
 
 AT_A_TIME = any_of(
-    r"^(?:\W|(?:step )?\d+[.:)]?\s)*(?:before|prior to|after|for (?:(?!(?-i:Each))each|every|any)|each time|every time|whenever|once|"
+    r"^(?:\W|(?:step )?\d+[.:)]?\s)*(?:before|prior to|after|for (?:(?!(?-i:Each))each|every|any)|each time|"
+    r"every time|whenever|once|"
     r"when (?:done|finished|complete)|at the (?:end|start)|on (?:each|every|any))\b(?!:?\W*$| and\b| vs\b|/).*[^?]$"
 )
 """A heading that says when, or for each of what, the steps below it are taken."""
@@ -203,7 +205,8 @@ REPORTED = any_of(r"^(?:[\w-]+ )?(?:findings|errors?|warnings?|messages?|observa
 """A lead whose items are what something reported."""
 
 CONTINUED = any_of(
-    r"\b(?:explained|may|might|can|could|because|able to|lets? you|(?:allow|enable|permit)s?(?: you)?(?: to)?|helps?(?: you)?(?: to)?)\W*:$",
+    r"\b(?:explained|may|might|can|could|because|able to|lets? you|"
+    r"(?:allow|enable|help|permit)s?(?: you)?(?: to)?)\W*:$",
     r"^(?!.*\b(?:you|agents?|assistants?|models?)\b).*\b(?:will|would)(?: \w+ly)?:$",
     r"^by \w+ing\b.*:$|\bwhen:$",
 )
