@@ -7,7 +7,7 @@ import re
 from vigil_lang.english.principles import ACTS, any_of
 from vigil_lang.english.words import one_of, word_list
 
-_ACT = one_of(word_list("imperatives"))
+_ACT = one_of(word_list("imperatives") | word_list("imperatives_or_nouns"))
 _NO_VERB = "".join(rf"(?<!\b{word} )" for word in ("to", "the", "and", "of", "a", "or", "for", "with"))
 """Words behind which there is none."""
 

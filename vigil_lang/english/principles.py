@@ -160,7 +160,7 @@ _ORDERED = (
 
 _LIMITED = (
     r"\b(?:may|can) only\b|\b(?:allowed|permitted) only\b",
-    rf"\bmay (?!{_BEING})(?:be )?\w+ only\b|\bmay [^.;,]{{1,60}}? only (?:after|by|for|from|if|in|on|to|when|with)\b",
+    rf"\bmay (?!{_BEING})(?:(?:be )?\w+ only\b|[^.;,]{{1,60}}? only (?:after|by|for|from|if|in|on|to|when|with)\b)",
     r"\b(?:at most|no more than|not more than|a maximum of) [^.;:]{1,60}\b(?:is|are) (?:allowed|permitted)\b",
     r"\b(?:may|can|must|should|do|does)(?: not|n['’]t) exceed\b",
     r"\b(?:stays?|remains?) (?:always |strictly )?(?:under|below|above|inside|within|at or (?:under|below)) [$€£]?"
@@ -241,6 +241,8 @@ MERE = any_of(
     r"\b\w+s (?:are|have|can)\b[^.;:]{0,80} (?:and|but) don['’]t\b",
     r"\b(?:assum|believ|expect|impl|infer|know|learn|notic|reali[sz]|think)\w* that\b[^.;]{0,60}? must\b",
     r"^(?:how|what|whether|which|who)\b[^,:;—?]*$|^(?:apply|choose|use) (?:when|if)\b[^,:;—]*",
+    r"^[\w ]{1,60} (?:that|which|who) (?:must|needs? to|ha(?:s|ve) to) [^,.;:]{1,80} (?:is|are)\b"
+    r"(?! not (?:to\b|allowed))",
     r"\byou never know\b|\b(?:this|that|there|it) must be (?:an?|some|the) "
     r"(?:\w+ )?(?:bug|error|mistake|problem|reason|typo|way)\b",
     r"(?<!\bis )(?<!\bare )(?<!\bbe )\brequired (?:reading|by|for|fields?|arguments?|parameters?|"
