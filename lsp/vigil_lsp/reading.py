@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from vigil_lang.base.collector import collector_paused
+from vigil_lang.semantics.memory import Memory
 from vigil_lang.semantics.policy import load_module, lowered
 
 if TYPE_CHECKING:
@@ -34,11 +35,13 @@ class Reading:
     loaded: Loaded
     tokens: list[Token] = field(repr=False)
     params: Mapping[str, object] = field(default_factory=dict, repr=False)
+    memory: Memory = field(default_factory=Memory, repr=False)
+    """What the policy's last text meant."""
 
     @cached_property
     def policy(self) -> Policy:
         """What it means: worked out when somebody asks, since most that is asked while typing is about names."""
-        return lowered(self.loaded, self.params)
+        return lowered(self.loaded, self.params, self.memory)
 
     @property
     def source(self) -> Source:
@@ -83,7 +86,8 @@ class Readings:
         with collector_paused():
             lexed = self._files.lexed(source)
             loaded = load_module(source, access=self._files.access)
-        reading = Reading(self._files.uri(source.path), self._files.text(source), loaded, lexed.tokens, params)
+        memory = Memory() if known is None else known.memory
+        reading = Reading(self._files.uri(source.path), self._files.text(source), loaded, lexed.tokens, params, memory)
         self._known[source.path] = reading
         return reading
 

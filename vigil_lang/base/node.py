@@ -32,5 +32,8 @@ class Node(Struct, frozen=True, eq=False, gc=False):
         return hash((type(self), self._meaning()))
 
 
-class Plain(Node, frozen=True, eq=False, gc=False, tag=True, tag_field="is"):
-    """A node that is data through and through: as JSON it says by its member `is` what it is."""
+class Plain(Struct, frozen=True, cache_hash=True, gc=False, tag=True, tag_field="is"):
+    """An immutable record that is data through and through: as JSON it says by its member `is` what it is.
+
+    Equality and hash are those of the type and all fields, each hash worked out once.
+    """

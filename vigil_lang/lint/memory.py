@@ -1,35 +1,30 @@
 """What the rules that look at one item alone found in a policy's last text, so that only changed items are looked at.
 
-Such a rule's findings at a statement, pattern or rule of a gate rest on its own text, on that of what it names
-(through what that names in turn), and on what is the same for the whole policy: the signature, the values of params,
-the modules it uses. Where all of that is as it was, so are the findings, however far the text has moved.
+Such a rule's findings at a statement, declaration or rule of a gate rest on what that item rests on (`Layout`), and on
+what is the same for the whole policy, the signature among it. Where all of that is as it was, so are the findings,
+however far the text has moved.
 """
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Note, Span
 from vigil_lang.lint.subject import MAX_DOUBTFUL
-from vigil_lang.syntax import tree
+from vigil_lang.semantics.layout import Layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from vigil_lang.lint.policy_parts import Item
+    from vigil_lang.diagnostics import Source
     from vigil_lang.lint.rule import Rule
     from vigil_lang.lint.subject import Subject
-    from vigil_lang.semantics.modules import Module
     from vigil_lang.semantics.policy import Policy
+    from vigil_lang.syntax import tree
 
-_Key: TypeAlias = tuple[object, ...]
 _Find: TypeAlias = "Callable[[Rule, Subject], Iterable[Diagnostic]]"
-
-_WORD = re.compile(r"\w+(?:[.-]\w+)*")
-_PART = re.compile(r"\w+")
 
 
 class _Moving(NamedTuple):
@@ -40,18 +35,30 @@ class _Moving(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """What one rule found at an item: findings, None where one cannot be moved.
+    """What one rule found at an item, the rule by its place among the rules.
 
-    `before` and `after` are how many questions of the rule the solver had left open by then.
+    `doubtful` is how many more questions of the rule the solver left open than the `before`.
     """
 
-    moving: tuple[_Moving, ...] | None
+    rule: int
+    moving: tuple[_Moving, ...]
     before: int
-    after: int
+    doubtful: int
 
-    def holds(self, before: int) -> bool:
-        """Whether the rule would ask, and find, the same once so many questions were left open."""
-        return before == self.before or before + self.after - self.before < MAX_DOUBTFUL > self.after
+    def asks(self, before: int) -> bool:
+        """Whether the rule would ask the same once so many questions were left open."""
+        return not self.doubtful or before == self.before or max(before, self.before) + self.doubtful < MAX_DOUBTFUL
+
+
+class _Entry(NamedTuple):
+    """What all rules found at an item in one text, but for those that found nothing and asked nothing in vain.
+
+    `silent` are the rules that asked no more by then.
+    """
+
+    layout: Layout
+    silent: frozenset[str]
+    found: tuple[_Found, ...]
 
 
 @dataclass(slots=True)
@@ -59,8 +66,7 @@ class Memory:
     """The findings of one policy's last text. Whoever lints with it is the only one to do so at that time."""
 
     _inputs: tuple[object, ...] | None = None
-    _known: dict[_Key, list[_Found]] = field(default_factory=dict)
-    _words: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    _known: dict[str, _Entry] = field(default_factory=dict)
 
     def findings(
         self, subject: Subject, rules: Sequence[Rule], inputs: tuple[object, ...], find: _Find
@@ -69,122 +75,116 @@ class Memory:
 
         What `find` raises ends it; what was found by then is remembered.
         """
-        layout = _Layout(subject.policy, self._words)
-        asked = (*inputs, tuple(rules), layout.modules, bool(subject.policy.rules))
+        asked = (*inputs, tuple(rules), bool(subject.policy.rules))
         if asked != self._inputs:
             self._inputs, self._known = asked, {}
-        now: dict[_Key, list[_Found]] = {}
+        text = _Text(subject.policy)
+        known = self._still_true(text.layout)
+        now: dict[str, _Entry] = {}
         all_found: list[list[Diagnostic]] = [[] for _ in rules]
         try:
-            for name, item in layout.items():
-                key, reached = layout.key(name, item)
-                entry, focused = self._known.get(key), None
-                stored: list[_Found] = []
-                for at, (rule, into) in enumerate(zip(rules, all_found, strict=True)):
-                    code = rule.codes[0]
-                    before = subject.doubts[code]
-                    known = entry[at] if entry is not None else None
-                    if known is None or known.moving is None or not known.holds(before):
-                        focused = focused or subject.focused(item)
-                        found = list(find(rule, focused))
-                        known = _Found(layout.moving(found, reached), before, subject.doubts[code])
-                        into += found
-                    else:
-                        subject.doubts[code] += known.after - known.before
-                        into += [layout.moved(one) for one in known.moving]
-                    stored.append(known)
-                now[key] = stored
+            for item in text.items():
+                name = text.layout.name(item)
+                entry = known.get(name) if name is not None else None
+                if entry is None or not _asks_the_same(entry, rules, subject):
+                    entry = _look(item, name, text, subject, rules, find, all_found)
+                else:
+                    for each in entry.found:
+                        subject.doubts[rules[each.rule].codes[0]] += each.doubtful
+                        all_found[each.rule] += [text.moved(one) for one in each.moving]
+                if entry is not None and name is not None:
+                    now[name] = entry if entry.layout is text.layout else entry._replace(layout=text.layout)
         except BaseException:
             self._known |= now
             raise
-        self._known, self._words = now, layout.words
+        self._known = now
         return all_found
 
+    def _still_true(self, layout: Layout) -> dict[str, _Entry]:
+        """What is known of the items that are as they were, each since the text in which it was looked at."""
+        changed: dict[int, frozenset[str] | None] = {}
+        true: dict[str, _Entry] = {}
+        for name, entry in self._known.items():
+            since = id(entry.layout)
+            if since not in changed:
+                changed[since] = layout.changed(entry.layout)
+            others = changed[since]
+            if others is not None and name not in others:
+                true[name] = entry
+        return true
 
-class _Layout:
-    """Where the items of a policy stand, and what each names."""
 
-    def __init__(self, policy: Policy, words: dict[str, tuple[str, ...]]) -> None:
-        self._policy, self._module, self._source = policy, policy.module, policy.module.source
-        self._last_words, self.words = words, dict[str, tuple[str, ...]]()
-        self.modules = tuple(module.source for module in _used(policy.module))
-        items = policy.module.file.items
-        self._starts = [item.span.start for item in items]
-        ends = [item.span.end for item in items]
-        text = self._source.text
-        bounds = zip([0, *ends[:-1]], [*self._starts[1:], len(text)], strict=True) if items else ()
-        self._bounds = dict(zip(map(id, items), bounds, strict=True))
-        self._items = items
-        self._named: dict[str, tree.Item] = {**policy.module.judged, **policy.module.own}
-        self._names = {id(item): name for name, item in self._named.items()}
+def _asks_the_same(entry: _Entry, rules: Sequence[Rule], subject: Subject) -> bool:
+    """Whether each rule would ask the solver at an item what it asked then, and find the same."""
+    doubts = subject.doubts
+    return entry.silent == _silent(subject) and all(
+        each.asks(doubts[rules[each.rule].codes[0]]) for each in entry.found
+    )
 
-    def items(self) -> Iterator[tuple[str, Item]]:
-        """Statements, rules and patterns with a meaning, in the order in which rules look at them."""
+
+def _silent(subject: Subject) -> frozenset[str]:
+    """The rules that have asked the solver so often in vain that they ask no more."""
+    return frozenset([code for code, count in subject.doubts.items() if count >= MAX_DOUBTFUL])
+
+
+def _look(
+    item: tree.Item,
+    name: str | None,
+    text: _Text,
+    subject: Subject,
+    rules: Sequence[Rule],
+    find: _Find,
+    all_found: list[list[Diagnostic]],
+) -> _Entry | None:
+    """Look at an item by every rule; None where that cannot be remembered."""
+    silent = _silent(subject)
+    focused, reached = subject.focused(item), text.layout.reached(name) if name is not None else set()
+    entry: list[_Found] = []
+    lasting = True
+    for at, (rule, into) in enumerate(zip(rules, all_found, strict=True)):
+        before = subject.doubts[rule.codes[0]]
+        found = list(find(rule, focused))
+        into += found
+        after = subject.doubts[rule.codes[0]]
+        moving = text.moving(found, reached)
+        lasting = lasting and moving is not None
+        if moving or after > before:
+            entry.append(_Found(at, moving or (), before, after - before))
+    return _Entry(text.layout, silent, tuple(entry)) if lasting else None
+
+
+class _Text:
+    """A policy's text: where its items stand, and findings in them."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy, self._source = policy, policy.module.source
+        self.layout = Layout(policy.module)
+        self._ordered = sorted((place.start, name) for name, place in self.layout.places.items())
+        self._starts = [start for start, _ in self._ordered]
+
+    def items(self) -> Iterator[tree.Item]:
+        """Statements and rules with a meaning, and declarations, in the order in which rules look at them."""
         policy = self._policy
-        yield from ((statement.name, statement.syntax) for statement in policy.statements)
-        yield from ((rule.name, rule.syntax) for rule in policy.rules)
-        yield from ((name, item) for name, item in self._module.own.items() if isinstance(item, tree.Pattern))
-
-    def key(self, name: str, item: Item) -> tuple[_Key, set[str]]:
-        """All that findings at an item rest on in the policy's text, and the names of what that is."""
-        mine = self._text(item)
-        # One that takes another's name says the same at another place, which is not remembered.
-        parts: list[object] = [type(item), mine, id(item) in self._names]
-        seen = {name}
-        waiting = list(self._direct(mine))
-        while waiting:
-            other = waiting.pop()
-            if other in seen:
-                continue
-            seen.add(other)
-            if other not in self._module.own and other in self._module.imported:
-                parts.append((other, self._module.imported[other][0].source.path))
-            if (declared := self._named.get(other)) is not None:
-                text = self._text(declared)
-                parts.append((other, text))
-                waiting += self._direct(text)
-        return tuple(parts), seen
-
-    def _direct(self, text: str) -> tuple[str, ...]:
-        """The words of a text that name something here."""
-        words = self.words.get(text)
-        if words is None:
-            words = self._last_words.get(text)
-            if words is None:
-                words = tuple(dict.fromkeys((*_WORD.findall(text), *_PART.findall(text))))
-            self.words[text] = words
-        return tuple([w for w in words if w in self._named or w in self._module.imported])
-
-    def _text(self, item: tree.Item) -> str:
-        """An item with what stands between it and its neighbours."""
-        start, end = self._bounds[id(item)]
-        return self._source.text[start:end]
-
-    # --- findings that move ---
+        yield from (statement.syntax for statement in policy.statements)
+        yield from (rule.syntax for rule in policy.rules)
+        yield from policy.module.own.values()
 
     def moving(self, found: list[Diagnostic], reached: set[str]) -> tuple[_Moving, ...] | None:
         """Findings to remember; None where one has a place in none of the items that they rest on."""
+        if not found:
+            return ()
         moving = [one for one in (self._moving(finding, reached) for finding in found) if one is not None]
         return tuple(moving) if len(moving) == len(found) else None
 
     def _moving(self, finding: Diagnostic, reached: set[str]) -> _Moving | None:
         places: dict[Span, tuple[str, int]] = {}
-        for span in self._spans(finding):
+        for span in _spans(finding, self._source):
             at = bisect_right(self._starts, span.start) - 1
-            found = self._names.get(id(self._items[at])) if at >= 0 else None
-            if found not in reached or span.end > self._bounds[id(self._items[at])][1]:
+            start, name = self._ordered[at] if at >= 0 else (0, "")
+            if name not in reached or span.end > self.layout.places[name].end:
                 return None
-            places[span] = (found, self._starts[at])
+            places[span] = (name, start)
         return _Moving(finding, places)
-
-    def _spans(self, finding: Diagnostic) -> Iterator[Span]:
-        if finding.source is self._source:
-            yield finding.span
-            for edit in finding.fix.edits if finding.fix is not None else ():
-                yield edit.span
-        for note in finding.notes:
-            if note.source is self._source:
-                yield note.span
 
     def moved(self, stored: _Moving) -> Diagnostic:
         """The finding where its items stand now."""
@@ -193,7 +193,7 @@ class _Layout:
 
         def place(span: Span) -> Span:
             found, start = places[span]
-            by = self._named[found].span.start - start
+            by = self.layout.places[found].start - start
             return Span(span.start + by, span.end + by)
 
         def note(one: Note) -> Note:
@@ -209,9 +209,12 @@ class _Layout:
         return replace(finding, source=self._source, span=place(finding.span), fix=fix, notes=notes)
 
 
-def _used(module: Module) -> list[Module]:
-    """The modules that one uses, through others too."""
-    found = [module]
-    for one in found:
-        found += [used for _, used in one.uses if all(used is not other for other in found)]
-    return found[1:]
+def _spans(finding: Diagnostic, source: Source) -> Iterator[Span]:
+    """The places of a finding in one text."""
+    if finding.source is source:
+        yield finding.span
+        for edit in finding.fix.edits if finding.fix is not None else ():
+            yield edit.span
+    for note in finding.notes:
+        if note.source is source:
+            yield note.span

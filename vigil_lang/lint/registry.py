@@ -74,11 +74,12 @@ _FURTHER = {
 
 _LOCAL = frozenset(
     {
-        "VGL302", "VGL309", "VGL310", "VGL311", "VGL312", "VGL313", "VGL314", "VGL315", "VGL327",
+        "VGL302", "VGL307", "VGL308", "VGL309", "VGL310", "VGL311", "VGL312", "VGL313", "VGL314", "VGL315", "VGL316",
+        "VGL317", "VGL318", "VGL319", "VGL323", "VGL324", "VGL325", "VGL326", "VGL327", "VGL328", "VGL329", "VGL330",
         "VGL401 VGL402 VGL403 VGL404 VGL405 VGL406 VGL407 VGL408 VGL409",
     }
 )  # fmt: skip
-"""The rules that look at one item alone, and take longest."""
+"""The rules that look at one item alone."""
 
 
 @cache

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from vigil_lang.analysis.reachability import Reachability
     from vigil_lang.diagnostics import Diagnostic
     from vigil_lang.lint.judging import Judged
-    from vigil_lang.lint.policy_parts import Item, PolicyParts
+    from vigil_lang.lint.policy_parts import PolicyParts
     from vigil_lang.lint.signature.vocabulary import Vocabulary
     from vigil_lang.lint.source.cited import Cited
     from vigil_lang.lint.variables import UnjoinedVariables
@@ -62,12 +62,12 @@ class Subject:
     judge: Judge | None = field(default=None, repr=False)
     """Judges runs by statements where that is not done from nothing: an editor remembers most of the answers."""
 
-    only: Item | None = field(default=None, repr=False)
+    only: tree.Item | None = field(default=None, repr=False)
     """The one item of the policy that is looked at; None for all of it."""
     doubts: Counter[str] = field(default_factory=Counter, repr=False)
     """How many questions each rule asked the solver in vain, by its code."""
 
-    def focused(self, item: Item) -> Subject:
+    def focused(self, item: tree.Item) -> Subject:
         """The same policy, of which only one item is looked at; what is known of its patterns is shared."""
         policy = self.policy
         statements = tuple([s for s in policy.statements if s.syntax is item])
@@ -80,10 +80,9 @@ class Subject:
     @property
     def declarations(self) -> Iterable[Declaration]:
         """The declarations of the policy's own file that are looked at."""
-        own = self.policy.module.own
         if self.only is None:
-            return own.values()
-        return (self.only,) if isinstance(self.only, tree.Pattern) else ()
+            return self.policy.module.own.values()
+        return (self.only,) if isinstance(self.only, tree.Let | tree.Param | tree.Pattern) else ()
 
     @cached_property
     def has_rules(self) -> bool:

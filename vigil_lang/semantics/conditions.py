@@ -10,7 +10,7 @@ from vigil_lang.diagnostics import Edit, Fix, Note, Span, nearest
 from vigil_lang.semantics import context_fields, core, homes
 from vigil_lang.semantics.context_fields import CONTEXT, VIOLATES
 from vigil_lang.semantics.meanings import Argument, Hole, Pattern, Scope, Text, TextSet, Variable
-from vigil_lang.semantics.terms import Failed, Terms
+from vigil_lang.semantics.terms import MAX_ELEMENTS, Failed, Terms
 from vigil_lang.semantics.views import VIEWS, BadView, path_steps
 from vigil_lang.syntax import tree
 from vigil_lang.syntax.print import to_text
@@ -46,6 +46,13 @@ _UNKNOWN_TO = {"anything": None, "statement": "moment", "rule": "outcome"}
 """What nobody knows when these are asked."""
 
 
+class Spent(NamedTuple):
+    """How much of what a file may expand to something took: conditions, and elements of sets."""
+
+    conditions: int
+    elements: int
+
+
 class _Expanded(NamedTuple):
     """The body of a pattern without parameters, how much of the limits it takes, and the params it rests on.
 
@@ -66,6 +73,7 @@ class Conditions:
         self.terms = Terms(values, report)
         self._budget = MAX_CONDITIONS
         self._total = MAX_TOTAL
+        self._short = False
         self._depth = 0
         self._deepest = 0
         self._of: Of = "anything"
@@ -84,7 +92,23 @@ class Conditions:
 
     def refill(self) -> None:
         """Declarations are checked on a budget of their own."""
+        self._short = self.is_short
         self._total = MAX_TOTAL
+
+    @property
+    def left(self) -> Spent:
+        """What is left of it."""
+        return Spent(self._total, self.terms.room)
+
+    @property
+    def is_short(self) -> bool:
+        """Whether more than half of it is gone, or was before the refill."""
+        return self._short or self._total < MAX_TOTAL // 2 or self.terms.room < MAX_ELEMENTS // 2
+
+    def spend(self, spent: Spent) -> None:
+        """Take what something took that is known already."""
+        self._total -= spent.conditions
+        self.terms.room -= spent.elements
 
     def condition(self, expr: tree.Expr, scope: Scope) -> core.Condition:
         """The condition an expression denotes.

@@ -26,7 +26,7 @@ ViewName: TypeAlias = Literal[
 # --- conditions on one event -------------------------------------------------------------------------------
 
 
-class View(Plain, frozen=True, eq=False):
+class View(Plain, frozen=True):
     """A total function on a field's texts, applied before a test (spec 7.12).
 
     `path` is what `json` selects, `expression` what `find` and `without` look for. `member`, which no policy writes, is
@@ -38,7 +38,7 @@ class View(Plain, frozen=True, eq=False):
     expression: Expression | None = None
 
 
-class Reads(Plain, frozen=True, eq=False):
+class Reads(Plain, frozen=True):
     """What a condition reads: one argument, or the event's output, through its views from left to right.
 
     In a `where` condition the name is that of a variable.
@@ -49,31 +49,31 @@ class Reads(Plain, frozen=True, eq=False):
     views: tuple[View, ...] = ()
 
 
-class ActionIn(Plain, frozen=True, eq=False):
+class ActionIn(Plain, frozen=True):
     """The action's name or one of its kinds is in a set."""
 
     names: frozenset[str]
 
 
-class ActionMatches(Plain, frozen=True, eq=False):
+class ActionMatches(Plain, frozen=True):
     """The action's name or one of its kinds matches a text pattern."""
 
     matcher: Matcher
 
 
-class StatusIs(Plain, frozen=True, eq=False):
+class StatusIs(Plain, frozen=True):
     """The event's status; neither value holds of `unknown`."""
 
     status: Literal["ok", "error"]
 
 
-class Has(Plain, frozen=True, eq=False):
+class Has(Plain, frozen=True):
     """The event carries the argument (or has an output)."""
 
     field: Reads
 
 
-class In(Plain, frozen=True, eq=False):
+class In(Plain, frozen=True):
     """Some value of the field is in a set of texts; with `negated`, some value is outside it."""
 
     field: Reads
@@ -81,7 +81,7 @@ class In(Plain, frozen=True, eq=False):
     negated: bool = False
 
 
-class Matches(Plain, frozen=True, eq=False):
+class Matches(Plain, frozen=True):
     """Some value of the field matches; with `negated`, some value does not."""
 
     field: Reads
@@ -89,7 +89,7 @@ class Matches(Plain, frozen=True, eq=False):
     negated: bool = False
 
 
-class Compares(Plain, frozen=True, eq=False):
+class Compares(Plain, frozen=True):
     """Some value of the field reads as a decimal number in the given relation to `number`."""
 
     field: Reads
@@ -97,7 +97,7 @@ class Compares(Plain, frozen=True, eq=False):
     number: Decimal
 
 
-class ComparesWith(Plain, frozen=True, eq=False):
+class ComparesWith(Plain, frozen=True):
     """Some value of the field and the variable's value read as decimal numbers in the given relation."""
 
     field: Reads
@@ -105,47 +105,47 @@ class ComparesWith(Plain, frozen=True, eq=False):
     variable: str
 
 
-class Equals(Plain, frozen=True, eq=False):
+class Equals(Plain, frozen=True):
     """Some value of the field is the variable's value."""
 
     field: Reads
     variable: str
 
 
-class Contains(Plain, frozen=True, eq=False):
+class Contains(Plain, frozen=True):
     """Some value of the field has the variable's value, never the empty text, as a substring."""
 
     field: Reads
     variable: str
 
 
-class ContainsText(Plain, frozen=True, eq=False):
+class ContainsText(Plain, frozen=True):
     """Some value of the field has a given text, never the empty text, as a substring."""
 
     field: Reads
     text: str
 
 
-class Entry(Plain, frozen=True, eq=False):
+class Entry(Plain, frozen=True):
     """Some text of the field is a JSON object that meets a condition: the condition's arguments are its members."""
 
     field: Reads
     body: Condition
 
 
-class NotC(Plain, frozen=True, eq=False):
+class NotC(Plain, frozen=True):
     """Negation of a condition."""
 
     body: Condition
 
 
-class AndC(Plain, frozen=True, eq=False):
+class AndC(Plain, frozen=True):
     """Conjunction of conditions; empty is true."""
 
     items: tuple[Condition, ...]
 
 
-class OrC(Plain, frozen=True, eq=False):
+class OrC(Plain, frozen=True):
     """Disjunction of conditions; empty is false."""
 
     items: tuple[Condition, ...]
@@ -172,21 +172,21 @@ OF_VARIABLES = (Equals, Contains, ComparesWith)
 # --- temporal bodies ---------------------------------------------------------------------------------------
 
 
-class Calls(Plain, frozen=True, eq=False):
+class Calls(Plain, frozen=True):
     """A bound in calls: at least `least` and at most `count` calls away."""
 
     count: int
     least: int = 0
 
 
-class Steps(Plain, frozen=True, eq=False):
+class Steps(Plain, frozen=True):
     """A bound in events, likewise."""
 
     count: int
     least: int = 0
 
 
-class Within(Plain, frozen=True, eq=False):
+class Within(Plain, frozen=True):
     """A bound in time, likewise in microseconds; no event without a time meets it."""
 
     microseconds: int
@@ -199,64 +199,79 @@ FAR: Final = 10**18
 Bound: TypeAlias = Calls | Steps | Within | None
 
 
-class Holds(Plain, frozen=True, eq=False):
-    """A condition on the event at hand. `role` names it in messages and symbols (`trigger`, `guard`, …).
-
-    `span` says where the policy wrote it, and takes no part in equality.
-    """
+class _Leaf(Plain, frozen=True):
+    """A condition in a body. `span` says where the policy wrote it, and takes no part in equality."""
 
     condition: Condition
     role: str = "condition"
     span: Span | None = None
 
+    def __eq__(self, other: object) -> bool:
+        return self is other or (
+            isinstance(other, _Leaf)
+            and type(self) is type(other)
+            and self.role == other.role
+            and self.condition == other.condition
+        )
 
-class Not(Plain, frozen=True, eq=False):
+    def __ne__(self, other: object) -> bool:  # Struct has one of its own
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.condition, self.role))
+
+
+class Holds(_Leaf, frozen=True):
+    """A condition on the event at hand. `role` names it in messages and symbols (`trigger`, `guard`, …)."""
+
+
+class Not(Plain, frozen=True):
     """¬Θ."""
 
     body: Theta
 
 
-class And(Plain, frozen=True, eq=False):
+class And(Plain, frozen=True):
     """Θ ∧ Θ′ …"""
 
     items: tuple[Theta, ...]
 
 
-class Or(Plain, frozen=True, eq=False):
+class Or(Plain, frozen=True):
     """Θ ∨ Θ′ …; empty is false."""
 
     items: tuple[Theta, ...]
 
 
-class Implies(Plain, frozen=True, eq=False):
+class Implies(Plain, frozen=True):
     """Θ ⇒ Θ′."""
 
     left: Theta
     right: Theta
 
 
-class Earlier(Plain, frozen=True, eq=False):
+class Earlier(Plain, frozen=True):
     """◇⁻Θ: at some strictly earlier event, within the bound."""
 
     body: Theta
     bound: Bound = None
 
 
-class Later(Plain, frozen=True, eq=False):
+class Later(Plain, frozen=True):
     """◇⁺Θ: at some strictly later event, within the bound."""
 
     body: Theta
     bound: Bound = None
 
 
-class Clear(Plain, frozen=True, eq=False):
+class Clear(Plain, frozen=True):
     """The interval condition of `until`: every later `forbidden` event has a `resolver` strictly in between."""
 
     resolver: Theta
     forbidden: Theta
 
 
-class Since(Plain, frozen=True, eq=False):
+class Since(Plain, frozen=True):
     """Θ S Θ′: at some strictly earlier event, within the bound, `right` holds, and at all strictly in between `left`.
 
     With `weak` it is enough that `left` holds at every strictly earlier event within the bound.
@@ -268,7 +283,7 @@ class Since(Plain, frozen=True, eq=False):
     weak: bool = False
 
 
-class Until(Plain, frozen=True, eq=False):
+class Until(Plain, frozen=True):
     """Θ U Θ′: likewise of the strictly later events."""
 
     left: Theta
@@ -277,7 +292,7 @@ class Until(Plain, frozen=True, eq=False):
     weak: bool = False
 
 
-class Repeated(Plain, frozen=True, eq=False):
+class Repeated(Plain, frozen=True):
     """At least `count` calls have an event, here or earlier, at which the body holds.
 
     With `distinct` it counts the values of that field at these events instead. Only events within the bound count,
@@ -291,7 +306,7 @@ class Repeated(Plain, frozen=True, eq=False):
     distinct: Reads | None = None
 
 
-class Exceeds(Plain, frozen=True, eq=False):
+class Exceeds(Plain, frozen=True):
     """The positive numbers of a field at the events, here or earlier, at which the body holds total more than `limit`.
 
     It also holds where the event at hand carries no number: what cannot be added is not known to stay below. Bound and
@@ -305,15 +320,13 @@ class Exceeds(Plain, frozen=True, eq=False):
     reset: Theta | None = None
 
 
-class Where(Plain, frozen=True, eq=False):
+class Where(_Leaf, frozen=True):
     """A condition on the values of the variables alone: its arguments are the variables."""
 
-    condition: Condition
     role: str = "where"
-    span: Span | None = None
 
 
-class Last(Plain, frozen=True, eq=False):
+class Last(Plain, frozen=True):
     """No event is later."""
 
 
@@ -325,7 +338,7 @@ FALSE = Or(())
 _THETA = (Holds, Not, And, Or, Implies, Earlier, Later, Clear, Since, Until, Repeated, Exceeds, Where, Last)
 
 
-class Requirement(Plain, frozen=True, eq=False):
+class Requirement(Plain, frozen=True):
     """□Θ of one statement, with its variables in order of appearance.
 
     `trigger` is the body whose occurrence puts the statement to the test (None for `abs` and for an `always`

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Span
@@ -13,22 +14,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from vigil_lang.semantics.conditions import Conditions
-    from vigil_lang.semantics.modules import Module
+    from vigil_lang.semantics.modules import Declaration, Module
 
 
-def check_declarations(conditions: Conditions, module: Module) -> None:
-    """Give every declaration of the module a meaning once; what has none is reported."""
-    for declaration in module.own.values():
-        conditions.start()
-        try:
-            if isinstance(declaration, tree.Pattern):
-                _check_pattern(conditions, declaration, module)
-            elif isinstance(declaration, tree.Let):
-                conditions.terms.value_of(declaration, module)
-            elif declaration.default is not None:
-                conditions.terms.default(declaration, declaration.default, Scope(module))
-        except Failed:
-            continue
+def check_declaration(conditions: Conditions, declaration: Declaration, module: Module) -> None:
+    """Give a declaration of the module a meaning; where it has none, that is reported."""
+    conditions.start()
+    with suppress(Failed):
+        if isinstance(declaration, tree.Pattern):
+            _check_pattern(conditions, declaration, module)
+        elif isinstance(declaration, tree.Let):
+            conditions.terms.value_of(declaration, module)
+        elif declaration.default is not None:
+            conditions.terms.default(declaration, declaration.default, Scope(module))
 
 
 def _check_pattern(conditions: Conditions, pattern: tree.Pattern, module: Module) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import cached_property
-from typing import TYPE_CHECKING, NoReturn
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, NoReturn, Protocol
 
 from vigil_lang.diagnostics import Diagnostic, nearest
 from vigil_lang.semantics import core
-from vigil_lang.semantics.conditions import Conditions, Failed
-from vigil_lang.semantics.declarations import check_declarations
+from vigil_lang.semantics.conditions import Conditions, Failed, Spent
+from vigil_lang.semantics.declarations import check_declaration
 from vigil_lang.semantics.forms import FORMS, Parts
 from vigil_lang.semantics.meanings import Scope
 from vigil_lang.semantics.metadata import Metadata, check_elsewhere, metadata
@@ -40,6 +40,12 @@ class Statement:
     source: Source = field(repr=False)
     metadata: Metadata = field(default_factory=Metadata)
     params: frozenset[str] = frozenset()
+    origin: core.Requirement | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def meaning(self) -> core.Requirement:
+        """The requirement; after edits elsewhere the very object that it was, its spans included (`Memory`)."""
+        return self.requirement if self.origin is None else self.origin
 
     @property
     def preset(self) -> Form | None:
@@ -59,29 +65,78 @@ class Statement:
     def _written(self) -> dict[Span | None, tree.Expr]:
         return {part.expr.span: part.expr for part in parts(self.syntax)}
 
+    def place_of(self, holds: core.Holds) -> Span | None:
+        """Where a condition of its `meaning` is written."""
+        both = zip(core.conditions(self.meaning.theta), core.conditions(self.requirement.theta), strict=True)
+        return next((now.span for then, now in both if then is holds), None)
+
     @property
     def span(self) -> Span:
         """Where the statement's name stands."""
         return self.syntax.name.span
 
 
-class Lowering:
-    """Lowers the statements of one module; what has no meaning is reported and left out."""
+class Recalled(Protocol):
+    """What is still true of an earlier text of a module (`memory.Recollection`)."""
 
-    def __init__(self, module: Module, values: Values, report: Callable[[Diagnostic], None]) -> None:
+    def recalls(self, item: tree.Item, conditions: Conditions) -> Statement | bool:
+        """A statement that is known, or True of another item that is; False where nothing is known."""
+
+    def remember(self, item: tree.Item, statement: Statement | None, used: frozenset[str], spent: Spent) -> None:
+        """Keep what was found of an item of which there was nothing to say."""
+
+
+class Lowering:
+    """Lowers the statements of one module; what has no meaning is reported and left out.
+
+    What is still true of an earlier text of the module is `recalled`.
+    """
+
+    def __init__(
+        self,
+        module: Module,
+        values: Values,
+        report: Callable[[Diagnostic], None],
+        recalled: Recalled | None = None,
+    ) -> None:
         self.module = module
-        self.report = report
-        self.conditions = Conditions(values, report)
+        self.conditions = Conditions(values, self.report)
+        self._report, self._recalled = report, recalled
+        self._quiet = True
         self._scope = Scope(module)
         self._failed = False
+
+    def report(self, finding: Diagnostic) -> None:
+        """Say what is wrong."""
+        self._quiet = False
+        self._report(finding)
 
     def statements(self) -> list[Statement]:
         """Every statement that resolves. Patterns that no statement uses are checked too."""
         check_elsewhere(self.module.file, self.report)
-        check_declarations(self.conditions, self.module)
+        for declaration in self.module.own.values():
+            self._once(declaration, partial(check_declaration, self.conditions, declaration, self.module))
         self.conditions.refill()
         items = [item for item in self.module.file.items if isinstance(item, tree.Statement)]
-        return [statement for item in items if (statement := self.statement(item)) is not None]
+        return [found for item in items if (found := self._once(item, partial(self.statement, item))) is not None]
+
+    def _once(self, item: tree.Item, find: Callable[[], Statement | None]) -> Statement | None:
+        """What is known of an item, or else what is found, which is kept where there is nothing to say of it."""
+        if self._recalled is None:
+            return find()
+        known = self._recalled.recalls(item, self.conditions)
+        if known:
+            return known if isinstance(known, Statement) else None
+        terms, before = self.conditions.terms, self.conditions.left
+        used, terms.used, self._quiet = terms.used, set(), True
+        found = find()
+        if self._quiet:
+            mine = frozenset([name for module, name in terms.used if module is self.module])
+            left = self.conditions.left
+            spent = Spent(before.conditions - left.conditions, before.elements - left.elements)
+            self._recalled.remember(item, found, mine, spent)
+        terms.used |= used
+        return found
 
     def statement(self, item: tree.Statement) -> Statement | None:
         """One statement; None where it has no meaning."""

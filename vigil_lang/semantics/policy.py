@@ -30,6 +30,8 @@ from vigil_lang.syntax import tree
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from vigil_lang.semantics.memory import Memory, Recollection
+
 
 @dataclass(frozen=True)
 class Policy:
@@ -89,24 +91,44 @@ def load_module(source: Source, *, root: Path | None = None, access: Access = FR
     return Loaded(module, tuple(found.once.values()))
 
 
-def lowered(loaded: Loaded, params: Mapping[str, object] | None = None) -> Policy:
-    """Give a policy's statements their meaning. `params` are values from outside for `param` declarations, by name."""
+def lowered(loaded: Loaded, params: Mapping[str, object] | None = None, memory: Memory | None = None) -> Policy:
+    """Give a policy's statements their meaning. `params` are values from outside for `param` declarations, by name.
+
+    With a `memory` of the policy's last text only what changed is looked at; the result is the same.
+    """
     found, module = _Found(), loaded.module
+    recalled = None if memory is None else memory.begin(module, params or {})
     for finding in loaded.findings:
         found.report(finding)
     with collector_paused():
-        lowering = Lowering(module, Values(params or {}), found.report)
+        lowering = Lowering(module, Values(params or {}), found.report, recalled)
         resolved = lowering.statements()
         rules = GateRules(module, lowering.conditions, found.report).rules()
         written = sum(isinstance(item, tree.Statement | tree.Rule) for item in module.file.items)
         if len(resolved) + len(rules) == written:  # what seems unused may be meant where a name is not found
             for finding in unused(lowering.conditions, module):
                 found.report(finding)
-        statements = [s for s in resolved if check(s, module, lowering.conditions, found.report)]
+        statements = [s for s in resolved if _is_bound(s, module, lowering, recalled)]
+    if memory is not None and recalled is not None:
+        if lowering.conditions.is_short:  # a limit may have been passed that what is known does not show
+            return lowered(loaded, params)
+        memory.keep(recalled, params or {})
     path = module.source.path
     name = module.file.name.text if module.file.name else Path(path).stem
     ordered = sorted(found.once.values(), key=lambda d: (d.source.path != path, d.source.path, d.span.start))
     return Policy(path, name, tuple(statements), module, tuple(ordered), params or {}, tuple(rules))
+
+
+def _is_bound(statement: Statement, module: Module, lowering: Lowering, recalled: Recollection | None) -> bool:
+    """Whether all variables of a statement are bound, which is not looked at again where it is known."""
+    if recalled is None:
+        return check(statement, module, lowering.conditions, lowering.report)
+    if recalled.has(statement):
+        return True
+    bound = check(statement, module, lowering.conditions, lowering.report)
+    if not bound:
+        recalled.forget(statement)
+    return bound
 
 
 def read_policy(

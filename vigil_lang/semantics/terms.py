@@ -55,7 +55,8 @@ class Terms:
     """Looks terms up, reporting those that have no meaning in their place.
 
     `used` collects the names that were looked up, by module; `params` the params that the meanings rest on.
-    `redeclared` has what a `let` stands for instead of what is written, by its file and name.
+    `redeclared` has what a `let` stands for instead of what is written, by its file and name; `room` is how many
+    elements the sets of the file may still have.
     """
 
     def __init__(self, values: Values, report: Callable[[Diagnostic], None]) -> None:
@@ -66,7 +67,7 @@ class Terms:
         self.redeclared: dict[tuple[str, str], tree.SetUnion] = {}
         self._known: dict[tuple[Module, str], tuple[Declared, frozenset[str]]] = {}
         self._resolving: list[tuple[Module, str]] = []
-        self._room = MAX_ELEMENTS
+        self.room = MAX_ELEMENTS
 
     def term(self, term: tree.Term, scope: Scope) -> Meaning:
         """What a literal or a bare name stands for; a name that is declared nowhere is a value variable.
@@ -303,8 +304,8 @@ class Terms:
         return TextSet(frozenset(texts), frozenset(globs), frozenset(expressions))
 
     def _have_room(self, elements: int, span: Span, scope: Scope) -> None:
-        self._room -= elements
-        if self._room < 0:
+        self.room -= elements
+        if self.room < 0:
             message = f"the sets of the file have more than {MAX_ELEMENTS:,} elements together"
             self.fail("VGL213", message, scope.entry or scope.place(span))
 

@@ -15,20 +15,20 @@ if TYPE_CHECKING:
 Wildcard: TypeAlias = Literal["*", "?"]
 
 
-class Glob(Plain, frozen=True, eq=False):
+class Glob(Plain, frozen=True):
     """A glob as written: `*` any run of characters, `?` one character, `\\` makes the next one literal."""
 
     pattern: str
 
 
-class Expression(Plain, frozen=True, eq=False):
+class Expression(Plain, frozen=True):
     """A regular expression in RE2 syntax."""
 
     pattern: str
     ignore_case: bool = False
 
 
-class AnyOf(Plain, frozen=True, eq=False):
+class AnyOf(Plain, frozen=True):
     """Globs and regular expressions, one of which a text matches."""
 
     matchers: tuple[Glob | Expression, ...]

@@ -152,7 +152,7 @@ def register(server: LanguageServer, workspace: Workspace) -> None:
             return None
         known = workspace.run_results(reading.uri)
         if known is not None and known.stale:
-            known = replace(known, counts={})  # none rather than those of another text: few editors ask again
+            known = replace(known, here=None)  # none rather than those of another text: few editors ask again
         return list(hints(reading, known, reading.text.span(params.range)))
 
 

@@ -24,7 +24,7 @@ Who: TypeAlias = Literal["user", "organisation"]
 """Who may confirm: the user herself, or somebody whom the organisation names."""
 
 
-class Rule(Plain, frozen=True, eq=False):
+class Rule(Plain, frozen=True):
     """`rule NAME when CONDITION then ASKS record … relaxes …` of a layer.
 
     `record` has the names of arguments and `context.` fields; `relaxes` the names of rules and statements of the
@@ -43,7 +43,7 @@ class Rule(Plain, frozen=True, eq=False):
     delegable: bool = False
 
 
-class Broken(Plain, frozen=True, eq=False):
+class Broken(Plain, frozen=True):
     """A statement that the action would violate. `event` is the id of the action's event at fault, None for another."""
 
     name: str
@@ -55,7 +55,7 @@ class Broken(Plain, frozen=True, eq=False):
     delegable: bool = False
 
 
-class Action(Plain, frozen=True, eq=False):
+class Action(Plain, frozen=True):
     """A pending call, as events, and what is known of the moment.
 
     `context` has the values of the `context.` fields by their full names, but for the tier's. `binding` is the digest
@@ -72,7 +72,7 @@ class Action(Plain, frozen=True, eq=False):
     faults: tuple[str, ...] = ()
 
 
-class Authority(Plain, frozen=True, eq=False, gc=True, dict=True):
+class Authority(Plain, frozen=True, gc=True, dict=True):
     """What the agent may do unconditionally: where every one of `grants` allows it, or anything where it is `open`.
 
     `refused` says why the chain counts for nothing, `revoked` what of it was revoked, `exhausted` which limits this
@@ -96,14 +96,14 @@ class Authority(Plain, frozen=True, eq=False, gc=True, dict=True):
         return tuple(compiled(grant, every) for grant in self.grants)
 
 
-class Tier(Plain, frozen=True, eq=False):
+class Tier(Plain, frozen=True):
     """The detection tier, 0 to 3; `doubts` say which of its sources is stale or missing."""
 
     level: int = 0
     doubts: tuple[str, ...] = ()
 
 
-class Approval(Plain, frozen=True, eq=False):
+class Approval(Plain, frozen=True):
     """A confirmed hold. `covers` is the binding of one action or the likeness of a kind of call.
 
     It lifts those holds that were shown to who confirmed, named `LAYER.NAME` in `reasons`, before `expires` (POSIX
@@ -118,7 +118,7 @@ class Approval(Plain, frozen=True, eq=False):
     uses: int
 
 
-class Reason(Plain, frozen=True, eq=False):
+class Reason(Plain, frozen=True):
     """One thing that speaks to an action. `lifted` names the approval, or the rule, that takes its weight away."""
 
     kind: Literal["rule", "statement", "authority", "tier", "revocation", "fault"]
@@ -136,7 +136,7 @@ class Reason(Plain, frozen=True, eq=False):
         return f"{self.layer or self.kind}.{self.name}"
 
 
-class Decision(Plain, frozen=True, eq=False):
+class Decision(Plain, frozen=True):
     """The mode, every reason with the greatest first, the approvals that it rests on, and what is to be recorded."""
 
     mode: Mode

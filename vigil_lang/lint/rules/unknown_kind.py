@@ -49,7 +49,7 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
     policy = subject.policy
     names: list[tree.Name] = []
     statements = (s.syntax for s in policy.statements if _has_dotted_name(s))
-    for item in (*policy.module.own.values(), *statements, *(rule.syntax for rule in policy.rules)):
+    for item in (*subject.declarations, *statements, *(rule.syntax for rule in policy.rules)):
         if isinstance(item, tree.Pattern | tree.Statement | tree.Rule):
             names += _named(item)
     if not any(map(_PARTS.match, (name.text for name in names))):
