@@ -17,7 +17,8 @@ BINDING = any_of(
     r"^\W*(?:what|things)\b.*\b(?:(?:must|should|shall) (?:never|not|always)|not to \w+)\b",
     r"\b(?:required|mandatory|forbidden|prohibited) (?:security )?(?:protections?|checks?|steps?|actions?|approvals?|"
     r"measures?|behaviou?rs?|practices?|reviews?|safeguards?|controls?|order|sequence)\W*$",
-    r"^\W*(?:[\w-]+ ){0,2}(?:bans?|prohibitions?|red lines|taboos?|do[- ]nots?|anything banned)\W*$|\bbanned\b",
+    r"^\W*(?:[\w-]+ ){0,2}(?:bans?|prohibitions?|red lines|taboos?|do[- ]nots?|anything banned)\W*$|\bbanned\b|"
+    r"\((?:all|each) (?:are |is )?(?:required|mandatory)\)\W*$",
     r"^\W*(?:avoid|off[- ]limits|no-?gos?)\W*$",
     r"\bmust be (?:followed|observed|met|satisfied|respected)\b|\b(?:prohibited|forbidden|non-negotiables?)\b",
 )
@@ -80,6 +81,7 @@ NO_MORE = re.compile(r"no [^.,;:—–]{2,60}(?:, (?:and )?no [^.,;:—–]{2,60
 DESCRIPTIVE = any_of(
     r"\b(?:limitations?|limits|benefits?|advantages?|features?|pros|cons|overview|known issues|why|challenges?|"
     r"characteristics|when to use|capabilities|highlights|ideal|strengths|weaknesses|conditions|symptoms|signs|"
+    r"anti-?patterns?|(?:errors?|failures?)(?! handling)|gotchas|issues?|missing|mistakes?|pitfalls?|problems?|smells?|targets?|"
     r"findings|causes|drawbacks|scenarios?|results?|trade-?offs)\b|^requirements\W*$"
 )
 
