@@ -81,8 +81,8 @@ NO_MORE = re.compile(r"no [^.,;:—–]{2,60}(?:, (?:and )?no [^.,;:—–]{2,60
 DESCRIPTIVE = any_of(
     r"\b(?:limitations?|limits|benefits?|advantages?|features?|pros|cons|overview|known issues|why|challenges?|"
     r"characteristics|when to use|capabilities|highlights|ideal|strengths|weaknesses|conditions|symptoms|signs|"
-    r"anti-?patterns?|(?:errors?|failures?)(?! handling)|gotchas|issues?|missing|mistakes?|pitfalls?|problems?|smells?|targets?|"
-    r"findings|causes|drawbacks|scenarios?|results?|trade-?offs)\b|^requirements\W*$"
+    r"anti-?patterns?|(?:errors?|failures?)(?! handling)|gotchas|issues?|missing|mistakes?|pitfalls?|problems?|smells?|"
+    r"targets?|findings|causes|drawbacks|scenarios?|results?|trade-?offs)\b|^requirements\W*$"
 )
 
 _NO_NEED = "".join(
