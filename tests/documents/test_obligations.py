@@ -482,6 +482,23 @@ Before leaving:
 - lists signed
 - ropes are coiled
 
+## Harbour checklist
+
+- The crane is locked
+- Note the tide
+
+## Papers (all required)
+
+- Bill of lading
+
+## Habits to avoid
+
+- Tying two crates together
+
+## Missing care
+
+- no count of the crates
+
 ## Critical rule
 
 If a rope is torn, say so directly.
@@ -506,6 +523,10 @@ def test_lists_that_bans_policies_requirements_and_gates_head() -> None:
         "no crates on deck",
         "lists signed",
         "ropes are coiled",
+        "The crane is locked",
+        "Note the tide",
+        "Bill of lading",
+        "Tying two crates together",
         "If a rope is torn, say so directly.",
         "Ropes, not chains",
         "🚫 Smoking on deck",

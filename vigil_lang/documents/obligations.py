@@ -203,7 +203,9 @@ def _listed(placed: _Placed) -> _Word | None:
         return None
     if contexts.CONDITION.match(placed.lead):
         return None
-    if contexts.RULE_LIST.match(placed.lead.removesuffix(":") or heading) and contexts.WORDS.search(placed.plain):
+    if contexts.TO_TICK.search(heading) and contexts.WORDS.search(placed.plain):
+        is_rule = True
+    elif contexts.RULE_LIST.match(placed.lead.removesuffix(":") or heading) and contexts.WORDS.search(placed.plain):
         describes = contexts.DESCRIBES.match(placed.plain) and not contexts.ORDERED.search(placed.plain)
         is_rule = not describes or contexts.CROSSED.match(placed.text) is not None
     else:

@@ -19,7 +19,7 @@ BINDING = any_of(
     r"measures?|behaviou?rs?|practices?|reviews?|safeguards?|controls?|order|sequence)\W*$",
     r"^\W*(?:[\w-]+ ){0,2}(?:bans?|prohibitions?|red lines|taboos?|do[- ]nots?|anything banned)\W*$|\bbanned\b|"
     r"\((?:all|each) (?:are |is )?(?:required|mandatory)\)\W*$",
-    r"^\W*(?:avoid|off[- ]limits|no-?gos?)\W*$",
+    r"^\W*(?:avoid|off[- ]limits|no-?gos?)\W*$|\bto (?:be )?avoid(?:ed)?\W*$",
     r"\bmust be (?:followed|observed|met|satisfied|respected)\b|\b(?:prohibited|forbidden|non-negotiables?)\b",
 )
 """A heading or lead that makes an obligation of every item under it."""
@@ -38,7 +38,8 @@ CARRIES = any_of(
 """The word of a lead that demands what the items of its list say."""
 
 MILD = any_of(
-    r"^(?:prefer|consider|optionally|feel free|(?:good |bad )?examples?|see|e\.g\.|note|you (?:can|may)|suggest)\b",
+    r"^(?:prefer|consider|optionally|feel free|(?:good |bad )?examples?|see|e\.g\.|note(?= that\b|\W*[,:—–])|"
+    r"you (?:can|may)|suggest)\b",
     r"^\W*optional\b|\(optional\b",
 )
 """An item that only advises, allows or explains, wherever it stands."""
@@ -151,6 +152,9 @@ BEFORE = any_of(r"^(?:before|prior to) \S.*:$")
 AT_THE_END = any_of(r"^(?:before|prior to|after|once|when (?:done|finished))\b.*:$")
 CHECKLIST = any_of(r"\b(?:checklist|validation|verification|definition of done|quality gates?|exit criteria)\b")
 """A heading below which a lead such as `Before finishing:` stands for that."""
+
+TO_TICK = any_of(r"\b(?:checklist|quality gates?|definition of done|exit criteria)\W*$")
+"""A heading below which each item says how things are to be."""
 
 LABEL = any_of(r"(?:before|prior to|after|on|whenever|at) (?:each|every|any|all|you)\b[^.!?:;,]{1,60}")
 """Words that introduce a list without a colon: `Before any release`."""

@@ -263,7 +263,7 @@ INSTRUCTION = any_of(rf"{WHERE}(?:\w+ly |first,? |then,? |always )?(?!name\b)(?P
 TIED = any_of(
     r"\b(?:before(?! and after)|prior to|after (?!all\b|that\b|which\b)|whenever|(?:each|every|any) time)\b",
     r"\bonly (?:if|when|where|while|with|within|from|via|through|for|in|on|to|at|by|as|what|those|your)\b",
-    r"\b(?:solely|exclusively)\b",
+    r"\b(?:solely|exclusively|with only|within only)\b",
     r"\b(?:unless|until the user|without (?:asking|confirmation|approval|permission))\b",
 )
 """What ties an instruction to an order or a condition."""
@@ -305,8 +305,8 @@ BEGINNING = any_of(
 )
 WITHIN = any_of(
     rf"(?:^|[—–;:]\s+)only {VERB}|{BEGINS}{VERB}(?: (?:up|it|them))? only\b|{BEGINS}keep (?:\S+ ){{1,6}}out of\b",
-    rf"\b(?:if|on|upon) [^,]{{1,160}},\s+(?:{HALT}|roll (?:\S+ ){{0,4}}back)\b",
-    rf"(?:^|[—–:;]\s+){VERB}[^.;—–(]{{1,120}}?(?:,|\s[—–]) "
+    rf"\b(?:if|on|upon) [^.;:]{{1,200}}[,”]\s+(?:{HALT}|roll (?:\S+ ){{0,4}}back)\b",
+    rf"(?:^|[—–:;]\s+){VERB}[^.;—–(]{{1,120}}?(?:, |\s?[—–]\s?)"
     r"(?:no (?!need|matter|longer|problem)[^.,;—–]{2,40}(?<!ed)(?:, (?:and |or )?|[.!)]*$)){1,6}$",
     r"\bfirst (?:an?|the) [^.;]{1,120}, then (?:an?|the)\b",
 )
