@@ -511,6 +511,12 @@ If a rope is torn, say so directly.
 - ✅ Check the ropes
 - ✅ `rope`, `chain`
 - No smoking below deck
+- No orphaned ropes (a hazard)
+- No smoke detected
+
+## Key rules
+
+- [List the rules of the harbour]
 """
 
 
@@ -532,6 +538,7 @@ def test_lists_that_bans_policies_requirements_and_gates_head() -> None:
         "🚫 Smoking on deck",
         "✅ Check the ropes",
         "No smoking below deck",
+        "No orphaned ropes (a hazard)",
     ]
 
 

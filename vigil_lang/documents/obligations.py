@@ -151,6 +151,8 @@ def _from_context(sentence: Sentence, leads: dict[str, _Word]) -> _Word | None:
     )
     if contexts.DO_COLUMN.fullmatch(placed.column) and not principles.ALONE.fullmatch(placed.plain):
         return _Word(_trimmed(placed.column), carries=False)
+    if contexts.PLACEHOLDER.fullmatch(placed.text):
+        return None
     if (is_cell and placed.lead) or (is_question(placed.text) and not instructs(placed.text)):
         return None
     if contexts.MILD.match(placed.plain) or contexts.PERMITS.match(placed.lead):

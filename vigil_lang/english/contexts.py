@@ -62,8 +62,8 @@ PROHIBITS = any_of(
 """An item that rules something out, unless it stands where limits or merits are described."""
 
 LACKS = any_of(
-    r"^no (?![^.;:]*\b(?:is|are|was|were|has|have|can|does|do|when|if|more|longer|one|found|\w{3,}(?:ed|able))\b)"
-    r"[^.;:]{2,80}[.!]*$",
+    r"^no (?![^.;:]*\b(?:is|are|was|were|has|have|can|does|do|when|if|more|longer|one)\b"
+    r"|[^.;:]*\b(?:found|\w{3,}(?:ed|able))[.!]*$)[^.;:]{2,80}[.!]*$",
 )
 """An item that does so where it is told what to make."""
 
@@ -136,6 +136,9 @@ CROSSED = re.compile(r"\W*[❌🚫⛔✗✘]")
 DOING = re.compile(r"\w+ing\b")
 TICKED = re.compile(r"\W*[✅✔☑✓]")
 """An item with a sign that approves of it."""
+
+PLACEHOLDER = re.compile(r"\W*(?:\[[^\[\]]*\]|\{\{.*\}\})\W*")
+"""An item of a template that somebody fills in."""
 
 WORDS = re.compile(r"[a-z]{2,}(?<!etc)", re.IGNORECASE)
 """A word; names in code or quotation marks alone make no rule."""
