@@ -514,6 +514,10 @@ If a rope is torn, say so directly.
 - No orphaned ropes (a hazard)
 - No smoke detected
 
+❌ Storing fuel
+
+✅ Fuel is stored ashore
+
 ## Key rules
 
 - [List the rules of the harbour]
@@ -539,6 +543,7 @@ def test_lists_that_bans_policies_requirements_and_gates_head() -> None:
         "✅ Check the ropes",
         "No smoking below deck",
         "No orphaned ropes (a hazard)",
+        "❌ Storing fuel",
     ]
 
 

@@ -161,8 +161,8 @@ def _from_context(sentence: Sentence, leads: dict[str, _Word]) -> _Word | None:
         if contexts.NO_MORE.fullmatch(placed.plain) and not any(map(contexts.DESCRIPTIVE.search, placed.headings)):
             return _Word("no", carries=False)
         if not instructs(placed.text) or contexts.ADVISES.search(placed.plain):
-            return None
-        return _of_prose(placed.headings)
+            return _marked(placed)
+        return _of_prose(placed.headings) or _marked(placed)
     if placed.lead in leads and (placed.tells or leads[placed.lead].carries):
         return leads[placed.lead]
     readings = (_above, _listed, _of_section, _marked, _ruled_out)
@@ -225,7 +225,7 @@ def _of_section(placed: _Placed) -> _Word | None:
 
 
 def _marked(placed: _Placed) -> _Word | None:
-    """The sign before an item by which it says what to do, or not to do: `❌ Committing keys`."""
+    """The sign before an item or a line by which it says what to do, or not to do: `❌ Committing keys`."""
     if placed.kind == "cell":
         return None
     acts = instructs(placed.text)
