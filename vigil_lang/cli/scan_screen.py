@@ -113,7 +113,7 @@ def _trend(found: Figures, broken: Sequence[Row], width: int) -> Iterator[Text]:
 
 def print_witnesses(result: Scan, source: Source, policies: Sequence[Policy], number: int, console: Console) -> None:
     """Of each violated statement the first so many runs, read back and explained as `vigil verify` does."""
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     from vigil_lang.cli.judging import judge
     from vigil_lang.verdict.human import violation

@@ -8,7 +8,7 @@ import polars as pl
 import pyarrow as pa
 
 from vigil_lang.trace import Run, Trace
-from vigil_lang.trace.event import made_event
+from vigil_lang.trace.event import Event
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -94,7 +94,7 @@ def traces_of(frame: pl.DataFrame, runs: Sequence[Run] | None = None) -> list[Tr
     found: list[Trace] = []
     for at, part in enumerate(frame.partition_by("run", maintain_order=True) if frame.height else ()):
         events = tuple(
-            made_event(
+            Event(
                 id_,
                 action,
                 id_ if of is None else of,

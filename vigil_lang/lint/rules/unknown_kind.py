@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, nearest
-from vigil_lang.lint.variables import differ_by_a_slip
+from vigil_lang.diagnostics.diagnostic import differ_by_a_slip
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
