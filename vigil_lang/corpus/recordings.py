@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections import deque
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
+from msgspec.structs import replace
 
 from vigil_lang.base import cache
 from vigil_lang.base.processes import can_spawn, processors, spawned
