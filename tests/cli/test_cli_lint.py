@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from cli_support import Vigil
+    from cli_support import Vigil, Write
 
 LONE = "statement R0: abs(deploy(env = production))\n"
 CLEAN = 'statement R0: abs(deploy(env = "production"))\n'
