@@ -9,6 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from vigil_lang.diagnostics import Diagnostic, InputError
 from vigil_lang.diagnostics.diagnostic import NOWHERE
 from vigil_lang.lint.baseline import compare
@@ -197,7 +199,7 @@ class Diagnosis:
         return (
             *self._of_configuration(source),
             *self._new(source.path, recorded),
-            *(replace(f, source=source) for f in tested if f.source.text == source.text),
+            *(structs.replace(f, source=source) for f in tested if f.source.text == source.text),
         )
 
     def _of_configuration(self, source: Source) -> Iterator[Diagnostic]:

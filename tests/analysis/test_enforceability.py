@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from dataclasses import replace
 from itertools import groupby, product
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import assume, find, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tests.differential.cases import CASES
 from tests.differential.engines import by_denotation

@@ -329,7 +329,7 @@ class _Followed:
         return dict(enumerate(verdict.statements))
 
     def _remarks(self, run: Run, strictness: Strictness, *, vacuous: bool) -> Iterator[Diagnostic]:
-        from dataclasses import replace
+        from msgspec.structs import replace
 
         source = Source(run.path, "")
         for doubt in hardly_read(run, self.events, said_only=self._said_only):

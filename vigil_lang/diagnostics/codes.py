@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
+
+from msgspec import Struct
 
 Severity: TypeAlias = Literal["error", "warning", "info"]
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
@@ -11,8 +12,7 @@ FailLevel: TypeAlias = Literal[Severity, "never"]
 FAIL_LEVELS: tuple[FailLevel, ...] = get_args(FailLevel)
 
 
-@dataclass(frozen=True, slots=True)
-class Code:
+class Code(Struct, frozen=True):
     """A stable code, the severity it has by default, and its one-line meaning."""
 
     id: str

@@ -8,8 +8,10 @@ however far the text has moved.
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from msgspec.structs import replace
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Note, Span
 from vigil_lang.lint.subject import MAX_DOUBTFUL

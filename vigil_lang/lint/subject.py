@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from vigil_lang.analysis.condition_implication import Implications
 from vigil_lang.documents.library import Library
 from vigil_lang.lint.policy_parts import policy_parts
@@ -72,7 +74,7 @@ class Subject:
         policy = self.policy
         statements = tuple([s for s in policy.statements if s.syntax is item])
         rules = tuple([r for r in policy.rules if r.syntax is item])
-        found = replace(self, policy=replace(policy, statements=statements, rules=rules), only=item)
+        found = replace(self, policy=structs.replace(policy, statements=statements, rules=rules), only=item)
         for shared in ("conditions", "implications", "vocabulary", "reachability", "has_rules"):
             found.__dict__[shared] = getattr(self, shared)
         return found

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vigil_lang.base.files import is_file, lies_in, read_source, real_path
+from vigil_lang.base.structs import Frozen
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
 from vigil_lang.project.settings import Settings
 
@@ -18,8 +18,7 @@ OWN, SHARED = "vigil.toml", "pyproject.toml"
 _TABLE = ("tool", "vigil")
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
+class Loaded(Frozen, frozen=True):
     """The settings, the file they come from (None where there is none), and what is wrong with it.
 
     Where something is wrong `settings` has the rest; an error among `findings` means that it must not be used.

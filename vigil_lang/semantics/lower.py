@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, NoReturn, Protocol
+from typing import TYPE_CHECKING, ClassVar, NoReturn, Protocol
 
+from msgspec import field
+
+from vigil_lang.base.node import Node
+from vigil_lang.base.structs import Frozen
 from vigil_lang.diagnostics import Diagnostic, nearest
 from vigil_lang.semantics import core
 from vigil_lang.semantics.conditions import Conditions, Failed, Spent
@@ -29,18 +32,22 @@ _UNITS = {"ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000, "d":
 _FALSE = core.OrC(())
 
 
-@dataclass(frozen=True)
-class Statement:
+class Statement(Node, frozen=True, eq=False, gc=True, dict=True):
     """One statement of a policy with its meaning; `params` are those the meaning rests on."""
+
+    _ASIDE: ClassVar[frozenset[str]] = frozenset({"origin"})
 
     name: str
     form: tree.FormName
     requirement: core.Requirement
-    syntax: tree.Statement = field(repr=False)
-    source: Source = field(repr=False)
+    syntax: tree.Statement
+    source: Source
     metadata: Metadata = field(default_factory=Metadata)
     params: frozenset[str] = frozenset()
-    origin: core.Requirement | None = field(default=None, repr=False, compare=False)
+    origin: core.Requirement | None = None
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(name={self.name!r}, form={self.form!r}, requirement={self.requirement!r})"
 
     @property
     def meaning(self) -> core.Requirement:
@@ -290,8 +297,7 @@ class Lowering:
         raise Failed
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Frozen, frozen=True):
     """A condition of a statement as written, with what its events are to the statement.
 
     `role` is the form's name for it; in the body of `always`, `trigger` for what stands before `implies`, and for

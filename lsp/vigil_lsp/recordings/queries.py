@@ -79,7 +79,7 @@ def _statement(path: str, name: str, state: State) -> tuple[Policy, Statement]:
 
 
 def _witness(path: str, name: str, only: object, state: State) -> Iterator[str | None]:
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     policy, statement = _statement(path, name, state)
     runs = [run for run in state.recorded_for(path) if only in (None, run.path)]

@@ -6,6 +6,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from vigil_lang.analysis.reachability import matches_any
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, nearest
 from vigil_lang.lint.signature.domains import Domain, test_findings
@@ -68,7 +70,7 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
             conditions.start()
             scope = Scope(policy.module)
             holes = {p.text: Given(Hole(), scope.place(p.span), p.text) for p in pattern.params}
-            scope = replace(scope, arguments=holes, expanding=((policy.module, pattern.name.text),))
+            scope = structs.replace(scope, arguments=holes, expanding=((policy.module, pattern.name.text),))
             yield from Reading(policy.module, known, conditions, False).findings(pattern.body, scope)
 
 

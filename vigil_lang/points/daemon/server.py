@@ -15,9 +15,10 @@ import sys
 import threading
 import time
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from vigil_lang.base.files import real_path
 from vigil_lang.points.daemon.wire import (
