@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -106,7 +105,7 @@ def test_a_cited_sentence_does_not_support_a_slip() -> None:
 
 def test_runs_that_tests_expect_to_be_bad_teach_nothing(tmp_path: Path) -> None:
     (tmp_path / "bad.jsonl").touch()
-    bad = Trace(WROTE.events, replace(WROTE.run, path=str(tmp_path / "bad.jsonl")))
+    bad = Trace.of(WROTE.events, name=str(tmp_path / "bad.jsonl"))
     other = Trace.of([Event.of("write", {"path": "/home/zoe/all.txt"})], name=str(tmp_path / "good.jsonl"))
     text, policy = 'statement S: atleast[1](write(path = "/w/report.csv"))', str(tmp_path / "policy.vgl")
     assert proposed(text, [bad, other], policy) == [("VGL405", "warning", 'write `"/w/reprot.csv"`')]
