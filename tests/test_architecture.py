@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LAYERS = (
-    "__init__", "version", "diagnostics", "base", "english",
+    "__init__", "version", "patterns", "diagnostics", "base", "english",
     "trace", "syntax", "semantics", "verdict", "ingest", "abstraction", "runs",
     "signatures", "project", "engines", "api", "enforce", "gate", "documents", "analysis", "report", "pygments",
     "corpus", "service", "points", "adapters", "testing", "lint", "draft", "evaluation", "cli", "action", "__main__",

@@ -16,9 +16,10 @@ def main() -> None:
         print(f"vigil {__version__}")
         return
     if sys.argv[1:2] == ["hook"] and sys.argv[2:3] not in ([], *_VERBS_OF_HOOK):
+        from vigil_lang.points.daemon.asking import leave
         from vigil_lang.points.daemon.asking import main as ask
 
-        sys.exit(ask(sys.argv[2:]))
+        leave(ask(sys.argv[2:]))
     from vigil_lang.base.processes import import_path
     from vigil_lang.cli.exit_codes import BROKEN_TOOL
 

@@ -9,6 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from vigil_lang.diagnostics import Diagnostic, InputError
 from vigil_lang.diagnostics.diagnostic import NOWHERE
 from vigil_lang.lint.baseline import compare
@@ -95,7 +97,7 @@ class Diagnosis:
     def schedule_all(self) -> None:
         """Look at every open policy soon: something beside their texts changed."""
         for document in self._workspace.files.documents:
-            if document.is_policy:
+            if document.is_judged:
                 self.schedule(document.path)
         self._client.refresh_diagnostics()
 
@@ -197,7 +199,7 @@ class Diagnosis:
         return (
             *self._of_configuration(source),
             *self._new(source.path, recorded),
-            *(replace(f, source=source) for f in tested if f.source.text == source.text),
+            *(structs.replace(f, source=source) for f in tested if f.source.text == source.text),
         )
 
     def _of_configuration(self, source: Source) -> Iterator[Diagnostic]:
@@ -260,7 +262,7 @@ class Diagnosis:
         """All findings of an open policy, of the text it has by then; None where it is closed, or cannot be read."""
         document = self._workspace.files.document(self._workspace.files.uri(path))
         known = self._findings.get(path)
-        if document is None or not document.is_policy:
+        if document is None or not document.is_judged:
             return None
         if known is not None and known.complete and known.source is document.source and path not in self._due:
             return known

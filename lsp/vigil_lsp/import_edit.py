@@ -13,20 +13,28 @@ if TYPE_CHECKING:
     from vigil_lsp.reading import Reading
 
 
-def import_edit(reading: Reading, module: str, name: str) -> Edit:
-    """What to write for a policy to use a name of a module."""
-    file = reading.file
-    uses = [item for item in file.items if isinstance(item, tree.Use)]
-    for use in uses:
-        if use.module.text == module and use.names:
-            return _at(use.names[-1].span.end, f", {name}")
-    line = f"use {module}: {name}"
-    if uses:
-        return _at(_commented(reading, uses[-1].span.end), f"\n{line}")
-    if file.name is not None:
-        return _at(_commented(reading, file.name.span.end), f"\n\n{line}")
-    starts = [documented(item, reading.tokens, reading.source.text).start for item in file.items[:1]]
-    return _at(min([*starts, *(span.start for span in file.broken)], default=0), f"{line}\n\n")
+class ImportEdits:
+    """What to write for a policy to use names of modules."""
+
+    def __init__(self, reading: Reading) -> None:
+        file = reading.file
+        uses = [item for item in file.items if isinstance(item, tree.Use)]
+        self._lists = {use.module.text: use.names[-1].span.end for use in reversed(uses) if use.names}
+        self._before, self._behind = "\n", ""
+        if uses:
+            self._at = _commented(reading, uses[-1].span.end)
+        elif file.name is not None:
+            self._at, self._before = _commented(reading, file.name.span.end), "\n\n"
+        else:
+            starts = [documented(item, reading.tokens, reading.source.text).start for item in file.items[:1]]
+            self._at = min([*starts, *(span.start for span in file.broken)], default=0)
+            self._before, self._behind = "", "\n\n"
+
+    def of(self, module: str, name: str) -> Edit:
+        """The edit that imports a name of a module."""
+        if module in self._lists:
+            return _at(self._lists[module], f", {name}")
+        return _at(self._at, f"{self._before}use {module}: {name}{self._behind}")
 
 
 def _at(offset: int, text: str) -> Edit:

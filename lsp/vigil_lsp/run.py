@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 _SWITCH = 0.001
 """Seconds after which a thread that computes lets another one go on: a request waits for the linter that long."""
 
+_COLLECT = 100_000, 20, 1_000
+"""When the collector looks for garbage by itself: through all there is, which takes long enough to be felt, seldom."""
+
+_REST = 1.0
+"""Seconds without a message after which it looks through all there is."""
+
 
 def over_stdio() -> None:
     """Serve the client at the other end of standard input and output until it goes."""
@@ -79,12 +85,17 @@ async def _reader(made: VigilServer, source: BinaryIO, out: BinaryIO) -> AsyncRe
 
 async def _serve(made: VigilServer, reader: AsyncReader, writer: AsyncWriter | Writer) -> None:
     made.protocol.set_writer(writer)
+    loop = asyncio.get_running_loop()
+    rest = loop.call_later(_REST, gc.collect)
     try:
         async for message in messages(reader):
+            rest.cancel()
             with made.answering():
                 made.protocol.take(message)
+            rest = loop.call_later(_REST, gc.collect)
             await asyncio.sleep(0)  # what was asked is begun before the next message changes the text it is about
     finally:
+        rest.cancel()
         await made.end()
 
 
@@ -93,4 +104,5 @@ def _ready() -> VigilServer:
     sys.setswitchinterval(_SWITCH)
     gc.collect()
     gc.freeze()  # what was imported stays: looking through it again and again would be felt while typing
+    gc.set_threshold(*_COLLECT)
     return made

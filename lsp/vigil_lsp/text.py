@@ -12,6 +12,7 @@ from pygls.workspace import PositionCodec
 from vigil_lang.diagnostics import Span
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
+_BEYOND_16_BITS = re.compile("[\U00010000-\U0010ffff]")
 
 UTF8, UTF16, UTF32 = (
     types.PositionEncodingKind.Utf8,
@@ -39,8 +40,10 @@ class Text:
 
     @cached_property
     def _plain(self) -> bool:
-        """Whether every character is one unit in any encoding."""
-        return self.content.isascii()
+        """Whether every character is one unit."""
+        if self.encoding == UTF16:
+            return _BEYOND_16_BITS.search(self.content) is None
+        return self.encoding == UTF32 or self.content.isascii()
 
     @property
     def lines(self) -> int:
@@ -68,7 +71,7 @@ class Text:
         if line >= len(self._starts):
             return len(self.content)
         start, end = self._starts[line], self._line_end(line)
-        if self._plain or self.encoding == UTF32:
+        if self._plain:
             return min(start + units, end)
         at, units_of = start, self._codec.client_num_units
         while at < end and (units := units - units_of(self.content[at])) >= 0:
@@ -81,7 +84,7 @@ class Text:
         line = bisect_right(self._starts, offset) - 1
         start = self._starts[line]
         offset = min(offset, self._line_end(line))  # nothing is between the two characters of a line's end
-        if self._plain or self.encoding == UTF32:
+        if self._plain:
             return types.Position(line, offset - start)
         return types.Position(line, self._codec.client_num_units(self.content[start:offset]))
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from cli_support import Vigil
+    from cli_support import Vigil, Write
 
 LONE = "statement R0: abs(deploy(env = production))\n"
 CLEAN = 'statement R0: abs(deploy(env = "production"))\n'
@@ -318,3 +318,15 @@ class TestOtherVerbs:
         put(runs__run_jsonl=RUN)
         assert "vendor" not in vigil("verify", ".", "--format", "json").out
         assert vigil("verify", "vendor", "runs").status == 2
+
+
+def test_runs_that_a_header_names_are_the_editors(vigil: Vigil, write: Write) -> None:
+    """`// runs:` asks the language server; `lint` takes runs from the call, and one that cannot be read ends it."""
+    run = write("bad.jsonl", "{\n")
+    policy = write("a.vgl", "// runs: bad.jsonl\nstatement S: abs(send())\n")
+    alone = vigil("lint", policy, "--isolated", "--no-cache")
+    assert (alone.status, alone.err) == (0, "")
+    given = vigil("lint", policy, "--trace", run, "--isolated", "--no-cache")
+    assert given.status == 2
+    assert f"{run}" in given.err
+    assert "VGL601" in given.err

@@ -7,9 +7,11 @@ verdict, holds only where the events tried can meet each condition under each va
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import permutations, product
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from vigil_lang.engines.index import RunIndex
 from vigil_lang.engines.indexed import Judgement

@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from contextlib import ExitStack
-from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING
 from unittest.mock import patch
@@ -13,6 +12,7 @@ from unittest.mock import patch
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tests.differential.cases import CASES
 from tests.differential.engines import by_denotation, by_solver

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from vigil_lang.ingest import opened, read_records
 from vigil_lang.trace import Event, Run, Trace

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from decimal import Decimal
 
 import pytest
+from msgspec.structs import replace
 
 from vigil_lang.diagnostics import Diagnostic, InputError
 from vigil_lang.ingest import dump_trace, read_records

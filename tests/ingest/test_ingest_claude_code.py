@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from assembling import load_trace, read_trace
+from msgspec.structs import replace
 
 from tests.ingest.recordings import records
 from vigil_lang.diagnostics import InputError

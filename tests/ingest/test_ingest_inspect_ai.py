@@ -5,10 +5,10 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tests.ingest.samples import ANSWER, ASKED, DENIED, DRY, INSPECT, NOTE, RUN, WEATHER, read, read_document
 from vigil_lang.diagnostics import InputError

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tests.ingest.samples import ANSWER, ASKED, DENIED, DRY, LANGFUSE, NOTE, RUN, WEATHER, read, read_document
 from vigil_lang.diagnostics import InputError

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tests.ingest.samples import DENIED, DRY, MCP, NOTE, RUN, WEATHER, read
 from vigil_lang.diagnostics import InputError

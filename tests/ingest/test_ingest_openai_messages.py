@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from tests.ingest.samples import ANSWER, ASKED, DENIED, DRY, NOTE, OPENAI, RUN, WEATHER, read, read_document
 from vigil_lang.diagnostics import InputError

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tests.ingest.samples import ANSWER, ASKED, DENIED, DRY, NOTE, OTLP, RUN, WEATHER, otlp, read, read_document, span
 from vigil_lang.diagnostics import InputError

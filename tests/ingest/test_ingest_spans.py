@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from msgspec import structs
+
 from tests.ingest.samples import RUN, lines_of
 from vigil_lang.ingest.spans import Span, Tool, records_of
 from vigil_lang.trace.record import Call, Message, Record, Result, Start
@@ -35,7 +37,7 @@ def answer(call: str, text: str) -> dict[str, Any]:
     return {"role": "tool", "tool_call_id": call, "content": text}
 
 
-T = replace(RUN, name="t")
+T = structs.replace(RUN, name="t")
 
 
 def test_calls_stand_where_they_began_and_results_where_they_ended() -> None:
@@ -82,12 +84,12 @@ def test_traces_are_runs_and_conversations_join_them() -> None:
         Span("t4", "d", None, 1, 1),
     ]
     assert records(*spans) == [
-        Start(replace(RUN, name="talk", source="agent-7")),
+        Start(structs.replace(RUN, name="talk", source="agent-7")),
         Call("a2", "one", {}, 6),
         Result("a2", "ok", "done"),
         Call("b", "two", {}, 20),
         Result("b", "ok", "done"),
-        Start(replace(RUN, name="t3")),
+        Start(structs.replace(RUN, name="t3")),
         Call("c", "three", {}, 10),
         Result("c", "ok", "done"),
     ]

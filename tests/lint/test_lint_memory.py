@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.strategies.edits import edited
 from vigil_lang.diagnostics import Source
 from vigil_lang.lint.memory import Memory
 from vigil_lang.lint.run import Plan, Stopped, lint_policy
@@ -72,42 +73,15 @@ PIECES = [
     "statement first: ",
     "// ",
 ]
+NAMES = ["reads", "tools", "deep", "limit", "Edit"]
 
 
 def linted(text: str, signature: Signature | None, memory: Memory | None = None) -> tuple[Diagnostic, ...]:
     return lint_policy(read_policy(Source("work.vgl", text)), Plan(signature=signature), memory=memory).findings
 
 
-@st.composite
-def edits(draw: st.DrawFn) -> list[str]:
-    """Texts, each made from the one before."""
-    text, texts = POLICY, []
-    for _ in range(draw(st.integers(1, 4))):
-        lines = text.splitlines(keepends=True)
-        match draw(st.sampled_from(["letters", "letters", "out", "twice", "apart", "rename", "back"])):
-            case "letters":
-                at = draw(st.integers(0, len(text)))
-                text = text[:at] + draw(st.sampled_from(PIECES)) + text[at + draw(st.integers(0, 3)) :]
-            case "out" if lines:
-                del lines[draw(st.integers(0, len(lines) - 1))]
-                text = "".join(lines)
-            case "twice" if lines:
-                at = draw(st.integers(0, len(lines) - 1))
-                text = "".join([*lines[:at], lines[at], *lines[at:]])
-            case "apart" if lines:
-                one, other = draw(st.integers(0, len(lines) - 1)), draw(st.integers(0, len(lines) - 1))
-                lines[one], lines[other] = lines[other], lines[one]
-                text = "".join(lines)
-            case "rename":
-                text = text.replace(draw(st.sampled_from(["reads", "tools", "deep", "limit", "Edit"])), "other")
-            case "back":
-                text = POLICY
-        texts.append(text)
-    return texts
-
-
 @settings(max_examples=25, deadline=None)
-@given(edits(), st.sampled_from([None, *SIGNATURES]))
+@given(edited(POLICY, PIECES, NAMES), st.sampled_from([None, *SIGNATURES]))
 def test_incremental_findings_are_those_of_a_fresh_linter(texts: list[str], signature: Signature | None) -> None:
     memory = Memory()
     for text in [POLICY, *texts]:
@@ -155,7 +129,7 @@ def test_only_what_changed_and_what_names_it_is_looked_at_again(monkeypatch: pyt
     assert names == ["second"]
     names.clear()
     linted(POLICY.replace("limit = 3", "limit = 4"), signature, memory)
-    assert set(names) == {"first", "second", "reads", "deep"}
+    assert set(names) == {"first", "second", "reads", "deep", "limit"}
 
 
 def test_another_signature_has_everything_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,7 +137,7 @@ def test_another_signature_has_everything_looked_at_again(monkeypatch: pytest.Mo
     linted(POLICY, SIGNATURES[0], memory)
     names = looked_at(monkeypatch)
     assert linted(POLICY, SIGNATURES[1], memory) == linted(POLICY, SIGNATURES[1])
-    assert len(set(names)) == len(re.findall("^(?:statement|pattern) ", POLICY, re.M))
+    assert len(set(names)) == len(re.findall("^(?:statement|pattern|let) ", POLICY, re.M))
 
 
 def test_what_was_looked_at_before_a_stop_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,7 @@ def test_the_roles_are_the_vocabulary_s() -> None:
         ("/a//b", "not normal"), ("/a/./b", "not normal"), ("/a/../b", "not normal"), ("/a/", "not normal"),
         ("/a/..", "not normal"), ("*/src/", "not normal"),
         ("/", None), ("/a/b", None), ("*", None), ("*.py", None), ("*/src/*", None), ("?:/x", None), ("C:/x", None),
-        ("C:\\\\x", None), ("\\\\\\\\host\\\\x", None), ("https://a//b", None), ("$HOME/x", None), ("", None),
+        ("C:\\\\x", "backslash"), ("\\\\\\\\host\\\\x", None), ("https://a//b", None), ("$HOME/x", None), ("", None),
         ("-", None),        ("/a/*/", None), ("/a/.hidden", None), ("/a/..b", None),
     ],
 )  # fmt: skip

@@ -8,9 +8,11 @@ import pytest
 from rule_cases import expected, lay_out, places, plan_of, source, unmarked
 from spec_blocks import Block, blocks
 
-from vigil_lang.diagnostics import apply_edits
+from vigil_lang.diagnostics import Source, apply_edits
+from vigil_lang.lint.memory import Memory
 from vigil_lang.lint.registry import all_rules
-from vigil_lang.lint.run import lint
+from vigil_lang.lint.run import lint, lint_policy
+from vigil_lang.semantics.policy import read_policy
 
 FOLDER = Path(__file__).parent / "rules"
 PAGES = sorted(FOLDER.glob("*.md"))
@@ -34,8 +36,14 @@ def test_findings(page: Path, block: Block, tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setenv("VIGIL_DEBUG", "1")
     found = blocks(page)
     lay_out(found, tmp_path)
-    linted = lint(source(unmarked(block.text), tmp_path / "policy.vgl"), plan_of(found, page.stem))
+    policy, plan = source(unmarked(block.text), tmp_path / "policy.vgl"), plan_of(found, page.stem)
+    linted = lint(policy, plan)
     assert places(linted.findings) == expected(block.text), [f.message for f in linted.findings]
+    # A rule that is said to look at each item alone does, and what it found moves with the text.
+    memory = Memory()
+    for text in (policy, Source(policy.path, f"\n\n{policy.text}")):
+        found_again = lint_policy(read_policy(text, plan.params), plan, memory=memory).findings
+        assert found_again == lint(text, plan).findings
 
 
 @pytest.mark.parametrize(("page", "block"), FIXED, ids=lambda p: p.stem if isinstance(p, Path) else str(p))

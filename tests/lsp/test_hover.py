@@ -15,7 +15,7 @@ from markdown_it import MarkdownIt
 from written import Project, shared
 
 from tests.strategies import policies
-from vigil_lang.diagnostics import Span
+from vigil_lang.diagnostics import Source, Span
 from vigil_lang.trace import Signature
 from vigil_lang.trace.samples import ActionSamples, ArgumentSamples, Samples
 from vigil_lang.trace.signature import Action, Argument
@@ -24,12 +24,7 @@ from vigil_lsp.hovering.target import HoverTarget
 from vigil_lsp.markup import plain, prose
 from vigil_lsp.names import Names
 from vigil_lsp.operator_help import OPERATORS
-from vigil_lsp.recordings.results import (
-    Matches,
-    RunInfo,
-    RunResults,
-    StatementResult,
-)
+from vigil_lsp.recordings.results import ItemResult, Judged, Matches, Placed, RunInfo, RunResults, StatementResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -244,9 +239,11 @@ def runs_know(text: str) -> RunResults:
         Span(body, body + len("action in ACTS and transform = x")): Matches(1, 1),
     }
     broken = ("/w/runs/1.jsonl#a",)
-    return RunResults(
-        signature, samples, infos, stale=False, statements={"R0": StatementResult("R0", 3, broken, 2)}, counts=counts
-    )
+    source = Source("work.vgl", text)
+    judged = Judged(source.path, text, 1, (ItemResult(text, 0, counts),))
+    statements = {"R0": StatementResult("R0", 3, broken, 2)}
+    here = Placed(judged, source, [Span(0, len(text))])
+    return RunResults(signature, samples, infos, stale=False, statements=statements, here=here)
 
 
 def test_tool_definitions_alone_count_no_events(tmp_path: Path) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from decimal import Decimal
 from random import Random
 
 import pytest
+from msgspec.structs import replace
 
 from tests.differential.engines import by_denotation
 from tests.differential.following import follow, follow_in_flight, follow_proposing, follow_together

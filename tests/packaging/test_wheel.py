@@ -39,6 +39,7 @@ def test_what_the_verbs_read_is_inside(wheel: Path) -> None:
         "vigil_lang/examples/dashcam/dashcam.vgl",
         "vigil_lang/examples/skills/glm-backup/violating.jsonl",
         "vigil_lang/stdlib/vocabulary.toml",
+        "vigil_lang/stdlib/tables.json",
         "vigil_lang/stdlib/commands/git.toml",
         "vigil_lang/stdlib/libraries/python.toml",
         "vigil_lang/stdlib/tools/mcp.toml",

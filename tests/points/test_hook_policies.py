@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from points_support import HOSTS, Hooks, before, blocked, event
 
-from vigil_lang.points.policies import PoliciesUnknown, asked_policies, project_policies, skill_policies
+from vigil_lang.points.policies import PoliciesUnknown, asked_policies, skill_policies
+from vigil_lang.points.projects import project_policies
 
 if TYPE_CHECKING:
     from pathlib import Path

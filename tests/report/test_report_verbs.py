@@ -6,12 +6,12 @@ import gzip
 import json
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from junitparser import JUnitXml
+from msgspec.structs import replace
 from report_support import POLICY, ROOT, RUN, command_in, is_valid, lines_of
 
 from vigil_lang.cli.output import FORMATS, REPORTS

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import tomllib
-from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from msgspec.structs import replace
 
 from tests.gate.decide import rows
 from vigil_lang.diagnostics import InputError, Source

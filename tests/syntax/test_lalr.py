@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,7 @@ from vigil_lang.syntax.grammar import grammar, tables_of
 from vigil_lang.syntax.items import segments
 from vigil_lang.syntax.lalr import Parser, Unexpected
 from vigil_lang.syntax.scan import COMMENTS, tokens
-from vigil_lang.syntax.terminals import Body, Terminals
+from vigil_lang.syntax.terminals import Body, Terminals, literals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,6 +56,25 @@ def _lark() -> Lark:
 @cache
 def _terminals() -> Terminals:
     return Terminals(tables_of(_lark()).terminals)
+
+
+def test_a_token_is_named_as_the_expressions_of_the_grammar_have_it() -> None:
+    patterns = dict(tables_of(_lark()).terminals)
+    texts = {text for pattern in patterns.values() for text in literals(pattern) or ()}
+    texts |= {token.text for seed in SEEDS for token in tokens(seed)} | {
+        "calls",
+        "step",
+        "earlier",
+        "|",
+        "1..",
+        "5ms",
+        "x.y",
+        "$",
+    }
+    assert len(texts) > 100
+    for text in sorted(texts | {f"{text}x" for text in texts} | {text[:-1] for text in texts}):
+        wanted = tuple(name for name, pattern in patterns.items() if re.fullmatch(pattern, text))
+        assert _terminals().matching(text) == (wanted or ("UNKNOWN",)), text
 
 
 def read_by_lark(body: Body, start: str) -> object:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
+
+from msgspec import field
+from msgspec.structs import replace
+
+from vigil_lang.base.structs import Frozen, Mutable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,8 +32,7 @@ _CHANGES_MANY = frozenset({"archive.extract", "git.checkout", "git.merge", "git.
 _CHANGE_NO_FILES = (("push",), ("commit",), ("branch",), ("tag",), ("reflog",))
 
 
-@dataclass(slots=True)
-class Taken:
+class Taken(Mutable):
     """The steps found so far in one call, and what could not be understood."""
 
     files: KnownFiles
@@ -101,8 +104,7 @@ class Taken:
         return True
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Frozen, frozen=True):
     """Where in a call something runs: what its own end says about the call's, and whether it is only inferred."""
 
     if_ok: Status = "ok"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from vigil_lang.abstraction.call_steps import Place
 from vigil_lang.abstraction.catalogue.values import holds_secret
@@ -11,6 +12,7 @@ from vigil_lang.abstraction.paths import resolve
 from vigil_lang.abstraction.step import effect
 from vigil_lang.abstraction.tools import Tool, tool, with_own
 from vigil_lang.abstraction.unread import carries_what_runs
+from vigil_lang.base.structs import Mutable
 from vigil_lang.trace.unseen import COMMAND, EFFECTS
 from vigil_lang.trace.values import canonical, flatten
 from vigil_lang.trace.vocabulary import vocabulary
@@ -33,8 +35,7 @@ class Unnameable(ValueError):
     """The arguments of a call are nested too deeply for each to have a name."""
 
 
-@dataclass(slots=True)
-class Understood:
+class Understood(Mutable):
     """What a call is: its own kinds and arguments, how its shell is left, and what a result will show."""
 
     kinds: tuple[str, ...]

@@ -7,7 +7,6 @@ runs scripts and scripts run shells.
 from __future__ import annotations
 
 import posixpath
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from vigil_lang.abstraction.call_steps import Place, Taken
@@ -20,6 +19,7 @@ from vigil_lang.abstraction.paths import resolve
 from vigil_lang.abstraction.shell import ShellState, read_shell
 from vigil_lang.abstraction.step import EXCERPT, Spawn, Step, Word, effect
 from vigil_lang.abstraction.streams import Line, filled, found_by, goes_away, printed, redirections
+from vigil_lang.patterns import regex
 from vigil_lang.trace.unseen import EFFECTS
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 # Not `${NAME:+text}`, which is the text and not the value.
 # `${!NAME}` is the value of the variable that NAME names: any one of the environment.
-_INDIRECT = re.compile(r"\$\{![A-Za-z_][A-Za-z0-9_]*+\}")
-_EXPANDED = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]*+)(?!:?\+)")
+_INDIRECT = regex(r"\$\{![A-Za-z_][A-Za-z0-9_]*+\}")
+_EXPANDED = regex(r"\$\{?([A-Za-z_][A-Za-z0-9_]*+)(?!:?\+)")
 _MOST_STDIN = 100_000
 _INSTALL = "package.install"
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from vigil_lang.abstraction.catalogue import program
 from vigil_lang.abstraction.catalogue.read import is_installed
+from vigil_lang.patterns import regex
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _BUILT_IN = "shell"
 _OF_ALL = ("LD_*", "DYLD_*")
-_LEADS_ELSEWHERE = re.compile(
+_LEADS_ELSEWHERE = regex(
     r"(?i)(?:^|_)(?:editor|pager|browser|wrapper|hook|cmd|command|askpass|rustc|external_diff|conf|config_file|userconfig"
     r"|globalconfig|script_shell|registry|index_url|find_links|(?<!no_)proxy|docker_host|kubeconfig|rsh|init_script)$"
 )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from vigil_lang.abstraction.bounded_output import bounded
+from vigil_lang.patterns import regex
 from vigil_lang.trace import Event
 from vigil_lang.trace.vocabulary import vocabulary
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 Args = dict[str, tuple[str, ...]]
 
-_HOST = re.compile(
+_HOST = regex(
     r"[A-Za-z][A-Za-z0-9+.-]*://(?:[^/?#@]*@)?(?P<host>\[[^\]]*\]|[^/?#:]*)|(?P<bare>[A-Za-z0-9.-]+)(?::[0-9]+)?(?=[/?#]|\Z)"
 )
-_CHANGES_DATA = re.compile(
+_CHANGES_DATA = regex(
     r"(?i)(?:^|;)\s*(?:insert|update|delete|drop|alter|create|truncate|replace|merge|grant|revoke|upsert|flushall|flushdb)\b"
 )
 # What of these kinds has a file of secrets for one of these roles gets at what is in it.

@@ -9,25 +9,25 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from vigil_lang.patterns import regex
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from vigil_lang.abstraction.step import Step
     from vigil_lang.trace import Status
 
-_NOT_FOUND = re.compile(
+_NOT_FOUND = regex(
     r"(?m)^(?:\S*?sh: )?(?:eval: )?(?:line \d+: |\d+: )?(?P<program>[\w./+-]+): (?:command )?not found\s*$"
     r"|^\S*?sh: (?:line )?\d+: (?P<file>[\w./+-]+): (?:No such file or directory|Permission denied)\s*$"
     r"|^zsh:(?:\d+:)? command not found: (?P<other>[\w./+-]+)\s*$"
 )
-_NO_DIRECTORY = re.compile(
-    r"(?m)^\S*?sh: (?:line )?\d+: cd: (?P<path>[^\n:]+): (?:No such file|Not a directory|Permission)"
-)
-_REFUSED = re.compile(
+_NO_DIRECTORY = regex(r"(?m)^\S*?sh: (?:line )?\d+: cd: (?P<path>[^\n:]+): (?:No such file|Not a directory|Permission)")
+_REFUSED = regex(
     r"(?m)^(?P<program>[\w+-]+): .*"
     r"(?:No such file or directory|Permission denied|Is a directory|Operation not permitted)$"
 )
-_REFUSAL = re.compile(
+_REFUSAL = regex(
     r"(?:/\S*/)?(?P<program>[\w+-]+): (?:line \d+: |\d+: )?.*"
     r"(?:No such file or directory|Permission denied|Is a directory|Operation not permitted|command not found)"
 )
@@ -35,15 +35,15 @@ _REFUSAL = re.compile(
 _SPEAK_FOR_OTHERS = frozenset(
     {"bash", "sh", "zsh", "dash", "ksh", "env", "sudo", "doas", "timeout", "xargs", "nohup", "nice", "time", "exec"}
 )
-_TRACEBACK = re.compile(r"(?m)^Traceback \(most recent call last\):$")
-_SUMMED_UP = re.compile(r"=*\s?(?P<counts>\d+ [a-z]+(?:, \d+ [a-z]+)*) in [0-9.]+s(?: \([0-9:]+\))?\s?=*")
+_TRACEBACK = regex(r"(?m)^Traceback \(most recent call last\):$")
+_SUMMED_UP = regex(r"=*\s?(?P<counts>\d+ [a-z]+(?:, \d+ [a-z]+)*) in [0-9.]+s(?: \([0-9:]+\))?\s?=*")
 _NOT_RUN = ("ERROR: file or directory not found: ", "ERROR: usage: ", "FAIL Required test coverage ")
 """How lines begin with which pytest says that it fails for another reason than a test."""
-_UNITTEST = re.compile(r"Ran [1-9]\d* tests? in [0-9.]+s\n+(?P<end>OK|FAILED)(?: \([a-z0-9=, ]+\))?\s*\Z")
-_CARGO = re.compile(
+_UNITTEST = regex(r"Ran [1-9]\d* tests? in [0-9.]+s\n+(?P<end>OK|FAILED)(?: \([a-z0-9=, ]+\))?\s*\Z")
+_CARGO = regex(
     r"test result: FAILED\. \d+ passed; [1-9]\d* failed; .*|error: (?:test failed, to rerun pass|could not compile) .*"
 )
-_SUITES = re.compile(r"\s*(?:Tests|Test Suites|Test Files):?\s+[1-9]\d* failed\b.*")
+_SUITES = regex(r"\s*(?:Tests|Test Suites|Test Files):?\s+[1-9]\d* failed\b.*")
 _SUMMARY = 4000
 """Code points from the end in which the summary is looked for."""
 _WORDS = ("not found", "No such file or directory", "Permission denied", "Is a directory", "not permitted", "Traceback")

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from vigil_lang.patterns import regex
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -24,8 +26,8 @@ def only_transforms(language: str, text: str) -> bool:
 # --- awk -------------------------------------------------------------------------------------------------------
 
 # No name in awk can be put together while it runs, but for a call through a variable (`@f()`).
-_AWK_SUSPECT = re.compile(r"system|getline|[|>@]|ENVIRON|ARGV|ARGC|FILENAME\s*=(?!=)|PROCINFO|load")
-_AWK_TOKEN = re.compile(
+_AWK_SUSPECT = regex(r"system|getline|[|>@]|ENVIRON|ARGV|ARGC|FILENAME\s*=(?!=)|PROCINFO|load")
+_AWK_TOKEN = regex(
     r"(?P<space>[ \t\r]+|\\\r?\n|#[^\n]*)|(?P<string>\"(?:[^\"\\\n]|\\.)*\")|(?P<end>[\n;{}])"
     r"|(?P<word>[A-Za-z_]\w*)|(?P<number>0[xX][0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
     r"|(?P<sign>&&|\|\||>>|>=|<=|==|!=|!~|\+\+|--|[-+*%^/]=|\*\*=?|[-+*%^!<>~?:,$()\[\]=|@&/])",
@@ -98,10 +100,10 @@ def _is_operand(token: str) -> bool:
 
 # --- sed -------------------------------------------------------------------------------------------------------
 
-_SED_ADDRESS = re.compile(r"\d+(?:~\d+)?|\$|[+~]\d+")
+_SED_ADDRESS = regex(r"\d+(?:~\d+)?|\$|[+~]\d+")
 _SED_PLAIN = "=dDgGhHnNpPxzF{}"
-_SED_FLAGS = re.compile(r"(?:[gpIiMm]|\d+)*")
-_SED_LABEL = re.compile(r"[ \t]*[^\s;}]*")
+_SED_FLAGS = regex(r"(?:[gpIiMm]|\d+)*")
+_SED_LABEL = regex(r"[ \t]*[^\s;}]*")
 
 
 class _Refused(Exception):
@@ -224,8 +226,8 @@ def _sed_text(text: str, at: int) -> int:
 
 # --- jq --------------------------------------------------------------------------------------------------------
 
-_JQ_SUSPECT = re.compile(r"\benv\b|\$ENV|\$__prog|\bload\b|\bsystem\b|\bexec\b|\bstrenv\b|\benvsubst\b|\beval\b")
-_JQ_LOADS = re.compile(r"\b(?:import|include|input_filename|get_search_list)\b")
+_JQ_SUSPECT = regex(r"\benv\b|\$ENV|\$__prog|\bload\b|\bsystem\b|\bexec\b|\bstrenv\b|\benvsubst\b|\beval\b")
+_JQ_LOADS = regex(r"\b(?:import|include|input_filename|get_search_list)\b")
 
 
 def _jq(text: str) -> bool:
@@ -234,7 +236,7 @@ def _jq(text: str) -> bool:
 
 # --- databases ------------------------------------------------------------------------------------------------
 
-_SQL_SUSPECT = re.compile(
+_SQL_SUSPECT = regex(
     r"(?im)\\|^[ \t]*\.|\bprogram\b|\bcopy\b|\b(?:system|shell|source|attach|eval|script|module|delimiter|pager|tee"
     r"|edit|load_extension|readfile|writefile|outfile|dumpfile|load_file|infile|xp_cmdshell|lo_(?:im|ex)port|pg_\w*file\w*"
     r"|pg_ls_\w+|plpython\w*|plperl\w*|language|vacuum\s+into|install|load|read_\w+|\w*_scan|export|import|query_table)\b"
@@ -243,7 +245,7 @@ _SQL_SUSPECT = re.compile(
 )
 
 
-_SQL_LOOKS = re.compile(
+_SQL_LOOKS = regex(
     r"\s*(?:\\(?:d\w*\+?|l\+?|x|z|conninfo|timing|pset)|\.(?:tables|schema|indexes|indices|databases|mode|headers?|width|stats))"
     r"(?:[ \t]+[\w.*?]+)*\s*"
 )

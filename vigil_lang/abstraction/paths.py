@@ -8,21 +8,23 @@ lies, nothing is told of a path that leaves it.
 from __future__ import annotations
 
 import posixpath
-import re
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
+from vigil_lang.patterns import regex
+
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator
 
-_HOME = re.compile(r"~(?:/|$)|\$(?:HOME|\{HOME\})(?=/|$)")
-_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
-_ROOT = re.compile(r"~[^/]*|[A-Za-z]:(?=/)")
+_HOME = regex(r"~(?:/|$)|\$(?:HOME|\{HOME\})(?=/|$)")
+_DRIVE = regex(r"[A-Za-z]:[\\/]")
+_ROOT = regex(r"~[^/]*|[A-Za-z]:(?=/)")
 """What the text of a path begins with that is no name in a directory: a home, a drive."""
 
-_HOME_OF = re.compile(r"(?:/home|(?:[A-Za-z]:)?/Users)/[^/]+(?=/|$)|/root(?=/|$)")
-_NAMED = re.compile(r"~([^/]+)(?=/|$)")
+_HOME_OF = regex(r"(?:/home|(?:[A-Za-z]:)?/Users)/[^/]+(?=/|$)|/root(?=/|$)")
+_NAMED = regex(r"~([^/]+)(?=/|$)")
 _HOME_OF_THE_RUN: ContextVar[str | None] = ContextVar("home", default=None)
 
 START = "."

@@ -5,16 +5,19 @@ Every event depends on what the recording says before its call, and only its sta
 
 from __future__ import annotations
 
-import re
 from collections import deque
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
+
+from msgspec import field
+from msgspec.structs import replace
 
 from vigil_lang.abstraction.bounded_output import KEPT
 from vigil_lang.abstraction.events import MOST_UNSEEN, meant, observed, step_event, with_marks
 from vigil_lang.abstraction.evidence import is_refusal
 from vigil_lang.abstraction.files import KnownFiles
 from vigil_lang.abstraction.paths import START, home_is, home_of, is_below, resolve
+from vigil_lang.base.structs import Frozen, Mutable
+from vigil_lang.patterns import regex
 from vigil_lang.trace import Event, Run, Status, checked
 from vigil_lang.trace.record import Call, Message, Result, Start
 from vigil_lang.trace.unseen import STEPS, leaves_open
@@ -34,7 +37,7 @@ if TYPE_CHECKING:
 
 # Killed by a time limit or by the user.
 _CUT_SHORT = frozenset({124, 130, 137, 143})
-_EXIT_CODE = re.compile(r"(?:Error: )?Exit code \d+\s*\Z")
+_EXIT_CODE = regex(r"(?:Error: )?Exit code \d+\s*\Z")
 """What some harnesses put before the output of a command that failed."""
 _INTERRUPTED = "[Request interrupted by user"
 _READS = frozenset({"file.read", "file.search", "file.copy", "archive.create", "net.upload", "git.read"})
@@ -43,8 +46,7 @@ _TYPED = frozenset({"terminus"})
 _SHOWS_ALL = frozenset({"head", "tail", "cat", "tee", "less", "more"})
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(Frozen, frozen=True):
     """How a run is abstracted."""
 
     kept: int = KEPT
@@ -72,8 +74,7 @@ class Options:
             raise TypeError(f"`tools` takes a dict of tools by name, not {checked.shown(self.tools)}")
 
 
-@dataclass(slots=True)
-class Survey:
+class Survey(Mutable):
     """What a first look at a run's records tells: how its calls end, and what is known of the run at its end."""
 
     run: Run
@@ -100,8 +101,7 @@ class Survey:
         return replace(self.run, not_executed=self.run.not_executed + len(self.dropped))
 
 
-@dataclass(slots=True)
-class _Issued:
+class _Issued(Mutable):
     """A call that was issued, and what is known of its end."""
 
     call: Call
@@ -123,8 +123,7 @@ class _Issued:
     """The arguments and kinds of its event, which no result changes: once they were asked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Proposed:
+class _Proposed(Frozen, frozen=True):
     """A call that was proposed, and nothing has happened since."""
 
     text: str
@@ -134,8 +133,7 @@ class _Proposed:
     """The files as it would leave them."""
 
 
-@dataclass(slots=True)
-class _Shell:
+class _Shell(Mutable):
     """The shell of one session: how it started and how it is."""
 
     state: ShellState
@@ -146,18 +144,18 @@ class _Shell:
     """How it was before the answer whose commands are being typed into it, where they are typed in one go."""
 
 
-@dataclass
 class Abstraction:
-    """One run in the making. `add` its records in order; `ready` and `rest` give the events."""
+    """One run in the making. `add` its records in order; `ready` and `rest` give the events.
 
-    options: Options = field(default_factory=Options)
-    survey: Survey | None = None
-    """What is known of the run beforehand; `ready` then need not wait for results that never come."""
-    run: Run = field(default_factory=lambda: Run("<memory>"))
+    `survey` is what is known of the run beforehand; `ready` then need not wait for results that never come.
+    """
 
-    def __post_init__(self) -> None:
+    def __init__(self, options: Options | None = None, survey: Survey | None = None, run: Run | None = None) -> None:
+        self.options = Options() if options is None else options
         if not isinstance(self.options, Options):
-            raise TypeError(f"`options` takes `Options`, not {checked.shown(self.options)}")
+            raise TypeError(f"`options` takes `Options`, not {checked.shown(options)}")
+        self.survey = survey
+        self.run = Run("<memory>") if run is None else run
         self._queue: deque[_Issued | Event] = deque()
         self._waiting: dict[str, _Issued] = {}
         self._shells: dict[str, _Shell] = {}
@@ -628,8 +626,7 @@ def _shows_some(step: Step, cut: bool) -> bool:
     return cut or bool(step.reads) or len(paths) > 1 or any("*" in path or "?" in path for path in paths)
 
 
-@dataclass(slots=True)
-class _NotStarted:
+class _NotStarted(Mutable):
     """Programs that were not found or not allowed to start: nothing of what they would have done happened."""
 
     broken: set[int]

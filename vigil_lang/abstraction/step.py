@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from msgspec import field
+
+from vigil_lang.base.structs import Mutable
 from vigil_lang.trace import Status  # noqa: TC001 - snapshots of runs are read by these types
 
 EXCERPT = 200
@@ -25,8 +27,7 @@ class Word(NamedTuple):
     quoted: bool = False
 
 
-@dataclass(slots=True)
-class Step:
+class Step(Mutable):
     """One thing a call does. It becomes an event of that call."""
 
     action: str
@@ -69,8 +70,7 @@ def effect(
     return Step(kind, (kind,), roles, unresolved, prints=False, excerpt=excerpt[:EXCERPT])
 
 
-@dataclass(slots=True)
-class Spawn:
+class Spawn(Mutable):
     """A command that a script runs: an argument vector, or a line for a shell."""
 
     argv: tuple[Word, ...] = ()
@@ -89,8 +89,7 @@ class Spawn:
     """The files it was read out of, as in the role `from_script`."""
 
 
-@dataclass(slots=True)
-class ScriptReading:
+class ScriptReading(Mutable):
     """What a script does, in the order it would happen, and what of it could not be read."""
 
     steps: tuple[Step | Spawn, ...] = ()

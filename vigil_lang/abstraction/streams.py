@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import field
 
 from vigil_lang.abstraction.paths import resolve
 from vigil_lang.abstraction.step import Step, Word, effect
+from vigil_lang.base.structs import Mutable
+from vigil_lang.patterns import regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,15 +23,14 @@ _KINDS = {
     ">>": "file.append", "&>>": "file.append",
 }  # fmt: skip
 _AWAY = (">", ">>", ">|", "&>", "&>>")
-_SOCKET = re.compile(r"/dev/(?:tcp|udp)/([^/]+)/([^/]+)")
+_SOCKET = regex(r"/dev/(?:tcp|udp)/([^/]+)/([^/]+)")
 _DEVICES = ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/fd/", "/dev/stdin")
 _MOST_FED = 100
 _FED = Word("{}", known=False)
 _ECHO_OPTIONS = ("-n", "-e", "-E", "-ne", "-en")
 
 
-@dataclass(slots=True)
-class Line:
+class Line(Mutable):
     """The commands of one line, as far as they have been taken: where each program's step is, and what it writes."""
 
     commands: Sequence[Command]

@@ -6,22 +6,26 @@ A name may be a tool's own (`Bash`), or carry the MCP server it belongs to (`mcp
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
+
+from msgspec import field
+from msgspec.structs import replace
+
+from vigil_lang.base.structs import Frozen
+from vigil_lang.base.tables import table
+from vigil_lang.patterns import regex
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_MCP = re.compile(
+_MCP = regex(
     r"mcp__(?P<server>.+?)__(?P<tool>.+)|mcp_(?P<one>[^_]+)_(?P<its>.+)|MCP:(?:(?P<named>[^:]+):)?(?P<plain>.+)"
 )
-_NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9]+")
+_NOT_IN_A_NAME = regex(r"[^A-Za-z0-9]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
+class Tool(Frozen, frozen=True):
     """One table of the data; see the head of `harnesses.toml` for what the fields mean."""
 
     kinds: tuple[str, ...] = ()
@@ -92,13 +96,7 @@ def tool(name: str) -> Tool:
 @cache
 def _tables() -> tuple[dict[str, Tool], dict[str, dict[str, Tool]]]:
     """The harnesses' tools by name, and those of MCP servers by server and name."""
-    import tomllib
-
-    from vigil_lang.base.resources import resource
-
-    folder = resource("stdlib", "tools")
-    own = tomllib.loads((folder / "harnesses.toml").read_text(encoding="utf-8"))
-    servers = tomllib.loads((folder / "mcp.toml").read_text(encoding="utf-8"))
+    own, servers = table("tools/harnesses.toml"), table("tools/mcp.toml")
     by_server = {server: named_tools(tools, shipped=True) for server, tools in servers.items()}
     return named_tools(own, shipped=True), by_server
 
@@ -114,9 +112,9 @@ def with_own(shipped: Tool, own: Tool | None) -> Tool:
 def named_tools(tables: Mapping[str, Mapping[str, Any]], *, shipped: bool = False) -> dict[str, Tool]:
     """Tables of the data, or of a project's settings, as tools by name and alias."""
     found: dict[str, Tool] = {}
-    for name, table in tables.items():
-        made = read_tool(table, shipped=shipped)
-        found.update(dict.fromkeys([name, *table.get("aliases", ())], made))
+    for name, given in tables.items():
+        made = read_tool(given, shipped=shipped)
+        found.update(dict.fromkeys([name, *given.get("aliases", ())], made))
     return found
 
 

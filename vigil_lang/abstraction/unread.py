@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from vigil_lang.abstraction.catalogue import program
+from vigil_lang.patterns import regex
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,20 +21,20 @@ _ENGLISH = frozenset(
     {"a", "an", "and", "for", "i", "in", "is", "me", "my", "of", "please", "the", "to", "with", "your"}
 )
 """Words that a sentence has and a command line hardly ever."""
-_BEFORE = re.compile(r"\s*(?:\$\s+)?(?:(?:/\S+/)?(?:sudo|exec|env|time|nohup)\s+|[A-Za-z_]\w*=\S*\s+)*")
-_PROGRAM = re.compile(r"(?:/[\w.+-]+)*/?([\w.+-]+)(?=\s)")
-_OF_A_COMMAND = re.compile(r"(?:^|\s)(?:--?[A-Za-z]|[./~]*/[\w.*-]|[|<>]|&&|\$[({A-Z])|;\s|\.\w{1,4}(?:\s|$)|\*")
-_PYTHON = re.compile(
+_BEFORE = regex(r"\s*(?:\$\s+)?(?:(?:/\S+/)?(?:sudo|exec|env|time|nohup)\s+|[A-Za-z_]\w*=\S*\s+)*")
+_PROGRAM = regex(r"(?:/[\w.+-]+)*/?([\w.+-]+)(?=\s)")
+_OF_A_COMMAND = regex(r"(?:^|\s)(?:--?[A-Za-z]|[./~]*/[\w.*-]|[|<>]|&&|\$[({A-Z])|;\s|\.\w{1,4}(?:\s|$)|\*")
+_PYTHON = regex(
     r"(?m)^\s*(?:import [\w.]+(?:\s*,\s*[\w.]+)*(?: as \w+)?\s*(?:;|#|$)|from [\w.]+ import [\w*]|def \w+\(|@\w+\n)"
     r"|\b(?:print|open|exec|eval|compile|__import__)\(|\b(?:os|sys|subprocess|shutil|pathlib|requests)\.\w+"
 )
-_JAVASCRIPT = re.compile(
+_JAVASCRIPT = regex(
     r"(?m)^\s*(?:const|let|var) [\w{\[][^=\n]*=|\bfunction\s*\w*\([^)]*\)\s*\{|=>\s*[{(]|\brequire\(['\"]"
     r"|\b(?:process|child_process|fs|console)\.\w+\("
 )
-_INERT = re.compile(r"[^\s.@#=(]*")
+_INERT = regex(r"[^\s.@#=(]*")
 """What looks like something to run has one of these characters."""
-_SQL = re.compile(
+_SQL = regex(
     r"\s*(?i:select\s[^;]*?\sfrom\s|insert\s+into\s|replace\s+into\s|update\s+\S+\s+set\s|delete\s+from\s"
     r"|with\s+\w+\s+as\s*\("
     r"|(?:drop|alter|create|truncate)\s+(?:or\s+replace\s+|temp(?:orary)?\s+)?"

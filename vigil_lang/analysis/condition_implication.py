@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from vigil_lang.analysis.field_constraints import FieldConstraints, field_constraints, field_test_implies, may_imply
 from vigil_lang.analysis.witness import obviously_satisfiable
@@ -26,6 +26,8 @@ MAX_ASKED: Final = 60
 MAX_UNANSWERED: Final = 5
 """Questions about one policy that the solver may give up, before none is put any more."""
 
+_OPEN: Final = "open"
+
 _LIMIT: Final = "(set-option :reproducible-resource-limit 200000)"
 """Counted in Z3's steps, so that the answer does not depend on how busy the machine is."""
 
@@ -34,8 +36,7 @@ _LIMIT: Final = "(set-option :reproducible-resource-limit 200000)"
 class Implications:
     """Answers about the conditions of one policy: each is found once, and all together take a bounded time."""
 
-    _impossible: dict[tuple[core.Condition, ...], bool | None] = field(default_factory=dict, repr=False)
-    _constraints: dict[int, tuple[core.Condition, FieldConstraints]] = field(default_factory=dict, repr=False)
+    _by_solver: dict[tuple[core.Condition, ...], bool | None] = field(default_factory=dict, repr=False)
     _asked: int = 0
     _unanswered: int = 0
 
@@ -48,34 +49,20 @@ class Implications:
 
     def suspected(self, left: core.Condition, right: core.Condition) -> bool:
         """`implies`, after a cheap comparison that rules out most pairs; True only where it is certain."""
-        return may_imply(self.constraints(left), self.constraints(right)) and self.implies(left, right) is True
-
-    def constraints(self, condition: core.Condition) -> FieldConstraints:
-        """The conjuncts of a condition, sorted."""
-        known = self._constraints.get(id(condition))
-        if known is None:
-            known = self._constraints[id(condition)] = (
-                condition,
-                field_constraints(condition),
-            )  # kept, so that no other has its id
-        return known[1]
+        settled = _suspected(left, right)
+        return self.implies(left, right) is True if settled == _OPEN else settled
 
     def impossible(self, conjuncts: Sequence[core.Condition]) -> bool | None:
         """Whether no event meets all the conditions under any binding; None where that is not known."""
         key = tuple(conjuncts)
-        if len(core.tests(core.AndC(key))) > MAX_TESTS:
-            return None
-        if plainly_impossible(key):  # found sooner than looked up
-            return True
-        try:
-            return self._impossible[key]  # hashing a key takes a while
-        except KeyError:
-            answer = self._impossible[key] = self._decided(key)
-            return answer
+        settled = _without_solver(key)
+        if settled != _OPEN:
+            return settled
+        if key not in self._by_solver:
+            self._by_solver[key] = self._asked_of_solver(key)
+        return self._by_solver[key]
 
-    def _decided(self, conjuncts: tuple[core.Condition, ...]) -> bool | None:
-        if obviously_satisfiable(core.AndC(conjuncts)):
-            return False
+    def _asked_of_solver(self, conjuncts: tuple[core.Condition, ...]) -> bool | None:
         if self._asked >= MAX_ASKED or self._unanswered >= MAX_UNANSWERED:
             return None
         self._asked += 1
@@ -90,6 +77,30 @@ def implies(left: core.Condition, right: core.Condition) -> bool | None:
     Where many such questions are asked of one policy, `Implications` answers them in a bounded time.
     """
     return Implications().implies(left, right)
+
+
+@lru_cache(maxsize=8192)
+def constraints(condition: core.Condition) -> FieldConstraints:
+    """The conjuncts of a condition, sorted; what is given is shared, and not to be changed."""
+    return field_constraints(condition)
+
+
+@lru_cache(maxsize=16384)
+def _suspected(left: core.Condition, right: core.Condition) -> bool | Literal["open"]:
+    if not may_imply(constraints(left), constraints(right)):
+        return False
+    settled = _without_solver((left, core.NotC(right)))
+    return settled if settled == _OPEN else settled is True
+
+
+@lru_cache(maxsize=8192)
+def _without_solver(conjuncts: tuple[core.Condition, ...]) -> bool | Literal["open"] | None:
+    """Whether no event meets all the conditions, as far as a look at them tells."""
+    if len(core.tests(core.AndC(conjuncts))) > MAX_TESTS:
+        return None
+    if plainly_impossible(conjuncts):
+        return True
+    return False if obviously_satisfiable(core.AndC(conjuncts)) else _OPEN
 
 
 def plainly_impossible(conjuncts: Sequence[core.Condition]) -> bool:

@@ -5,11 +5,11 @@ A guess is checked against the denotation, so a yes is certain; a no only says t
 
 from __future__ import annotations
 
-import dataclasses
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
+from msgspec import structs
 from msgspec.structs import replace
 
 from vigil_lang.analysis.field_constraints import FIELD_TESTS, OF_A_VARIABLE, holds_of
@@ -107,8 +107,8 @@ def _meeting(condition: core.Condition, case: list[Asked]) -> Event | None:
 
 def _with(event: Event, field: core.Reads, text: str) -> Event:
     if field.output:
-        return dataclasses.replace(event, output=text)
-    return dataclasses.replace(event, args={**event.args, field.name: (text,)})
+        return structs.replace(event, output=text)
+    return structs.replace(event, args={**event.args, field.name: (text,)})
 
 
 def _joined(asked: dict[Owner, list[Asked]]) -> list[set[Owner]]:

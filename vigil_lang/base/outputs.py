@@ -7,7 +7,6 @@ replaced, are written to directly.
 from __future__ import annotations
 
 import os
-import re
 import signal
 import stat
 import sys
@@ -20,6 +19,7 @@ from typing import IO, TYPE_CHECKING
 from vigil_lang.base import inputs
 from vigil_lang.base.files import lies_in, marked_root, real_path, waits
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
+from vigil_lang.patterns import regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
 _STREAMS = {"/dev/stdout": 1, "/dev/stderr": 2}
-_DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d{1,6})")
+_DESCRIPTOR = regex(r"/(?:dev|proc/self)/fd/(\d{1,6})")
 _PATIENCE = 10.0
 """Seconds that a pipe may take to find its reader."""
 _ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]

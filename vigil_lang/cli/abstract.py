@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 import tempfile
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
+from msgspec.structs import replace
 
 from vigil_lang.cli.exit_codes import CLEAN
 from vigil_lang.cli.options import abstraction_options, complete, config_option, run_options, settings_of

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from msgspec.structs import replace
 from rich.text import Text
 
 from vigil_lang.diagnostics.human import STYLES, hanging

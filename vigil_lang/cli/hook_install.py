@@ -139,12 +139,14 @@ def uninstall_at(place: Place, state: Path, *, dry_run: bool) -> Change:
     """Take our hooks out of one place, and give what that changes. Raises as `install_at`."""
     from vigil_lang.points.install.registration import Unusable
     from vigil_lang.points.install.settings_file import Kept
+    from vigil_lang.points.install.uses import Uses
 
     kept = Kept(state)
     try:
         change, original = place.uninstalling(kept)
         if change.is_needed and not dry_run:
             kept.apply(change, original)
+            Uses(state).forget(place.path)
     except Unusable as error:
         raise StateFault(f"{place.path} is as it was: {error}") from error
     return change

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @click.option("--host", "names", type=click.Choice(HOSTS), multiple=True, help="Only this host (repeatable).")
 @click.option("--project", is_flag=True, help="Register in the project's settings, not in your own.")
 @state_option
-@click.option("--undo", is_flag=True, help="Take out what `vigil init` put in; what you changed since stays.")
+@click.option("--undo", is_flag=True, help="Take out what it put in here; what others use or you changed stays.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
 def command(names: tuple[str, ...], project: bool, state: str | None, undo: bool, dry_run: bool) -> int:
     """Hold the agents of this project to policies.
@@ -48,7 +48,7 @@ def command(names: tuple[str, ...], project: bool, state: str | None, undo: bool
         return CLEAN
     _write_starter(here, dry_run=dry_run)
     _make_state(folder, here, dry_run=dry_run)
-    _register(folder, places, dry_run=dry_run)
+    _register(here, folder, places, dry_run=dry_run)
     if dry_run:
         click.echo("\nNothing was done (--dry-run).")
     else:
@@ -113,9 +113,13 @@ def _make_state(folder: Path, here: Path, *, dry_run: bool) -> None:
     _say("kept" if there else "made", _short(folder), what)
 
 
-def _register(folder: Path, places: Sequence[Place], *, dry_run: bool) -> None:
+def _register(here: Path, folder: Path, places: Sequence[Place], *, dry_run: bool) -> None:
+    from vigil_lang.points.install.uses import Uses
+
     for each in places:
         change = _change(each, folder, undo=False, dry_run=dry_run)
+        if not dry_run:
+            Uses(folder).add(each.path, here, registered=change.is_needed)
         _say("hooked" if change.is_needed else "kept", each.host.title, _short(each.path))
     if not places:
         _say("hooked", "nothing", "no host was found here")
@@ -125,8 +129,7 @@ def _undo(here: Path, folder: Path, places: Sequence[Place], *, dry_run: bool) -
     from vigil_lang.points.install.starter import STARTER
 
     for each in places:
-        if _change(each, folder, undo=True, dry_run=dry_run).is_needed:
-            _say("unhooked", each.host.title, _short(each.path))
+        _unhook(here, folder, each, dry_run=dry_run)
     for name, text in STARTER.items():
         path = here / name
         if path.is_symlink() or not path.is_file():
@@ -143,6 +146,28 @@ def _undo(here: Path, folder: Path, places: Sequence[Place], *, dry_run: bool) -
         _say("kept", _short(folder), "the log of what was decided is yours to keep or remove")
     if dry_run:
         click.echo("\nNothing was done (--dry-run).")
+
+
+def _unhook(here: Path, folder: Path, place: Place, *, dry_run: bool) -> None:
+    """Take the hook out of a host's settings where `vigil init` put it in, and no other folder relies on it."""
+    from vigil_lang.points.install.uses import Uses
+
+    if not _change(place, folder, undo=True, dry_run=True).is_needed:
+        return
+    uses = Uses(folder)
+    use = uses.of(place.path)
+    if use is None or not use.by_init:
+        out = f"vigil hook uninstall --host {place.host.name} --{place.scope}"
+        _say("kept", place.host.title, f"`vigil init` did not put it there: {out}")
+        return
+    if others := [each for each in use.folders if each != str(here)]:
+        more = f", and {len(others) - 1} more" if others[1:] else ""
+        _say("kept", place.host.title, f"{_short(Path(others[0]))}{more}: `vigil init` ran there, too")
+        if not dry_run:
+            uses.drop(place.path, here)
+        return
+    _change(place, folder, undo=True, dry_run=dry_run)
+    _say("unhooked", place.host.title, _short(place.path))
 
 
 def _tutorial(hosts: Sequence[Host], state: str | None, *, project: bool) -> None:

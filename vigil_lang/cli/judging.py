@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING
 
 import click
+from msgspec.structs import replace
 
 from vigil_lang.cli.output import ToolFault, console, show_errors
 from vigil_lang.cli.progress import steps

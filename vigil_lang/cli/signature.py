@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
+from msgspec.structs import replace
 
 from vigil_lang.base.outputs import write_text
 from vigil_lang.cli.options import abstraction_options, allow_empty_option, complete, config_option, settings_of

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
+
+from msgspec import Struct
 
 Severity: TypeAlias = Literal["error", "warning", "info"]
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
@@ -11,8 +12,7 @@ FailLevel: TypeAlias = Literal[Severity, "never"]
 FAIL_LEVELS: tuple[FailLevel, ...] = get_args(FailLevel)
 
 
-@dataclass(frozen=True, slots=True)
-class Code:
+class Code(Struct, frozen=True):
     """A stable code, the severity it has by default, and its one-line meaning."""
 
     id: str
@@ -33,7 +33,7 @@ CODES: dict[str, Code] = _table(
     ("VGL003", "error", "a file or a construct is larger than the limits"),
     ("VGL004", "error", "a file cannot be written"),
     ("VGL005", "error", "the configuration is not valid"),
-    ("VGL006", "warning", "the configuration has an unknown key"),
+    ("VGL006", "warning", "the configuration has an unknown key or name"),
     ("VGL007", "warning", "an ignore comment suppresses nothing"),
     ("VGL008", "warning", "an ignore comment is malformed"),
     ("VGL009", "error", "a baseline is not valid"),
@@ -93,6 +93,8 @@ CODES: dict[str, Code] = _table(
     ("VGL331", "warning", "benign runs break the statement"),
     ("VGL332", "warning", "no given run exercises the statement"),
     ("VGL333", "warning", "statements that leave no way together"),
+    ("VGL334", "warning", "an argument is a role of the kind by another name"),
+    ("VGL335", "warning", "nearly every event meets, or would have to meet, what is asked for"),
     ("VGL341", "error", "a rule asks what is known only after the call"),
     ("VGL342", "error", "a rule has a value variable"),
     ("VGL343", "error", "a field of the context is unknown, or never has such a value"),

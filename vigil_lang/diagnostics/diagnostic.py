@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec import Struct
+
 from vigil_lang.diagnostics.codes import CODES, Severity
 from vigil_lang.diagnostics.secrets import hides
+from vigil_lang.patterns import regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,16 +30,18 @@ class Span(NamedTuple):
 NOWHERE = Span(0, 0)
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(Struct, frozen=True, dict=True):
     """A text with the name it is shown by.
 
     A source may be an excerpt (one line of a long trace): `first_line` is the number, from 1, of its first line.
     """
 
     path: str
-    text: str = field(repr=False)
+    text: str
     first_line: int = 1
+
+    def __repr__(self) -> str:
+        return f"Source(path={self.path!r}, first_line={self.first_line})"
 
     @cached_property
     def line_starts(self) -> list[int]:
@@ -63,16 +66,14 @@ class Source:
         return self.text[start:end].rstrip("\r")
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(Struct, frozen=True):
     """Replace the text of a span."""
 
     span: Span
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Fix:
+class Fix(Struct, frozen=True):
     """Edits that mend a finding; `safe` when they cannot change what a correct policy means."""
 
     title: str
@@ -85,8 +86,7 @@ class Fix:
         return any(hides(edit.text) for edit in self.edits)
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(Struct, frozen=True):
     """A second place that helps to understand a finding."""
 
     message: str
@@ -94,8 +94,7 @@ class Note:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnostic:
+class Diagnostic(Struct, frozen=True):
     """One finding. The message is lower case, without a full stop, with names in backticks."""
 
     code: str
@@ -157,7 +156,7 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> str:
     return "".join([*parts, text[at:]])
 
 
-_NUMBER = re.compile(r"[0-9]+")
+_NUMBER = regex(r"[0-9]+")
 
 
 def nearest(name: str, candidates: Iterable[str], limit: int = 3) -> list[str]:
@@ -170,3 +169,16 @@ def nearest(name: str, candidates: Iterable[str], limit: int = 3) -> list[str]:
     by_fold = {c.casefold(): c for c in reversed(pool)}
     found = get_close_matches(name.casefold(), list(by_fold), n=limit, cutoff=0.6)
     return [by_fold[f] for f in found]
+
+
+def differ_by_a_slip(one: str, other: str) -> bool:
+    """Whether one letter (no digit), or two that are swapped, are all that tells two names apart."""
+    short, long = sorted((one, other), key=len)
+    if len(long) - len(short) > 1 or short == long:
+        return False
+    at = next((n for n, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
+    if len(short) < len(long):
+        return short[at:] == long[at + 1 :] and not long[at].isdigit()
+    if short[at + 1 :] == long[at + 1 :]:
+        return not (short[at].isdigit() or long[at].isdigit())
+    return short[at : at + 2] == long[at : at + 2][::-1] and short[at + 2 :] == long[at + 2 :]

@@ -16,6 +16,8 @@ from math import log2
 from os import urandom
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from vigil_lang.patterns import regex
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
@@ -130,10 +132,10 @@ SHAPES = (
 _BY_SIGN = tuple(sorted(((sign, shape) for shape in SHAPES for sign in shape.signs.split()), key=lambda one: one[0]))
 _ORDER = {id(shape): at for at, shape in enumerate(SHAPES)}
 
-_EXAMPLE = re.compile(
+_EXAMPLE = regex(
     r"EXAMPLE|XXXX|\*\*\*|<.*>|placeholder|changeme|password|your(?:[_-]|key|token|secret|api)", re.IGNORECASE
 )
-_DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
+_DOTTED = regex(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 
 
 def may_have(text: str) -> bool:
@@ -240,7 +242,7 @@ class Numbers:
 
 
 _MOST = 100_000
-TAG = re.compile(r"\[secret [0-9]{1,6}: [a-z ]{3,20}\]")
+TAG = regex(r"\[secret [0-9]{1,6}: [a-z ]{3,20}\]")
 """What stands in the place of a secret."""
 
 _process = Numbers()

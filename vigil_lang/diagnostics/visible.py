@@ -4,32 +4,33 @@ written out instead. All that verbs, reports, screens and pages show goes throug
 from __future__ import annotations
 
 import os
-import re
 import sys
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics.secrets import masked, masked_value, may_have
+from vigil_lang.patterns import regex
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator
 
 # Controls, format characters (bidi controls, zero-width joiners, soft hyphens, tags), line separators, lone
 # surrogates, and letters that are drawn as nothing.
-_UNSAFE = re.compile(
+_UNSAFE = regex(
     "[\x00-\x1f\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e"
     "\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
 )
-_UNSAFE_RUN = re.compile(f"{_UNSAFE.pattern}+")
+_UNSAFE_RUN = regex(f"{_UNSAFE.pattern}+")
 # What may not stand in a policy: control characters and the marks that reorder, hide or smuggle text, for what a
 # reviewer sees must be what is parsed. A carriage return is one unless it ends a line; the last range holds tags and
 # variation selectors.
-HIDDEN = re.compile(
+HIDDEN = regex(
     r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e"
     r"\u2060-\u206f\u3164\ud800-\udfff\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]|\r(?!\n)"
 )
 
-_UNSAFE_IN_JSON = re.compile(_UNSAFE.pattern.replace("\x00-\x1f", ""))
-_NOT_ASCII = re.compile("[^\x00-\x7f]")
+_UNSAFE_IN_JSON = regex(_UNSAFE.pattern.replace("\x00-\x1f", ""))
+_NOT_ASCII = regex("[^\x00-\x7f]")
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, get_args
 
 import msgspec
+from msgspec.structs import replace
 
 from vigil_lang.diagnostics import Diagnostic, InputError, nearest
 from vigil_lang.draft import clause_result

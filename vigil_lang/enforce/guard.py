@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import warnings
 from contextvars import ContextVar
-from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, ParamSpec, TypeVar
+
+from msgspec.structs import replace
 
 from vigil_lang.abstraction.run import Options
 from vigil_lang.abstraction.tools import Tool

@@ -8,6 +8,8 @@ from functools import cache
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Final, Protocol
 
+from msgspec import structs
+
 from vigil_lang.abstraction.calls import Unnameable
 from vigil_lang.abstraction.run import Abstraction, Options
 from vigil_lang.diagnostics import Diagnostic, Source, TooCostly
@@ -242,7 +244,7 @@ class _Replaying:
             self._left_out.add(first.call)
             return
         if first.action not in MESSAGES:
-            pending = [replace(event, status="unknown", output=None) for event in events]
+            pending = [structs.replace(event, status="unknown", output=None) for event in events]
             decided = self._decide(pending, first.call, first.time)
             if decided == "block" and self._as_if_blocked:
                 self._left_out.add(first.call)
@@ -291,7 +293,7 @@ class _Replaying:
         answers: dict[int, SolverAnswer] = {}
         if self._certifier is None or not proposal.broken:
             return answers
-        made = tuple(replace(event, status="ok", output=None) for event in proposal.events)
+        made = tuple(structs.replace(event, status="ok", output=None) for event in proposal.events)
         before = self._run.trace
         trace = Trace((*before.events, *made), before.run)
         over = tuple(event for event in before.events if event.call not in self._begun)

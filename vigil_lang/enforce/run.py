@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import msgspec
+from msgspec.structs import replace
 
 from vigil_lang.abstraction.run import Abstraction, Options
+from vigil_lang.base.structs import Frozen
 from vigil_lang.diagnostics import TooCostly
 from vigil_lang.enforce.run_state import RunState, groups_of, hasher, read, written
 from vigil_lang.engines.explanation import Explainer, Wording, remedy, required
@@ -46,8 +47,7 @@ DECISIONS: tuple[Decision, ...] = ("block", "hold", "warn", "pass")
 """The strongest first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Broken:
+class Broken(Frozen, frozen=True):
     """A statement that is violated for certain, and the event at fault; `policy` is the path of its policy.
 
     `remedy` is what would have had to happen before for the event to be allowed, None where nothing would do. The
@@ -65,8 +65,7 @@ class Broken:
         return self.statement.metadata.on_violation
 
 
-@dataclass(frozen=True, slots=True)
-class NotJudged:
+class NotJudged(Frozen, frozen=True):
     """A statement that cannot be judged any more, and why."""
 
     policy: str
@@ -74,8 +73,7 @@ class NotJudged:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Obligation:
+class Obligation(Frozen, frozen=True):
     """Something that has been owed since an event, under these values of the variables.
 
     `left` is None where it may be met until the run ends; `message` says all of it in words.
@@ -89,8 +87,7 @@ class Obligation:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
+class Proposal(Frozen, frozen=True):
     """What a pending call would be, and break: its events, as they are before its result."""
 
     events: tuple[Event, ...]
@@ -107,8 +104,7 @@ class Proposal:
         raise TypeError("a proposal is neither true nor false: ask for `proposal.decision`")
 
 
-@dataclass(frozen=True, slots=True)
-class RunOutcome:
+class RunOutcome(Frozen, frozen=True):
     """The result of a run that is over: the same statements and events at fault as in a verdict on its trace.
 
     `vacuous` has the names of the statements that nothing in the run put to the test.

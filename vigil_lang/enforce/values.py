@@ -9,7 +9,6 @@ import datetime
 import enum
 import pathlib
 import uuid
-from dataclasses import fields, is_dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -83,9 +82,11 @@ def plain(value: object, place: str, depth: int = 0) -> Any:
     if kind in _TEXTS:
         return str(value)
     # A class that only descends from a dataclass may have more than its fields.
-    own = kind if "__dataclass_fields__" in vars(kind) else None
-    if is_dataclass(own) and own.__getattribute__ is object.__getattribute__ and not hasattr(own, "__getattr__"):
-        return {each.name: plain(getattr(value, each.name), place, depth + 1) for each in fields(own)}
+    plain_access = kind.__getattribute__ is object.__getattribute__ and not hasattr(kind, "__getattr__")
+    if "__dataclass_fields__" in vars(kind) and plain_access:
+        from dataclasses import fields  # late: a hook meets none, and this imports much
+
+        return {each.name: plain(getattr(value, each.name), place, depth + 1) for each in fields(kind)}  # type: ignore[arg-type]
     raise TypeError(f"`{place[:60]}` takes values as JSON has them, not a {kind.__name__}")
 
 

@@ -5,9 +5,9 @@ Beyond them the verdict is refused with a finding; a statement is never judged o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from vigil_lang.base.structs import Mutable
 from vigil_lang.diagnostics import Diagnostic, Source, TooCostly
 
 if TYPE_CHECKING:
@@ -34,8 +34,7 @@ OFFENCE: Final = 30
 for each of its tests), an offence until it is explained."""
 
 
-@dataclass(slots=True)
-class Effort:
+class Effort(Mutable):
     """Steps that were taken on the runs of one recording, and that may be."""
 
     taken: int = 0

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from vigil_lang.base.structs import Frozen
 from vigil_lang.engines.effort import OFFENCE
 from vigil_lang.engines.functions import compiled, conjuncts
 from vigil_lang.engines.wording import amount_of, because, listed, named, quoted, span_of
@@ -36,8 +36,7 @@ Almost: TypeAlias = tuple[list[int], dict[int, core.Condition | None]]
 """Positions, ascending, with the one variable-free conjunct that fails there, if any."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Frozen, frozen=True):
     """A condition that had to hold at another event: on which side of the offending one, and how near.
 
     `between` has to hold at all events in between; a `counted` condition had to hold more often.

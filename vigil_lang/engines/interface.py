@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
+
+from vigil_lang.base.structs import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence, Set
@@ -29,8 +30,7 @@ class Violation(NamedTuple):
     binding: tuple[str | None, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Certificate:
+class Certificate(Frozen, frozen=True):
     """What a solver confirmed: `unsat` exactly when the run breaks the rule.
 
     `core` has the names of a minimal set of conditions that the facts contradict.
@@ -41,8 +41,7 @@ class Certificate:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Frozen, frozen=True):
     """What one rule says of one run: the events at fault in the run's order, and whether it was put to the test."""
 
     rule: Rule
@@ -94,16 +93,14 @@ class Unjudged(NamedTuple):
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(Frozen, frozen=True):
     """What is new after some more events, in the order in which it came to be certain."""
 
     breaches: tuple[Breach, ...] = ()
     unjudged: tuple[Unjudged, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Ahead:
+class Ahead(Frozen, frozen=True):
     """What would be new if a pending call were made and succeeded; rules that cannot judge it are named as well."""
 
     breaches: tuple[Breach, ...] = ()

@@ -12,8 +12,9 @@ The policies stay as they are written, where the paper has a model write them an
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+from msgspec.structs import replace
 
 from vigil_lang.engines.interface import Rule
 from vigil_lang.semantics import core

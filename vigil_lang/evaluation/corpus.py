@@ -8,7 +8,7 @@ from os.path import dirname, normpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_args
 
-from msgspec import Meta, field
+from msgspec import Meta, field, structs
 
 from vigil_lang.abstraction.bounded_output import KEPT
 from vigil_lang.base import inputs
@@ -194,7 +194,7 @@ def read_corpus(path: str, data: str | None = None) -> Corpus:
         given = Root(Path(data), f"{data.rstrip('/')}/", "data")
     valid, findings = validated(CorpusFile, values, place, source, {"policy": beside, "data": given})
     if findings:  # a misspelt key would leave a default in force, and give figures of something else
-        raise InputError([replace(found, severity="error") for found in findings])
+        raise InputError([structs.replace(found, severity="error") for found in findings])
     file = CorpusFile(**valid)
     name = file.name or Path(path).stem
     groups = tuple(_resolved(group, file, base) for group in file.group or (Group(name=name),))

@@ -6,12 +6,14 @@ What is here runs in worker processes, and takes and gives plain data.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from io import BytesIO
 from itertools import count, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from msgspec.structs import replace
 
 from vigil_lang.abstraction.files import KnownFiles
 from vigil_lang.abstraction.run import Options

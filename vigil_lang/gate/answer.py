@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec import field
 
+from vigil_lang.base.structs import Frozen
 from vigil_lang.gate.decide import Decision, Reason
 from vigil_lang.gate.log.derivation import reason_json
 from vigil_lang.gate.state import StateError
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
     from vigil_lang.trace import Event
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Frozen, frozen=True):
     """A decision with its place in the log: `seq` is None where nothing could be written, and then it blocks.
 
     `hold` is the hold that was opened or joined. `broken` has the statements that the action would violate, `remedies`

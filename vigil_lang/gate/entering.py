@@ -3,10 +3,11 @@ ended, what is violated and what is owed."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
+
+from vigil_lang.base.structs import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,8 +17,7 @@ if TYPE_CHECKING:
     from vigil_lang.trace import Status
 
 
-@dataclass(frozen=True, slots=True)
-class Entering:
+class Entering(Frozen, frozen=True):
     """A run of an agent begins at an enforcement point, with the policies that it goes by beside those of the settings.
     A run that began elsewhere, without policies of its own, goes by them from now on.
 
@@ -41,8 +41,7 @@ class Entering:
     chain: bytes | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(Frozen, frozen=True):
     """How a call ended.
 
     `call` is the host's id of it; without one it is the oldest call in flight of this tool with this input. `input` is

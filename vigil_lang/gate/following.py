@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping  # noqa: TC003 - snapshots are read by these types
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
+from msgspec import field
+from msgspec.structs import replace
 
+from vigil_lang.base.structs import Mutable
 from vigil_lang.gate.log.kinds import OF_RUNS
 from vigil_lang.gate.log.log import moment
 from vigil_lang.trace import Event, Run, Status, Trace
@@ -27,6 +29,10 @@ MOST = 200
 
 EVERY = 32
 """So many things happen in a run between two snapshots of it: those that a new process reads from the log."""
+
+TAIL = 4
+"""So many entries of the log that had to be taken in when a run was taken up are a reason for a snapshot: whoever takes
+it up next, such as the next hook without a daemon, need not take them in again."""
 
 _LARGE = 100_000
 """Bytes of the last snapshot for which one thing more happens before the next."""
@@ -57,8 +63,7 @@ class LiveState(msgspec.Struct):
     changed: list[tuple[str, str | None]]
 
 
-@dataclass(slots=True)
-class LiveRun:
+class LiveRun(Mutable):
     """A run as it is followed: up to which entry, how many calls passed, and which wait for their outcome.
 
     Where outcomes are not `reported`, a call is over when the next is asked for. A turn that ends ends its calls too:
@@ -279,6 +284,8 @@ class Following:
                 path = OF_RUNS[entry["kind"]]
                 live.take_in(seq, entry, self._log.plain(seq, path) if path and has_value(entry) else None)
                 live.since += 1
+        if len(entries) >= TAIL:
+            self._due.add(name)
         if live is not None:  # it is whole: what fails on the way leaves nothing half taken in
             self._live.pop(name, None)
             self._live[name] = live

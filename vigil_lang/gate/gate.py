@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 import time
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import msgspec
+from msgspec.structs import replace
 
 from vigil_lang.gate.answer import Answer, answer_of, decision_json, faulty
 from vigil_lang.gate.authority.standing import Authorities
@@ -32,8 +32,6 @@ from vigil_lang.gate.state import StateError, StateFolder, refuse_inside, state_
 from vigil_lang.gate.storage.opening import open_storage
 from vigil_lang.gate.store import Store
 from vigil_lang.gate.tier import combine
-from vigil_lang.gate.tier.asking import load_sources, observe
-from vigil_lang.gate.tier.source import Seen
 from vigil_lang.trace import Status, Trace
 
 if TYPE_CHECKING:
@@ -47,8 +45,10 @@ if TYPE_CHECKING:
     from vigil_lang.gate.following import LiveRun
     from vigil_lang.gate.layers import LayeredPolicies
     from vigil_lang.gate.revocation import Revoked
+    from vigil_lang.gate.settings import TierSettings
     from vigil_lang.gate.store import Hold
     from vigil_lang.gate.tier.signals import Signal
+    from vigil_lang.gate.tier.source import Seen, Source
     from vigil_lang.trace.record import Message
 
 SETTLED = 20
@@ -115,7 +115,7 @@ class Gate:
         self._authorities = Authorities(self.settings.authority, self.log.origin)
         self._revocations = Revocations(self.storage, self.settings.revocation)
         self._revocations.known(self.store.revocations())  # an older list may have been put back meanwhile
-        self._sources = load_sources(self.settings.tier)
+        self._sources = _sources(self.settings.tier) if self.settings.tier.sources else ()
 
     # --- what programs ask --------------------------------------------------------------------------------------
 
@@ -618,6 +618,8 @@ class Gate:
             live = self._following.run(request.run)
             followed = live or self._following.unknown(request.run, request.cwd)
             proposal = followed.propose(request.action, self.now(), _who(request))
+            from vigil_lang.gate.tier.source import Seen  # as `_sources` has it
+
             seen = Seen(request.run, followed.run.trace.events, None, proposal.events)
         return self._asked(seen)
 
@@ -625,11 +627,15 @@ class Gate:
         """Let the sources of signals look at what a call showed."""
         if output is None or not self._sources:
             return
+        from vigil_lang.gate.tier.source import Seen  # as `_sources` has it
+
         said = self._asked(Seen(run, self.trace(run).events, output, ()))
         with self._writing():
             self._note_signals(said)
 
     def _asked(self, seen: Seen) -> tuple[Signal, ...]:
+        from vigil_lang.gate.tier.asking import observe  # as `_sources` has it
+
         at = self.now() // 1_000_000
         with self._mutex:
             old = self.store.signals(seen.run, at)
@@ -671,6 +677,12 @@ class Gate:
             for name in self._following.names():
                 if seen.get(name, revoked.seq) < revoked.seq:
                     self.log.append("acknowledged", {"run": name, "seq": revoked.seq})
+
+
+def _sources(settings: TierSettings) -> tuple[Source, ...]:
+    from vigil_lang.gate.tier.asking import load_sources  # late: most gates have no sources, and need nothing of them
+
+    return load_sources(settings)
 
 
 def _check_status(status: str) -> None:

@@ -17,15 +17,16 @@ from typing import TYPE_CHECKING
 from vigil_lang.abstraction.tools import tool
 from vigil_lang.base.files import real_path
 from vigil_lang.diagnostics.shorten import cut
+from vigil_lang.patterns import regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from vigil_lang.trace import Event
 
-_SPECIAL = re.compile(r"([*?\\])")
-_WILD = re.compile(r"(?<!\\)(?:\\\\)*[*?]")
-_SHELL_WILD = re.compile(r"[*?\[]")
+_SPECIAL = regex(r"([*?\\])")
+_WILD = regex(r"(?<!\\)(?:\\\\)*[*?]")
+_SHELL_WILD = regex(r"[*?\[]")
 _LONGEST = 4096
 """Characters of a path."""
 
@@ -38,8 +39,8 @@ _WHOLE = _TAKES_AWAY | {"file.copy", "archive.create", "net.upload"}
 """What is done to a folder is done to all below it."""
 _RUNS = frozenset({"shell.run", "process.run", "code.run", "code.call"})
 _TEXTS = ("command", "argv", "code", "variable", "arg1", "arg2")
-_WORD = re.compile(r"[^\s'\"`;|&<>()={},:]+")
-_OWN_PROCESS = re.compile(r"/+proc/(?:thread-)?self/(?:task/\d+/)?(cwd|root)(?=/|$)")
+_WORD = regex(r"[^\s'\"`;|&<>()={},:]+")
+_OWN_PROCESS = regex(r"/+proc/(?:thread-)?self/(?:task/\d+/)?(cwd|root)(?=/|$)")
 """A folder of whichever process reads it: for us that is another than for the call."""
 _SEEN = frozenset({"path", "source", "target", "directory"})
 """The arguments that the policy looks at."""

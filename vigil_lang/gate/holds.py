@@ -6,11 +6,11 @@ folder's lock decides; what a hold is now is for the index to say (`store.py`).
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from base64 import b32encode
 from contextlib import contextmanager
-from secrets import token_bytes
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
@@ -20,7 +20,6 @@ from vigil_lang.gate.confirmation import signed_approval, signed_denial, wrong_s
 from vigil_lang.gate.decide import Approval
 from vigil_lang.gate.log.log import now
 from vigil_lang.gate.notices.notice import clipped, notice_of
-from vigil_lang.gate.notices.outbox import Outbox
 from vigil_lang.gate.passkeys import is_passkey
 from vigil_lang.gate.people import wrong_with_word
 from vigil_lang.gate.settings import HoldSettings, Notify
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from vigil_lang.gate.decide.model import Who
     from vigil_lang.gate.log.log import Log
     from vigil_lang.gate.notices.notice import Notice
+    from vigil_lang.gate.notices.outbox import Outbox
     from vigil_lang.gate.people import Role
     from vigil_lang.gate.storage.storage import Storage
     from vigil_lang.gate.store import Hold, Store
@@ -105,7 +105,11 @@ class Holds:
         self._guard = guard or threading.RLock()
         self._is_news = False
         """Whether a hold was opened or escalated since people were told last."""
-        self._outbox = Outbox(log, store, notified or Notify(), self.transaction, self.now, self.notice)
+        self._outbox: Outbox | None = None
+        if notified is not None and notified != Notify():
+            from vigil_lang.gate.notices.outbox import Outbox  # late: where nobody is told, nothing of it is needed
+
+            self._outbox = Outbox(log, store, notified, self.transaction, self.now, self.notice)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -134,7 +138,7 @@ class Holds:
             name = _new_name()
         found: dict[str, Any] = {
             "id": name,
-            "nonce": base64url(token_bytes(16)),
+            "nonce": base64url(os.urandom(16)),
             "expires": self.now() + self._settings.timeout,
             "confirm_by": who,
             "quorum": self._settings.quorum,
@@ -410,16 +414,17 @@ class Holds:
         A failure is logged, and tried again while the hold waits. The lock is not held any more.
         """
         new, self._is_news = self._is_news, False
-        return self._outbox.look(new=new)
+        return [] if self._outbox is None else self._outbox.look(new=new)
 
     def close(self) -> None:
         """Tell nothing again that fails."""
-        self._outbox.close()
+        if self._outbox is not None:
+            self._outbox.close()
 
 
 def _new_name() -> str:
     """Ten letters and digits: short enough to type."""
-    return b32encode(token_bytes(7)).decode().lower()[:10]
+    return b32encode(os.urandom(7)).decode().lower()[:10]
 
 
 def _severity(hold: Hold) -> tuple[bool, int, int]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from vigil_lang.base.files import read_source
 from vigil_lang.base.resources import resource
+from vigil_lang.base.structs import Frozen
 from vigil_lang.diagnostics import InputError, Source
 from vigil_lang.enforce.run import PolicyMonitor
 from vigil_lang.gate.decide import Broken, Layer, Rule, Table
@@ -124,8 +125,7 @@ def read_again(bundle: bytes) -> LayeredPolicies:
         raise ValueError(str(error)) from error
 
 
-@dataclass(frozen=True, slots=True)
-class LayeredPolicies:
+class LayeredPolicies(Frozen, frozen=True):
     """The rules and statements in force. `bundle` is their stored form, `digest` its SHA-256 in hexadecimal.
 
     `members` are the policies as they were read; `policies` are without what `remarks` tell of.

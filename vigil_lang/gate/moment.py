@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from vigil_lang.gate.state import StateError
 from vigil_lang.semantics.context_fields import CONTEXT
 from vigil_lang.trace.values import canonical
 
 if TYPE_CHECKING:
+    from datetime import tzinfo
+
     from vigil_lang.gate.request import Request
     from vigil_lang.gate.settings import Settings
 
@@ -25,10 +26,7 @@ class Moments:
     """
 
     def __init__(self, settings: Settings) -> None:
-        try:
-            self._zone = ZoneInfo(settings.timezone)
-        except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-            raise StateError(f"`timezone`: there is no time zone {settings.timezone}") from error
+        self._zone = UTC if settings.timezone == "UTC" else _zone(settings.timezone)
         self._of_agent = {
             agent: {
                 f"{CONTEXT}user.{name}": tuple(map(canonical, value if isinstance(value, list) else [value]))
@@ -54,3 +52,12 @@ class Moments:
             f"{CONTEXT}weekday": (_DAYS[here.weekday()],),
             f"{CONTEXT}calls": (str(calls),),
         }
+
+
+def _zone(name: str) -> tzinfo:
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # late: most settings have UTC
+
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise StateError(f"`timezone`: there is no time zone {name}") from error

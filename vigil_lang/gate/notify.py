@@ -10,7 +10,6 @@ import hashlib
 import hmac
 import json
 import os
-import re
 import signal
 import threading
 import time
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
 from vigil_lang.base.files import read_bytes
 from vigil_lang.gate.notices.notice import clipped, name_of
+from vigil_lang.patterns import regex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ WAYS: tuple[Way, ...] = get_args(Way)
 
 GONE = 410
 
-_SECONDS = re.compile("[0-9]{1,6}")
+_SECONDS = regex("[0-9]{1,6}")
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _SECRET_PREFIX = b"whsec_"
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any, Literal
 
+from msgspec import field
+
+from vigil_lang.base.structs import Frozen
 from vigil_lang.gate.canonical import NotCanonical, canonical
 from vigil_lang.semantics.context_fields import CONTEXT
 from vigil_lang.trace import Event
@@ -35,8 +37,7 @@ class BadRequest(ValueError):
     """A request that nothing is decided about; the text says what is wrong with it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Frozen, frozen=True):
     """An action that an agent asks for in a run: a call of a tool, or events as they will be judged.
 
     `context` has the `context.` fields that the asker gives; `authority` the path of the chain that it names, `chain`

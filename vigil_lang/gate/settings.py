@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import msgspec
@@ -216,8 +217,13 @@ def read_settings(path: Path) -> Settings:
         StateError: it cannot be read, is no TOML, or has a member that is unknown or of the wrong type.
     """
     try:
-        return msgspec.convert(tomllib.loads(read_bytes(path).decode()), Settings)
+        return _settings(read_bytes(path))
     except OSError as error:
         raise StateError(f"the settings {path} cannot be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
         raise StateError(f"the settings {path} are not valid: {error}") from error
+
+
+@lru_cache(maxsize=4)
+def _settings(text: bytes) -> Settings:
+    return msgspec.convert(tomllib.loads(text.decode()), Settings)

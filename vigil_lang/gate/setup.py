@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from vigil_lang.base.structs import Frozen
 from vigil_lang.diagnostics.visible import as_argument
 from vigil_lang.gate.authority.keys import Key
 from vigil_lang.gate.layers import load_layers
@@ -27,8 +25,7 @@ _ROLES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
+class Made(Frozen, frozen=True):
     """A new state folder: where it is, its files with what each is for, whether authority is open, its log's origin."""
 
     folder: Path
@@ -94,6 +91,9 @@ def ensure(path: Path, workspace: Path | None = None) -> None:
     try:
         if _is_made(path):
             return
+        import shutil  # late: a folder is made once, and this imports all formats of archives
+        import tempfile
+
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         beside = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
         try:

@@ -6,8 +6,10 @@ The format has no status of a call: it is known only where the agent that was re
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from vigil_lang.ingest import codex_outputs, gemini_outputs
 from vigil_lang.ingest.arguments import decoded_arguments

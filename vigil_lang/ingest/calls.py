@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import field
+
+from vigil_lang.base.structs import Mutable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,8 +20,7 @@ MAX_EARLY = 1000
 """Results that may wait for their call."""
 
 
-@dataclass(slots=True)
-class Keys:
+class Keys(Mutable):
     """Makes keys that are unique in a run out of ids that may be used again: ``a``, ``a#2``, …"""
 
     _next: dict[str, int] = field(default_factory=dict)
@@ -34,8 +36,7 @@ class Keys:
         return key
 
 
-@dataclass(slots=True)
-class Calls:
+class Calls(Mutable):
     """The calls read so far. An id used again is another call; results may come early, in parts or repeatedly."""
 
     _made: Keys = field(default_factory=Keys)

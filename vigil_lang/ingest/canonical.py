@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from itertools import islice
@@ -10,11 +9,12 @@ from sys import intern
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import msgspec
+from msgspec.structs import replace
 
 from vigil_lang.diagnostics.secrets import masked_value, may_have
 from vigil_lang.ingest.json_text import encode, shown
 from vigil_lang.ingest.reader import Reader
-from vigil_lang.trace.event import STATUSES, made_event
+from vigil_lang.trace.event import STATUSES, Event
 from vigil_lang.trace.record import Start
 from vigil_lang.trace.unseen import MASKED
 from vigil_lang.trace.values import canonical, flatten, parse_time, time_text
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from vigil_lang.ingest.lines import Lines
-    from vigil_lang.trace import Event, Run, Status, Trace
+    from vigil_lang.trace import Run, Status, Trace
     from vigil_lang.trace.record import Record
 
 VERSION = 1
@@ -103,7 +103,7 @@ def _plain_event(lines: Lines, line: _Line, ordinal: int) -> Event:
             time = parse_time(text)
             if time is None or text != time_text(time):
                 extra["time"] = text
-    return made_event(
+    return Event(
         event,
         intern(line.action),
         line.call or event,
@@ -140,7 +140,7 @@ def _event(lines: Lines, line: dict[str, Any], ordinal: int) -> Event:
     elif status not in STATUSES:
         raise lines.fault(f'`status` must be "ok", "error" or "unknown", not {shown(status)}', "status")
     time = line.get("time")
-    return made_event(
+    return Event(
         event,
         intern(action),
         _text(lines, "call", take("call", None)) or event,

@@ -6,8 +6,10 @@ of other types are skipped. Sub-agents' calls stand where they were issued, betw
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from vigil_lang.ingest.arguments import arguments_of
 from vigil_lang.ingest.calls import MAX_EARLY, Keys

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from vigil_lang.patterns import regex
 from vigil_lang.trace.record import Result
 
 # The harness's own words for a call it never ran, for versions that record no decision beside the result.
-_NEVER_RAN = re.compile(
+_NEVER_RAN = regex(
     r"""
     (?:<tool_use_error>)? \s* (?:Error:\s)?
     (?: InputValidationError
@@ -30,9 +31,9 @@ _NEVER_RAN = re.compile(
 
 SHELL = "Bash"
 
-_EXIT_CODE = re.compile(r"Exit code (\d{1,5})(?:\n|$)")
-_MOVED = re.compile(r"(?:^|\n)Shell cwd was reset to ([^\n]+)\n*\Z")
-_NUMBERED = re.compile(r" *(\d+)[→\t](.*)")
+_EXIT_CODE = regex(r"Exit code (\d{1,5})(?:\n|$)")
+_MOVED = regex(r"(?:^|\n)Shell cwd was reset to ([^\n]+)\n*\Z")
+_NUMBERED = regex(r" *(\d+)[→\t](.*)")
 _BACKGROUND = "Command running in background with ID"
 _TAIL = 4000
 """Characters from the end in which the note on the directory is looked for."""

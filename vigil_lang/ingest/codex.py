@@ -10,10 +10,12 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import unquote
+
+from msgspec.structs import replace
 
 from vigil_lang.ingest.arguments import arguments_of, decoded_arguments
 from vigil_lang.ingest.calls import Calls

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import shlex
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from vigil_lang.ingest.arguments import arguments_of
 from vigil_lang.ingest.calls import Calls

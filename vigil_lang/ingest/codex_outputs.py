@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from vigil_lang.ingest.content import error_text, integer, joined, obj, output_text, parsed, string
+from vigil_lang.patterns import regex
 from vigil_lang.trace.record import Result
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ SHELLS = frozenset(
 _OWN = SHELLS | {"apply_patch", "view_image"}
 
 # Only the header is the harness's: what follows `Output:` is the program's own.
-_HEADER = re.compile(
+_HEADER = regex(
     r"""
     (?:Chunk\ ID:.*\n)? (?:Wall\ time:.*\n)?
     (?: (?:Exit\ code:|Process\ exited\ with\ code)\ (?P<code>-?\d{1,10})
@@ -26,7 +27,7 @@ _HEADER = re.compile(
     (?:Output:(?:\n|\Z))?""",
     re.VERBOSE,
 )
-_NEVER_RAN = re.compile(
+_NEVER_RAN = regex(
     r"""
     (?:exec\ command|patch|command|tool\ call|apply_patch)\ (?:was\ )?rejected\ by\ (?:the\ )?user
   | (?:Command|Tool\ call)\ blocked\ by\ PreToolUse\ hook

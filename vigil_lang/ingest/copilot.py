@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from vigil_lang.ingest.arguments import decoded_arguments
 from vigil_lang.ingest.calls import Calls
 from vigil_lang.ingest.content import error_text, moment, obj, output_text, string
 from vigil_lang.ingest.reader import Reader
+from vigil_lang.patterns import regex
 from vigil_lang.trace.record import Call, Message, Result, Start
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ SHELLS = frozenset({"bash", "powershell", "write_bash", "read_bash", "write_powe
 _FAMILIES = ("session.", "user.", "assistant.", "tool.", "subagent.", "hook.", "skill.", "abort")
 _REFUSED = frozenset({"denied", "rejected"})
 _BY_USER = (None, "user")
-_EXITED = re.compile(r"<[^<>\n]{0,80}\bexit code (-?\d{1,10})>\s*\Z")
+_EXITED = regex(r"<[^<>\n]{0,80}\bexit code (-?\d{1,10})>\s*\Z")
 _TAIL = 200
 
 

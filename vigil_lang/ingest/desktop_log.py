@@ -10,12 +10,13 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from vigil_lang.ingest.json_text import REFUSED, decode, encode
+from vigil_lang.patterns import regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_LINE = re.compile(rb"(\d{4}-\d\d-\d\dT[0-9:.]{8,20}Z?) \[([^\]\r\n]{1,200})\] \[(?:info|warn|error|debug)\] ")
-_MESSAGE = re.compile(rb"Message from (?:client|server): (\{.*?)(?: \{ metadata: undefined \})?\s*\Z", re.DOTALL)
+_LINE = regex(rb"(\d{4}-\d\d-\d\dT[0-9:.]{8,20}Z?) \[([^\]\r\n]{1,200})\] \[(?:info|warn|error|debug)\] ")
+_MESSAGE = regex(rb"Message from (?:client|server): (\{.*?)(?: \{ metadata: undefined \})?\s*\Z", re.DOTALL)
 
 
 def as_json_lines(lines: Iterator[bytes]) -> Iterator[bytes]:

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from vigil_lang.ingest.content import obj, objects, output_text
+from vigil_lang.patterns import regex
 from vigil_lang.trace.record import Result
 
 if TYPE_CHECKING:
@@ -13,17 +14,15 @@ if TYPE_CHECKING:
 
 SHELL = "run_shell_command"
 
-_WRAPPER = re.compile(r"\s*<untrusted_context>\n(.*?)\n?</untrusted_context>\s*\Z", re.DOTALL)
+_WRAPPER = regex(r"\s*<untrusted_context>\n(.*?)\n?</untrusted_context>\s*\Z", re.DOTALL)
 # The harness writes this after the program's output, which may hold such lines too.
-_TRAILER = re.compile(
+_TRAILER = regex(
     r"(?:^|\n)Exit Code: (-?\d{1,10}|\(none\))(?:\nSignal: ([^\n]*))?(?:\nBackground PIDs: [^\n]*)?"
     r"(?:\nProcess Group PGID: [^\n]*)?\s*\Z"
 )
-_SIGNAL = re.compile(
-    r"\nSignal: (?!\(none\)|0\b)[^\n]*(?:\nBackground PIDs: [^\n]*)?(?:\nProcess Group PGID: [^\n]*)?\s*\Z"
-)
+_SIGNAL = regex(r"\nSignal: (?!\(none\)|0\b)[^\n]*(?:\nBackground PIDs: [^\n]*)?(?:\nProcess Group PGID: [^\n]*)?\s*\Z")
 _TAIL = 4000
-_NEVER_RAN = re.compile(
+_NEVER_RAN = regex(
     r"""(?:\[Operation\ Cancelled\]\ (?:Reason:\ )?)?
     (?: Tool\ execution\ (?:denied\ by\ policy|blocked) | Tool\ "[^"\n]*"\ not\ found\ in\ registry
       | User\ (?:denied\ execution|did\ not\ allow\ tool\ call) )""",

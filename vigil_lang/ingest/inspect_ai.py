@@ -7,9 +7,10 @@ from the events of tools; where a sample has none, from its messages.
 from __future__ import annotations
 
 import zipfile
-from dataclasses import replace
 from io import SEEK_END
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
 from vigil_lang.ingest.arguments import arguments_of

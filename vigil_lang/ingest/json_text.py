@@ -11,6 +11,7 @@ import msgspec
 
 from vigil_lang.diagnostics import Diagnostic, InputError, Source, Span
 from vigil_lang.diagnostics.shorten import cut
+from vigil_lang.patterns import regex
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,10 +23,10 @@ BOM = b"\xef\xbb\xbf"
 REFUSED = (ValueError, ArithmeticError, RecursionError)
 """What `decode` raises."""
 
-_BYTE = re.compile(r" \(byte (\d+)\)")
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]', re.DOTALL)
+_BYTE = regex(r" \(byte (\d+)\)")
+_TOKEN = regex(r'"(?:[^"\\]|\\.)*"|[{}\[\],]', re.DOTALL)
 # Every escape is consumed, so that the `\ud800` in `\\ud800` is not taken for one.
-_ESCAPE = re.compile(
+_ESCAPE = regex(
     rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
     re.DOTALL,
 )

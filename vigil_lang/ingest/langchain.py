@@ -6,8 +6,9 @@ thread: each repeats the messages before it, and the newest may come first.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from vigil_lang.ingest.content import moment, obj, objects, string
 from vigil_lang.ingest.message_parts import Conversation, History

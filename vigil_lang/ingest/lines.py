@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,6 +11,7 @@ from vigil_lang.diagnostics import InputError
 from vigil_lang.ingest.desktop_log import as_json_lines
 from vigil_lang.ingest.json_text import DECODER, REFUSED, decode, fault_of, mended, place_of, point_at, shown
 from vigil_lang.ingest.stream import MAX_SIZE, lines_of, too_large
+from vigil_lang.patterns import regex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -218,7 +218,7 @@ class _Labelled(NamedTuple):
     value: dict[str, Any]
 
 
-_LABEL = re.compile(rb"[\w.:+-]{1,100}[ \t]+(?=\{)")
+_LABEL = regex(rb"[\w.:+-]{1,100}[ \t]+(?=\{)")
 _NOTHING = b"", 0
 _TRIES = 20
 """Lines, one behind the other, that a preferred decoder may refuse."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
 from importlib import import_module
 from io import BufferedIOBase
 from typing import TYPE_CHECKING, cast
+
+from msgspec.structs import replace
 
 from vigil_lang.base.files import open_input, standard_input
 from vigil_lang.diagnostics import Diagnostic, InputError, Source, nearest

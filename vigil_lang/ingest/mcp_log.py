@@ -7,8 +7,9 @@ ids of their own.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from vigil_lang.ingest.arguments import arguments_of
 from vigil_lang.ingest.content import (

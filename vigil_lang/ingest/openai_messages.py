@@ -6,8 +6,9 @@ status: it is unknown.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from vigil_lang.ingest import openai_responses
 from vigil_lang.ingest.content import moment, objects, present, string

@@ -7,8 +7,9 @@ say how a call ended; the status of an item says no more than that the model fin
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from vigil_lang.ingest.arguments import arguments_of, decoded_arguments
 from vigil_lang.ingest.content import (

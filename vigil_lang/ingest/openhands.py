@@ -6,8 +6,9 @@ have a `kind`, and pair by `tool_call_id`.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
+
+from msgspec.structs import replace
 
 from vigil_lang.ingest.arguments import arguments_of, decoded_arguments
 from vigil_lang.ingest.calls import Calls

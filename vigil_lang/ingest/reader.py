@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from vigil_lang.base.structs import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -13,8 +14,7 @@ if TYPE_CHECKING:
     from vigil_lang.trace.record import Record
 
 
-@dataclass(frozen=True, slots=True)
-class Reader:
+class Reader(Frozen, frozen=True):
     """One format.
 
     `detect` sees the first objects of a recording, a few dozen at most, and must not change them. `read` takes the

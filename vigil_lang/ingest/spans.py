@@ -6,9 +6,11 @@ the spans of tools, in the order in which they began, and from the messages of t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
+
+from msgspec.structs import replace
 
 from vigil_lang.ingest.content import compact
 from vigil_lang.ingest.message_parts import Conversation, History, Pairing

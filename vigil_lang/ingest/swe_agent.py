@@ -8,8 +8,9 @@ the message after it states the return code.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from vigil_lang.ingest.content import integer, joined, obj, objects, parsed, quoted, string
 from vigil_lang.ingest.message_parts import Conversation

@@ -11,8 +11,9 @@ where a line ``{"meta": {…}}`` begins a run. An event has
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from vigil_lang.ingest.arguments import decoded_arguments
 from vigil_lang.ingest.content import error_text, integer, moment, output_text, present, quoted, string

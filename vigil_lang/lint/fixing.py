@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
+
+from msgspec.structs import replace
 
 from vigil_lang.analysis import canonical
 from vigil_lang.diagnostics import Edit, Source, apply_edits

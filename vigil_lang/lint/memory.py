@@ -1,6 +1,6 @@
 """What the rules that look at one item alone found in a policy's last text, so that only changed items are looked at.
 
-Such a rule's findings at a statement, pattern or rule of a gate rest on what that item rests on (`Layout`), and on
+Such a rule's findings at a statement, declaration or rule of a gate rest on what that item rests on (`Layout`), and on
 what is the same for the whole policy, the signature among it. Where all of that is as it was, so are the findings,
 however far the text has moved.
 """
@@ -8,22 +8,23 @@ however far the text has moved.
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from msgspec.structs import replace
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Note, Span
 from vigil_lang.lint.subject import MAX_DOUBTFUL
 from vigil_lang.semantics.layout import Layout
-from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from vigil_lang.diagnostics import Source
-    from vigil_lang.lint.policy_parts import Item
     from vigil_lang.lint.rule import Rule
     from vigil_lang.lint.subject import Subject
     from vigil_lang.semantics.policy import Policy
+    from vigil_lang.syntax import tree
 
 _Find: TypeAlias = "Callable[[Rule, Subject], Iterable[Diagnostic]]"
 
@@ -129,7 +130,7 @@ def _silent(subject: Subject) -> frozenset[str]:
 
 
 def _look(
-    item: Item,
+    item: tree.Item,
     name: str | None,
     text: _Text,
     subject: Subject,
@@ -163,12 +164,12 @@ class _Text:
         self._ordered = sorted((place.start, name) for name, place in self.layout.places.items())
         self._starts = [start for start, _ in self._ordered]
 
-    def items(self) -> Iterator[Item]:
-        """Statements, rules and patterns with a meaning, in the order in which rules look at them."""
+    def items(self) -> Iterator[tree.Item]:
+        """Statements and rules with a meaning, and declarations, in the order in which rules look at them."""
         policy = self._policy
         yield from (statement.syntax for statement in policy.statements)
         yield from (rule.syntax for rule in policy.rules)
-        yield from (item for item in policy.module.own.values() if isinstance(item, tree.Pattern))
+        yield from policy.module.own.values()
 
     def moving(self, found: list[Diagnostic], reached: set[str]) -> tuple[_Moving, ...] | None:
         """Findings to remember; None where one has a place in none of the items that they rest on."""

@@ -21,9 +21,9 @@ class Obligation(NamedTuple):
     scoped: bool
 
 
-def obligations(statement: Statement, diamond: type[core.Earlier | core.Later]) -> Iterator[Obligation]:
-    """The obligations of a statement in one direction."""
-    theta = statement.requirement.theta
+def obligations(requirement: core.Requirement, diamond: type[core.Earlier | core.Later]) -> Iterator[Obligation]:
+    """The obligations of a requirement in one direction."""
+    theta = requirement.theta
     if type(theta) is not core.Implies:
         return
     trigger = triggering(theta.left)

@@ -28,7 +28,7 @@ def _written(subject: Subject) -> Iterator[tree.Regex]:
         yield from regexes_of(use.operand)
         for view in () if use.field is None else use.field.views:
             yield from regexes_of(view.argument)
-    for declaration in subject.policy.module.own.values():
+    for declaration in subject.declarations:
         if isinstance(declaration, tree.Let):
             yield from regexes_of(declaration.value)
 

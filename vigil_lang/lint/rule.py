@@ -18,7 +18,7 @@ class Rule:
 
     `codes` are those its findings have; severity and summary of each are in `diagnostics/codes.py`, its page in
     `docs/codes/`, its cases in `tests/lint/rules/`. `basic` rules are part of `vigil check`. `local`: what it finds in
-    a policy is what it finds at each statement, pattern and rule of it alone, which rests on that item and what it
+    a policy is what it finds at each statement, declaration and rule of it alone, which rests on that item and what it
     names (`memory.py`).
     """
 

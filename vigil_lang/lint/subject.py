@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from vigil_lang.analysis.condition_implication import Implications
 from vigil_lang.documents.library import Library
 from vigil_lang.lint.policy_parts import policy_parts
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from vigil_lang.analysis.reachability import Reachability
     from vigil_lang.diagnostics import Diagnostic
     from vigil_lang.lint.judging import Judged
-    from vigil_lang.lint.policy_parts import Item, PolicyParts
+    from vigil_lang.lint.policy_parts import PolicyParts
     from vigil_lang.lint.signature.vocabulary import Vocabulary
     from vigil_lang.lint.source.cited import Cited
     from vigil_lang.lint.variables import UnjoinedVariables
@@ -62,17 +64,17 @@ class Subject:
     judge: Judge | None = field(default=None, repr=False)
     """Judges runs by statements where that is not done from nothing: an editor remembers most of the answers."""
 
-    only: Item | None = field(default=None, repr=False)
+    only: tree.Item | None = field(default=None, repr=False)
     """The one item of the policy that is looked at; None for all of it."""
     doubts: Counter[str] = field(default_factory=Counter, repr=False)
     """How many questions each rule asked the solver in vain, by its code."""
 
-    def focused(self, item: Item) -> Subject:
+    def focused(self, item: tree.Item) -> Subject:
         """The same policy, of which only one item is looked at; what is known of its patterns is shared."""
         policy = self.policy
         statements = tuple([s for s in policy.statements if s.syntax is item])
         rules = tuple([r for r in policy.rules if r.syntax is item])
-        found = replace(self, policy=replace(policy, statements=statements, rules=rules), only=item)
+        found = replace(self, policy=structs.replace(policy, statements=statements, rules=rules), only=item)
         for shared in ("conditions", "implications", "vocabulary", "reachability", "has_rules"):
             found.__dict__[shared] = getattr(self, shared)
         return found
@@ -80,10 +82,9 @@ class Subject:
     @property
     def declarations(self) -> Iterable[Declaration]:
         """The declarations of the policy's own file that are looked at."""
-        own = self.policy.module.own
         if self.only is None:
-            return own.values()
-        return (self.only,) if isinstance(self.only, tree.Pattern) else ()
+            return self.policy.module.own.values()
+        return (self.only,) if isinstance(self.only, tree.Let | tree.Param | tree.Pattern) else ()
 
     @cached_property
     def has_rules(self) -> bool:
@@ -103,6 +104,13 @@ class Subject:
         from vigil_lang.analysis.reachability import Reachability
 
         return Reachability(self.signature) if self.signature is not None else None
+
+    @cached_property
+    def good_texts(self) -> frozenset[str] | None:
+        """The names and values of the runs that the policy's tests do not expect to break it; None where all are."""
+        from vigil_lang.lint.signature.known_bad import good_texts  # late: most policies are linted without runs
+
+        return good_texts(self.policy.module.source.path, self.runs, self.access)
 
     def judged(self, runs: Sequence[Trace]) -> list[list[Judged]]:
         """For each statement of the policy, what each run says of it."""

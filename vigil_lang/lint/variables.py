@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
+from vigil_lang.base.identity import by_identity
+from vigil_lang.diagnostics.diagnostic import differ_by_a_slip
 from vigil_lang.semantics import core
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ _LEAST = 3
 
 
 class Mention(NamedTuple):
-    """One test of a variable, and the condition it stands in."""
+    """One test of a variable, and the condition of the statement's `meaning` it stands in."""
 
     holds: core.Holds
     test: core.Equals | core.Contains | core.ComparesWith
@@ -54,20 +56,30 @@ class UnjoinedVariables:
 
 def unjoined(statements: Iterable[Statement]) -> list[UnjoinedVariables]:
     """Those statements that have such variables, with these."""
-    return [found for s in statements if s.requirement.variables and (found := _unjoined(s)) is not None]
+    return [
+        UnjoinedVariables(s, *found)
+        for s in statements
+        if s.requirement.variables and (found := _unjoined(s.meaning)) is not None
+    ]
 
 
-def _unjoined(statement: Statement) -> UnjoinedVariables | None:
-    variables = statement.requirement.variables
+class _Unjoined(NamedTuple):
+    alike: tuple[tuple[str, str], ...]
+    lone: tuple[str, ...]
+    counted: tuple[str, ...]
+    mentions: dict[str, list[Mention]]
+
+
+@by_identity
+def _unjoined(requirement: core.Requirement) -> _Unjoined | None:
+    variables = requirement.variables
     mentions: dict[str, list[Mention]] = {x: [] for x in variables}
-    for holds in core.conditions(statement.requirement.theta):
+    for holds in core.conditions(requirement.theta):
         for test in core.tests(holds.condition):
             if isinstance(test, core.OF_VARIABLES):
                 mentions[test.variable].append(Mention(holds, test))
-    suspects = [x for x in variables if _suspicious(mentions[x])]
-    if statement.syntax.where is not None:
-        limited = _limited(statement.requirement.theta)
-        suspects = [x for x in suspects if x not in limited]
+    limited = _limited(requirement.theta)
+    suspects = [x for x in variables if x not in limited and _suspicious(mentions[x])]
     if not suspects:
         return None
     apart = [x for x in variables if len({id(m.holds) for m in mentions[x]}) == 1][:MAX_VARIABLES]
@@ -82,7 +94,7 @@ def _unjoined(statement: Statement) -> UnjoinedVariables | None:
             lone.append(x)
         elif len({id(m.test) for m in mentions[x]}) == 1:
             counted.append(x)
-    return UnjoinedVariables(statement, alike, _first(lone), _first(counted), mentions)
+    return _Unjoined(alike, _first(lone), _first(counted), mentions)
 
 
 def _limited(theta: core.Theta) -> set[str]:
@@ -110,16 +122,3 @@ def _meant_the_same(one: str, other: str, mentions: dict[str, list[Mention]]) ->
     """Whether two variables are each on a side of their own, and their names look like one name."""
     apart = mentions[one][0].holds is not mentions[other][0].holds
     return apart and min(len(one), len(other)) >= _LEAST and differ_by_a_slip(one, other)
-
-
-def differ_by_a_slip(one: str, other: str) -> bool:
-    """Whether one letter (no digit), or two that are swapped, are all that tells two names apart."""
-    short, long = sorted((one, other), key=len)
-    if len(long) - len(short) > 1 or short == long:
-        return False
-    at = next((n for n, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
-    if len(short) < len(long):
-        return short[at:] == long[at + 1 :] and not long[at].isdigit()
-    if short[at + 1 :] == long[at + 1 :]:
-        return not (short[at].isdigit() or long[at].isdigit())
-    return short[at : at + 2] == long[at : at + 2][::-1] and short[at + 2 :] == long[at + 2 :]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
 from vigil_lang.gate.gate import Gate
 from vigil_lang.gate.settings import read_settings
-from vigil_lang.gate.setup import ensure
 from vigil_lang.gate.state import StateError, StateFolder
 
 if TYPE_CHECKING:
@@ -104,10 +104,19 @@ def gate_at(state: Path) -> GateLike:
     Raises:
         StateError: it cannot be read, or made.
     """
-    ensure(state)
+    _ensure(state)
     remote = read_settings(StateFolder(state).settings).remote
     if remote is None:
         return Gate(state)
     from vigil_lang.points.remote import RemoteGate
 
     return RemoteGate(state, remote)
+
+
+def _ensure(state: Path) -> None:
+    with suppress(OSError):  # `ensure` says what is wrong
+        if any(state.iterdir()):
+            return
+    from vigil_lang.gate.setup import ensure  # late: a folder is made once
+
+    ensure(state)

@@ -10,30 +10,22 @@ import json
 import os
 import threading
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
+from vigil_lang.base.structs import Frozen
 from vigil_lang.diagnostics.secrets import one_output
 from vigil_lang.gate.entering import Ended, Entering
 from vigil_lang.gate.state import StateError, state_path
 from vigil_lang.ingest.hook_payloads import OWN_WORDS
 from vigil_lang.ingest.json_text import decode
 from vigil_lang.points.checkpoints.changing import may_change
-from vigil_lang.points.checkpoints.history import History
 from vigil_lang.points.checkpoints.model import CheckpointError, Kind
 from vigil_lang.points.gates import gate_at
-from vigil_lang.points.hosts.all import HOSTS
+from vigil_lang.points.hosts.all import HOSTS, host_of
 from vigil_lang.points.hosts.host import Heard, guessed
 from vigil_lang.points.invocation import Reply
-from vigil_lang.points.own_files import guarding_files
-from vigil_lang.points.policies import (
-    PoliciesUnknown,
-    asked_policies,
-    configuration_files,
-    project_policies,
-    skill_policies,
-)
+from vigil_lang.points.policies import PoliciesUnknown, asked_policies, skill_policies
 from vigil_lang.points.reminders import Reminders
 from vigil_lang.points.session import Session
 from vigil_lang.points.words import faulted, owed_text, remarked, told, warned
@@ -43,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from vigil_lang.gate.answer import Answer
+    from vigil_lang.points.checkpoints.history import History
     from vigil_lang.points.gates import GateLike
     from vigil_lang.points.hosts.host import Host
     from vigil_lang.points.invocation import Invocation
@@ -60,8 +53,7 @@ class BadCall(ValueError):
     """The hook was called wrongly, or with a payload that nothing can be decided about; the text says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(Frozen, frozen=True):
     """The options of `vigil hook`, as its registration gives them."""
 
     host: str
@@ -148,7 +140,7 @@ def options_of(args: tuple[str, ...]) -> Options:
 
 
 _VALUED: Mapping[str, tuple[str, ...]] = {
-    "--host": tuple(HOSTS),
+    "--host": HOSTS,
     "--policy": (),
     "--state": (),
     "--agent": (),
@@ -225,7 +217,9 @@ class _Hook:
     def __init__(self, invocation: Invocation, gates: Gates) -> None:
         self._env = invocation.env
         self._options = options_of(invocation.args)
-        self._host: Host = HOSTS[self._options.host]
+        host = host_of(self._options.host)
+        assert host is not None
+        self._host: Host = host
         self._heard = self._host.read(payload_of(invocation.stdin))
         if self._heard.problem is not None and self._heard.kind != "other":
             raise BadCall(f"the payload cannot be judged: {self._heard.problem}")
@@ -316,6 +310,8 @@ class _Hook:
 
     @property
     def _checkpoints(self) -> History:
+        from vigil_lang.points.checkpoints.history import History  # late: most registrations keep no workspace
+
         return History(self._place.state, self._entering.run)
 
     def _answered(self, answer: Answer) -> Reply:
@@ -414,6 +410,9 @@ class _Hook:
         goes_on = not options.apply_changes and self._gate.has_begun(self._heard.run)
         if goes_on:
             return Entering(self._heard.run, self._agent, options.host, folder)
+        from vigil_lang.points.own_files import guarding_files  # late: most calls are no first ones
+        from vigil_lang.points.projects import configuration_files, project_policies
+
         brought = project_policies(folder)
         files = self._host.settings_files(folder, self._env)
         policies = [each for each in (*named, *brought) if not each.startswith("std.")]
@@ -480,9 +479,9 @@ def _failed(invocation: Invocation, error: BaseException) -> Reply:
 def _named_host(args: tuple[str, ...]) -> Host | None:
     for at, given in enumerate(args):
         if given == "--host":
-            return HOSTS.get(next(iter(args[at + 1 :]), ""))
+            return host_of(next(iter(args[at + 1 :]), ""))
         if given.startswith("--host="):
-            return HOSTS.get(given.partition("=")[2])
+            return host_of(given.partition("=")[2])
     return None
 
 

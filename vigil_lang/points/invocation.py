@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import field
+
+from vigil_lang.base.structs import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-@dataclass(frozen=True, slots=True)
-class Invocation:
+class Invocation(Frozen, frozen=True):
     """What a hook was called with: the arguments after `vigil hook`, all of standard input, folder, environment."""
 
     args: tuple[str, ...]
@@ -19,8 +21,7 @@ class Invocation:
     env: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(Frozen, frozen=True):
     """What a hook writes to its streams, at once, and its exit status."""
 
     stdout: bytes = b""

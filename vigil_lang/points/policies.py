@@ -1,17 +1,14 @@
-"""Which policies apply where an agent works: those of the project, and those beside the skills that it loads."""
+"""Which policies come with the skills that an agent loads: `policy.vgl` beside each `SKILL.md`."""
 
 from __future__ import annotations
 
-import os
 import re
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vigil_lang.base.files import is_file, real_path
-from vigil_lang.diagnostics import InputError
-from vigil_lang.project.configuration import OWN, load
-from vigil_lang.project.paths import TESTS, policy_paths
+from vigil_lang.patterns import regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -20,9 +17,9 @@ POLICY, SKILL = "policy.vgl", "SKILL.md"
 
 _SKILL_TOOLS = frozenset({"skill", "activate_skill", "load_skill", "use_skill"})
 _SKILL_ARGUMENTS = ("skill", "name", "skill_name", "command")
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._ -]{0,99}")
-_SKILL_FILE = re.compile(r"[^\s'\"`;|&<>()=]*(?<![A-Za-z0-9_.-])SKILL\.md", re.IGNORECASE)
-_ASKED = re.compile(r"\s*[/$]([A-Za-z0-9][A-Za-z0-9._:-]{0,99})")
+_NAME = regex(r"[A-Za-z0-9][A-Za-z0-9._ -]{0,99}")
+_SKILL_FILE = regex(r"[^\s'\"`;|&<>()=]*(?<![A-Za-z0-9_.-])SKILL\.md", re.IGNORECASE)
+_ASKED = regex(r"\s*[/$]([A-Za-z0-9][A-Za-z0-9._:-]{0,99})")
 _MOST_FILES = 20
 _MOST_LOOKED_AT = 200_000
 """Characters of a call's arguments in which files of skills are looked for."""
@@ -41,42 +38,6 @@ _FOLDERS: Mapping[str, tuple[str, ...]] = {
 
 class PoliciesUnknown(Exception):
     """Which policies apply cannot be said; the text says why."""
-
-
-def project_policies(folder: str) -> tuple[str, ...]:
-    """The policies that `[hook] policies` of the nearest configuration names: absolute paths, standard modules by name.
-
-    Raises:
-        PoliciesUnknown: the configuration or a path in it is at fault.
-    """
-    loaded = load(Path(folder))
-    if loaded.broken:
-        raise PoliciesUnknown(f"{_at(folder, loaded.path)}: {loaded.findings[0].message}")
-    found: list[str] = []
-    for given in loaded.settings.hook.policies:
-        name = os.path.basename(given)  # noqa: PTH119 - texts as the settings have them
-        path = os.path.normpath(os.path.join(folder, given))  # noqa: PTH118
-        if name.startswith("std.") and not os.path.lexists(path):
-            found.append(name)
-            continue
-        try:
-            named = policy_paths([path], loaded.settings.excludes)
-        except InputError as error:
-            raise PoliciesUnknown(f"{_at(folder, loaded.path)}: {error.diagnostics[0].message}") from error
-        found += [each for each in named if not each.endswith(TESTS)]
-    return tuple(dict.fromkeys(found))
-
-
-def configuration_files(folder: str) -> tuple[str, ...]:
-    """The files upwards from a folder that say, or could say if they were written, which policies apply there.
-
-    A `pyproject.toml` that says nothing for us is edited as ever.
-    """
-    here = Path(folder)
-    found = [str(each / OWN) for each in (here, *here.parents) if is_file(each / OWN)]
-    loaded = load(here).path
-    named = [] if loaded is None else [os.path.normpath(here / loaded)]
-    return tuple(dict.fromkeys((*found, *named, str(here / OWN))))
 
 
 def skill_policies(host: str, tool: str, args: Mapping[str, Any], folder: str, env: Mapping[str, str]) -> list[str]:
@@ -141,7 +102,3 @@ def _texts(value: object) -> Iterator[str]:
                 waiting += items
             case dict(members):
                 waiting += members.values()
-
-
-def _at(folder: str, path: Path | None) -> str:
-    return os.path.normpath(os.path.join(folder, path or OWN))  # noqa: PTH118 - a text for a message

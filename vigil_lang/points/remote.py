@@ -9,10 +9,10 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from vigil_lang.base.files import read_bytes
 from vigil_lang.base.outputs import write_private

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from vigil_lang.diagnostics.shorten import cut
 from vigil_lang.diagnostics.visible import visible
 from vigil_lang.ingest.hook_payloads import OWN_WORDS
+from vigil_lang.patterns import regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +22,7 @@ LONGEST = 4000
 """Characters of what is told: below the limit of every host."""
 _PART = 600
 _MOST = 5
-_OUR_NAME = re.compile(r"vigil(?=\s*:)", re.IGNORECASE)
+_OUR_NAME = regex(r"vigil(?=\s*:)", re.IGNORECASE)
 
 
 def told(answer: Answer) -> str:

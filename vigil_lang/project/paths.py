@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import glob
 import os
-import re
-from dataclasses import dataclass, field
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from msgspec import field
+
 from vigil_lang.base import inputs
 from vigil_lang.base.files import leads_out, project_root, real_path, waits
+from vigil_lang.base.structs import Mutable
 from vigil_lang.diagnostics import Diagnostic, InputError, Source, nearest
+from vigil_lang.patterns import regex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -21,7 +23,7 @@ POLICIES = (".vgl",)
 TESTS = "_test.vgl"
 _TOLD = 20
 """Links out of the project that are told of; whoever makes so many is not helped by more."""
-_SPELLED_OUT = re.compile(r"\[([*?[])\]")
+_SPELLED_OUT = regex(r"\[([*?[])\]")
 """A character that a glob stands for literally, as `glob.escape` writes it."""
 DATA = (".jsonl", ".json")
 RUNS = (".jsonl", ".json", ".txt", ".traj", ".eval", ".log", ".gz")
@@ -78,8 +80,7 @@ def split(args: Iterable[str], excludes: Callable[[str], bool] = _none) -> tuple
     return policies, [path for path in found if path not in set(policies)]
 
 
-@dataclass(slots=True)
-class _Wanted:
+class _Wanted(Mutable):
     """The files that are taken of a folder: those whose names end so, and that are not excluded.
 
     `refused` tells of links out of the project; `passed_over` counts them and what is excluded.

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
+
+from msgspec import field
+from msgspec.structs import replace
+
+from vigil_lang.base.structs import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -19,8 +23,7 @@ ALWAYS = frozenset({"VGL001", "VGL002", "VGL003", "VGL902"})
 """What keeps a file from being judged at all; nothing switches that off."""
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(Frozen, frozen=True):
     """Codes and prefixes of codes (`VGL3`), `ALL` for every one. Of two that fit a code the longer decides.
 
     `per_file` maps globs over a file's path, as seen from `folder`, to what is ignored there.

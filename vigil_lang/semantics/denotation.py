@@ -6,9 +6,10 @@ one fresh text that no event carries (`FRESH`), which stands for all others.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Final, TypeAlias
+
+from msgspec.structs import replace
 
 from vigil_lang.semantics import core
 from vigil_lang.semantics.text_patterns import predicate

@@ -5,12 +5,12 @@ A new form is a row here beside the grammar, the tree and the denotation; nothin
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from msgspec.structs import replace
 
+from vigil_lang.base.structs import Frozen
 from vigil_lang.semantics import core
 
 if TYPE_CHECKING:
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from vigil_lang.syntax.tree import FormName
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
+class Parts(Frozen, frozen=True):
     """What a statement gives its form, in the core.
 
     `scope` is what `after` and `where` ask for besides the trigger; `triggered` is the trigger with it. `count` is the
@@ -46,8 +45,7 @@ class Parts:
 Lower: TypeAlias = "Callable[[Parts], core.Theta]"
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(Frozen, frozen=True):
     """A place between a form's brackets: the role of its condition, and what it means to whoever fills it in.
 
     `name` is what the editor calls it.
@@ -58,8 +56,7 @@ class Term:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(Frozen, frozen=True):
     """One form. In its sentences a role in braces stands for the condition, `{bound}` for the bound in words.
 
     `{scope}` is empty or says what has to have happened first, `{where}` which values are meant.

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
+from msgspec import field
+
+from vigil_lang.base.structs import Frozen
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, nearest
 from vigil_lang.semantics import core
 from vigil_lang.semantics.conditions import LAYERS, Failed
@@ -29,21 +31,22 @@ _MOST = 20
 """Variables of one rule that are reported."""
 
 
-@dataclass(frozen=True)
-class GateRule:
+class GateRule(Frozen, frozen=True):
     """One rule of a policy with its meaning.
 
     `record` has the names of arguments and `context.` fields; `relaxes` the bare names of rules and statements of the
     default layer; `params` are those that the condition rests on.
     """
 
+    _UNSHOWN: ClassVar[frozenset[str]] = frozenset({"syntax", "source"})
+
     name: str
     then: tree.Mode
     condition: core.Condition
     record: tuple[str, ...]
     relaxes: tuple[str, ...]
-    syntax: tree.Rule = field(repr=False)
-    source: Source = field(repr=False)
+    syntax: tree.Rule
+    source: Source
     metadata: Metadata = field(default_factory=Metadata)
     params: frozenset[str] = frozenset()
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from vigil_lang.patterns import regex
 from vigil_lang.semantics.text_patterns import AnyOf, Expression, Glob, glob_expression
 
 if TYPE_CHECKING:
@@ -16,13 +17,13 @@ if TYPE_CHECKING:
 
     from vigil_lang.semantics.text_patterns import Matcher
 
-_HOMES = re.compile(r"/home/|(?:[A-Za-z]:)?/Users/|/root(?=/|\Z)")
-_TOKEN = re.compile(r"\\.|[\s\S]")
+_HOMES = regex(r"/home/|(?:[A-Za-z]:)?/Users/|/root(?=/|\Z)")
+_TOKEN = regex(r"\\.|[\s\S]")
 _IN_FULL = r"^(?s:(?:/home/[^/]+|(?:[A-Za-z]:)?/Users/[^/]+|/root|~[^/]+)"
 """What else than `~` a home directory is written as: an expression for a text that begins with it."""
 _LONGEST = 4096
 """Characters of a path; a longer text is none."""
-_WILD = re.compile(r"[*?\\]")
+_WILD = regex(r"[*?\\]")
 
 
 def matcher_of(glob: Glob) -> Matcher:

@@ -11,11 +11,10 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from vigil_lang.syntax import tree
-
 if TYPE_CHECKING:
     from vigil_lang.diagnostics import Source
     from vigil_lang.semantics.modules import Module
+    from vigil_lang.syntax import tree
 
 _WORD = re.compile(r"\w+(?:[.-]\w+)*")
 _PART = re.compile(r"\w+")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, ClassVar, NoReturn, Protocol
 
+from msgspec import field
+
+from vigil_lang.base.node import Node
+from vigil_lang.base.structs import Frozen
 from vigil_lang.diagnostics import Diagnostic, nearest
 from vigil_lang.semantics import core
 from vigil_lang.semantics.conditions import Conditions, Failed, Spent
@@ -23,24 +26,33 @@ if TYPE_CHECKING:
     from vigil_lang.diagnostics import Source, Span
     from vigil_lang.semantics.forms import Form
     from vigil_lang.semantics.meanings import Values
-    from vigil_lang.semantics.memory import Recollection
     from vigil_lang.semantics.modules import Module
 
 _UNITS = {"ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000, "d": 86_400_000_000}
 _FALSE = core.OrC(())
 
 
-@dataclass(frozen=True)
-class Statement:
+class Statement(Node, frozen=True, eq=False, gc=True, dict=True):
     """One statement of a policy with its meaning; `params` are those the meaning rests on."""
+
+    _ASIDE: ClassVar[frozenset[str]] = frozenset({"origin"})
 
     name: str
     form: tree.FormName
     requirement: core.Requirement
-    syntax: tree.Statement = field(repr=False)
-    source: Source = field(repr=False)
+    syntax: tree.Statement
+    source: Source
     metadata: Metadata = field(default_factory=Metadata)
     params: frozenset[str] = frozenset()
+    origin: core.Requirement | None = None
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(name={self.name!r}, form={self.form!r}, requirement={self.requirement!r})"
+
+    @property
+    def meaning(self) -> core.Requirement:
+        """The requirement; after edits elsewhere the very object that it was, its spans included (`Memory`)."""
+        return self.requirement if self.origin is None else self.origin
 
     @property
     def preset(self) -> Form | None:
@@ -60,10 +72,25 @@ class Statement:
     def _written(self) -> dict[Span | None, tree.Expr]:
         return {part.expr.span: part.expr for part in parts(self.syntax)}
 
+    def place_of(self, holds: core.Holds) -> Span | None:
+        """Where a condition of its `meaning` is written."""
+        both = zip(core.conditions(self.meaning.theta), core.conditions(self.requirement.theta), strict=True)
+        return next((now.span for then, now in both if then is holds), None)
+
     @property
     def span(self) -> Span:
         """Where the statement's name stands."""
         return self.syntax.name.span
+
+
+class Recalled(Protocol):
+    """What is still true of an earlier text of a module (`memory.Recollection`)."""
+
+    def recalls(self, item: tree.Item, conditions: Conditions) -> Statement | bool:
+        """A statement that is known, or True of another item that is; False where nothing is known."""
+
+    def remember(self, item: tree.Item, statement: Statement | None, used: frozenset[str], spent: Spent) -> None:
+        """Keep what was found of an item of which there was nothing to say."""
 
 
 class Lowering:
@@ -77,7 +104,7 @@ class Lowering:
         module: Module,
         values: Values,
         report: Callable[[Diagnostic], None],
-        recalled: Recollection | None = None,
+        recalled: Recalled | None = None,
     ) -> None:
         self.module = module
         self.conditions = Conditions(values, self.report)
@@ -270,8 +297,7 @@ class Lowering:
         raise Failed
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Frozen, frozen=True):
     """A condition of a statement as written, with what its events are to the statement.
 
     `role` is the form's name for it; in the body of `always`, `trigger` for what stands before `implies`, and for

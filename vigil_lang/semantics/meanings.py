@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, field
 
+from vigil_lang.base.structs import Frozen
 from vigil_lang.diagnostics import Source, Span
 from vigil_lang.semantics.text_patterns import Expression
 from vigil_lang.trace.values import canonical, number
@@ -91,8 +91,7 @@ class Argument(Struct, frozen=True):
     text: str
 
 
-@dataclass(frozen=True)
-class Scope:
+class Scope(Frozen, frozen=True):
     """Where a condition stands: its module, what pattern parameters mean, and which patterns are being expanded.
 
     `entry` is the outermost application that led here, None outside patterns.

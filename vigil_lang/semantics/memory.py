@@ -100,7 +100,8 @@ class Recollection:
 def _elsewhere(known: Statement, item: tree.Statement, source: Source, by: int) -> Statement:
     """A statement that means the same in another text; its conditions are the very objects."""
     requirement = known.requirement if by == 0 else _moved(known.requirement, by)
-    return Statement(known.name, known.form, requirement, item, source, known.metadata, known.params)
+    about, params = known.metadata, known.params
+    return Statement(known.name, known.form, requirement, item, source, about, params, known.meaning)
 
 
 def _moved(requirement: core.Requirement, by: int) -> core.Requirement:

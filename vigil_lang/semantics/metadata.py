@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from vigil_lang.base.structs import Frozen
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Note, Span, nearest
+from vigil_lang.patterns import regex
 from vigil_lang.semantics.text_patterns import ESCAPE_HELP, BadEscape, unescape
 from vigil_lang.syntax import tree
 
@@ -26,11 +26,10 @@ ANNOTATIONS = {
     "delegable": "it says that the user may confirm what her organisation holds: `@delegable`",
 }
 _OF_STATEMENTS = frozenset({"severity", "on_violation"})
-PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_.-]*)\}")
+PLACEHOLDER = regex(r"\{([A-Za-z_][A-Za-z0-9_.-]*)\}")
 
 
-@dataclass(frozen=True, slots=True)
-class Metadata:
+class Metadata(Frozen, frozen=True):
     """The documentation and annotations of a statement or rule. `cites` holds (file, sentence) pairs."""
 
     doc: str | None = None

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec import field
+
 from vigil_lang.base.files import is_file, read_source, real_path
 from vigil_lang.base.resources import resource
+from vigil_lang.base.structs import Frozen
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, InputError, Note, Source, nearest
 from vigil_lang.syntax import Parsed, parse, tree
 from vigil_lang.syntax.parse import MAX_CHARACTERS
@@ -26,8 +28,7 @@ TESTS = "_test.vgl"
 """How the names of files with tests end."""
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
+class Access(Frozen, frozen=True):
     """How a policy and the modules it uses are read: from disk, or from newer texts that an editor holds.
 
     `read` gives the text at a path, of so many bytes at most, and may raise `InputError`; `parse` must agree with the
@@ -42,8 +43,7 @@ class Access:
 FROM_DISK = Access()
 
 
-@dataclass(frozen=True, eq=False)
-class Module:
+class Module(Frozen, frozen=True, eq=False):
     """A parsed file with what it declares and what the names in it refer to."""
 
     source: Source
@@ -252,8 +252,7 @@ def _only_tests(module: Module) -> bool:
     return is_test_file(module.source.path) and all(isinstance(item, tree.Use | tree.TestCase) for item in items)
 
 
-@dataclass(frozen=True, slots=True)
-class _Missing:
+class _Missing(Frozen, frozen=True):
     """Why a module cannot be used, and the names of some that can."""
 
     code: str

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
+
+from msgspec import field
 
 from vigil_lang.base.collector import collector_paused
 from vigil_lang.base.files import read_source, real_path
+from vigil_lang.base.structs import Frozen, Mutable
 from vigil_lang.diagnostics import Diagnostic, InputError, Source
 from vigil_lang.diagnostics.visible import as_argument
 from vigil_lang.semantics.declarations import unused
@@ -33,19 +35,20 @@ if TYPE_CHECKING:
     from vigil_lang.semantics.memory import Memory, Recollection
 
 
-@dataclass(frozen=True)
-class Policy:
+class Policy(Frozen, frozen=True):
     """The statements and the gate's rules of one file that resolve, in order, and everything found on the way.
 
     `name` is the file's `policy` line, or the stem of its path; `params` the values it was given from outside.
     """
 
+    _UNSHOWN: ClassVar[frozenset[str]] = frozenset({"module", "params"})
+
     path: str
     name: str
     statements: tuple[Statement, ...]
-    module: Module = field(repr=False)
+    module: Module
     diagnostics: tuple[Diagnostic, ...] = ()
-    params: Mapping[str, object] = field(default_factory=dict, repr=False)
+    params: Mapping[str, object] = field(default_factory=dict)
     rules: tuple[GateRule, ...] = ()
 
     @property
@@ -66,8 +69,7 @@ class Policy:
         return frozenset(name for module in seen for name, item in module.own.items() if isinstance(item, tree.Param))
 
 
-@dataclass(frozen=True)
-class Loaded:
+class Loaded(Frozen, frozen=True):
     """A policy's module with those it uses, before its statements have a meaning; `findings` are of reading them."""
 
     module: Module
@@ -143,8 +145,7 @@ def read_policy(
     return lowered(load_module(source, root=root, access=access, stored=stored), params)
 
 
-@dataclass(slots=True)
-class _Found:
+class _Found(Mutable):
     """Findings, each once: a pattern is lowered for every use, and what is wrong inside it is said once."""
 
     once: dict[tuple[object, ...], Diagnostic] = field(default_factory=dict)

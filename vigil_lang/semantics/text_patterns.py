@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from vigil_lang.base.node import Plain
 from vigil_lang.diagnostics.visible import HIDDEN
+from vigil_lang.patterns import regex
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +38,7 @@ class AnyOf(Plain, frozen=True):
 Matcher: TypeAlias = Glob | Expression | AnyOf
 
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\"}
-_ESCAPE = re.compile(r"\\(?:u\{([0-9A-Fa-f]{1,6})\}|(.))", re.DOTALL)
+_ESCAPE = regex(r"\\(?:u\{([0-9A-Fa-f]{1,6})\}|(.))", re.DOTALL)
 
 
 ESCAPE_HELP = 'escapes are `\\"`, `\\\\`, `\\n`, `\\t`, `\\r`, `\\u{…}`, and `\\*`, `\\?` in globs'

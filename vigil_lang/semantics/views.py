@@ -14,6 +14,7 @@ import msgspec
 
 from vigil_lang.base.recent import Recent
 from vigil_lang.diagnostics import Diagnostic, Source, TooCostly
+from vigil_lang.patterns import regex
 from vigil_lang.semantics.text_patterns import finder
 from vigil_lang.trace.values import canonical, flatten
 
@@ -51,12 +52,12 @@ _ENCODER = msgspec.json.Encoder(decimal_format="number")
 _REMEMBERED: Final = 2_000
 _LONGEST_REMEMBERED: Final = 4_000
 
-_SCHEME = re.compile(r"(?:https?|wss?|ftp):[/\\\\]*|(?:[A-Za-z][A-Za-z0-9+.-]*:)?[/\\\\]{2}", re.IGNORECASE)
+_SCHEME = regex(r"(?:https?|wss?|ftp):[/\\\\]*|(?:[A-Za-z][A-Za-z0-9+.-]*:)?[/\\\\]{2}", re.IGNORECASE)
 """What stands before a host: browsers take backslashes for slashes, and do without those of the schemes they know."""
 _PASSED_OVER = str.maketrans("", "", "\t\n\r")
-_SCP = re.compile(r"(?:[^@/:\s]+@)([^:/\s]+):")
-_MAIL = re.compile(r"[^@\s]+@([^@\s/:]+)")
-_STEP = re.compile(r"\.?([^.\[\]]+)|\[(\*|[0-9]{1,9})\]|\[\"((?:[^\"\\]|\\.)*)\"\]")
+_SCP = regex(r"(?:[^@/:\s]+@)([^:/\s]+):")
+_MAIL = regex(r"[^@\s]+@([^@\s/:]+)")
+_STEP = regex(r"\.?([^.\[\]]+)|\[(\*|[0-9]{1,9})\]|\[\"((?:[^\"\\]|\\.)*)\"\]")
 
 
 class BadView(ValueError):

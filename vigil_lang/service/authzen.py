@@ -7,11 +7,11 @@ it.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
+from msgspec.structs import replace
 from starlette.routing import Route
 
 from vigil_lang.gate.gate import UNVERIFIABLE

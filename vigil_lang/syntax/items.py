@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
+from vigil_lang.base.structs import Frozen
 from vigil_lang.diagnostics.diagnostic import Span
 from vigil_lang.syntax.scan import CLOSING, COMMENTS, ITEM_WORDS, OPENING, TEST
 
@@ -35,8 +35,7 @@ _CLAUSES = frozenset({"run", "calls", "set", "expect"})
 _AFTER_NAME = {"let": "=", "pattern": "=", "param": ":", "statement": ":", "rule": ":"}
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
+class Segment(Frozen, frozen=True):
     """The tokens of one item: documentation comments and annotations first, then its keyword and the rest.
 
     `keyword` is None for text that belongs to no item; `head` is the index in `tokens` of the keyword, or of

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from msgspec.structs import replace
 
 from vigil_lang.diagnostics.diagnostic import Diagnostic, Edit, Fix, Note, Source, Span
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
 from vigil_lang.base.collector import collector_paused
+from vigil_lang.base.structs import Frozen
 from vigil_lang.diagnostics.diagnostic import Diagnostic, Source, Span
 from vigil_lang.diagnostics.visible import HIDDEN
 from vigil_lang.syntax import tree
@@ -37,16 +37,14 @@ _FRESH = frozenset({",", "after"})
 _NESTING = frozenset({*OPENING, *CLOSING, *_PREFIXES, *_IMPLIES, *_CONNECTIVES, *_FRESH})
 
 
-@dataclass(frozen=True, slots=True)
-class Parsed:
+class Parsed(Frozen, frozen=True):
     """What parsed of a file and what did not, in the order of the text."""
 
     file: tree.File
     diagnostics: tuple[Diagnostic, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Lexed:
+class Lexed(Frozen, frozen=True):
     """A parsed file with its tokens, comments included, and the body of each item, whose terminals name them.
 
     Parsed with a memory, there are only the bodies of the items that it did not know.

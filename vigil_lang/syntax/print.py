@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, TypeAlias
 
+from vigil_lang.patterns import regex
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ _ASCII = {word: word for word in UNICODE}
 # How tightly an expression holds together; an operand looser than its place asks for stands in parentheses.
 _IMPLIES, _OR, _AND, _INTERVAL, _UNARY = range(5)
 
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*")
+_NAME = regex(r"[A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*")
 _NOT_A_FIELD = frozenset({"action", "status", "output", "has", "not", "earlier", "later", "repeated", "true", "false"})
 
 

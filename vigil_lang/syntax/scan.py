@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from vigil_lang.diagnostics.diagnostic import Span
+from vigil_lang.patterns import regex
 
 TokenKind: TypeAlias = Literal["doc", "comment", "string", "regex", "unclosed", "word", "number", "symbol"]
 
@@ -26,7 +27,7 @@ class Token(NamedTuple):
 
 # Linear: no alternative can match the same text in two ways. A `/` only ever starts a regular expression.
 # The operators of other languages (`==`, `&&`, …) are tokens too, so that a message can name them whole.
-_TOKEN = re.compile(
+_TOKEN = regex(
     r"""
     (?P<word>[A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*)
   | (?P<doc>///(?!/)[^\n]*)

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from msgspec import structs
 from msgspec.structs import replace
 
 from vigil_lang.diagnostics.diagnostic import Edit, Span
@@ -62,7 +63,7 @@ def form_mutations(statement: Statement) -> Iterator[FormMutation]:
     for edit, told, missing, other, parts in (*_other_form(statement, preset, given), *_other_parts(statement, given)):
         yield FormMutation((edit,), told, missing, _lowered(other or preset, parts))
     for changed, left in _other_scope(statement, given.scope):
-        parts = dataclasses.replace(given, scope=left)
+        parts = structs.replace(given, scope=left)
         yield FormMutation((changed.edit,), changed.told, changed.missing, _lowered(preset, parts))
 
 
@@ -110,9 +111,9 @@ def _given(statement: Statement) -> Parts:
     given = Parts(trigger, others, tuple(scope), bound_of(requirement.theta))
     match counted_by(requirement.theta):
         case core.Repeated(count, _, window, reset, field):
-            return dataclasses.replace(given, count=count, window=window, reset=reset, field=field)
+            return structs.replace(given, count=count, window=window, reset=reset, field=field)
         case core.Exceeds(limit, field, _, window, reset):
-            return dataclasses.replace(given, limit=limit, window=window, reset=reset, field=field)
+            return structs.replace(given, limit=limit, window=window, reset=reset, field=field)
         case None:
             return given
 
@@ -134,12 +135,12 @@ def _other_form(statement: Statement, preset: Form, given: Parts) -> Iterator[Ch
         if form.bound is not None:
             edit, told = Edit(name.to(_bracketed(source, form.bound)), other.name), "drops the bound"
         labels = {role: f"`{_short(arg)}`" for role, arg in zip(preset.roles, form.args, strict=True)}
-        parts = dataclasses.replace(given, bound=None)
+        parts = structs.replace(given, bound=None)
         yield edit, told, f"no test {preset.telling.format(**labels)}", other, parts
     if "resolver" in preset.roles:
         missing = f"no test has `{_short(form.args[1])}` between the trigger and what is then allowed again"
         never = replace(given.others[0], condition=core.ActionIn(frozenset()))
-        parts = dataclasses.replace(given, others=(never, *given.others[1:]))
+        parts = structs.replace(given, others=(never, *given.others[1:]))
         yield Edit(form.args[1].span, "action in {}"), "lets nothing resolve it", missing, None, parts
 
 
@@ -152,30 +153,30 @@ def _other_parts(statement: Statement, given: Parts) -> Iterator[Change]:
             missing = f"no test has `{_short(form.args[1])}` exactly at the bound, {form.bound.raw}, or just beyond"
         for edit, bound in _moved(form.bound):
             if given.bound is not None:
-                yield edit, "moves the bound", missing, None, dataclasses.replace(given, bound=bound)
+                yield edit, "moves the bound", missing, None, structs.replace(given, bound=bound)
             elif isinstance(bound, core.Calls):
-                yield edit, "moves the bound", missing, None, dataclasses.replace(given, count=bound.count)
+                yield edit, "moves the bound", missing, None, structs.replace(given, count=bound.count)
     if isinstance(form.limit, tree.Number) and form.field is not None and abs(given.limit.adjusted()) < 15:
         for limit in (given.limit - 1, given.limit + 1):
             if limit >= 0:
                 missing = f"no test has a total of `{to_text(form.field)}` at the limit, {form.limit.raw}"
-                parts = dataclasses.replace(given, limit=limit)
+                parts = structs.replace(given, limit=limit)
                 yield Edit(form.limit.span, f"{limit:f}"), "moves the limit", missing, None, parts
     if form.window is not None:
         missing = f"no test has events farther apart than {form.window.raw}"
         edit = Edit(Span(_suffix(source, "in", form.window.span.start), form.window.span.end), "")
-        yield edit, "drops the window", missing, None, dataclasses.replace(given, window=None)
+        yield edit, "drops the window", missing, None, structs.replace(given, window=None)
         for edit, window in _moved(form.window):
             missing = f"no test has events exactly {form.window.raw} apart, or just more"
-            yield edit, "moves the window", missing, None, dataclasses.replace(given, window=window)
+            yield edit, "moves the window", missing, None, structs.replace(given, window=window)
     if form.since is not None:
         missing = f"no test has `{_short(form.since)}` between the events that count"
         edit = Edit(Span(_suffix(source, "since", form.since.span.start), _closing(source, form.since)), "")
-        yield edit, "drops the reset", missing, None, dataclasses.replace(given, reset=None)
+        yield edit, "drops the reset", missing, None, structs.replace(given, reset=None)
     if form.field is not None and form.limit is None:
         missing = f"no test has two calls with the same `{to_text(form.field)}`"
         edit = Edit(Span(source.text.rindex(",", 0, form.field.span.start), form.field.span.end), "")
-        yield edit, "counts calls", missing, None, dataclasses.replace(given, field=None)
+        yield edit, "counts calls", missing, None, structs.replace(given, field=None)
 
 
 def _suffix(source: Source, word: str, end: int) -> int:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
+
+import msgspec
 
 from vigil_lang.analysis import canonical
 from vigil_lang.base.node import Node
@@ -77,7 +78,7 @@ class Mutant:
         begin, end = text.rfind("\n", 0, starts[0]) + 1, text.find("\n", starts[1])
         end = len(text) if end < 0 else end
         inside = [
-            dataclasses.replace(e, span=type(e.span)(e.span.start - begin, e.span.end - begin)) for e in self.edits
+            msgspec.structs.replace(e, span=type(e.span)(e.span.start - begin, e.span.end - begin)) for e in self.edits
         ]
         old = text[begin:end]
         new = apply_edits(old, inside)
@@ -129,7 +130,7 @@ class _Subject:
         """The statement with another meaning; None where nothing would bind one of its variables."""
         if unbound(requirement):
             return None
-        return Mutated(self.policy, self.statement, dataclasses.replace(self.statement, requirement=requirement))
+        return Mutated(self.policy, self.statement, msgspec.structs.replace(self.statement, requirement=requirement))
 
 
 def _with_let(subjects: Sequence[_Subject], new: Redeclared) -> Iterator[Mutated | None]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import groupby
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from vigil_lang.gate.decide.conditions import Facts, ask, compiled, every, some
 from vigil_lang.gate.decide.table import Table, covers, shell_told_by_steps
@@ -25,11 +26,10 @@ if TYPE_CHECKING:
     from vigil_lang.trace import Event
 
 
-@dataclass(frozen=True)
-class RuleUnderTest(Statement):
+class RuleUnderTest(Statement, frozen=True, eq=False, kw_only=True):
     """A rule in the place of a statement: `abs` of its condition, which its parts and their changes are found in."""
 
-    rule: GateRule = field(kw_only=True)
+    rule: GateRule
 
     @property
     def condition(self) -> core.Condition:

@@ -153,7 +153,7 @@ def _failure(failure: Failure, outcome: Outcome, console: Console) -> Iterator[T
 
 def _story(outcome: Outcome, console: Console) -> Iterator[Text]:
     """The statements that came out otherwise, as `vigil verify` shows them, and the run where none is violated."""
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     from vigil_lang.engines.smt.verify import verify
     from vigil_lang.verdict.human import told

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from msgspec import field
+from msgspec.structs import replace
+
+from vigil_lang.base.structs import Frozen
 from vigil_lang.trace import checked
 from vigil_lang.trace.values import flatten
 
@@ -22,8 +25,7 @@ MESSAGES = frozenset({"user.message", "agent.message"})
 """The actions of events that are no calls: what the user and the agent say."""
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(Frozen, frozen=True):
     """One step of a run: e = ⟨a(e), e[·], s(e), o(e)⟩.
 
     `args` maps a flattened argument name (``params.amount``) to the canonical texts of its value: one for a
@@ -93,8 +95,7 @@ class Event:
         return self.args.get(name, ())
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Frozen, frozen=True):
     """What a reader learned about a recording besides its events."""
 
     path: str
@@ -129,8 +130,7 @@ class Run:
         return name in (self.label or self.name, self.name)
 
 
-@dataclass(frozen=True)
-class Trace:
+class Trace(Frozen, frozen=True, dict=True):
     """A finite run τ = e₁ ≺ e₂ ≺ …; ids are unique within it.
 
     Raises:
@@ -208,40 +208,6 @@ class Trace:
             if event.output is not None:
                 found.setdefault(event.output)
         return tuple(found)
-
-
-# --- what a reader makes ------------------------------------------------------------------------------------
-
-_FIELDS = Event.__dict__
-_SET_ID, _SET_ACTION, _SET_CALL, _SET_ARGS, _SET_STATUS, _SET_OUTPUT, _SET_KINDS, _SET_TIME, _SET_EXTRA = (
-    _FIELDS[name].__set__ for name in ("id", "action", "call", "args", "status", "output", "kinds", "time", "extra")
-)
-_NEW = object.__new__
-
-
-def made_event(
-    id: str,  # noqa: A002 - as the field is called
-    action: str,
-    call: str,
-    args: dict[str, tuple[str, ...]],
-    status: Status,
-    output: str | None,
-    kinds: tuple[str, ...],
-    time: int | None,
-    extra: dict[str, Any],
-) -> Event:
-    """An event whose fields are known to have their form: a recording has very many, each checked as it is read."""
-    event = _NEW(Event)
-    _SET_ID(event, id)
-    _SET_ACTION(event, action)
-    _SET_CALL(event, call)
-    _SET_ARGS(event, args)
-    _SET_STATUS(event, status)
-    _SET_OUTPUT(event, output)
-    _SET_KINDS(event, kinds)
-    _SET_TIME(event, time)
-    _SET_EXTRA(event, extra)
-    return event
 
 
 # --- what is taken from outside -----------------------------------------------------------------------------

@@ -7,14 +7,13 @@ issued after its result.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from vigil_lang.base.structs import Mutable
 from vigil_lang.trace.event import Event, Run, Status  # noqa: TC001 - snapshots of runs are read by these types
 
 
-@dataclass(slots=True)
-class Start:
+class Start(Mutable):
     """A run begins: the first record, and once more for every further run in the same recording.
 
     Where a later line of the recording adds to what is known of the run, the reader yields it again with `again`.
@@ -24,8 +23,7 @@ class Start:
     again: bool = False
 
 
-@dataclass(slots=True)
-class Call:
+class Call(Mutable):
     """A tool call as it was issued. `key` is unique within the run; results refer to it."""
 
     key: str
@@ -44,8 +42,7 @@ class Call:
     """What whoever asks says that it is, beside what its name and arguments tell."""
 
 
-@dataclass(slots=True)
-class Result:
+class Result(Mutable):
     """What came of a call. A later result of the same call takes the place of an earlier one."""
 
     key: str
@@ -61,8 +58,7 @@ class Result:
     """Path and whole text of a file that the result shows, where the recording has them apart."""
 
 
-@dataclass(slots=True)
-class Message:
+class Message(Mutable):
     """Something said between the user and the agent.
 
     Neither what an agent tells a sub-agent, nor what a harness adds, is said by the user. What a sub-agent says has

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
+from msgspec import field
+
+from vigil_lang.base.node import Node
+from vigil_lang.base.structs import Frozen, Mutable
 from vigil_lang.trace.values import number
 
 if TYPE_CHECKING:
@@ -19,8 +22,7 @@ VALUES_KEPT = 1000
 """Distinct values kept of an observed argument, and of outputs; a set with more counts as open."""
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
+class Argument(Frozen, frozen=True):
     """One argument name of one action.
 
     `values` is None when the set of values is open (a declared schema without an enumeration, or an observed
@@ -32,8 +34,7 @@ class Argument:
     values: frozenset[str] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(Frozen, frozen=True):
     """One action with its argument names; `open` when it may carry names that are not listed."""
 
     args: dict[str, Argument] = field(default_factory=dict)
@@ -41,15 +42,16 @@ class Action:
     open: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(Node, frozen=True, eq=False, gc=False):
     """Actions by name. `origin` is "observed" (values closed) or "declared" (values open)."""
+
+    _ASIDE: ClassVar[frozenset[str]] = frozenset({"runs"})
 
     actions: dict[str, Action]
     origin: Origin
     outputs: frozenset[str] | None = None
     """Observed outputs; None when open."""
-    runs: int = field(default=0, compare=False)
+    runs: int = 0
     """Of how many runs at hand all of it was observed; 0 for a signature that was given as such."""
 
     @property
@@ -96,8 +98,7 @@ def observe(traces: Iterable[Trace], *, limit: int = VALUES_KEPT) -> Signature:
     )
 
 
-@dataclass(slots=True)
-class _Seen:
+class _Seen(Mutable):
     """What has been seen of one argument so far."""
 
     types: set[ValueType] = field(default_factory=set)

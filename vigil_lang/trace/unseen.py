@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
+from vigil_lang.base.structs import Frozen
 from vigil_lang.trace.event import MESSAGES
 from vigil_lang.trace.vocabulary import vocabulary
 
@@ -61,8 +61,7 @@ def is_unread(event: Event) -> bool:
     return "process.run" not in event.kinds and COMMAND in event.args.get("unresolved", ())
 
 
-@dataclass(frozen=True, slots=True)
-class CallsSeen:
+class CallsSeen(Frozen, frozen=True):
     """The calls of a run; `unseen` has the ids of the events of those that are not wholly seen, in run order.
 
     `unread` has the tool of each call that carries what looks like a command, code or SQL, and is not read.

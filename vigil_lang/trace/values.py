@@ -5,11 +5,12 @@ Everything here reads hostile input: nothing expands a number like ``1e999999999
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, datetime, timedelta
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_UP, Context, Decimal, InvalidOperation
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
+
+from vigil_lang.patterns import regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -33,9 +34,9 @@ _SMALLEST = Decimal((0, (1,), -_PLACES))
 _SHORT = 32
 """Code points of a text whose number is remembered."""
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
-_ISO_8601 = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt ].+)?|[0-9]{8}[Tt].+")
+_SURROGATE = regex("[\ud800-\udfff]")
+_NUMBER = regex(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_ISO_8601 = regex(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt ].+)?|[0-9]{8}[Tt].+")
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)

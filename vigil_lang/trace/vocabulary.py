@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
 from fnmatch import fnmatchcase, translate
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
+from vigil_lang.base.structs import Frozen
+from vigil_lang.base.tables import table
+from vigil_lang.patterns import regex
+
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterable
 
 GATHERING = frozenset({"program_text"})
@@ -17,8 +20,7 @@ GATHERING = frozenset({"program_text"})
 RoleType = Literal["path", "url", "text", "number", "bool"]
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(Frozen, frozen=True):
     """An operation that events can be an instance of. `implies` is closed: what is implied implies nothing new."""
 
     name: str
@@ -27,8 +29,7 @@ class Kind:
     implies: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Role:
+class Role(Frozen, frozen=True):
     """A name under which an event's values stand."""
 
     name: str
@@ -40,8 +41,7 @@ class Role:
     """The roles that it stands for, each with the kind of the events whose role is meant; empty for all events."""
 
 
-@dataclass(frozen=True, slots=True)
-class Vocabulary:
+class Vocabulary(Frozen, frozen=True):
     """All kinds and roles by name, and which paths hold secrets."""
 
     kinds: dict[str, Kind]
@@ -82,11 +82,7 @@ class Vocabulary:
 @cache
 def vocabulary() -> Vocabulary:
     """The shipped vocabulary."""
-    import tomllib
-
-    from vigil_lang.base.resources import resource
-
-    data = tomllib.loads(resource("stdlib", "vocabulary.toml").read_text(encoding="utf-8"))
+    data = table("vocabulary.toml")
     kinds = {
         name: Kind(name, given["summary"], tuple(given["roles"]), _implied(name, data["kinds"]))
         for name, given in data["kinds"].items()
@@ -101,8 +97,8 @@ def vocabulary() -> Vocabulary:
     return Vocabulary(kinds, roles, _any_of(secrets["paths"]), _any_of(secrets["except"]), tuple(secrets["places"]))
 
 
-_GLOB = re.compile(r"[*?\[]")
-_HOMES = re.compile(r"^(?:/root|/(?:home|Users)/[^/]+|[A-Za-z]:/Users/[^/]+|~[^/]+)(?=/|$)")
+_GLOB = regex(r"[*?\[]")
+_HOMES = regex(r"^(?:/root|/(?:home|Users)/[^/]+|[A-Za-z]:/Users/[^/]+|~[^/]+)(?=/|$)")
 _ALL_HOMES = ("/", "/home", "/Users", "~")
 _LONGEST = 1000
 
@@ -143,4 +139,4 @@ def _implied(name: str, given: dict[str, Any]) -> tuple[str, ...]:
 
 def _any_of(globs: Iterable[str]) -> re.Pattern[str]:
     """A pattern for paths that match one of some globs; `*/x` is also a bare `x`."""
-    return re.compile("|".join(translate(g) + (f"|{translate(g[2:])}" if g.startswith("*/") else "") for g in globs))
+    return regex("|".join(translate(g) + (f"|{translate(g[2:])}" if g.startswith("*/") else "") for g in globs))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
+from vigil_lang.base.structs import Frozen
 from vigil_lang.trace.unseen import CallsSeen, calls_seen
 
 if TYPE_CHECKING:
@@ -22,16 +22,14 @@ _UNSEEN_TOLD = 100
 """Ids of calls that are not wholly seen, as many as the published form has."""
 
 
-@dataclass(frozen=True, slots=True)
-class NearMiss:
+class NearMiss(Frozen, frozen=True):
     """An event that almost met what was missing, and the one thing that kept it from doing so."""
 
     event: str
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Offence:
+class Offence(Frozen, frozen=True):
     """An event at fault.
 
     `index` counts from 0. `bindings` gives each variable's value; None stands for any value the run does not carry.
@@ -69,8 +67,7 @@ class Offence:
         return found | ({"forbidden": list(self.forbidden)} if self.forbidden else {})
 
 
-@dataclass(frozen=True, slots=True)
-class SolverAnswer:
+class SolverAnswer(Frozen, frozen=True):
     """Z3's answer: `unsat` is a violation; `core` names the conditions of one minimal contradiction."""
 
     result: str
@@ -88,9 +85,10 @@ class SolverAnswer:
         }
 
 
-@dataclass(frozen=True)
-class StatementVerdict:
+class StatementVerdict(Frozen, frozen=True):
     """One statement on one run. `vacuous`: it held because nothing put it to the test."""
+
+    _UNSHOWN: ClassVar[frozenset[str]] = frozenset({"statement"})
 
     policy: str
     name: str
@@ -99,7 +97,7 @@ class StatementVerdict:
     vacuous: bool
     offending: tuple[Offence, ...]
     solver: SolverAnswer
-    statement: PolicyStatement = field(repr=False)
+    statement: PolicyStatement
     truncated: tuple[str, ...] = ()
     """Events whose output was cut, where the missing part could change the verdict."""
 
@@ -117,12 +115,13 @@ class StatementVerdict:
         return found | ({"truncated": list(self.truncated)} if self.truncated else {})
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(Frozen, frozen=True, dict=True):
     """A run judged by policies: unsafe when some statement is violated."""
 
-    trace: Trace = field(repr=False)
-    policies: tuple[Policy, ...] = field(repr=False)
+    _UNSHOWN: ClassVar[frozenset[str]] = frozenset({"trace", "policies"})
+
+    trace: Trace
+    policies: tuple[Policy, ...]
     statements: tuple[StatementVerdict, ...]
 
     @property

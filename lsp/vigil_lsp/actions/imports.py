@@ -15,7 +15,7 @@ from vigil_lsp.actions.equivalence import keeps_meaning, resolves_more
 from vigil_lsp.actions.proposal import Place, Proposal
 from vigil_lsp.cursor import path_at
 from vigil_lsp.edits import touching
-from vigil_lsp.import_edit import import_edit
+from vigil_lsp.import_edit import ImportEdits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -86,7 +86,7 @@ def imported(place: Place, modules: Iterable[tuple[str, frozenset[str]]]) -> Ite
     for finding, name in islice(_missing(place), _MOST):
         for module, declared in modules:
             if name in declared:
-                edit = import_edit(place.reading, module, name)
+                edit = ImportEdits(place.reading).of(module, name)
                 if resolves_more(place.reading.policy, (edit,), place.access):
                     title = f"Use `{name}` from `{module}`"
                     yield Proposal(title, CodeActionKind.QuickFix.value, (edit,), finding)

@@ -12,7 +12,7 @@ from vigil_lang.syntax import tree
 from vigil_lsp.completing.candidate import Candidate, calling
 from vigil_lsp.completing.place import MOST_TOKENS
 from vigil_lsp.edits import touching
-from vigil_lsp.import_edit import import_edit
+from vigil_lsp.import_edit import ImportEdits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -64,12 +64,12 @@ def _declared(
 
 
 def _importable(context: CompletionContext, shapes: frozenset[Shape]) -> Iterator[Candidate]:
-    known = frozenset(context.module.names())
+    known, edits = frozenset(context.module.names()), ImportEdits(context.reading)
     for other in context.importable():
         for declaration in other.declared:
             name = declaration.name.text
             if name not in known and shape_of(declaration, None) in shapes:
-                adds = import_edit(context.reading, other.name, name)
+                adds = edits.of(other.name, name)
                 if not touching(adds.span, (context.place.span,)):
                     yield candidate_of(declaration, 44 if other.name.startswith(".") else 45, other.name, adds)
 

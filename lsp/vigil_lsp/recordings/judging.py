@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from vigil_lang.diagnostics import Diagnostic, Source, Span
 from vigil_lang.engines.columns import plan

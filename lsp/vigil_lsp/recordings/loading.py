@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec.structs import replace
 
 from vigil_lang.abstraction.run import Options
 from vigil_lang.abstraction.tools import named_tools

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -67,6 +68,8 @@ class Judged:
     needs: tuple[str, ...] = ()
     """The other files (modules) that were looked for, there or not."""
     complete: bool = True
+    after: int = 0
+    """How much of what was said of policies it takes into account (`Policies.number`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +159,15 @@ class Tested:
     unmet: tuple[tuple[Span, str], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class TestSuite:
+    """The tests of a file on disk, valid or not, each with the place of its name; and what is wrong with them."""
+
+    source: Source
+    tests: tuple[tuple[str, Span], ...]
+    findings: tuple[Diagnostic, ...]
+
+
 @dataclass(frozen=True)
 class RunResults:
     """What the runs say of one policy file, moved to where its current text has it.
@@ -169,10 +181,15 @@ class RunResults:
     samples: Samples = field(repr=False)
     runs: tuple[RunInfo, ...]
     stale: bool
-    findings: tuple[Diagnostic, ...] = ()
     statements: Mapping[str, StatementResult] = field(default_factory=dict, repr=False)
-    counts: Mapping[Span, Matches] = field(default_factory=dict, repr=False)
     unreadable: int = 0
+    here: Placed | None = field(default=None, repr=False)
+    """What stands somewhere in the text, and where."""
+
+    @property
+    def findings(self) -> tuple[Diagnostic, ...]:
+        """What only runs show."""
+        return () if self.here is None else self.here.findings
 
     def statement(self, name: str) -> StatementResult | None:
         """What came of a statement of the file; None where it has no meaning, or is not judged yet."""
@@ -184,35 +201,56 @@ class RunResults:
         The span is that of the node in the CURRENT text. None where it was not counted: the item is new, or the
         condition has no meaning.
         """
-        return self.counts.get(span)
+        return None if self.here is None else self.here.counts.get(span)
+
+
+@dataclass(frozen=True, eq=False)
+class Placed:
+    """What came of an older text, perhaps, where the current one has it; worked out when somebody asks.
+
+    `items` are where items stand in the current text: they are told apart by their own text, and by order where two
+    are the same.
+    """
+
+    judged: Judged
+    source: Source
+    items: Iterable[Span]
+
+    @cached_property
+    def _same(self) -> list[tuple[ItemResult, int]]:
+        """The items that are as they were, and where each begins now."""
+        waiting: dict[str, list[ItemResult]] = {}
+        for item in reversed(self.judged.items):
+            waiting.setdefault(item.text, []).append(item)
+        now = ((start, waiting.get(self.source.text[start:end])) for start, end in self.items)
+        return [(same.pop(), start) for start, same in now if same]
+
+    @cached_property
+    def counts(self) -> Mapping[Span, Matches]:
+        """How often the conditions of these items are met."""
+        return {
+            Span(span.start + start, span.end + start): matches
+            for item, start in self._same
+            for span, matches in item.matches.items()
+        }
+
+    @cached_property
+    def findings(self) -> tuple[Diagnostic, ...]:
+        """What only runs show."""
+        moved = [(Span(item.start, item.start + len(item.text)), start - item.start) for item, start in self._same]
+        found = (_moved(finding, self.judged, self.source, moved) for finding in self.judged.findings)
+        return tuple(finding for finding in found if finding is not None)
 
 
 def located(
     summary: RunsSummary, judged: Judged | None, source: Source, items: Iterable[Span], *, stale: bool
 ) -> RunResults:
-    """What is known of a text of a policy whose items stand at these spans.
-
-    `judged` may be of an older text: items are told apart by their own text, and by order where two are the same.
-    """
-    if judged is None:
-        return RunResults(summary.signature, summary.samples, summary.runs, True, unreadable=summary.unreadable)
-    waiting: dict[str, list[ItemResult]] = {}
-    for item in reversed(judged.items):
-        waiting.setdefault(item.text, []).append(item)
-    counts: dict[Span, Matches] = {}
-    moved: list[tuple[Span, int]] = []  # where an item stood, and how far it has moved
-    for start, end in items:
-        same = waiting.get(source.text[start:end])
-        if not same:
-            continue
-        item = same.pop()
-        moved.append((Span(item.start, item.start + len(item.text)), start - item.start))
-        for span, matches in item.matches.items():
-            counts[Span(span.start + start, span.end + start)] = matches
-    findings = tuple(f for found in judged.findings if (f := _moved(found, judged, source, moved)) is not None)
-    statements = {statement.name: statement for statement in judged.statements}
+    """What is known of a text of a policy whose items stand at these spans; `judged` may be of an older text."""
     known = summary.signature, summary.samples, summary.runs
-    return RunResults(*known, stale, findings, statements, counts, summary.unreadable)
+    if judged is None:
+        return RunResults(*known, True, unreadable=summary.unreadable)
+    statements = {statement.name: statement for statement in judged.statements}
+    return RunResults(*known, stale, statements, summary.unreadable, Placed(judged, source, items))
 
 
 def _moved(found: Diagnostic, judged: Judged, source: Source, moved: list[tuple[Span, int]]) -> Diagnostic | None:

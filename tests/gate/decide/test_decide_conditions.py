@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from decimal import Decimal
 from random import Random
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tests.gate.decide.decide_support import is_in, named
 from tests.gate.decide.decisions import condition, event

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -117,6 +118,42 @@ def test_with_a_daemon_the_client_imports_next_to_nothing(state: Path) -> None:
     }  # fmt: skip
 
 
+NEVER = {
+    "asyncio", "click", "cryptography", "dataclasses", "email", "http", "importlib.resources", "inspect", "lark",
+    "logging", "lzma", "platformdirs", "psycopg", "pydantic", "pygls", "pysmt", "rich", "shutil", "ssl", "subprocess",
+    "tempfile", "yaml", "z3", "zoneinfo",
+    "vigil_lang.analysis", "vigil_lang.cli", "vigil_lang.corpus", "vigil_lang.documents", "vigil_lang.draft",
+    "vigil_lang.engines.smt", "vigil_lang.english", "vigil_lang.gate.notices.outbox",
+    "vigil_lang.gate.storage.postgres",
+    "vigil_lang.gate.tier.asking", "vigil_lang.ingest.load", "vigil_lang.lint", "vigil_lang.points.checkpoints.history",
+    "vigil_lang.points.hosts.codex", "vigil_lang.points.install", "vigil_lang.points.remote", "vigil_lang.project",
+    "vigil_lang.report", "vigil_lang.service", "vigil_lang.testing",
+}  # fmt: skip
+"""What no decision needs, and no hook waits for."""
+MOST_MODULES = 215
+"""Of our own; each is a third of a millisecond."""
+
+
+@pytest.mark.no_cover  # the measurement imports some of them first
+def test_without_a_daemon_a_hook_imports_what_its_decision_needs(state: Path, tmp_path: Path) -> None:
+    policy = tmp_path / "p.vgl"
+    policy.write_text("policy p\nstatement tested: prec(git.push(), test.run(status = ok))\n")
+    call = {"session_id": "s", "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "Bash"}
+    line = [sys.executable, "-I", "-S", "-X", "importtime", str(CLIENT), "--host", "claude", "--policy", str(policy)]
+    environ = {**os.environ, "VIGIL_DAEMON": "off"}
+    shutil.rmtree(state)
+    for number in range(2):  # the first makes the state folder, and the run begins
+        payload = json.dumps(call | {"tool_use_id": f"t{number}", "tool_input": {"command": "git push && ls | sort"}})
+        done = subprocess.run(
+            [*line, "--state", str(state)], input=payload.encode(), env=environ, capture_output=True, timeout=60
+        )
+        assert b"deny" in done.stdout, done.stderr
+    imported = {name.decode() for name in re.findall(rb"\| +([\w.]+)$", done.stderr, re.MULTILINE)}
+    assert "vigil_lang.gate.gate" in imported
+    assert imported & NEVER == set()
+    assert len([name for name in imported if name.startswith("vigil_lang")]) <= MOST_MODULES
+
+
 def test_many_clients_at_once(state: Path) -> None:
     found: list[bytes | None] = []
     with serving(state, lambda invocation, _: Reply(invocation.stdin)):
@@ -174,12 +211,14 @@ def test_the_system_says_who_is_at_the_other_end() -> None:
         assert wire.peer(one) == os.geteuid()
 
 
+@pytest.mark.parametrize("folder", ["/here", "/a folder/of mine"])
 @pytest.mark.parametrize(("said", "ends"), [("99.0.0", True), ("0.0.1", False), ("x", False), ("9" * 99, False)])
 def test_a_client_of_another_version_decides_alone_and_a_newer_one_ends_the_daemon(
-    state: Path, monkeypatch: pytest.MonkeyPatch, said: str, ends: bool
+    state: Path, monkeypatch: pytest.MonkeyPatch, said: str, ends: bool, folder: str
 ) -> None:
+    monkeypatch.setattr(wire, "_FOLDER", folder)
     with serving(state) as daemon:
-        monkeypatch.setattr(asking, "hello", lambda: f"vigil/1 {said} /elsewhere\n".encode())
+        monkeypatch.setattr(asking, "hello", lambda: f"vigil/1 {said} {folder}\n".encode())
         assert asked(state) is None
         assert daemon.stopping.is_set() == ends
 
@@ -435,3 +474,40 @@ def _until(question: Callable[[], bool], *, wanted: bool) -> None:
     while question() != wanted:
         assert time.monotonic() < end
         time.sleep(0.02)
+
+
+# --- the end of a process -------------------------------------------------------------------------------------------
+
+
+def test_what_fails_after_the_answer_does_not_change_it(
+    state: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    closed = []
+
+    class Failing:
+        def close(self) -> None:
+            closed.append(1)
+            raise OSError("the disk is gone")
+
+    monkeypatch.setattr(asking, "_standard_input", lambda: b"{}")
+    monkeypatch.setattr(asking, "_decided_here", lambda *_: ((b"{}", b"", 0), Failing()))
+    monkeypatch.setattr(asking, "_is_alone", lambda: True)
+    monkeypatch.setenv("VIGIL_DAEMON", "off")
+    assert asking.main(["--state", str(state)]) == 0
+    assert (capfdbinary.readouterr().out, closed) == (b"{}", [1])
+
+
+def test_a_process_ends_at_once_but_after_its_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended: list[int] = []
+    monkeypatch.setattr(os, "_exit", ended.append)
+    told = threading.Event()
+    telling = threading.Thread(target=told.wait, args=(60,))
+    telling.start()
+    with pytest.raises(SystemExit, match="2"):
+        asking.leave(2)
+    assert ended == []
+    told.set()
+    telling.join()
+    monkeypatch.setattr(asking, "_is_alone", lambda: True)
+    asking.leave(2)
+    assert ended == [2]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -160,3 +161,59 @@ def test_a_state_in_the_project_is_refused(world: World, monkeypatch: pytest.Mon
     monkeypatch.setenv("VIGIL_STATE", str(world.project / "state"))
     assert world.vigil("init") == 2
     assert not (world.project / "state").exists()
+
+
+def test_a_hook_that_other_folders_use_stays_until_the_last_of_them_undoes_it(
+    world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings, other = world.home / ".claude" / "settings.json", world.project.parent / "other"
+    settings.parent.mkdir()
+    before = tree(world.home)
+    other.mkdir()
+    assert world.vigil("init") == 0
+    monkeypatch.chdir(other)
+    assert world.vigil("init") == 0
+    hooked = settings.read_bytes()
+    capsys.readouterr()
+    assert world.vigil("init", "--undo") == 0
+    out = capsys.readouterr().out
+    assert f"kept      Claude Code                    {world.project}: `vigil init` ran there, too\n" in out
+    assert (settings.read_bytes(), tree(other)) == (hooked, {})
+    monkeypatch.chdir(world.project)
+    assert world.vigil("init", "--undo", "--dry-run") == 0
+    assert settings.read_bytes() == hooked
+    assert world.vigil("init", "--undo") == 0
+    assert tree(world.home) == before
+
+
+def test_a_folder_that_is_gone_keeps_no_hook(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    (world.home / ".claude").mkdir()
+    before, other = tree(world.home), world.project.parent / "other"
+    other.mkdir()
+    monkeypatch.chdir(other)
+    assert world.vigil("init") == 0
+    monkeypatch.chdir(world.project)
+    assert world.vigil("init") == 0
+    shutil.rmtree(other)
+    assert world.vigil("init", "--undo") == 0
+    assert tree(world.home) == before
+
+
+def test_a_hook_that_was_there_before_stays(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    settings = world.home / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    assert world.vigil("hook", "install", "--host", "claude", "--user") == 0
+    hooked = settings.read_bytes()
+    assert world.vigil("init") == 0
+    capsys.readouterr()
+    assert world.vigil("init", "--undo") == 0
+    assert settings.read_bytes() == hooked
+    out = capsys.readouterr().out
+    assert "`vigil init` did not put it there: vigil hook uninstall --host claude --user\n" in out
+    # Nor is one undone that was taken out, and put in again by hand.
+    assert world.vigil("hook", "uninstall", "--host", "claude", "--user") == 0
+    assert world.vigil("init") == 0
+    assert world.vigil("hook", "uninstall", "--host", "claude", "--user") == 0
+    assert world.vigil("hook", "install", "--host", "claude", "--user") == 0
+    assert world.vigil("init", "--undo") == 0
+    assert settings.read_bytes() == hooked

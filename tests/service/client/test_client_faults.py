@@ -8,7 +8,6 @@ import json
 import ssl
 import struct
 import time
-from dataclasses import replace
 from socket import SO_LINGER, SOL_SOCKET
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ import pytest
 from faulty_server import FaultyServer, http, trickle
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from vigil_lang.gate import AsyncClient, Client
 from vigil_lang.gate.authority.keys import Key, write_key

@@ -9,22 +9,21 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from vigil_lang.base.resources import resource
+from vigil_lang.patterns import regex
 
 if TYPE_CHECKING:
     from vigil_lang.abstraction.catalogue.programs import Program
 
-_VERSION = re.compile(r"-?[0-9]+(?:\.[0-9]+)*\Z")
-_BARE = re.compile(r"[A-Za-z0-9_-]+\Z", re.ASCII)
-_SCOPED = re.compile(r"@[\w.-]+/[\w.-]+\Z")
-_ABSOLUTE = re.compile(r"[/~\\]|[A-Za-z]:[/\\]")
-_NAME = re.compile(r"[^\s\"\\]{1,100}\Z")
-_ALIASES = re.compile(r"^aliases = \[([^\]]*)\]", re.MULTILINE)
+_VERSION = regex(r"-?[0-9]+(?:\.[0-9]+)*\Z")
+_BARE = regex(r"[A-Za-z0-9_-]+\Z", re.ASCII)
+_SCOPED = regex(r"@[\w.-]+/[\w.-]+\Z")
+_ABSOLUTE = regex(r"[/~\\]|[A-Za-z]:[/\\]")
+_NAME = regex(r"[^\s\"\\]{1,100}\Z")
+_ALIASES = regex(r"^aliases = \[([^\]]*)\]", re.MULTILINE)
 _PLACES = frozenset({"bin", "sbin", ".bin", "Scripts", "venv", ".venv", "libexec"})
 _EVERYDAY = frozenset({"coreutils", "shell", "text", "system", "search"})
-_WITH_EXTENSION = re.compile(r"[^.].*\.[A-Za-z]\w{0,5}\Z")
-_WRAPPERS = re.compile(
-    r"(?:gradlew|mvnw|sbt|waf|bazelw?|pants|configure|config\.status|bootstrap|b2|bjam|afl-[\w+-]+)\Z"
-)
+_WITH_EXTENSION = regex(r"[^.].*\.[A-Za-z]\w{0,5}\Z")
+_WRAPPERS = regex(r"(?:gradlew|mvnw|sbt|waf|bazelw?|pants|configure|config\.status|bootstrap|b2|bjam|afl-[\w+-]+)\Z")
 """Programs that are usually run from the project's own directory."""
 
 Key = tuple[str, ...]

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
+
+from msgspec import field
 
 from vigil_lang.abstraction.catalogue import values
 from vigil_lang.abstraction.catalogue.programs import Change, Operand, Option, Program
 from vigil_lang.abstraction.step import Word
+from vigil_lang.base.structs import Mutable
+from vigil_lang.patterns import regex
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-_NUMERIC = re.compile(r"[-+][0-9]+[a-zA-Z]?\Z")
-_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
-_SUBCOMMAND = re.compile(r"[A-Za-z][\w:-]*\Z")
-_DYNAMIC = re.compile(r"[$`]")
+_NUMERIC = regex(r"[-+][0-9]+[a-zA-Z]?\Z")
+_ASSIGNMENT = regex(r"[A-Za-z_][A-Za-z0-9_]*=")
+_SUBCOMMAND = regex(r"[A-Za-z][\w:-]*\Z")
+_DYNAMIC = regex(r"[$`]")
 _INFORMING = ("help", "version")
 _VERSIONS = frozenset({"--version", "-version", "-V"})
 """Options that tell a program's version, where they stand alone and the program has no other use for them."""
@@ -31,8 +33,7 @@ ON = Word("true")
 """What a switch that is present has for a value."""
 
 
-@dataclass(slots=True)
-class Sorted:
+class Sorted(Mutable):
     """A command line's words after the first, by what they are."""
 
     program: Program

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from msgspec import field
+
+from vigil_lang.base.structs import Frozen
+from vigil_lang.patterns import regex
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,7 +21,7 @@ PATH_ROLES = frozenset(
 
 Takes = Literal["nothing", "value", "attached"]
 
-_RUNS = re.compile(
+_RUNS = regex(
     r"exec(?!utable)|command|cmd|-prog(?:ram)?(?:$|-)|program$|hook|shell|script|pager|editor|rsh|plugin|preload|eval"
     r"|wrapper|launcher|askpass|checkpoint-action|-filter-cmd"
 )
@@ -64,8 +67,7 @@ class Operand(NamedTuple):
     repeated: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Frozen, frozen=True):
     """What an option, an operand or a value changes about an entry; None leaves a thing as it is."""
 
     has: tuple[str, ...] = ()
@@ -88,8 +90,7 @@ class Change:
     reads: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class Program(Frozen, frozen=True):
     """A program, or a subcommand of one: see the catalogue's files for what each field means."""
 
     name: str
@@ -145,8 +146,7 @@ class Program:
     """Subcommands by name and alias; ``_`` is any other. None for a program without."""
 
 
-@dataclass(frozen=True, slots=True)
-class Effect:
+class Effect(Frozen, frozen=True):
     """What a command does to files besides what its own event says."""
 
     kind: str
@@ -157,8 +157,7 @@ class Effect:
     """`folders` where what lies below the paths is read too."""
 
 
-@dataclass(frozen=True, slots=True)
-class Inner:
+class Inner(Frozen, frozen=True):
     """A command that a command runs on the same machine."""
 
     words: tuple[Word, ...]
@@ -166,8 +165,7 @@ class Inner:
     assignments: tuple[tuple[str, Word], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Code:
+class Code(Frozen, frozen=True):
     """Code that a command runs: given in place, in a file, or on standard input; none of these for a module."""
 
     language: str
@@ -177,8 +175,7 @@ class Code:
     arguments: tuple[Word, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Invocation:
+class Invocation(Frozen, frozen=True):
     """A simple command as read with the catalogue."""
 
     step: Step

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, TypeVar
 
@@ -14,6 +13,7 @@ from vigil_lang.abstraction.catalogue.load import is_path, program
 from vigil_lang.abstraction.catalogue.options import EFFECTS, UNKNOWN, applies, places, sort
 from vigil_lang.abstraction.catalogue.programs import PATH_ROLES, Code, Effect, Invocation
 from vigil_lang.abstraction.step import Step, Word
+from vigil_lang.patterns import regex
 from vigil_lang.trace.unseen import leaves_open
 
 if TYPE_CHECKING:
@@ -51,12 +51,12 @@ _DOING = frozenset(
 )  # fmt: skip
 """Words for what is not only looking at something."""
 
-_RUNS_HELPER = re.compile(r"(?:ext|fd)::|-")
+_RUNS_HELPER = regex(r"(?:ext|fd)::|-")
 """Addresses of git that are commands, or options."""
 
-_FROM_FILE = re.compile(r"://|^git\+|^\.|\.(?:whl|zip|tgz|tar\.\w+|deb|rpm|gem|rb|snap|crate|nupkg|vsix)\Z|^/|^~")
+_FROM_FILE = regex(r"://|^git\+|^\.|\.(?:whl|zip|tgz|tar\.\w+|deb|rpm|gem|rb|snap|crate|nupkg|vsix)\Z|^/|^~")
 
-_INSTALLED = re.compile(
+_INSTALLED = regex(
     r"/(?:usr/|s?bin/|opt/|nix/|snap/|home/linuxbrew/|Library/|Applications/)"
     r"|~/\.[\w-]+/(?:.*/)?bin/[^/]+\Z"
     r"|(?:.*/)?(?:node_modules/\.bin|[\w.-]*(?:v?env|conda)[\w.-]*/(?:bin|Scripts))/[^/]+\Z"

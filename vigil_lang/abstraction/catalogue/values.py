@@ -7,22 +7,23 @@ import re
 from typing import TYPE_CHECKING
 
 from vigil_lang.abstraction.paths import resolve
+from vigil_lang.patterns import regex
 from vigil_lang.trace.vocabulary import vocabulary
 
 if TYPE_CHECKING:
     from vigil_lang.abstraction.step import Word
 
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_URL = regex(r"[A-Za-z][A-Za-z0-9+.-]*://")
 # A capital letter before a colon is a drive, unless a user is named.
-_REMOTE = re.compile(r"(?:([^\s@/:]+)@(?=[\w.\[])|(?=[\w.-]{2}|\[|[a-z]:(?!\\)))(\[[0-9A-Fa-f:.]+\]|[\w.-]+):(?!//)")
+_REMOTE = regex(r"(?:([^\s@/:]+)@(?=[\w.\[])|(?=[\w.-]{2}|\[|[a-z]:(?!\\)))(\[[0-9A-Fa-f:.]+\]|[\w.-]+):(?!//)")
 _PLAIN = ("/", "./", "../", "~/", "$HOME/", "${HOME}/")
-_EXTENSION = re.compile(r"[^\s/]\.[A-Za-z0-9]{1,5}\Z")
-_NUMBER = re.compile(r"v?[0-9.]+\Z")
+_EXTENSION = regex(r"[^\s/]\.[A-Za-z0-9]{1,5}\Z")
+_NUMBER = regex(r"v?[0-9.]+\Z")
 _LONGEST = 1000
 # `name`, `name[extra]`, `@scope/name`, `host/module`; then `==2.1`, `>=1,<2`, `@4`, `=7.1`.
-_PACKAGE = re.compile(r"(@?[A-Za-z0-9][\w./+-]*)(?:\[[\w., -]*\])?\s*(?:(?:={1,3}|@)\s*(?=[^\s=@])|(?=[<>!~^]=?\s*\d))")
-_EXTRAS = re.compile(r"([A-Za-z0-9][\w.-]*)\[[\w., -]*\]\Z")
-_AT_VERSION = re.compile(r"((?:@[\w.-]+/)?[A-Za-z][\w.-]*)(?:@|==)([\w.^~*-]+)\Z")
+_PACKAGE = regex(r"(@?[A-Za-z0-9][\w./+-]*)(?:\[[\w., -]*\])?\s*(?:(?:={1,3}|@)\s*(?=[^\s=@])|(?=[<>!~^]=?\s*\d))")
+_EXTRAS = regex(r"([A-Za-z0-9][\w.-]*)\[[\w., -]*\]\Z")
+_AT_VERSION = regex(r"((?:@[\w.-]+/)?[A-Za-z][\w.-]*)(?:@|==)([\w.^~*-]+)\Z")
 _SOURCE_FILES = frozenset(
     [
         ".md", ".txt", ".rst", ".py", ".ipynb", ".js", ".mjs", ".cjs", ".ts", ".jsx", ".tsx", ".vue", ".css", ".scss",
@@ -32,14 +33,12 @@ _SOURCE_FILES = frozenset(
     ]
 )  # fmt: skip
 """Extensions that no branch and no tag has."""
-_NOT_OPENED = re.compile(r"exclude|ignore|name|path(?!.*file)|not|prune|filter|format|regex|level|delim|separator")
-_OPENED = re.compile(r"-(?:file|from)s?$")
-_USED = re.compile(r"^-i$|identity|cert|key$")
+_NOT_OPENED = regex(r"exclude|ignore|name|path(?!.*file)|not|prune|filter|format|regex|level|delim|separator")
+_OPENED = regex(r"-(?:file|from)s?$")
+_USED = regex(r"^-i$|identity|cert|key$")
 """Options whose value is a key that is used and not shown."""
-_WRITTEN = re.compile(
-    r"log|out(?!line)|dump|save|trace|jar|report|backup-dir|stderr|profile|record|warc|hsts|libcurl|store"
-)
-_ADDED = re.compile(r"(?:[\w.-]*:?=)?[@<]|[\w.-]+@(?=[.~/])|[\w.-]+=(?=[.~/])|fileb?://|[\d,+]+:")
+_WRITTEN = regex(r"log|out(?!line)|dump|save|trace|jar|report|backup-dir|stderr|profile|record|warc|hsts|libcurl|store")
+_ADDED = regex(r"(?:[\w.-]*:?=)?[@<]|[\w.-]+@(?=[.~/])|[\w.-]+=(?=[.~/])|fileb?://|[\d,+]+:")
 """What stands before the name of a file in a value that holds one: `@f`, `name=@f`, `name@f`, `name=f`."""
 _DEVICES = ("/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/fd/")
 _LANGUAGES = {

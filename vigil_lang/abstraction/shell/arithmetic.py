@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
+
+from vigil_lang.patterns import regex
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_TOKEN = re.compile(
+_TOKEN = regex(
     r"\s*(?:(0[xX][0-9a-fA-F]+|[0-9]+)(?![#\w])|([A-Za-z_][A-Za-z0-9_]*)(?![\[\w])"
     r"|(<<=|>>=|\*\*|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|[-+*/%<>=!~&|^?:(),]))"
 )
-_ASSIGNED = re.compile(
-    r"([A-Za-z_][A-Za-z0-9_]*)\s*(?:[-+*/%&|^]=|<<=|>>=|=(?!=)|\+\+|--)|(?:\+\+|--)\s*([A-Za-z_]\w*)"
-)
+_ASSIGNED = regex(r"([A-Za-z_][A-Za-z0-9_]*)\s*(?:[-+*/%&|^]=|<<=|>>=|=(?!=)|\+\+|--)|(?:\+\+|--)\s*([A-Za-z_]\w*)")
 _BINDING = {
     "||": 3, "&&": 4, "|": 5, "^": 6, "&": 7, "==": 8, "!=": 8, "<": 9, "<=": 9, ">": 9, ">=": 9,
     "<<": 10, ">>": 10, "+": 11, "-": 11, "*": 12, "/": 12, "%": 12, "**": 13,

@@ -7,10 +7,11 @@ from itertools import pairwise
 
 from vigil_lang.abstraction.shell.limits import MAX_EXPANDED, MAX_NESTING
 from vigil_lang.abstraction.shell.tokens import Literal, Parameter, Part, Parts
+from vigil_lang.patterns import regex
 
-_NUMBERS = re.compile(r"(-?[0-9]{1,18})\.\.(-?[0-9]{1,18})(?:\.\.(-?[0-9]{1,18}))?")
-_MORE_NAME = re.compile(r"[A-Za-z0-9_]+")
-_LETTERS = re.compile(r"([A-Za-z])\.\.([A-Za-z])(?:\.\.(-?[0-9]{1,18}))?")
+_NUMBERS = regex(r"(-?[0-9]{1,18})\.\.(-?[0-9]{1,18})(?:\.\.(-?[0-9]{1,18}))?")
+_MORE_NAME = regex(r"[A-Za-z0-9_]+")
+_LETTERS = regex(r"([A-Za-z])\.\.([A-Za-z])(?:\.\.(-?[0-9]{1,18}))?")
 
 Atom = str | Part
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import posixpath
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
+
+from msgspec.structs import replace
 
 from vigil_lang.abstraction import paths
 from vigil_lang.abstraction.shell.limits import MAX_EXPANDED, MAX_WORDS
@@ -22,6 +23,7 @@ from vigil_lang.abstraction.shell.outcome import (
     add,
 )
 from vigil_lang.abstraction.shell.state import UNKNOWN
+from vigil_lang.patterns import regex
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,13 +34,13 @@ if TYPE_CHECKING:
     from vigil_lang.abstraction.step import Word
 
 DECLARING = frozenset({"export", "declare", "typeset", "readonly", "local"})
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_NAME = regex(r"[A-Za-z_][A-Za-z0-9_]*")
 _TAKE_NAMES = DECLARING | {
     "test", "[", "[[", "unset", "read", "printf", "mapfile", "readarray", "wait", "getopts", "let",
 }  # fmt: skip
 """Those that evaluate the index of a name they are given."""
 _READ_VALUES = frozenset("adinNptu")
-_FORMAT = re.compile(r"%(?:[sd%])|\\[nt\\]|[^%\\]+")
+_FORMAT = regex(r"%(?:[sd%])|\\[nt\\]|[^%\\]+")
 
 
 class Shell(Protocol):

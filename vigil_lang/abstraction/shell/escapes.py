@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-_ESCAPE = re.compile(
+from vigil_lang.patterns import regex
+
+_ESCAPE = regex(
     r"\\(?:(?P<simple>[abeEfnrtv\\'\"?])|x(?P<hex>[0-9A-Fa-f]{1,2})|u(?P<u>[0-9A-Fa-f]{1,4})"
     r"|U(?P<U>[0-9A-Fa-f]{1,8})|(?P<octal>[0-7]{1,3})|c(?P<control>.))",
     re.DOTALL,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec.structs import replace
 
 from vigil_lang.abstraction.shell import arithmetic, glob
 from vigil_lang.abstraction.shell.braces import TooMany, brace_expand
@@ -12,6 +13,7 @@ from vigil_lang.abstraction.shell.limits import MAX_VALUE, MAX_WORDS
 from vigil_lang.abstraction.shell.state import UNKNOWN
 from vigil_lang.abstraction.shell.tokens import Arithmetic, Array, Literal, Parameter, Substitution
 from vigil_lang.abstraction.step import Word
+from vigil_lang.patterns import regex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from vigil_lang.abstraction.shell.state import ShellState, Value
     from vigil_lang.abstraction.shell.tokens import Part, Parts
 
-_BLANKS = re.compile(r"[ \t\n]+")
+_BLANKS = regex(r"[ \t\n]+")
 _DEFAULT_IFS = " \t\n"
 _NEVER_KNOWN = frozenset({"?", "$", "!", "-", "0", "_", "RANDOM", "SECONDS", "LINENO", "BASHPID", "EPOCHSECONDS"})
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from vigil_lang.patterns import regex
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-_SET = re.compile(r"\[([!^]?)(\]?[^\]]*)\]", re.DOTALL)
+_SET = regex(r"\[([!^]?)(\]?[^\]]*)\]", re.DOTALL)
 
 _MAX_PATTERN = 1_000
 """Characters of a pattern."""

@@ -6,7 +6,6 @@ substitutions is not its concern, and cannot lead it astray.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from vigil_lang.abstraction.shell.limits import MAX_NESTING, MAX_OPERATORS, Exceeded
@@ -20,19 +19,22 @@ from vigil_lang.abstraction.shell.tokens import (
     start_of,
 )
 from vigil_lang.abstraction.shell.words import WordLexer
+from vigil_lang.patterns import regex
 
 if TYPE_CHECKING:
+    import re
+
     from vigil_lang.abstraction.shell.limits import Budget
 
-_BLANKS = re.compile(r"(?:[ \t]|\\\n)+")
-_LINES = re.compile(r"(?:[ \t\n]|\\\n)+")
-_COMMENT = re.compile(r"[^\n]*")
-_REDIRECT = re.compile(r"(?:([0-9]{1,5})|\{[A-Za-z_][A-Za-z0-9_]*\})?(&>>|&>|<<<|<<-|<<|<>|<&|>&|>>|>\||[<>](?!\())")
-_OPERATOR = re.compile(r";;&|;;|;&|;|&&|\|\||\|&|\||&")
+_BLANKS = regex(r"(?:[ \t]|\\\n)+")
+_LINES = regex(r"(?:[ \t\n]|\\\n)+")
+_COMMENT = regex(r"[^\n]*")
+_REDIRECT = regex(r"(?:([0-9]{1,5})|\{[A-Za-z_][A-Za-z0-9_]*\})?(&>>|&>|<<<|<<-|<<|<>|<&|>&|>>|>\||[<>](?!\())")
+_OPERATOR = regex(r";;&|;;|;&|;|&&|\|\||\|&|\||&")
 _COMPOUND = r"(?=\(|(?:\{|if|for|while|until|case|select|\[\[)\s)"
-_TIME = re.compile(r"[ \t]+(?:-p[ \t]+)?" + _COMPOUND)
-_COPROC = re.compile(r"[ \t]+(?:[A-Za-z_][A-Za-z0-9_]*[ \t]+)?" + _COMPOUND + r"|[ \t]+")
-_TEST_OPERATOR = re.compile(r"&&|\|\||[<>()]")
+_TIME = regex(r"[ \t]+(?:-p[ \t]+)?" + _COMPOUND)
+_COPROC = regex(r"[ \t]+(?:[A-Za-z_][A-Za-z0-9_]*[ \t]+)?" + _COMPOUND + r"|[ \t]+")
+_TEST_OPERATOR = regex(r"&&|\|\||[<>()]")
 
 _OPENING = frozenset({"if", "then", "elif", "else", "while", "until", "do", "{"})
 _CLOSING = frozenset({"fi", "done", "esac", "}"})

@@ -7,8 +7,9 @@ for each. Commands are bits of an integer, by their index.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec.structs import replace
 
 from vigil_lang.abstraction.shell.state import UNKNOWN
 

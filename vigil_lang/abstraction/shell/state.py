@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
+
+from msgspec import field
 
 from vigil_lang.abstraction.step import Word
+from vigil_lang.base.node import Node
+from vigil_lang.base.structs import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,8 +22,7 @@ UNKNOWN: Value = (Word("", known=False),)
 """The value of a variable that was set to something only the run knows."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShellState:
+class ShellState(Frozen, frozen=True):
     """What a shell keeps from one command to the next. Never changed in place.
 
     A variable that is not in `variables` may be set outside and is not known either. `functions` holds the text of
@@ -41,8 +43,7 @@ class ShellState:
     """``set -o pipefail``: a pipeline fails with any of its commands. None where that cannot be told."""
 
 
-@dataclass(frozen=True, slots=True)
-class Redirect:
+class Redirect(Frozen, frozen=True):
     """One redirection: `op` as written without its descriptor (``>``, ``>>``, ``2>&1`` is ``>&`` with `fd` 2).
 
     From and to a process substitution, whose commands are commands of their own, `op` is ``<(`` and ``>(``.
@@ -56,9 +57,10 @@ class Redirect:
     fd: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(Node, frozen=True, eq=False, gc=False):
     """A simple command. One without words is the redirections of a compound command, after the commands in it."""
+
+    _ASIDE: ClassVar[frozenset[str]] = frozenset({"variables"})
 
     words: tuple[Word, ...]
     assignments: tuple[tuple[str, Word], ...] = ()
@@ -82,14 +84,13 @@ class Command:
     """Where it begins in the text, from 1."""
     rebound: bool = False
     """Its name may stand for a function or an alias whose text is not known."""
-    variables: Mapping[str, Value] = field(default_factory=dict, compare=False, repr=False)
+    variables: Mapping[str, Value] = field(default_factory=dict)
     """What the shell knows of its variables when it runs."""
     after: tuple[int, ...] = ()
     """The commands that run one after the other before it, and that all have to succeed: ``a && b && this``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Frozen, frozen=True):
     """The commands of a text in the order they run in, and the shell afterwards if all of them succeed."""
 
     commands: tuple[Command, ...]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
+from importlib.machinery import PathFinder
+from importlib.util import find_spec, module_from_spec
 from typing import TYPE_CHECKING, Any
 
 from vigil_lang.abstraction.shell.limits import MAX_NESTING, MAX_PARSE, Exceeded
@@ -26,6 +27,7 @@ from vigil_lang.abstraction.shell.syntax import (
     While,
 )
 from vigil_lang.abstraction.shell.tokens import WordToken
+from vigil_lang.patterns import regex
 
 if TYPE_CHECKING:
     from tree_sitter import Node as Tree
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from vigil_lang.abstraction.shell.limits import Budget
     from vigil_lang.abstraction.shell.tokens import Lexed
 
-_WRITTEN = re.compile(r"[a-z{}]+")
+_WRITTEN = regex(r"[a-z{}]+")
 """Words and keywords of a skeleton."""
 
 _CHUNK = 1 << 16
@@ -58,9 +60,20 @@ _STATEMENTS = _COMPOUND | {"command", "list", "pipeline"}
 @lru_cache(maxsize=1)
 def _parser() -> Parser:
     import tree_sitter
-    import tree_sitter_bash
 
-    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
+    return tree_sitter.Parser(tree_sitter.Language(_grammar().language()))
+
+
+def _grammar() -> Any:
+    """The compiled half of `tree_sitter_bash`: its other half finds queries, for which it imports much."""
+    found = find_spec("tree_sitter_bash")
+    places = None if found is None else found.submodule_search_locations
+    inner = PathFinder.find_spec("tree_sitter_bash._binding", places)
+    if inner is None or inner.loader is None:
+        raise ImportError("tree_sitter_bash has no compiled grammar")
+    module = module_from_spec(inner)
+    inner.loader.exec_module(module)
+    return module
 
 
 def structure(lexed: Lexed, budget: Budget) -> Node:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from vigil_lang.base.structs import Frozen
 
 if TYPE_CHECKING:
     from vigil_lang.abstraction.shell.tokens import Lexed, Parts, RedirectToken, Token, WordToken
 
 
-@dataclass(frozen=True, slots=True)
-class Simple:
+class Simple(Frozen, frozen=True):
     """A simple command: words and redirections as they come."""
 
     lexed: Lexed
@@ -19,55 +19,46 @@ class Simple:
     tokens: tuple[Token, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Pipeline:
+class Pipeline(Frozen, frozen=True):
     stages: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Negated:
+class Negated(Frozen, frozen=True):
     body: Node
 
 
-@dataclass(frozen=True, slots=True)
-class Background:
+class Background(Frozen, frozen=True):
     body: Node
 
 
-@dataclass(frozen=True, slots=True)
-class AndOr:
+class AndOr(Frozen, frozen=True):
     """``first && … || …``: the rest with the operator before each."""
 
     first: Node
     rest: tuple[tuple[str, Node], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Sequence:
+class Sequence(Frozen, frozen=True):
     items: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Subshell:
+class Subshell(Frozen, frozen=True):
     body: Node
 
 
-@dataclass(frozen=True, slots=True)
-class If:
+class If(Frozen, frozen=True):
     """Conditions with what follows each, and the `else`."""
 
     branches: tuple[tuple[Node, Node], ...]
     otherwise: Node | None
 
 
-@dataclass(frozen=True, slots=True)
-class While:
+class While(Frozen, frozen=True):
     condition: Node
     body: Node
 
 
-@dataclass(frozen=True, slots=True)
-class For:
+class For(Frozen, frozen=True):
     """`words` is None for ``for x; do`` (the arguments); `select` asks and never knows."""
 
     name: str
@@ -76,14 +67,12 @@ class For:
     select: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ForArithmetic:
+class ForArithmetic(Frozen, frozen=True):
     inside: Parts
     body: Node
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(Frozen, frozen=True):
     """`complete`: the last pattern takes everything."""
 
     words: tuple[WordToken, ...]
@@ -92,15 +81,13 @@ class Case:
     complete: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
+class Function(Frozen, frozen=True):
     name: str
     text: str
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Redirected:
+class Redirected(Frozen, frozen=True):
     """A compound command with redirections."""
 
     lexed: Lexed
@@ -110,8 +97,7 @@ class Redirected:
     redirects: tuple[RedirectToken, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Broken:
+class Broken(Frozen, frozen=True):
     """What is left of a piece that is no Bash: it may run, and how is not known."""
 
     body: Node

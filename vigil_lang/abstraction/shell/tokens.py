@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import field
+
+from vigil_lang.base.structs import Mutable
 
 
 class Literal(NamedTuple):
@@ -77,8 +80,7 @@ class RedirectToken(NamedTuple):
 Token = WordToken | RedirectToken
 
 
-@dataclass(slots=True)
-class Lexed:
+class Lexed(Mutable):
     """A text, or the piece of one between `start` and `end`, cut into tokens.
 
     `skeleton` is as long as the piece: words are ``w``, everything the structure does not depend on is blank.

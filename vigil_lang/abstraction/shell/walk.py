@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from vigil_lang.abstraction.shell import arithmetic, builtins
 from vigil_lang.abstraction.shell.expand import Expander, source
@@ -50,6 +50,8 @@ from vigil_lang.abstraction.shell.syntax import (
 )
 from vigil_lang.abstraction.shell.tokens import Arithmetic, Array, Literal, RedirectToken, Substitution, WordToken
 from vigil_lang.abstraction.step import Word
+from vigil_lang.base.structs import Mutable
+from vigil_lang.patterns import regex
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,18 +60,17 @@ if TYPE_CHECKING:
     from vigil_lang.abstraction.shell.state import ShellState, Value
     from vigil_lang.abstraction.shell.tokens import Lexed, Parts, Token
 
-_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\[[^\]]*\])?(\+?)=")
+_ASSIGNMENT = regex(r"([A-Za-z_][A-Za-z0-9_]*)(\[[^\]]*\])?(\+?)=")
 _PROMPTS = frozenset({"PROMPT_COMMAND", "PS0", "PS1", "PS2", "PS4"})
-_RUNS = re.compile(r"\$\(|`|\$\{")
-_ELEMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\[")
+_RUNS = regex(r"\$\(|`|\$\{")
+_ELEMENT = regex(r"([A-Za-z_][A-Za-z0-9_]*)\[")
 _EXCERPT = 200
 _STEPS = 3
 """Nodes that one level of nesting takes: a group, its list, a part of that."""
 _FILES = frozenset({">", ">>", ">|", "<", "<>", "&>", "&>>"})
 
 
-@dataclass(slots=True)
-class Draft:
+class Draft(Mutable):
     """A command before its status is known."""
 
     words: tuple[Word, ...]

@@ -9,29 +9,30 @@ from typing import TYPE_CHECKING
 from vigil_lang.abstraction.shell.escapes import unescape
 from vigil_lang.abstraction.shell.limits import MAX_NESTING, Exceeded
 from vigil_lang.abstraction.shell.tokens import Arithmetic, Array, Lexed, Literal, Parameter, Part, Parts, Substitution
+from vigil_lang.patterns import regex
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from vigil_lang.abstraction.shell.limits import Budget
 
-_NEWLINE = re.compile("\n")
-_LINES = re.compile(r"(?:[ \t\n]|\\\n)+")
-_COMMENT = re.compile(r"[^\n]*")
-_ARRAY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
-_PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-]")
-_PARAMETER_OPERATOR = re.compile(r":?[-=?+]|##?|%%?|//?|\^\^?|,,?|:|@")
+_NEWLINE = regex("\n")
+_LINES = regex(r"(?:[ \t\n]|\\\n)+")
+_COMMENT = regex(r"[^\n]*")
+_ARRAY = regex(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
+_PARAMETER = regex(r"[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-]")
+_PARAMETER_OPERATOR = regex(r":?[-=?+]|##?|%%?|//?|\^\^?|,,?|:|@")
 
 _MAX_INDEX = 1000
 """Characters of an index."""
 
 _PLAIN = {
-    "word": re.compile(r"[^ \t\n;&|<>()\\'\"`$]+"),
-    "double": re.compile(r"[^\\\"`$]+"),
-    "text": re.compile(r"[^\\`$]+"),
-    "argument": re.compile(r"[^\\'\"`$}/]+"),
-    "quoted argument": re.compile(r"[^\\\"`$}/]+"),
-    "arithmetic": re.compile(r"[^\\'\"`$()]+"),
+    "word": regex(r"[^ \t\n;&|<>()\\'\"`$]+"),
+    "double": regex(r"[^\\\"`$]+"),
+    "text": regex(r"[^\\`$]+"),
+    "argument": regex(r"[^\\'\"`$}/]+"),
+    "quoted argument": regex(r"[^\\\"`$}/]+"),
+    "arithmetic": regex(r"[^\\'\"`$()]+"),
 }
 _ESCAPED = {"double": '$`"\\', "text": "$`\\", "quoted argument": '$`"\\}/'}
 

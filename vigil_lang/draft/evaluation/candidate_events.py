@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations, islice, pairwise, product
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from vigil_lang.analysis.witness import guess
 from vigil_lang.draft.evaluation.plausible_events import Plausible

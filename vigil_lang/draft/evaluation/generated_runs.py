@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from vigil_lang.draft.evaluation.candidate_events import Events, variations, with_another_value
 from vigil_lang.semantics import core

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from vigil_lang.abstraction.catalogue.load import program
 from vigil_lang.abstraction.tools import tool

@@ -6,11 +6,11 @@ what operators that look back remember; whatever has all its values by then is a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec.structs import replace
 
+from vigil_lang.base.structs import Frozen
 from vigil_lang.engines.monitor.bodies import AtEvent, Conjunction, Disjunction, Negation, OfValues
 from vigil_lang.engines.monitor.leaves import CannotJudge, Leaf
 from vigil_lang.engines.monitor.memory import operator_of
@@ -340,8 +340,7 @@ class Builder:
 # --- clauses, ready to be asked -----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
+class Way(Frozen, frozen=True):
     """One way to violate a rule."""
 
     names: frozenset[str] | None

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from hashlib import blake2b
 from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from vigil_lang.diagnostics import TooCostly
 from vigil_lang.engines.interface import Ahead, Breach, Progress, Unjudged

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import base64
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from vigil_lang.gate.strict_json import Malformed
+from vigil_lang.patterns import regex
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 MAX_SIGNATURES = 16
 
-_ALPHABETS = re.compile(r"(?:[A-Za-z0-9+/]*|[A-Za-z0-9_-]*)(={0,2})\Z")
+_ALPHABETS = regex(r"(?:[A-Za-z0-9+/]*|[A-Za-z0-9_-]*)(={0,2})\Z")
 
 
 class Envelope(NamedTuple):

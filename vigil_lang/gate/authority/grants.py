@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from vigil_lang.diagnostics import Diagnostic, InputError, Source, Span
 from vigil_lang.semantics import core

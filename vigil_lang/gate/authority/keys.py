@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import stat
 import time
@@ -16,6 +15,7 @@ from vigil_lang.diagnostics import Diagnostic, InputError, Source
 from vigil_lang.gate.authority.dsse import decoded
 from vigil_lang.gate.canonical import base64url
 from vigil_lang.gate.strict_json import Malformed
+from vigil_lang.patterns import regex
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,7 +33,7 @@ COMMAND_SECONDS = 60.0
 """How long a command may take to print a key: somebody may have to type a passphrase."""
 
 _PREFIX = "ed25519:"
-_PUBLIC_KEY = re.compile(r"[A-Za-z0-9_-]{43}\Z")
+_PUBLIC_KEY = regex(r"[A-Za-z0-9_-]{43}\Z")
 _MAX_BYTES = 16_384
 _PRIVATE, _PUBLIC = "-----BEGIN PRIVATE KEY-----", "-----BEGIN PUBLIC KEY-----"
 

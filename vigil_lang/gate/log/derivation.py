@@ -5,7 +5,6 @@ The inputs of a decision lie in the side store, the policies that were in force 
 
 from __future__ import annotations
 
-import re
 from collections import OrderedDict
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,6 +14,7 @@ import msgspec
 from vigil_lang.base.files import read_bytes
 from vigil_lang.gate.canonical import digest
 from vigil_lang.gate.decide import Action, Approval, Authority, Tier, decide
+from vigil_lang.patterns import regex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +28,7 @@ MAX_BUNDLE = 64_000_000
 
 _MEMORY = 4096
 _ENCODE = msgspec.json.Encoder(order="deterministic").encode
-_DIGEST = re.compile(r"[0-9a-f]{64}")
+_DIGEST = regex(r"[0-9a-f]{64}")
 
 
 class CannotDerive(Exception):

@@ -12,7 +12,6 @@ from array import array
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import cached_property, lru_cache
-from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -469,7 +468,7 @@ def create_log(folder: StateFolder) -> None:
         folder.keys.mkdir(mode=0o700, exist_ok=True)
         if folder.log.exists() or any(folder.checkpoints.iterdir()):
             raise StateError(f"there is a log in {folder.path} already")
-        signer = new_key(folder.log_key, _ORIGIN + token_hex(16))
+        signer = new_key(folder.log_key, _ORIGIN + os.urandom(16).hex())
         replace(folder.log_vkey, f"{signer.key}\n".encode())
         os.close(os.open(folder.log, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
         sync_folder(folder.path)

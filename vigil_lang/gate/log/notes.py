@@ -12,6 +12,8 @@ import re
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
+from vigil_lang.patterns import regex
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -27,9 +29,9 @@ MAX_NOTE = 1_000_000
 """Bytes of the largest note that is read."""
 
 _MAX_SIGNATURES = 100
-_NUMBER = re.compile(r"0|[1-9][0-9]{0,17}")
-_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f]")
-_SIGNATURE = re.compile(r"— ([^+\s]+) ([A-Za-z0-9+/]+={0,2})")
+_NUMBER = regex(r"0|[1-9][0-9]{0,17}")
+_CONTROL = regex(r"[\x00-\x09\x0b-\x1f]")
+_SIGNATURE = regex(r"— ([^+\s]+) ([A-Za-z0-9+/]+={0,2})")
 
 
 class NoteError(ValueError):

@@ -8,10 +8,8 @@ from __future__ import annotations
 import fcntl
 import os
 import re
-import shutil
 import sqlite3
 import stat
-import tempfile
 import time
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -210,6 +208,9 @@ class LogCopy:
         if not path.exists():
             yield None
             return
+        import shutil  # late: both import all formats of archives, and a gate only shares the lock
+        import tempfile
+
         if path.is_symlink() or not path.is_file():
             raise OSError(f"{name} is no file")
         beside = self.folder / f"{name}-wal"

@@ -11,7 +11,6 @@ import os
 import sqlite3
 from contextlib import suppress
 from hashlib import sha256
-from secrets import token_bytes
 from typing import TYPE_CHECKING, NamedTuple
 
 from vigil_lang.gate.canonical import NotCanonical, canonical
@@ -44,7 +43,7 @@ class PlainValue(NamedTuple):
             StateError: it has no canonical form.
         """
         try:
-            return cls(seq, path, token_bytes(SALT_BYTES), canonical(value).decode())
+            return cls(seq, path, os.urandom(SALT_BYTES), canonical(value).decode())
         except NotCanonical as error:
             raise StateError(f"a value cannot be logged: {error}") from error
 

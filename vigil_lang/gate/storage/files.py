@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from vigil_lang.gate.state import StateError
@@ -26,7 +25,7 @@ def replace(path: Path, data: bytes, *, sync: bool = True) -> None:
     Raises:
         OSError: it cannot be written; the old one is as it was.
     """
-    temporary = path.parent / f".{path.name}.{token_hex(8)}"
+    temporary = path.parent / f".{path.name}.{os.urandom(8).hex()}"
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
         with os.fdopen(handle, "wb") as stream:

@@ -6,7 +6,6 @@ import fcntl
 import os
 import stat
 from contextlib import contextmanager, suppress
-from secrets import token_bytes
 from time import monotonic, sleep
 from typing import TYPE_CHECKING
 
@@ -254,13 +253,13 @@ class FolderStorage:
 
     def renew_secret(self, name: str) -> None:
         with self.lock():
-            replace(self.folder.keys / f"{name}.secret", token_bytes(_SECRET_BYTES))
+            replace(self.folder.keys / f"{name}.secret", os.urandom(_SECRET_BYTES))
 
     def secret(self, name: str) -> bytes:
         path = self.folder.keys / f"{name}.secret"
         with self.lock():
             if not path.exists():
-                replace(path, token_bytes(_SECRET_BYTES))
+                replace(path, os.urandom(_SECRET_BYTES))
             found = read(path, 1000)
         if len(found) != _SECRET_BYTES:
             raise StateError(f"the secret {path} has not {_SECRET_BYTES} bytes")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
+
+from vigil_lang.base.structs import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -11,8 +12,7 @@ if TYPE_CHECKING:
     from vigil_lang.trace import Event
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(Frozen, frozen=True):
     """What there is to look at: a run's events so far, oldest first; what a tool has just returned, None where nothing
     is new; and the events of the call that is about to be decided, none after an outcome."""
 

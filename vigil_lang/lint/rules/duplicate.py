@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from vigil_lang.analysis import canonical
+from vigil_lang.base.identity import by_identity
 from vigil_lang.diagnostics import Diagnostic, Note
 from vigil_lang.semantics import core
 
@@ -23,21 +24,27 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
     """Statements that say what another says: one of them is idle, or says something unintended."""
     policy = subject.policy
     first: dict[object, Statement] = {}
-    marks = list(map(_mark, policy.statements))
+    marks = [_mark(statement.meaning) for statement in policy.statements]
     shared = Counter(marks)
     for statement, mark in zip(policy.statements, marks, strict=True):
         if mark is None or shared[mark] == 1:
             continue
-        other = first.setdefault((canonical.key(statement.requirement.theta), statement.params), statement)
+        other = first.setdefault((_key(statement.meaning), statement.params), statement)
         if other is not statement:
             message = f"`{statement.name}` says the same as `{other.name}`"
             note = Note("said here first", other.source, other.span)
             yield Diagnostic.of("VGL304", message, statement.source, statement.span, notes=(note,))
 
 
-def _mark(statement: Statement) -> frozenset[object] | None:
+@by_identity
+def _key(requirement: core.Requirement) -> str:
+    return canonical.key(requirement.theta)
+
+
+@by_identity
+def _mark(requirement: core.Requirement) -> frozenset[object] | None:
     """Something of each test: a cheap mark that statements which mean the same share. None for huge ones."""
-    tests = [t for holds in core.conditions(statement.requirement.theta) for t in core.tests(holds.condition)]
+    tests = [t for holds in core.conditions(requirement.theta) for t in core.tests(holds.condition)]
     if len(tests) > _COMPARED:
         return None
     return frozenset(map(_part, tests))

@@ -7,11 +7,12 @@ from itertools import count, islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from vigil_lang.analysis import canonical
-from vigil_lang.analysis.condition_implication import plainly_impossible
+from vigil_lang.analysis.condition_implication import constraints, plainly_impossible
 from vigil_lang.analysis.counterexample import counterexample
 from vigil_lang.analysis.field_constraints import FieldConstraints, may_imply
 from vigil_lang.analysis.statement_entailment import entails, valid
 from vigil_lang.analysis.tableau import within
+from vigil_lang.base.identity import by_identity
 from vigil_lang.diagnostics import SEVERITIES, Diagnostic, Note
 from vigil_lang.lint.obligations import triggering
 from vigil_lang.semantics import core
@@ -39,14 +40,26 @@ _MOST_KNOWN: Final = 20_000
 """Pairs of which it is remembered what was found."""
 
 
-class Sides(NamedTuple):
+class _Looks(NamedTuple):
     """What a statement looks at: its trigger (None where it has no plain one), what else may not occur, its guard."""
 
-    statement: Statement
     trigger: FieldConstraints | None
     others: list[FieldConstraints]
     guard: FieldConstraints | None
     scope: FieldConstraints | None
+
+    @property
+    def hits(self) -> list[FieldConstraints]:
+        """What a statement is put to the test or broken by."""
+        return [hit for hit in (self.trigger, *self.others) if hit is not None]
+
+
+class Sides(NamedTuple):
+    """A statement, by its number, and what it looks at."""
+
+    statement: Statement
+    number: int
+    looks: _Looks
 
 
 def find(subject: Subject) -> Iterator[Diagnostic]:
@@ -61,10 +74,10 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
     statements = [s for s in subject.policy.statements if not s.params and id(s) not in odd]
     if len(statements) < 2:
         return
-    sides = [_sides(s, subject.implications) for s in statements]
-    said: set[str] = set()
     comparison = _Comparison(subject.implications)
-    for mine, theirs in islice(_pairs(sides), _MAX_PAIRS):
+    sides = [Sides(s, comparison.number(s), _looks(s.meaning)) for s in statements]
+    said: set[str] = set()
+    for mine, theirs in islice(_pairs(sides, comparison), _MAX_PAIRS):
         one, other = mine.statement, theirs.statement
         if other.name in said or one.name in said or not _as_severe(one, other):
             continue
@@ -89,16 +102,18 @@ class _Memory:
 
     _numbers: dict[tuple[str, core.Requirement], int] = field(default_factory=dict)
     _unused: Iterator[int] = field(default_factory=count)
-    known: dict[tuple[int, int], bool] = field(default_factory=dict)
+    conceivable: dict[tuple[int, int], bool] = field(default_factory=dict)
+    """Pairs of which the first may imply the second, at a look."""
+    implied: dict[tuple[int, int], bool] = field(default_factory=dict)
 
     @property
     def full(self) -> bool:
         """Whether the next comparison should begin another one."""
-        return len(self.known) > _MOST_KNOWN or len(self._numbers) > _MOST_KNOWN
+        return max(len(self.conceivable), len(self.implied), len(self._numbers)) > _MOST_KNOWN
 
     def number(self, statement: Statement) -> int:
         """The number of what a statement says, which no other one has, also where threads ask at once."""
-        return self._numbers.setdefault((statement.form, statement.requirement), next(self._unused))
+        return self._numbers.setdefault((statement.form, statement.meaning), next(self._unused))
 
 
 _latest = _Memory()
@@ -122,26 +137,31 @@ class _Comparison:
 
     implications: Implications
     _memory: _Memory = field(default_factory=_with_room)
-    _own: dict[int, int] = field(default_factory=dict)
     _runs: dict[int, Trace | None] = field(default_factory=dict)
+
+    def number(self, statement: Statement) -> int:
+        """The number of what a statement says."""
+        return self._memory.number(statement)
+
+    def conceivable(self, one: Sides, other: Sides) -> bool:
+        """Whether the first may say what the second says, at a look."""
+        key, known = (one.number, other.number), self._memory.conceivable
+        found = known.get(key)
+        if found is None:
+            found = known[key] = _conceivable(one, other)
+        return found
 
     def implied(self, one: Sides, other: Sides) -> bool:
         """Whether it is certain that the second says nothing beside the first."""
-        key = (self._number(one.statement), self._number(other.statement))
-        known = self._memory.known
+        key, known = (one.number, other.number), self._memory.implied
         if key not in known:
             known[key] = not self._told_apart(one, other) and _implied(one, other, self.implications)
         return known[key]
 
-    def _number(self, statement: Statement) -> int:
-        if id(statement) not in self._own:
-            self._own[id(statement)] = self._memory.number(statement)
-        return self._own[id(statement)]
-
     def _told_apart(self, one: Sides, other: Sides) -> bool:
-        if id(other) not in self._runs:
-            self._runs[id(other)] = counterexample(other.statement.requirement)
-        return _told_apart(one, other, self._runs[id(other)])
+        if other.number not in self._runs:
+            self._runs[other.number] = counterexample(other.statement.requirement)
+        return _told_apart(one, other, self._runs[other.number])
 
 
 def _told_apart(one: Sides, other: Sides, run: Trace | None) -> bool:
@@ -149,15 +169,16 @@ def _told_apart(one: Sides, other: Sides, run: Trace | None) -> bool:
     requirement = one.statement.requirement
     if run is not None and satisfied(requirement, run):
         return True
-    mine, theirs = _trigger(one.statement), _trigger(other.statement)
+    mine, theirs = _trigger(requirement), _trigger(other.statement.requirement)
     if mine is None or (theirs is not None and plainly_impossible((theirs.condition, core.NotC(mine.condition)))):
         return False
     run = counterexample(other.statement.requirement, mine.condition)
     return run is not None and satisfied(requirement, run)
 
 
-def _sides(statement: Statement, known: Implications) -> Sides:
-    theta, trigger = statement.requirement.theta, _trigger(statement)
+@by_identity
+def _looks(requirement: core.Requirement) -> _Looks:
+    theta, trigger = requirement.theta, _trigger(requirement)
     others: list[FieldConstraints] = []
     guard = scope = None
     for holds in core.conditions(theta):
@@ -165,17 +186,17 @@ def _sides(statement: Statement, known: Implications) -> Sides:
         if holds is trigger:
             continue
         if role == "scope":
-            scope = known.constraints(holds.condition)
+            scope = constraints(holds.condition)
         elif role in ("guard", "response", "resolver"):
-            guard = known.constraints(holds.condition)
+            guard = constraints(holds.condition)
         elif role in ("forbidden", "condition"):
-            others.append(known.constraints(holds.condition))
-    return Sides(statement, None if trigger is None else known.constraints(trigger.condition), others, guard, scope)
+            others.append(constraints(holds.condition))
+    return _Looks(None if trigger is None else constraints(trigger.condition), others, guard, scope)
 
 
-def _trigger(statement: Statement) -> core.Holds | None:
+def _trigger(requirement: core.Requirement) -> core.Holds | None:
     """What puts a statement to the test, or what `abs` forbids."""
-    match statement.requirement.theta:
+    match requirement.theta:
         case core.Implies(left, _):
             return triggering(left)
         case core.Not(body):
@@ -184,23 +205,24 @@ def _trigger(statement: Statement) -> core.Holds | None:
             return None
 
 
-def _pairs(sides: list[Sides]) -> Iterator[tuple[Sides, Sides]]:
+def _pairs(sides: list[Sides], comparison: _Comparison) -> Iterator[tuple[Sides, Sides]]:
     """Pairs of which the first may say what the second says: found by their forms and the actions they speak of."""
     by_action: dict[tuple[str | None, str], dict[int, Sides]] = {}
     by_form: dict[str | None, list[Sides]] = {}  # those that name no action
     for one in sides:
         form = one.statement.preset
         name: str | None = form.name if form is not None else None
-        if one.trigger is None or one.trigger.names is None:
+        trigger = one.looks.trigger
+        if trigger is None or trigger.names is None:
             by_form.setdefault(name, []).append(one)
         else:
-            for action in one.trigger.names:
+            for action in trigger.names:
                 by_action.setdefault((name, action), {})[id(one)] = one
     looks = 0
     for other in sides:
         if looks > _MAX_LOOKS:
             return
-        hits = _hits(other)
+        hits = other.looks.hits
         for name in _may_imply(other.statement.preset):
             found = {id(one): one for one in by_form.get(name, ())}
             for hit in hits:
@@ -210,7 +232,7 @@ def _pairs(sides: list[Sides]) -> Iterator[tuple[Sides, Sides]]:
                     found.update(one for (n, _), each in by_action.items() if n == name for one in each.items())
             looks += len(found)
             for one in found.values():
-                if one is not other and _conceivable(one, other, hits):
+                if one is not other and comparison.conceivable(one, other):
                     yield one, other
 
 
@@ -221,23 +243,20 @@ def _may_imply(form: Form | None) -> Iterable[str | None]:
     return dict.fromkeys((*alike, *outright, None))
 
 
-def _hits(sides: Sides) -> list[FieldConstraints]:
-    """What a statement is put to the test or broken by."""
-    return [hit for hit in (sides.trigger, *sides.others) if hit is not None]
-
-
-def _conceivable(one: Sides, other: Sides, hits: list[FieldConstraints]) -> bool:
+def _conceivable(one: Sides, other: Sides) -> bool:
     """Whether the first may say what the second says, at a look."""
     form, asked = one.statement.preset, other.statement.preset
-    if one.trigger is None:
+    mine, theirs = one.looks, other.looks
+    if mine.trigger is None:
         return form is None
-    if one.scope is not None and asked is not None and not _as_wide(other.scope, one.scope):
+    if mine.scope is not None and asked is not None and not _as_wide(theirs.scope, mine.scope):
         return False
     if form is None or form.forbids_outright or asked is None:
-        return any(may_imply(hit, one.trigger, renaming="right") for hit in hits)
-    if other.trigger is None or not may_imply(other.trigger, one.trigger, renaming="right"):
+        return any(may_imply(hit, mine.trigger, renaming="right") for hit in theirs.hits)
+    if theirs.trigger is None or not may_imply(theirs.trigger, mine.trigger, renaming="right"):
         return False
-    if one.guard is not None and other.guard is not None and not may_imply(one.guard, other.guard, renaming="left"):
+    guard, asked_for = mine.guard, theirs.guard
+    if guard is not None and asked_for is not None and not may_imply(guard, asked_for, renaming="left"):
         return False
     return _as_tight(one.statement.requirement.theta, other.statement.requirement.theta)
 
@@ -280,7 +299,7 @@ def _implied(one: Sides, other: Sides, known: Implications) -> bool:
     conditions = [h.condition for h in core.conditions(theirs.theta)]
     if any(known.impossible((c,)) for c in conditions):
         return False
-    if (other.scope is not None or _may_be_valid(other.statement)) and valid(theirs, known):
+    if (other.looks.scope is not None or _may_be_valid(other.statement)) and valid(theirs, known):
         return False
-    mutual = one.statement.form == other.statement.form and _conceivable(other, one, _hits(one))
+    mutual = one.statement.form == other.statement.form and _conceivable(other, one)
     return not mutual or canonical.key(mine.theta) != canonical.key(theirs.theta)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, nearest
@@ -57,6 +58,10 @@ def _is_text(variable: str, reads: core.Reads, subject: Subject) -> bool:
         known = (action.args.get(reads.name) for action in subject.signature.actions.values())
         if any(argument is not None and variable in (argument.values or ()) for argument in known):
             return True
+    # As a text it stands in quotation marks, or as an element of a set: to look for that takes less than to walk trees.
+    written = rf'(?:(?<!`)\{{|[",\n])\s*{re.escape(variable)}\s*(?:["}},]|//)'
+    if re.search(written, subject.policy.module.source.text) is None:
+        return False
     uses = (u.operand for u in subject.parts.uses if u.field is not None and u.field.name == reads.name)
     return any(variable in _texts(operand) for operand in uses)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from vigil_lang.base.identity import by_identity
 from vigil_lang.diagnostics import Diagnostic, Note
 from vigil_lang.lint.obligations import obligations
 from vigil_lang.project.paths import TESTS
@@ -19,15 +20,26 @@ _MOST: Final = 200
 """Statements of a sort that are held against each other."""
 
 
-class _Asks(NamedTuple):
-    """What a statement asks for: the condition of its trigger, for some values, and of what the trigger needs."""
+class _Wish(NamedTuple):
+    """What a statement asks for: the condition of its trigger, for some values, and of what the trigger needs.
 
-    statement: Statement
+    `wanted` is of the statement's `meaning`.
+    """
+
     trigger: core.Condition | None
     wanted: core.Holds
     some_wanted: core.Condition
     unmet: str = "every trigger is a violation"
     """What follows where what is wanted never happens."""
+    times: int = 1
+    """How often it has to happen."""
+
+
+class _Asks(NamedTuple):
+    """A statement, and one thing that it asks for."""
+
+    statement: Statement
+    wish: _Wish
 
 
 def find(subject: Subject) -> Iterator[Diagnostic]:
@@ -38,30 +50,47 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
     if subject.policy.module.source.path.endswith(TESTS):
         return
     statements = [each for each in subject.policy.statements if not each.params]
-    guards = [each for s in statements for each in _asked(s, core.Earlier)]
-    responses = [each for s in statements for each in _asked(s, core.Later)]
+    guards = [_Asks(s, wish) for s in statements for wish in _earlier(s.meaning)]
+    responses = [_Asks(s, wish) for s in statements for wish in _later(s.meaning)]
     yield from _circles(guards[:_MOST], subject, _waiting)
     yield from _circles(responses[:_MOST], subject, _endless)
-    asked = [*guards, *responses, *(each for s in statements for each in _settled(s))]
+    asked = [*guards, *responses, *(_Asks(s, wish) for s in statements for wish in _settled(s.meaning))]
     yield from _forbidden(statements, asked[:_MOST], subject)
 
 
-def _asked(statement: Statement, direction: type[core.Earlier | core.Later]) -> Iterator[_Asks]:
-    for trigger, wanted, scoped in obligations(statement, direction):
+@by_identity
+def _earlier(requirement: core.Requirement) -> list[_Wish]:
+    return list(_asked(requirement, core.Earlier))
+
+
+@by_identity
+def _later(requirement: core.Requirement) -> list[_Wish]:
+    return list(_asked(requirement, core.Later))
+
+
+def _asked(requirement: core.Requirement, direction: type[core.Earlier | core.Later]) -> Iterator[_Wish]:
+    for trigger, wanted, scoped in obligations(requirement, direction):
         bare = None if scoped else some(trigger.condition)
-        yield _Asks(statement, bare, wanted, core.mapped_tests(wanted.condition, _loosened))
+        yield _Wish(bare, wanted, core.mapped_tests(wanted.condition, _loosened))
 
 
-def _settled(statement: Statement) -> Iterator[_Asks]:
+@by_identity
+def _settled(requirement: core.Requirement) -> tuple[_Wish, ...]:
     """What a run may not end without: a resolution of the last trigger, or enough events of `atleast`."""
-    match statement.requirement.theta:
+    times = 1
+    match requirement.theta:
         case core.Implies(_, core.Or((core.Holds(role="resolution") as wanted, core.Later()))):
             unmet = "the last trigger is always a violation"
-        case core.Implies(core.Last(), core.Repeated(body=core.Holds() as wanted)):
+        case core.Implies(core.Last(), core.Repeated(times, core.Holds() as wanted)):
             unmet = "no run keeps both"
         case _:
-            return
-    yield _Asks(statement, None, wanted, core.mapped_tests(wanted.condition, _loosened), unmet)
+            return ()
+    return (_Wish(None, wanted, core.mapped_tests(wanted.condition, _loosened), unmet, times),)
+
+
+@by_identity
+def _some_of(condition: core.Condition) -> core.Condition | None:
+    return some(condition)
 
 
 def some(condition: core.Condition) -> core.Condition | None:
@@ -102,10 +131,12 @@ def _circles(
         at: [
             to
             for to, other in enumerate(guards)
-            if to != at and other.trigger is not None and _implies(subject, each.some_wanted, other.trigger)
+            if to != at
+            and other.wish.trigger is not None
+            and _implies(subject, each.wish.some_wanted, other.wish.trigger)
         ]
         for at, each in enumerate(guards)
-        if each.trigger is not None
+        if each.wish.trigger is not None
     }
     told: set[int] = set()
     for start in after:
@@ -166,24 +197,47 @@ def _in_circle(circle: Sequence[Statement], what: str, help_text: str) -> Diagno
 
 def _forbidden(statements: Sequence[Statement], asked: Sequence[_Asks], subject: Subject) -> Iterator[Diagnostic]:
     for statement in statements:
-        theta = statement.requirement.theta
-        if not isinstance(theta, core.Not) or not isinstance(theta.body, core.Holds):
-            continue
-        forbidden = some(theta.body.condition)
+        limited, allowed = _limited(statement.requirement.theta)
+        forbidden = None if limited is None else _some_of(limited)
         if forbidden is None:
             continue
         for each in asked:
-            if _implies(subject, each.some_wanted, forbidden):
-                yield _at_odds(statement, each)
+            if each.wish.times > allowed and _implies(subject, each.wish.some_wanted, forbidden):
+                yield _at_odds(statement, each, allowed)
 
 
-def _at_odds(forbids: Statement, asks: _Asks) -> Diagnostic:
-    source = asks.statement.source
+def _limited(theta: core.Theta) -> tuple[core.Condition | None, int]:
+    """What a statement forbids in every run, and how often it may happen all the same: `atmost` without a window."""
+    match theta:
+        case core.Not(core.Holds() as body):
+            return body.condition, 0
+        case core.Implies(
+            core.Holds(), core.Not(core.Repeated(count, core.Holds() as body, bound=None, reset=None, distinct=None))
+        ):
+            bound = any(isinstance(test, core.OF_VARIABLES) for test in core.tests(body.condition))
+            return (None if bound else body.condition), count - 1
+        case _:
+            return None, 0
+
+
+def _at_odds(forbids: Statement, asks: _Asks, allowed: int) -> Diagnostic:
+    source, place = asks.statement.source, asks.statement.place_of(asks.wish.wanted)
+    if allowed:
+        often = f"{allowed} time{'s' * (allowed > 1)}"
+        what = f"`{forbids.name}` allows {often} what `{asks.statement.name}` asks for {asks.wish.times} times"
+        return Diagnostic.of(
+            "VGL333",
+            f"{what}: {asks.wish.unmet}",
+            source,
+            place or asks.statement.span,
+            help="one of the numbers is too small, or too large",
+            notes=(Note("at most so often", forbids.source, forbids.span),),
+        )
     return Diagnostic.of(
         "VGL333",
-        f"`{forbids.name}` forbids what `{asks.statement.name}` asks for: {asks.unmet}",
+        f"`{forbids.name}` forbids what `{asks.statement.name}` asks for: {asks.wish.unmet}",
         source,
-        asks.wanted.span or asks.statement.span,
+        place or asks.statement.span,
         help="forbid the trigger itself, or leave out of what is forbidden what is asked for",
         notes=(Note("forbidden here", forbids.source, forbids.span),),
     )

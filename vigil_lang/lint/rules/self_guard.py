@@ -20,7 +20,7 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
     With `after` a guard may come before its scope begins and is then no trigger.
     """
     for statement in subject.policy.statements:
-        for trigger, guard, scoped in obligations(statement, core.Earlier):
+        for trigger, guard, scoped in obligations(statement.requirement, core.Earlier):
             if scoped or guard.span is None or trigger.span is None or not implied(subject, statement, guard, trigger):
                 continue
             same = implied(subject, statement, trigger, guard)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def find(subject: Subject) -> Iterator[Diagnostic]:
     """Statements that the last trigger of any run breaks, because every response is a trigger."""
     for statement in subject.policy.statements:
-        for trigger, response, _ in obligations(statement, core.Later):
+        for trigger, response, _ in obligations(statement.requirement, core.Later):
             if response.span is None or trigger.span is None or not implied(subject, statement, response, trigger):
                 continue
             same = implied(subject, statement, trigger, response)

@@ -27,6 +27,9 @@ from vigil_lang.points.daemon.wire import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from socket import socket
+    from typing import NoReturn
+
+    from vigil_lang.points.hook import Gates
 
 DEADLINE = 20.0
 """Seconds that a hook has, beside those that it waits for a person (`--wait`), where the registration says nothing."""
@@ -36,6 +39,9 @@ PATIENCE = 1.0
 
 RESTART = 10.0
 """Seconds until another try, where a daemon was started and did not come up."""
+
+_GARBAGE = 100_000
+"""So many objects more are made before garbage is looked for: one decision hardly makes any."""
 
 MARK = b"vigil:done\n"
 """The last line of what a hook prints in time with `--mark`: for a wrapper that checks whether it came to its end."""
@@ -64,18 +70,20 @@ def main(argv: list[str]) -> int:
     call.observes = "--observe" in args
     signals.signal(signals.SIGALRM, lambda *_: _late(call, deadline))
     signals.setitimer(signals.ITIMER_REAL, deadline)
-    cold = False
+    cold, gates = False, None
     try:
         call.stdin = _standard_input()
         state = None if os.environ.get("VIGIL_DAEMON") == "off" else state_of(args, os.environ)
         said = None if state is None else _asked(state, args, call.stdin)
         if said is None:
             cold = state is not None
-            said = _decided_here(args, call.stdin)
+            said, gates = _decided_here(args, call.stdin)
     except Exception as error:  # whatever it is, the call does not pass
         said = _block(call, f"{type(error).__name__}: {error}")
     signals.setitimer(signals.ITIMER_REAL, 0)
     _tell((_marked(said[0], mark), *said[1:]))
+    if gates is not None and _is_alone():
+        _let_go(gates)
     if cold and state is not None:
         _start_daemon(state)
     return said[2]
@@ -204,16 +212,41 @@ def _now() -> float:
 # --- without ----------------------------------------------------------------------------------------------------------
 
 
-def _decided_here(args: list[str], stdin: bytes) -> Said:
+def _decided_here(args: list[str], stdin: bytes) -> tuple[Said, Gates]:
+    import gc
+
+    gc.set_threshold(_GARBAGE)
     find_packages()
     from vigil_lang.base.processes import import_path
 
     sys.path[:] = import_path()
+    _import_msgspec()
     from vigil_lang.points.hook import Gates, handle
     from vigil_lang.points.invocation import Invocation
 
-    reply = handle(Invocation(tuple(args), stdin, _directory(), dict(os.environ)), Gates())
-    return reply.stdout, reply.stderr, reply.status
+    gates = Gates()
+    reply = handle(Invocation(tuple(args), stdin, _directory(), dict(os.environ)), gates)
+    return (reply.stdout, reply.stderr, reply.status), gates
+
+
+def leave(status: int) -> NoReturn:
+    """End this process at once: nobody needs it to take apart, piece by piece, what it imported. Where threads still
+    tell people of a hold, it ends after them."""
+    if not _is_alone():
+        sys.exit(status)
+    os._exit(status)
+
+
+def _let_go(gates: Gates) -> None:
+    """Close what was opened for an answer that was told already: nothing changes it any more."""
+    try:
+        gates.close()
+    except Exception:  # as if the process had been killed: the next one finds everything in the log
+        return
+
+
+def _is_alone() -> bool:
+    return "threading" not in sys.modules or sys.modules["threading"].active_count() == 1
 
 
 def find_packages() -> None:
@@ -222,6 +255,19 @@ def find_packages() -> None:
         import site
 
         site.main()
+
+
+def _import_msgspec() -> None:
+    """Import `msgspec` without `typing_extensions`, which it would take where that is installed: `typing` has the same,
+    and is there already."""
+    name = "typing_extensions"
+    if name in sys.modules:
+        return
+    sys.modules[name] = None  # type: ignore[assignment]  # "there is no such module"
+    try:
+        import msgspec  # noqa: F401
+    finally:
+        del sys.modules[name]
 
 
 def _tell(said: Said) -> None:

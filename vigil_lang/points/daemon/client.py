@@ -23,4 +23,7 @@ def run(argv: list[str]) -> int:
 if __name__ == "__main__":
     root = __file__.rpartition("/vigil_lang/points/daemon/")[0]
     sys.path.append(root)
-    sys.exit(run(sys.argv[1:]))
+    status = run(sys.argv[1:])
+    from vigil_lang.points.daemon.asking import leave
+
+    leave(status)

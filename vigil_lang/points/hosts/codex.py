@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import stat
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from vigil_lang.ingest import codex_outputs
 from vigil_lang.ingest.content import obj

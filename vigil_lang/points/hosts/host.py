@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from vigil_lang.base.structs import Frozen
 from vigil_lang.ingest import hook_payloads
 from vigil_lang.ingest.arguments import decoded
 from vigil_lang.ingest.content import string
+from vigil_lang.patterns import regex
 from vigil_lang.points.invocation import Reply
 
 if TYPE_CHECKING:
@@ -43,12 +43,11 @@ _KINDS: dict[str, Kind] = {
     "ConfigChange": "config",
 }
 
-_NAMED = re.compile(rb'(?<!\\)"(?:hook_event_name|hookEventName|hookName)"\s*:\s*"([A-Za-z]{1,60})"')
-_OWN_CALL = re.compile(rb'(?<!\\)"toolName"\s*:')
+_NAMED = regex(rb'(?<!\\)"(?:hook_event_name|hookEventName|hookName)"\s*:\s*"([A-Za-z]{1,60})"')
+_OWN_CALL = regex(rb'(?<!\\)"toolName"\s*:')
 
 
-@dataclass(frozen=True, slots=True)
-class Heard:
+class Heard(Frozen, frozen=True):
     """What a payload tells: `event` by the host's name, `run` by its id. `problem` says what of it cannot be."""
 
     kind: Kind

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import replace
 from itertools import groupby
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec.structs import replace
 
 from vigil_lang.gate.history import explained
 from vigil_lang.gate.state import StateError

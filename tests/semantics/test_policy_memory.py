@@ -1,0 +1,102 @@
+"""What is remembered of a policy's last text changes no meaning: after any edits it is that of a policy read afresh."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hypothesis import given, settings
+
+from tests.strategies.edits import edited
+from vigil_lang.diagnostics import Source
+from vigil_lang.semantics import conditions, core
+from vigil_lang.semantics.lower import Lowering
+from vigil_lang.semantics.memory import Memory
+from vigil_lang.semantics.policy import Policy, load_module, lowered
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pytest
+
+POLICY = """policy work
+use std.files: changing
+param most: number = 3
+let tools = {Read, Edti, Bash}
+let limit = 3
+
+pattern reads(x) = action in tools and path = x and count > limit
+pattern deep(x) = reads(x) and path !~ "*.py"
+pattern unused = Edit(path = "a")
+
+/// What is changed was read.
+@severity(error)
+statement first: prec(Edit(path = x) and path ~ "*b.py", reads(x))
+statement second: resp(Edit(path = x), deep(x)) where x != "z"
+statement third: always Bash(command = c) implies earlier[3] (Read(file = c) or Grep(size = most))
+statement fourth: atmost[3](changing and path = x) since Read(path = x)
+statement fifth: abs(Edit(size > n))
+rule ask: when violates first and path ~ "*.py" then hold record path
+"""
+
+PIECES = ["x", "(", ")", '"', "\n", " ", "not ", "pattern reads(x) = Read(path = x)\n", "statement first: ", "// "]
+NAMES = ["reads", "tools", "deep", "limit", "most", "Edit", "first"]
+
+
+def read(text: str, memory: Memory | None = None, params: Mapping[str, object] | None = None) -> Policy:
+    return lowered(load_module(Source("work.vgl", text)), params, memory)
+
+
+def meaning(policy: Policy) -> list[Any]:
+    """Everything that is said of a policy's statements, rules and faults, with its places."""
+    return [
+        [(s, core.to_json(s.requirement), s.label(core.conditions(s.requirement.theta)[0])) for s in policy.statements],
+        policy.rules,
+        policy.diagnostics,
+    ]
+
+
+@settings(max_examples=60, deadline=None)
+@given(edited(POLICY, PIECES, NAMES))
+def test_after_edits_a_policy_means_what_it_means_afresh(texts: list[str]) -> None:
+    memory = Memory()
+    for text in [POLICY, *texts]:
+        assert meaning(read(text, memory)) == meaning(read(text))
+
+
+def test_what_did_not_change_keeps_its_meaning_and_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    memory, names = Memory(), list[str]()
+    before = {s.name: s for s in read(POLICY, memory).statements}
+    statement = Lowering.statement
+
+    def noted(self: Lowering, item: Any) -> Any:
+        names.append(item.name.text)
+        return statement(self, item)
+
+    monkeypatch.setattr(Lowering, "statement", noted)
+    after = {s.name: s for s in read("// moved\n" + POLICY, memory).statements}
+    assert names == ["fifth"]  # of which there is something to say
+    assert all(after[name].meaning is before[name].meaning for name in after)
+    assert after["first"].requirement == before["first"].requirement
+    names.clear()
+    read(POLICY.replace('path !~ "*.py"', 'path !~ "*.pyi"'), memory)
+    assert names == ["second", "fifth"]
+
+
+def test_other_params_give_everything_a_meaning_anew() -> None:
+    memory = Memory()
+    for params in ({}, {"most": 7}, {"most": "x"}, {"most": 3}):
+        assert meaning(read(POLICY, memory, params)) == meaning(read(POLICY, None, params))
+
+
+def test_what_comes_near_a_limit_is_read_afresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    def conditions_of(most: int) -> str:
+        statements = (f"statement s{n}: abs({' or '.join(f'a = {n}' for _ in range(9))})" for n in range(most))
+        return "\n".join(statements) + "\n"
+
+    memory = Memory()
+    monkeypatch.setattr(conditions, "MAX_TOTAL", 100)
+    for most in (3, 4, 9, 11, 12, 11, 4):
+        text = conditions_of(most)
+        found = read(text, memory)
+        assert meaning(found) == meaning(read(text))
+        assert bool(found.errors) == (most > 10)
