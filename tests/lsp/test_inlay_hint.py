@@ -25,6 +25,7 @@ from vigil_lsp.variables import values_of, variable_tests
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from conftest import Alone
     from lsp_session import Page, Session
 
     from vigil_lsp.reading import Reading
@@ -154,3 +155,15 @@ async def test_hints_come_and_change(session: Session) -> None:
     assert await until("×2", page.find("or Send()").end)
     page.replace("or Send()", "or Ask()")
     assert await until("×1", page.find("Ask()").end)
+
+
+async def test_an_editor_that_cannot_be_told_to_ask_again_waits_for_counts(alone: Alone) -> None:
+    """Helix asks once when the server has started, and then only after an edit."""
+    session = await alone(begin=False)
+    capabilities = session.profile.params(session.root).capabilities
+    assert capabilities.workspace is not None
+    capabilities.workspace.inlay_hint = types.InlayHintWorkspaceClientCapabilities(refresh_support=False)
+    await session.begin(capabilities=capabilities)
+    session.write("r.jsonl", RUN)
+    page = await session.open("// runs: r.jsonl\nstatement S: abs(Send())\n")
+    assert "×2" in [label for _, label in await asked_for(page)]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from vigil_lsp.workspace import Workspace
 
 _PATIENCE, _ONCE = 0.3, 5.0
-"""Seconds that an answer waits for counts of the current text; longer for an editor that cannot be told to ask again."""
+"""Seconds that an answer waits for counts of the current text; longer for an editor that no one can have ask again."""
 
 _SHOWN = 5
 """Values of a variable that its tooltip shows."""
