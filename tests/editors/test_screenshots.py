@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 import pytest
 
-from tests.editors.install import ROOT
-from tests.editors.screenshots import IMAGES, PICTURES
+from tests.editors.install import ROOT, Unavailable
+from tests.editors.screenshots import IMAGES, PICTURES, neovim
 from tests.editors.screenshots.terminal import Style, _cells, svg
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def named(page: str) -> set[str]:
@@ -51,3 +55,15 @@ def test_a_screen_as_a_picture() -> None:
     texts = [each.text for each in ElementTree.fromstring(drawn).iter() if each.text and each.text.strip()]
     assert texts == ["a & b", "a", "<", "b"]
     assert drawn.count('fill="#ffffff"') == 3, "the paper, and what is written in reverse: the cursor and b"
+
+
+def test_neovim_draws_the_counts_once_the_runs_are_read(tmp_path: Path) -> None:
+    """Also where a lens or a finding is drawn while it waits for the hints."""
+    try:
+        drawn = neovim.fix(tmp_path, "dark")
+    except Unavailable as reason:
+        pytest.skip(str(reason))
+    texts = [each.text for each in ElementTree.fromstring(drawn).iter("{http://www.w3.org/2000/svg}text")]
+    assert "0 events" in texts
+    assert "3 events" in texts
+    assert any("Write `transform`" in (text or "") for text in texts)

@@ -43,7 +43,7 @@ class Access(Frozen, frozen=True):
 FROM_DISK = Access()
 
 
-class Module(Frozen, frozen=True, eq=False):
+class Module(Frozen, frozen=True, eq=False, weakref=True):
     """A parsed file with what it declares and what the names in it refer to."""
 
     source: Source

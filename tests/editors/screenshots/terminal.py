@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-COLUMNS, LINES = 108, 32
+COLUMNS, LINES = 120, 32
 SECONDS = 60
 """How long is waited for what should come to stand on the screen."""
 

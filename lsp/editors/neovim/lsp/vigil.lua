@@ -22,6 +22,21 @@ return {
       provider.workspaceDiagnostics = false
     end
   end,
+  handlers = {
+    -- Asked to look again, Neovim draws hints only of lines that it has not drawn since it was asked; whatever else is drawn
+    -- before the answer comes (a lens, a finding) keeps the old ones, or none, until the next edit. Anew they are all drawn.
+    ["workspace/inlayHint/refresh"] = function(_, _, context)
+      local client = vim.lsp.get_client_by_id(context.client_id)
+      for buffer in pairs(client and client.attached_buffers or {}) do
+        local filter = { bufnr = buffer }
+        if vim.lsp.inlay_hint.is_enabled(filter) then
+          vim.lsp.inlay_hint.enable(false, filter)
+          vim.lsp.inlay_hint.enable(true, filter)
+        end
+      end
+      return vim.NIL
+    end,
+  },
   root_dir = function(buffer, found)
     if vim.bo[buffer].filetype == "vigil" then
       found(vim.fs.root(buffer, markers) or vim.fs.dirname(vim.api.nvim_buf_get_name(buffer)))
