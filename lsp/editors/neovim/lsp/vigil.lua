@@ -13,7 +13,6 @@ return {
   filetypes = { "vigil", "jsonl", "toml" },
   -- What runs make of each statement, in the sign column and at the end of its line.
   init_options = { verdicts = true },
-  handlers = { ["vigil/verdicts"] = verdicts.take },
   on_init = function(client)
     -- Asked to look again (the runs were read), Neovim 0.12 asks a server that has findings of whole workspaces only for
     -- those, and leaves open files as they were.
@@ -23,6 +22,7 @@ return {
     end
   end,
   handlers = {
+    ["vigil/verdicts"] = verdicts.take,
     -- Asked to look again, Neovim draws hints only of lines that it has not drawn since it was asked; whatever else is drawn
     -- before the answer comes (a lens, a finding) keeps the old ones, or none, until the next edit. Anew they are all drawn.
     ["workspace/inlayHint/refresh"] = function(_, _, context)
