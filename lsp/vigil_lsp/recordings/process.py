@@ -27,7 +27,7 @@ from vigil_lsp.recordings.messages import (
 from vigil_lsp.recordings.results import Judged, RunView, Tested, TestSuite, Timeline, located
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from vigil_lang.diagnostics import Diagnostic, Source, Span
     from vigil_lang.trace import Signature
@@ -129,7 +129,7 @@ class RecordingsProcess:
 
     # --- what is known ---
 
-    def known(self, source: Source, items: Iterable[Span]) -> RunResults | None:
+    def known(self, source: Source, items: Sequence[Span]) -> RunResults | None:
         """What the runs say of a text of a policy whose items stand at these spans; None where nothing is known."""
         path = source.path
         summary = self._summaries.get(path)

@@ -13,7 +13,7 @@ from msgspec import Struct
 from vigil_lang.diagnostics import Diagnostic, Severity, Source, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from vigil_lang.trace import Signature
     from vigil_lang.trace.samples import Samples
@@ -214,7 +214,7 @@ class Placed:
 
     judged: Judged
     source: Source
-    items: Iterable[Span]
+    items: Sequence[Span]
 
     @cached_property
     def _same(self) -> list[tuple[ItemResult, int]]:
@@ -243,7 +243,7 @@ class Placed:
 
 
 def located(
-    summary: RunsSummary, judged: Judged | None, source: Source, items: Iterable[Span], *, stale: bool
+    summary: RunsSummary, judged: Judged | None, source: Source, items: Sequence[Span], *, stale: bool
 ) -> RunResults:
     """What is known of a text of a policy whose items stand at these spans; `judged` may be of an older text."""
     known = summary.signature, summary.samples, summary.runs

@@ -230,10 +230,13 @@ def _decided_here(args: list[str], stdin: bytes) -> tuple[Said, Gates]:
 
 
 def leave(status: int) -> NoReturn:
-    """End this process at once: nobody needs it to take apart, piece by piece, what it imported. Where threads still
-    tell people of a hold, it ends after them."""
+    """End this process after what was asked to happen at its end: nobody needs it to take apart, piece by piece, what
+    it imported. Where threads still tell people of a hold, it ends after them."""
     if not _is_alone():
         sys.exit(status)
+    import atexit
+
+    atexit._run_exitfuncs()
     os._exit(status)
 
 
