@@ -58,7 +58,7 @@ HISTORY = Requirement(
     "history_stays",
     "The history of `main` is not rewritten.",
     "abs",
-    any_of(called("git.rewrite", arg("branch", "is", "main"))),
+    any_of(called("git.rewrite", arg("revision", "is", "main"))),
 )
 JOBS = Requirement(
     "three_jobs", "A job is submitted three times at most.", "atmost", any_of(called("job.submit")), bound="3"

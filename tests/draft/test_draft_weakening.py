@@ -342,7 +342,7 @@ FAITHFUL: list[tuple[str, Requirement]] = [
     ("After you submit a job, run the tests within half an hour.", then("30m")),
     ("After you submit a job, run the tests within an hour.", then("3600s")),
     ("Do not use any package manager that isn't `uv`.", never(arg("program", "other_than", "uv"), action=INSTALL)),
-    ("Never push from a branch different from `main`.", never(arg("branch", "other_than", "main"), action="git.push")),
+    ("Never push from a branch different from `main`.", never(arg("revision", "other_than", "main"), action="git.push")),
     (
         "Do not install with plain `pip`, always add `--no-cache-dir`.",
         never(arg("flag", "is", "--no-cache-dir", negated=True), action="package.install"),
@@ -427,8 +427,8 @@ NARROWER: list[tuple[str, str, Requirement]] = [
     ("output contains files", "Never delete files.", never(Asked("output", "contains", values=("files",)))),
     ("has target", "Never delete files.", never(arg("target", "present"))),
     ("size > 1", "Never copy files.", never(arg("size", ">", "1"), action="file.copy")),
-    ("branch = mainn", "Never push to `main`.", never(arg("branch", "is", "mainn"), action="git.push")),
-    ("branch = force", "Never push with `--force`.", never(arg("branch", "is", "force"), action="git.push")),
+    ("revision = mainn", "Never push to `main`.", never(arg("revision", "is", "mainn"), action="git.push")),
+    ("revision = force", "Never push with `--force`.", never(arg("revision", "is", "force"), action="git.push")),
     ("status = error", "Never delete files of failed jobs.", never(FAILED)),
     ("action = db.write", "Never delete files.", never(Asked("action", "is", values=("wipe",)), action="db.write")),
 ]  # fmt: skip
@@ -446,7 +446,6 @@ def test_what_is_narrower_than_its_sentence_is_told(only: str, sentence: str, re
     [
         ("Only delete files under `tmp/`.", "tmp", "/w/xtmpx/f.txt"),
         ("Only delete files under `tmp/`.", "(^|/)tmp/", None),
-        ("Only delete files under `build/tmp`.", "(^|/)tmp/", "/w/elsewhere/tmp/f.txt"),
         ("Only delete files under `build/tmp`.", "(^|/)build/tmp(/|$)", None),
         ("Never delete files outside `/workspace/`.", "^/workspace/", None),
     ],
@@ -458,6 +457,12 @@ def test_an_exception_that_is_wider_than_its_name_is_told(sentence: str, pattern
     assert [note.rpartition(": ")[2] for note in told] == ([f"`{more}`"] if more else [])
 
 
+def test_an_exception_for_less_of_a_name_than_the_sentence_has_is_refused() -> None:
+    found, problems = checked("Only delete files under `build/tmp`.", never(arg("path", "unlike_regex", "(^|/)tmp/")))
+    assert found == ()
+    assert "the sentence says `build/tmp`, and nothing in `s` contains it (VGL702)" in problems
+
+
 AS_WIDE: list[tuple[str, Requirement]] = [
     (NO_DELETION, never(DATA)),
     (NO_DELETION, never(arg("path", "glob", "*/data/*"))),
@@ -465,7 +470,7 @@ AS_WIDE: list[tuple[str, Requirement]] = [
     ("Never delete `.env`.", never(arg("path", "regex", "(^|/)\\.env$"))),
     ("Never delete CSV files under `data/`.", never(arg("path", "regex", "/data/.*\\.csv$"))),
     ("Never delete log files.", never(arg("path", "glob", "*.log"))),
-    ("Push to `main` without `--force`.", never(FORCED, arg("branch", "is", "main"), action="git.push")),
+    ("Push to `main` without `--force`.", never(FORCED, arg("revision", "is", "main"), action="git.push")),
     ("Never push with `--force`.", never(arg("flag", "is", "--force", "-f"), action="git.push")),
     ("Never ask `api.example.org`.", never(arg("host", "regex", "(^|\\.)api\\.example\\.org$"), action="net.request")),
     ("Never cancel pending jobs.", never(arg("state", "is", "PENDING"), action="job.cancel")),
@@ -490,7 +495,10 @@ def test_what_headings_and_leads_name_narrows() -> None:
 
 
 def test_what_has_nothing_to_do_with_the_sentence_is_told() -> None:
-    (one,), _ = checked("Never delete customer data.", never(action="secret.read"))
+    found, problems = checked("Never delete customer data.", never(action="secret.read"))
+    assert found == ()
+    assert "the sentence speaks of `delete`, and nothing in `s` has to do with any word of it (VGL702)" in problems
+    (one,), _ = checked("Never touch customer data.", never(action="secret.read"))
     assert one.notes == ("forbidden: nothing in the sentence speaks of `secret.read`",)
     (one,), _ = checked(TESTED, first(any_of(called(TEST, Asked("output", "regex", values=("passed",), negated=True)))))
     assert one.notes == ("guard: what meets `output ~ /passed/` will not do",)
