@@ -71,6 +71,7 @@ differential: $(READY)
 	"$(BIN)/python" -m tests.differential.long_run_monitor --count 200000
 	"$(BIN)/python" -m tests.differential.long_run_columnar --count 100000
 	"$(BIN)/python" -m tests.corpus.store_kills --count 100
+	"$(BIN)/python" -m tests.corpus.plain_traces --count 100000
 	"$(BIN)/python" -m tests.gate.decide.long_run_decide --count 1000000
 	"$(BIN)/python" -m tests.gate.authority.forgeries --count 100000
 	"$(BIN)/python" -m tests.gate.log.tampering --count 10000

@@ -1,12 +1,14 @@
 """How fast plans are, beside queries written by hand for Polars and DuckDB, in the same run on the same events.
 
 `python tests/bench_scan.py --events 10000000` (`make bench`). Seven properties over generated events in columns; every
-answer is compared. Then recordings, from JSON Lines to the verdict.
+answer is compared. Then recordings, from JSON Lines to the verdict, beside what merely reads the same lines. Where a
+machine does other work, too, the seconds of processors tell more than those of the clock.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import resource
 import tempfile
 import time
@@ -16,7 +18,10 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import polars as pl
 
-from vigil_lang.corpus.recordings import Reading, Recordings
+from vigil_lang.corpus.batch import Needs
+from vigil_lang.corpus.parts import Slow
+from vigil_lang.corpus.reading import Reading
+from vigil_lang.corpus.recordings import Recordings, slowly
 from vigil_lang.corpus.scanning import scan
 from vigil_lang.corpus.store import Store, make_store
 from vigil_lang.diagnostics import Source
@@ -53,6 +58,7 @@ ACTIONS = (
     "drop",
 )
 CHUNK = 2_000_000
+WRITTEN = 100_000
 
 
 def events(count: int, start: int) -> pl.DataFrame:
@@ -146,79 +152,147 @@ def by_sql(frame: pl.DataFrame) -> list[int]:
     return list(found)
 
 
-def timed(work: Callable[[], list[int]], times: list[float]) -> list[int]:
-    begun = time.perf_counter()
-    found = work()
-    times.append(time.perf_counter() - begun)
-    return found
-
-
 def columns(count: int, with_sql: bool) -> None:
     """Chunk after chunk, each judged by all: only the sum of the times counts, so that all meet the same noise."""
     policy = read_policy(Source("bench.vgl", POLICY))
     rules: list[Any] = [compiled_rule(Rule(s.name, s.requirement)) for s in policy.statements]
-    times: dict[str, list[float]] = {"plans": [], "Polars by hand": [], "DuckDB by hand": []}
+    ways: dict[str, Callable[[pl.DataFrame], list[int]]] = {
+        "Polars by hand": by_hand,
+        "plans": lambda frame: by_plan(frame, rules),
+    }
+    if with_sql:
+        ways["DuckDB by hand"] = by_sql
+    seconds, worked = dict.fromkeys(ways, 0.0), dict.fromkeys(ways, 0.0)
     for start in range(0, count, CHUNK):
         frame = events(min(CHUNK, count - start), start)
-        expected = timed(lambda frame=frame: by_hand(frame), times["Polars by hand"])  # type: ignore[misc]
-        found = timed(lambda frame=frame: by_plan(frame, rules), times["plans"])  # type: ignore[misc]
-        assert found == expected, (found, expected)
-        if with_sql:
-            assert timed(lambda frame=frame: by_sql(frame), times["DuckDB by hand"]) == expected  # type: ignore[misc]
-    whole = sum(times["plans"])
+        expected = by_hand(frame)
+        for way, work in ways.items():
+            begun, before = time.perf_counter(), processors()
+            assert work(frame) == expected, way
+            seconds[way] += time.perf_counter() - begun
+            worked[way] += processors() - before
     print(f"{count:,} events × {len(rules)} properties, in columns")
-    for name, of in times.items():
-        if of:
-            rate = count / sum(of) / 1e6
-            print(f"  {name:<16} {sum(of):>8.2f} s  {rate:>7.1f} M events/s  {sum(of) / whole:>6.2f} × the plans' time")
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"  peak memory      {peak:,.0f} MB, with generating and comparing")
+    for way in ways:
+        line(way, count, seconds[way], worked[way])
+    print(f"  peak memory {peak():,.0f} MB, with generating and comparing")
 
 
-def recordings(count: int) -> None:
-    """From JSON Lines to the verdict, and by way of a store."""
+def line(what: str, count: int, seconds: float, worked: float) -> None:
+    rate = count / seconds / 1e6
+    print(f"  {what:<22} {seconds:>8.2f} s {rate:>6.2f} M events/s {worked:>8.2f} s of processors", flush=True)
+
+
+def written(folder: Path, count: int) -> list[str]:
+    """Generated events as traces, two thousand runs a file."""
+    paths = []
+    for start in range(0, count, WRITTEN):
+        frame = events(min(WRITTEN, count - start), start)
+        begins = pl.lit('{"vigil_trace":1,"run":"r') + pl.col("run").cast(pl.String) + pl.lit('"}\n')
+        lines = frame.select(
+            pl.when(pl.col("index") == 0).then(begins).otherwise(pl.lit(""))
+            + pl.lit('{"action":"')
+            + pl.col("action")
+            + pl.lit('","args":{"path":"')
+            + pl.col("path")
+            + pl.lit('"},"status":"')
+            + pl.col("status")
+            + pl.lit('"}\n')
+        ).to_series()
+        path = folder / f"{start // WRITTEN:05}.jsonl"
+        path.write_text("".join(lines))
+        paths.append(str(path))
+    return paths
+
+
+PEER_COLUMNS = {"vigil_trace": "BIGINT", "run": "VARCHAR", "action": "VARCHAR", "args": "STRUCT(path VARCHAR)"}
+
+
+def read_by_duckdb(paths: list[str]) -> int:
+    """The same lines, merely read into typed columns, whose names it is told."""
+    with duckdb.connect() as connection:
+        columns = ", ".join(f"{name}: '{kind}'" for name, kind in {**PEER_COLUMNS, "status": "VARCHAR"}.items())
+        query = (
+            "SELECT count(action), max(args.path), max(status), max(run) "
+            f"FROM read_json({paths!r}, format = 'newline_delimited', columns = {{{columns}}})"
+        )
+        found = connection.execute(query).fetchone()
+    assert found is not None
+    return int(found[0])
+
+
+def read_by_polars(paths: list[str]) -> int:
+    schema = {"vigil_trace": pl.Int64, "run": pl.String, "action": pl.String, "args": pl.Struct({"path": pl.String})}
+    lines = pl.scan_ndjson(paths, schema=pl.Schema({**schema, "status": pl.String}))
+    found = lines.select(pl.col("action").count(), pl.col("args").struct["path"].max(), pl.col("status").max())
+    return int(found.collect()["action"][0])
+
+
+def read_by_vigil(paths: list[str], needs: Needs) -> int:
+    return sum(batch.frame.height for batch in Recordings(paths, Reading()).batches(needs))
+
+
+def read_singly(paths: list[str]) -> int:
+    """Event by event, as all other formats are read."""
+    return slowly([Slow(path) for path in paths], Reading()).frame.height
+
+
+def recordings(count: int, singly: int) -> None:
+    """From JSON Lines to the verdict, beside others that merely read the same lines; and by way of a store."""
     policy = read_policy(Source("bench.vgl", POLICY))
     rules = [Rule(s.name, s.requirement) for s in policy.statements]
+    needs = Needs.of(rule.requirement for rule in rules)
     with tempfile.TemporaryDirectory() as folder:
-        paths = []
-        for number, part in enumerate(events(count, 0).partition_by("run", maintain_order=True)):
-            at = number // 200
-            path = Path(folder, f"{at}.jsonl")
-            lines = [f'{{"vigil_trace":1,"run":"r{number}"}}']
-            lines += [
-                f'{{"action":"{action}","args":{{"path":"{path_}"}},"status":"{status}"}}'
-                for action, path_, status in part.select("action", "path", "status").iter_rows()
-            ]
-            with path.open("a") as stream:
-                stream.write("\n".join(lines) + "\n")
-            if number % 200 == 0:
-                paths.append(str(path))
-        begun = time.perf_counter()
-        direct = scan(Recordings(paths, Reading()), rules)
-        seconds = time.perf_counter() - begun
-        rate = direct.events / seconds / 1e6
-        print(f"{direct.events:,} events × {len(rules)} from JSON Lines: {seconds:.2f} s, {rate:.2f} M events/s")
-        begun = time.perf_counter()
-        make_store(f"{folder}/s", paths, Reading())
-        made = time.perf_counter() - begun
+        paths = written(Path(folder), count)
+        size = sum(Path(path).stat().st_size for path in paths)
+        print(f"{count:,} events × {len(rules)} properties, from {size / 1e6:,.0f} MB of JSON Lines")
+        told("scan: read and judged", count, lambda: scan(Recordings(paths, Reading()), rules).events)
+        told("the same, only read", count, lambda: read_by_vigil(paths, needs))
+        told("read by DuckDB", count, lambda: read_by_duckdb(paths))
+        told("read by Polars", count, lambda: read_by_polars(paths))
+        made = told("made a store", count, lambda: make_store(f"{folder}/s", paths, Reading()).events)
         size = sum(p.stat().st_size for p in Path(folder, "s").rglob("*") if p.is_file())
-        begun = time.perf_counter()
-        stored = scan(Store(f"{folder}/s"), rules)
-        seconds = time.perf_counter() - begun
-        assert stored.offences.equals(direct.offences)
-        print(f"  into a store: {made:.2f} s, {size / direct.events:.1f} bytes an event")
-        print(f"  from the store: {seconds:.2f} s, {stored.events / seconds / 1e6:.2f} M events/s")
+        told("scan of the store", count, lambda: scan(Store(f"{folder}/s"), rules).events)
+        print(f"  the store has {size / made:.1f} bytes an event; peak memory {peak():,.0f} MB")
+        if singly:
+            (Path(folder) / "few").mkdir()
+            few = written(Path(folder, "few"), min(singly, count))
+            print(f"{singly:,} events read one by one")
+            told("read event by event", min(singly, count), lambda: read_singly(few))
+
+
+def told(what: str, count: int, work: Callable[[], int]) -> int:
+    """Do something with so many events, and say how long it took."""
+    begun, worked = time.perf_counter(), processors()
+    found = work()
+    seconds, worked = time.perf_counter() - begun, processors() - worked
+    assert found == count, (what, found)
+    line(what, count, seconds, worked)
+    return found
+
+
+def processors() -> float:
+    """The seconds that processors worked for this process and those that it started."""
+    return sum(os.times()[:4])
+
+
+def peak() -> float:
+    """The most memory that this process has had, in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--events", type=int, default=10_000_000)
-    parser.add_argument("--recorded", type=int, default=400_000, help="events in recordings")
+    parser.add_argument("--recorded", type=int, default=2_000_000, help="events in recordings")
+    parser.add_argument(
+        "--singly", type=int, default=100_000, help="of these, how many are read event by event as well"
+    )
     parser.add_argument("--no-sql", action="store_true", help="leave DuckDB out")
     options = parser.parse_args()
-    columns(options.events, not options.no_sql)
+    if options.events:
+        columns(options.events, not options.no_sql)
     if options.recorded:
-        recordings(options.recorded)
+        recordings(options.recorded, options.singly)
 
 
 if __name__ == "__main__":

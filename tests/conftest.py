@@ -4,9 +4,9 @@ Slow are tests that start many processes, build or install something, drive edit
 large as can be: those of `SLOW`, those that Hypothesis runs, and those marked `slow`. `make quick` leaves them out.
 
 Each line must be reached by a test that says what it does; what only a generated case reaches does not count. Tests of
-the language server, of editors, of actions and of the installed copy look from outside, those that compare engines look
-at runs made at random, and those of limits at inputs as large as can be: they are not measured either, by file in
-`UNMEASURED` or by `@pytest.mark.no_cover`.
+the language server, of editors, of actions, of the installed copy and of what attackers can do look from outside, those
+that compare engines look at runs made at random, those of limits at inputs as large as can be, and some say of very
+many cases what a few show: they are not measured either, by file in `UNMEASURED` or by `@pytest.mark.no_cover`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,10 @@ import gc
 import importlib
 import os
 import pkgutil
+import shutil
 import signal
+import tempfile
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -72,17 +75,26 @@ SLOW = {
 }
 """Folders and modules whose tests are slow."""
 UNMEASURED = {
+    "abstraction/catalogue/test_catalogue_files.py",
     "abstraction/scripts/test_scripts_limits.py",
+    "abstraction/scripts/test_scripts_unseen.py",
     "abstraction/shell/test_shell_limits.py",
+    "abstraction/test_abstraction_hostile.py",
+    "abstraction/test_unseen_commands.py",
     "ci",
+    "cli/test_cli_empty.py",
     "differential",
+    "draft/test_draft_injection.py",
     "e2e",
     "editors",
+    "evaluation/test_eval_page.py",
+    "examples/test_examples_skills.py",
     "examples/test_transparency.py",
     "gate/decide/test_decide_contract.py",
     "gate/decide/test_decide_properties.py",
     "gate/holds/test_hold_model.py",
     "gate/holds/test_hold_processes.py",
+    "gate/log/test_hostile_logs.py",
     "gate/log/test_tampering.py",
     "gate/test_gate_crashes.py",
     "grammar/test_tree_sitter.py",
@@ -91,14 +103,26 @@ UNMEASURED = {
     "lsp",
     "packaging",
     "points/daemon/test_daemon_kills.py",
+    "points/install/test_hook_faults.py",
+    "security",
+    "semantics/test_automaton.py",
     "semantics/test_expansion_limits.py",
     "semantics/test_fixes.py",
+    "service/security",
+    "spec/test_code_pages.py",
+    "stdlib/test_std_guard.py",
+    "syntax/test_fuzz.py",
+    "syntax/test_grammar.py",
+    "syntax/test_lalr.py",
     "syntax/test_limits.py",
     "syntax/test_memory.py",
+    "test_architecture.py",
     "testing/test_mutate_score.py",
 }
 QUICK = "not slow"
 """The expression of `pytest -m` under which what is in `SLOW` is not even imported."""
+CACHE = "VIGIL_CACHE_DIR"
+"""What tells every process where the parser's tables are kept: to make them takes longer than to judge a policy."""
 MEASURED = "COVERAGE_PROCESS_CONFIG"
 """What tells processes that tests start to be measured, too."""
 
@@ -120,6 +144,8 @@ settings.load_profile("vigil")
 def pytest_configure(config: pytest.Config) -> None:
     """Interrupts and hang-ups reach the processes that tests start, also where this one runs in the background.
 
+    All of them have one cache, which is not the user's and goes with the session, whatever home a test gives them.
+
     A worker is measured once: pytest-cov starts a measurement when it is loaded and another one for the session, and to
     pause that would resume the first.
     """
@@ -127,6 +153,9 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    if not hasattr(config, "workerinput"):
+        os.environ[CACHE] = tempfile.mkdtemp(prefix="vigil-tests-")
+        config.add_cleanup(partial(shutil.rmtree, os.environ[CACHE], ignore_errors=True))
     plugin = config.pluginmanager.getplugin("_cov")
     if hasattr(config, "workerinput") and plugin is not None and plugin.cov_controller is not None:
         plugin.cov_controller.cov.stop()

@@ -53,6 +53,15 @@ def test_a_run_is_a_trace(tmp_path: Path) -> None:
     assert list(load_traces(path)) == [trace]
 
 
+def test_a_run_counts_whatever_is_wrong_with_the_next_one(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    path.write_bytes(TWO + b'{"vigil_trace":1}\n{"action":7}\n')
+    found = load_traces(path)
+    assert [len(next(found)), len(next(found))] == [1, 2]
+    with pytest.raises(vigil.InputError):
+        next(found)
+
+
 def test_a_recording_may_be_packed(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl.gz"
     path.write_bytes(gzip.compress(ONE))

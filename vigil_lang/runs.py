@@ -88,13 +88,12 @@ def read_traces(
     runs = _Runs(read_records(stream, path, format), path, options)
     number, held = 0, None
     while held is None or runs.more:
-        # What is read is kept: looking for garbage in it again and again would double the time of a long run.
-        with collector_paused():
-            trace = _trace(runs, options)
-        if held is not None:
+        if held is not None:  # before the next one is read: what is wrong with that one does not matter here
             number += 1
             yield runs.labelled(held, number)
-        held = trace
+        # What is read is kept: looking for garbage in it again and again would double the time of a long run.
+        with collector_paused():
+            held = _trace(runs, options)
     yield runs.labelled(held, number + 1) if number else held
 
 

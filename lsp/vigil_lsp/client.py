@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 from pygls.capabilities import get_capability
@@ -23,8 +23,24 @@ class Client:
 
     def __init__(self, server: LanguageServer) -> None:
         self._server = server
+        self._options: object = None
 
     # --- what it supports ---
+
+    def take_options(self, options: object) -> None:
+        """What it asks for beyond the protocol (`initializationOptions`)."""
+        self._options = options
+
+    @property
+    def wants_verdicts(self) -> bool:
+        """Whether it asks to be sent the verdicts of statements, and draws them itself."""
+        return isinstance(self._options, dict) and self._options.get("verdicts") is True
+
+    @property
+    def shows_lenses(self) -> bool:
+        """Whether it shows code lenses at all."""
+        documents = self.capabilities.text_document
+        return documents is not None and documents.code_lens is not None
 
     @property
     def capabilities(self) -> types.ClientCapabilities:
@@ -53,6 +69,10 @@ class Client:
     def publish(self, uri: str, diagnostics: Sequence[types.Diagnostic], version: int | None = None) -> None:
         """Show the diagnostics of a document in place of those it had."""
         self._server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, diagnostics, version))
+
+    def notify(self, method: str, params: dict[str, Any]) -> None:
+        """Send a notification that is no part of the protocol, as JSON."""
+        self._server.protocol.notify(method, params)
 
     def show_message(self, message: str, kind: types.MessageType = types.MessageType.Info) -> None:
         """Show a message to the user."""

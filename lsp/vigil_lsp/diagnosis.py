@@ -97,7 +97,7 @@ class Diagnosis:
     def schedule_all(self) -> None:
         """Look at every open policy soon: something beside their texts changed."""
         for document in self._workspace.files.documents:
-            if document.is_policy:
+            if document.is_judged:
                 self.schedule(document.path)
         self._client.refresh_diagnostics()
 
@@ -262,7 +262,7 @@ class Diagnosis:
         """All findings of an open policy, of the text it has by then; None where it is closed, or cannot be read."""
         document = self._workspace.files.document(self._workspace.files.uri(path))
         known = self._findings.get(path)
-        if document is None or not document.is_policy:
+        if document is None or not document.is_judged:
             return None
         if known is not None and known.complete and known.source is document.source and path not in self._due:
             return known

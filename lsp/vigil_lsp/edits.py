@@ -58,3 +58,9 @@ def to_protocol(edits: Iterable[Edit], text: Text) -> list[types.TextEdit]:
 def touching(span: Span, spans: Sequence[Span]) -> list[int]:
     """The indices of the spans that another one touches."""
     return [at for at, one in enumerate(spans) if one.start <= span.end and span.start <= one.end]
+
+
+def range_as_json(place: types.Range) -> dict[str, dict[str, int]]:
+    """A range in an answer that the protocol does not know of."""
+    ends = (("start", place.start), ("end", place.end))
+    return {name: {"line": at.line, "character": at.character} for name, at in ends}

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from pygls.uris import from_fs_path, to_fs_path
 
 from vigil_lang.base.files import MAX_BYTES, is_file, read_source, real_path
-from vigil_lang.diagnostics import Source
+from vigil_lang.diagnostics import Diagnostic, InputError, Source
+from vigil_lang.project.configuration import OWN
 from vigil_lang.syntax.memory import Memory
 from vigil_lang.syntax.parse import Lexed, parse_with_tokens
 from vigil_lsp.text import UTF16, Text
@@ -23,13 +24,20 @@ if TYPE_CHECKING:
     from vigil_lang.semantics.modules import Access
     from vigil_lang.syntax import Parsed
 
+_WRITTEN = frozenset({"file", "untitled", ""})
+"""The schemes of documents that somebody works on, wherever the workspace is."""
+
 _REMEMBERED = 500
 """Files whose parse results are kept."""
 
 
 @dataclass(slots=True)
 class Document:
-    """An open document. `path` is what findings about it name: its file, or `<its URI>` where it has none."""
+    """An open document. `path` is what findings about it name: its file, or `<its URI>` where it has none.
+
+    `written`: somebody works on it here. What is only looked at, such as the older side of a comparison (`git:`), is
+    explained like any policy, but nothing is found in it or changed, and nothing beside it is read.
+    """
 
     uri: str
     path: str
@@ -37,6 +45,7 @@ class Document:
     version: int
     text: Text
     source: Source
+    written: bool = True
 
     @property
     def on_disk(self) -> bool:
@@ -47,6 +56,16 @@ class Document:
     def is_policy(self) -> bool:
         """Whether it holds a policy, or tests of policies."""
         return self.language == "vigil" or self.path.endswith(".vgl")
+
+    @property
+    def is_configuration(self) -> bool:
+        """Whether it is a project's `vigil.toml`."""
+        return self.on_disk and Path(self.path).name == OWN
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether it is a policy in which something may be found."""
+        return self.is_policy and self.written
 
 
 @dataclass(slots=True)
@@ -67,6 +86,8 @@ class Files:
 
     def __init__(self) -> None:
         self.encoding: types.PositionEncodingKind | str = UTF16
+        self.schemes: frozenset[str] = frozenset()
+        """What the URIs of the workspace's folders begin with: an editor may keep them elsewhere than on this disk."""
         self._open: dict[str, Document] = {}
         self._linked: dict[str, str] = {}
         self._disk: dict[str, _OnDisk] = {}
@@ -90,7 +111,9 @@ class Files:
         text = Text(item.text, self.encoding)
         if (real := real_path(path)) != path:
             self._linked[real] = path
-        self._open[path] = Document(item.uri, path, item.language_id, item.version, text, Source(path, item.text))
+        written = scheme_of(item.uri) in _WRITTEN | self.schemes
+        source = Source(path, item.text)
+        self._open[path] = Document(item.uri, path, item.language_id, item.version, text, source, written)
 
     def change(self, params: types.DidChangeTextDocumentParams) -> None:
         """Change the text of a document.
@@ -131,6 +154,10 @@ class Files:
         return self._open.get(path) or self._open.get(self._linked.get(path, ""))
 
     # --- contents ---
+
+    def open_at(self, path: str) -> Document | None:
+        """The open document of a path."""
+        return self._opened(path)
 
     def is_open(self, path: str) -> bool:
         """Whether a document of this path is open."""
@@ -193,6 +220,18 @@ class Files:
 
         return Access(self.source, self._parse, self.is_file)
 
+    def access_of(self, source: Source) -> Access:
+        """The same for one policy: where it lies nowhere, only those modules are there that come with Vigil."""
+        from vigil_lang.semantics.modules import Access
+
+        if not source.path.startswith("<"):
+            return self.access
+
+        def refused(path: str, limit: int) -> Source:  # noqa: ARG001 - the signature of what reads
+            raise InputError([Diagnostic.of("VGL001", "nothing lies beside this document", Source(path, ""))])
+
+        return Access(refused, self._parse, lambda _: False)
+
     def _parse(self, source: Source) -> Parsed:
         return self.lexed(source).parsed
 
@@ -211,6 +250,11 @@ class Files:
             return parse_with_tokens(source, memories[source.path]).parsed
 
         return Access(read, parse, lambda path: str(path) in known or is_file(path))
+
+
+def scheme_of(uri: str) -> str:
+    """What a URI begins with, in small letters; empty where it is a path."""
+    return uri.partition(":")[0].lower() if ":" in uri else ""
 
 
 def possible(path: str) -> bool:

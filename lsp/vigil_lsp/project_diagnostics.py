@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, InputError
 from vigil_lang.documents.coverage import uncited
 from vigil_lang.documents.library import Library
+from vigil_lang.project.configuration import loaded_from
 from vigil_lang.project.positions import locate
 from vigil_lang.semantics.modules import is_test_file
 from vigil_lsp.findings import to_protocol
@@ -20,10 +22,14 @@ if TYPE_CHECKING:
     from lsprotocol import types
 
     from vigil_lsp.client import Client
+    from vigil_lsp.files import Document
     from vigil_lsp.project import Project
     from vigil_lsp.workspace import Workspace
 
     Cites = Sequence[tuple[str, tuple[tuple[str, str], ...]]]
+
+_GATHERED = 0.1
+"""Seconds in which the changes of a configuration are gathered."""
 
 
 class ProjectDiagnostics:
@@ -34,6 +40,7 @@ class ProjectDiagnostics:
         self._configurations: set[str] = set()
         self._documents: set[str] = set()
         self._task: asyncio.Task[None] | None = None
+        self._due: asyncio.TimerHandle | None = None
 
     def update(self) -> None:
         """Check configurations and policies as they are now."""
@@ -53,9 +60,35 @@ class ProjectDiagnostics:
             (project.configuration, finding)
             for project in self._workspace.projects.all()
             if project.configuration is not None
-            for finding in (*project.loaded.findings, *self._unread(project, project.configuration))
+            for finding in (
+                *self._written(project, project.configuration),
+                *self._unread(project, project.configuration),
+            )
         ]
         self._configurations = self._publish(findings, self._configurations)
+
+    def document_changed(self, document: Document) -> None:
+        """A document was opened, changed or closed: say what is wrong with a configuration as it is written now."""
+        if document.is_configuration and self._due is None:
+            self._workspace.project_of(document.path)
+            self._due = asyncio.get_running_loop().call_later(_GATHERED, self._look_again)
+
+    def _look_again(self) -> None:
+        self._due = None
+        self.runs_loaded()
+
+    def end(self) -> None:
+        """Look at nothing more."""
+        if self._due is not None:
+            self._due.cancel()
+
+    def _written(self, project: Project, path: str) -> Sequence[Diagnostic]:
+        """What is wrong with a configuration, in the text that the editor has of it; what counts is that on disk."""
+        document = self._workspace.files.open_at(path)
+        if document is None:
+            return project.loaded.findings
+        loaded = loaded_from(document.text.content, Path(path), project.root)
+        return loaded.findings if loaded is not None else ()
 
     def _unread(self, project: Project, path: str) -> Iterator[Diagnostic]:
         """What is wrong with the runs that a configuration names, where it names them."""

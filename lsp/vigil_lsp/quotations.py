@@ -57,11 +57,19 @@ def text_of(term: tree.Term) -> str | None:
     return None
 
 
+def test_name(name: tree.String) -> str:
+    """The name of a test; as it is written where that has an unknown escape: such a test is not run."""
+    text = text_of(name)
+    return name.raw if text is None else text
+
+
 def passage(library: Library, policy: str, quotation: Quotation) -> tuple[Source, Span] | None:
     """Where a policy's quotation stands in its document, or the sentence most like it; else the document's start.
 
-    None when there is no such document. The span is of all the sentences that are quoted.
+    None when there is no such document, or the policy is no file. The span is of all the sentences that are quoted.
     """
+    if policy.startswith("<"):
+        return None
     document = library.cited(policy, quotation.file)
     if isinstance(document, Unreadable):
         return None
@@ -78,6 +86,8 @@ def passage(library: Library, policy: str, quotation: Quotation) -> tuple[Source
 
 def recording(policy: str, name: str) -> str | None:
     """The path of the recording that a test names, `runs.jsonl#monday` too; None when the project has no such file."""
+    if policy.startswith("<"):
+        return None
     try:
         folder = Path(real_path(policy)).parent
         root = project_root(folder)

@@ -85,7 +85,7 @@ class Readings:
             return known
         with collector_paused():
             lexed = self._files.lexed(source)
-            loaded = load_module(source, access=self._files.access)
+            loaded = load_module(source, access=self._files.access_of(source))
         memory = Memory() if known is None else known.memory
         reading = Reading(self._files.uri(source.path), self._files.text(source), loaded, lexed.tokens, params, memory)
         self._known[source.path] = reading

@@ -11,6 +11,7 @@ from lsprotocol import types
 
 from vigil_lang.semantics.modules import TESTS, is_test_file
 from vigil_lsp.recordings.run_sources import tracked_policy
+from vigil_lsp.verdicts import Verdicts
 
 if TYPE_CHECKING:
     from pygls.progress import Progress as Progress_
@@ -41,6 +42,7 @@ class RunUpdates:
     ) -> None:
         self._project_diagnostics = project_diagnostics
         self._workspace, self._client, self._diagnosis, self._opened = workspace, client, diagnosis, opened
+        self._verdicts = Verdicts(workspace, client)
         self._unopened: dict[str, TrackedPolicy] | None = None
         self._due: asyncio.TimerHandle | None = None
         self._bars: dict[str, _ProgressBar] = {}
@@ -50,13 +52,18 @@ class RunUpdates:
 
     def document_changed(self, document: Document) -> None:
         """A document was opened, changed or closed."""
+        if document.is_configuration:
+            self._update()  # which tools there are is asked of the runs
         if document.is_policy:
             self._update()
+            self._verdicts.document_changed(document.path)
+            self._verdicts.send(self._workspace.recordings.users(document.path))
 
     def refresh(self) -> None:
         """Files or configurations may have changed."""
         self._unopened = None
         self._update()
+        self._verdicts.send(document.path for document in self._workspace.files.documents)
         self._workspace.recordings.refresh()
         self._opened.policies_changed()  # open recordings, too, may be others on disk
 
@@ -79,7 +86,8 @@ class RunUpdates:
             policy = current.get(path.removesuffix(TESTS) + ".vgl") if is_test_file(path) else None
             if policy is not None:  # a comment in it may name runs of its own
                 current[path] = replace(tests, sources=policy.sources)
-        workspace.recordings.update((self._unopened | current).values())
+        asked = any(document.is_configuration for document in workspace.files.documents)
+        workspace.recordings.update((self._unopened | current).values(), asked=asked)
 
     def _tracked(self, path: str, text: str | None) -> TrackedPolicy:
         project = self._workspace.project_of(path)
@@ -92,6 +100,7 @@ class RunUpdates:
     def _on_results(self, path: str) -> None:
         self._diagnosis.runs_changed(path)
         self._opened.policies_changed()
+        self._verdicts.send([path])
         self._refresh_soon()
 
     def _on_loaded(self, files: set[str]) -> None:
@@ -122,6 +131,7 @@ class RunUpdates:
 
     def _on_failure(self, message: str) -> None:
         self._client.show_message(message, types.MessageType.Error)
+        self._verdicts.send(document.path for document in self._workspace.files.documents)
 
 
 class _ProgressBar:

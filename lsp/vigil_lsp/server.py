@@ -39,6 +39,7 @@ from vigil_lsp.features import (
     semantic_tokens,
     signature_help,
     synchronization,
+    testing,
     workspace_changes,
     workspace_symbol,
 )
@@ -67,10 +68,10 @@ class VigilServer(LanguageServer):
     def __init__(self) -> None:
         super().__init__("vigil", __version__, protocol_cls=VigilProtocol, converter_factory=converter, max_workers=2)
         self._vigil_workspace = workspace = Workspace()
-        client = Client(self)
+        self._client = client = Client(self)
         self._diagnosis = diagnosis = Diagnosis(workspace, client)
         opened = OpenRecordings(workspace, client)
-        project_diagnostics = ProjectDiagnostics(workspace, client)
+        self._project_diagnostics = project_diagnostics = ProjectDiagnostics(workspace, client)
         self._updates = updates = RunUpdates(workspace, client, diagnosis, opened, project_diagnostics)
         index = ProjectIndex(workspace)
         self._client_check: asyncio.Task[None] | None = None
@@ -79,7 +80,7 @@ class VigilServer(LanguageServer):
         def initialize(params: types.InitializeParams) -> None:
             self._begin(params)
 
-        synchronization.register(self, workspace, diagnosis, updates, opened)
+        synchronization.register(self, workspace, diagnosis, updates, opened, project_diagnostics)
         workspace_changes.register(self, workspace, client, diagnosis, updates, project_diagnostics)
         call_hierarchy.register(self, workspace)
         code_action.register(self, workspace, client, diagnosis, index)
@@ -94,18 +95,20 @@ class VigilServer(LanguageServer):
         formatting.register(self, workspace)
         highlight.register(self, workspace)
         hover.register(self, workspace, client, opened)
-        inlay_hint.register(self, workspace)
+        inlay_hint.register(self, workspace, client)
         references.register(self, workspace)
         rename.register(self, workspace, client)
         rename_files.register(self, workspace)
         selection_range.register(self, workspace)
         semantic_tokens.register(self, workspace, client)
         signature_help.register(self, workspace, client)
+        testing.register(self, workspace)
         workspace_symbol.register(self, workspace)
 
     def _begin(self, params: types.InitializeParams) -> None:
         """Take up what the client says of itself, and start the thread that lints."""
         workspace = self._vigil_workspace
+        self._client.take_options(params.initialization_options)
         workspace.files.encoding = self.workspace.position_encoding or UTF16
         folders = [folder.uri for folder in params.workspace_folders or ()]
         if not folders and (root := params.root_uri or params.root_path) is not None:
@@ -123,6 +126,7 @@ class VigilServer(LanguageServer):
         """End what runs beside the event loop."""
         if self._client_check is not None and self._client_check is not asyncio.current_task():
             self._client_check.cancel()
+        self._project_diagnostics.end()
         await self._updates.end()
         await self._diagnosis.end()
         self.thread_pool.shutdown(wait=False)

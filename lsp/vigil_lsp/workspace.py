@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import InputError
 from vigil_lang.semantics.modules import MAX_BYTES, TESTS, is_test_file
-from vigil_lsp.files import Document, Files, possible
+from vigil_lsp.files import Document, Files, possible, scheme_of
 from vigil_lsp.project import Project, Projects
 from vigil_lsp.reading import Reading, Readings
 from vigil_lsp.recordings.process import RecordingsProcess
@@ -36,6 +36,8 @@ class Workspace:
 
     def set_folders(self, uris: Iterable[str]) -> None:
         """The folders of the workspace, as URIs or, from older clients, paths."""
+        uris = list(uris)
+        self.files.schemes = frozenset(scheme_of(uri) for uri in uris if "://" in uri)
         paths = (self.files.path(uri) if "://" in uri else uri for uri in uris)
         self.projects.folders = [Path(os.path.normpath(path)) for path in paths if path and possible(path)]
         self.projects.forget()
@@ -45,6 +47,11 @@ class Workspace:
     def document(self, uri: str) -> Document | None:
         """The open document of a URI."""
         return self.files.document(uri)
+
+    def is_written(self, uri: str) -> bool:
+        """Whether a document may be changed, as far as the server knows: one that is only looked at is not."""
+        document = self.files.document(uri)
+        return document is None or document.written
 
     def path(self, uri: str) -> str | None:
         """The path of a URI as findings and readings have it; None for what is neither a file nor open."""
@@ -105,7 +112,7 @@ class Workspace:
         With `naming` only those whose text contains one of these words: reading a policy takes far longer.
         """
         paths = dict.fromkeys(self.projects.around(self.files.path(uri)))
-        paths |= dict.fromkeys(document.path for document in self.files.documents if document.is_policy)
+        paths |= dict.fromkeys(document.path for document in self.files.documents if document.is_judged)
         named = [path for path in paths if any(word in self._text_of(path) for word in naming)]
         return [reading for path in named if (reading := self.reading_of(path)) is not None]
 

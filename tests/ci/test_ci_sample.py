@@ -25,7 +25,6 @@ MISTAKES = {
     "VGL703": (20, "the form is wrong: the mail follows, it does not come before"),
     "VGL707": (23, "the sentence says must, and a violation is let pass"),
     "VGL402": (27, "the tool has no such argument: the statement can never fire"),
-    "VGL408": (27, "… which is said, too"),
     "VGL704": (32, "the sentence is not the document's"),
     "VGL302": (49, "the statement can never fire …"),
     "VGL316": (49, "… for no text matches its regular expression"),

@@ -107,6 +107,37 @@ def test_a_pipe_is_judged_as_its_file(vigil: Vigil, run: str) -> None:
     assert (found.status, found.out.replace("<stdin>", run), found.err) == (whole.status, out, whole.err)
 
 
+@pytest.mark.parametrize(
+    ("policy", "run"),
+    [
+        (DASHCAM, VIOLATING),
+        ("examples/skills/secure-archive/secure-archive.vgl", "examples/skills/secure-archive/violating.jsonl"),
+        ("examples/skills/agents-md/agents-md.vgl", "examples/skills/agents-md/violating.jsonl"),
+    ],
+)
+def test_a_file_has_the_lines_of_verify(vigil: Vigil, policy: str, run: str) -> None:
+    whole = vigil("verify", policy, run, "--format", "concise").out
+    assert f"{run}:" in whole
+    followed = vigil("verify", "--follow", policy, run, "--idle-timeout", "0.1", "--format", "concise").out
+    assert sorted(followed.splitlines()) == sorted(whole.splitlines())
+    replayed = vigil("replay", policy, run, "--format", "concise").out
+    first = [line.split(": ")[0] for line in whole.splitlines()]
+    violated = [line.split(": ")[0] for line in replayed.splitlines() if ": violated " in line]
+    assert violated
+    assert set(violated) <= set(first)
+
+
+def test_each_run_of_a_file_has_lines_of_its_own(vigil: Vigil, write: Write) -> None:
+    head = '{"vigil_trace":1,"run":"%s"}\n'
+    event = '{"event":"e1","action":"rm"}\n'
+    run = write("runs.jsonl", head % "a" + '{"action":"ls"}\n' + head % "b" + event + head % "c" + "\n" + event)
+    policy = write("p.vgl", "statement no_rm: resp(rm(), undo())\n")
+    whole = vigil("verify", policy, run, "--format", "concise").out
+    found = vigil("verify", "--follow", policy, run, "--idle-timeout", "0.1", "--format", "concise").out
+    assert found == whole
+    assert re.findall(r"runs\.jsonl:([0-9]+:#.):", found) == ["4:#b", "7:#c"]
+
+
 @settings(max_examples=40, suppress_health_check=list(HealthCheck))
 @given(runs(max_size=8))
 def test_what_was_followed_has_the_verdicts_of_verify(policy: Path, lines: list[Line]) -> None:

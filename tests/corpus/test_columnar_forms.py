@@ -53,7 +53,7 @@ def test_what_policies_say_has_a_plan(form: str) -> None:
         line |= {"time": f"2026-01-05T10:00:{number // 2:02}Z", "call": f"c{number // 2}", "status": "ok"}
         line["output"] = f'[{{"id": "{random.choice("ABC")}", "n": {number % 3}}}]'
         lines.append(line)
-    places = ((0, 30), (0, 7), (5, 23), (11, 12), (40, 44), (50, 53), (0, 0))
+    places = ((0, 14), (0, 7), (5, 19), (11, 12), (40, 44), (50, 53), (0, 0))
     traces = [trace_of(lines[start:end]) for start, end in places]
     expected = [[by_denotation(requirement, trace)] for trace in traces]
     assert {bool(answer.offences) for (answer,) in expected} == {True, False}

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import json
-import random
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
+from unittest import mock
 
 import pytest
 from cli_support import called
 
 from tests.corpus.stores import content, recordings
+from vigil_lang.base.outputs import replacing
+from vigil_lang.corpus import store
 from vigil_lang.corpus.batch import Needs
-from vigil_lang.corpus.recordings import Reading
+from vigil_lang.corpus.reading import Reading
 from vigil_lang.corpus.store import MARKER, NoStore, Store, make_store
 from vigil_lang.runs import load_traces
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+
     from vigil_lang.trace import Event
 
 EXAMPLES = sorted(str(path) for path in Path("examples/skills").rglob("*.jsonl"))[::5]
@@ -37,8 +43,7 @@ def told(event: Event) -> tuple[object, ...]:
 
 
 def test_nothing_that_a_policy_can_test_is_lost(tmp_path: Path) -> None:
-    store = make_store(str(tmp_path / "s"), EXAMPLES, Reading())
-    assert not store.bad
+    assert not make_store(str(tmp_path / "s"), EXAMPLES, Reading()).bad
     source = Store(str(tmp_path / "s"))
     (batch,) = source.batches(Needs(frozenset({"path"}), output=True))
     originals = [trace for path in EXAMPLES for trace in load_traces(path)]
@@ -124,12 +129,42 @@ def test_without_outputs_what_tests_them_is_refused(tmp_path: Path) -> None:
     assert called("scan", policy, tmp_path / "s", "--statement", "T").status == 1
 
 
-@pytest.mark.slow
-def test_work_that_is_killed_goes_on_to_the_same_store(tmp_path: Path) -> None:
-    """The same in `tests/corpus/store_kills.py`, a hundred times."""
-    from tests.corpus.store_kills import killed
+def test_work_that_ends_at_any_moment_goes_on_to_the_same_store(tmp_path: Path) -> None:
+    """Before and after each file is there. Processes are killed in `tests/corpus/store_kills.py`, a hundred times."""
+    paths = recordings(tmp_path, 3, events=20, wide=10)
+    with mock.patch.object(store, "_PART_FILES", 1):
+        make_store(str(tmp_path / "whole"), paths, Reading(), jobs=1)
+        expected = content(tmp_path / "whole")
+        for moment in range(2 * len(expected)):
+            folder = tmp_path / f"s{moment}"
+            with mock.patch.object(store, "replacing", _ending(moment)), pytest.raises(KeyboardInterrupt):
+                make_store(str(folder), paths, Reading(), jobs=1)
+            assert content(folder).items() <= expected.items()
+            (folder / ".vigil-half").write_bytes(b"half")  # as a kill leaves it
+            if (folder / "parts").exists():
+                (folder / "parts" / ".vigil-half").write_bytes(b"half")
+            again = make_store(str(folder), paths, Reading(), jobs=1)
+            assert again.kept == max(0, moment - 1) // 4
+            assert content(folder) == expected
 
-    killed(tmp_path, 2, random.Random(5))
+
+def _ending(moment: int) -> Callable[[str], AbstractContextManager[IO[bytes]]]:
+    """In place of `replacing`: it ends all work before one of the files is there, or just behind that."""
+    count = -1
+
+    @contextmanager
+    def write(path: str) -> Iterator[IO[bytes]]:
+        nonlocal count
+        with replacing(path) as stream:
+            yield stream
+            count += 1
+            if count == moment:
+                raise KeyboardInterrupt
+        count += 1
+        if count == moment:
+            raise KeyboardInterrupt
+
+    return write
 
 
 def test_a_store_is_told_by_its_marker(tmp_path: Path) -> None:

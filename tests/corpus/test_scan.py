@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import duckdb
@@ -13,7 +14,7 @@ import pytest
 from cli_support import DASHCAM, REPAIRED, VIOLATING, called
 
 from tests.corpus.stores import recordings
-from vigil_lang.corpus import recordings as reading
+from vigil_lang.corpus import parts
 
 POLICY = """policy p
 /// Nothing is fetched.
@@ -142,16 +143,16 @@ def test_plans_and_queries(policy: Path) -> None:
 
 def test_an_interrupt_keeps_what_was_done(tmp_path: Path, policy: Path) -> None:
     paths = recordings(tmp_path, 3)
-    whole = reading.abstracted
+    whole = parts.read_rows
 
-    def interrupted(task: list[str], how: reading.Reading) -> object:
-        if task == paths[2:]:
+    def interrupted(data: bytes, *how: Any) -> object:
+        if b"r2" in data:
             raise KeyboardInterrupt
-        return whole(task, how)
+        return whole(data, *how)
 
     with (
-        mock.patch.object(reading, "tasks", lambda of: [[path] for path in of]),
-        mock.patch.object(reading, "abstracted", interrupted),
+        mock.patch.object(parts, "BLOCK", 1),
+        mock.patch.object(parts, "read_rows", interrupted),
         mock.patch("vigil_lang.corpus.scanning.CHUNK_EVENTS", 1),
     ):
         out = called("scan", policy, *paths, "--format", "json")

@@ -67,13 +67,20 @@ def by_scan(
     ]
 
 
-def check(requirements: Sequence[Requirement], runs: Sequence[Sequence[Line]], engines: Sequence[Engine]) -> int:
-    """Every engine on every run, cut at every place; returns how many requirements had a plan."""
+def check(
+    requirements: Sequence[Requirement],
+    runs: Sequence[Sequence[Line]],
+    engines: Sequence[Engine],
+    cuts: Sequence[int] | None = None,
+) -> int:
+    """Every engine on every run, Polars also on batches that are cut at these places, one at a time (by default at
+    every place); returns how many requirements had a plan."""
     traces = [trace_of(list(lines)) for lines in runs]
     expected = [[by_denotation(requirement, trace) for requirement in requirements] for trace in traces]
     assert by_columns(requirements, traces) == expected
     told = [[(answer.events, answer.exercised) for answer in of] for of in expected]
     for engine in engines:
-        for cuts in ((), *((place,) for place in range(1, len(traces)))) if engine == "polars" else ((),):
-            assert by_scan(requirements, traces, engine, cuts) == told, (engine, cuts)
+        assert by_scan(requirements, traces, engine) == told, engine
+    for cut in range(1, len(traces)) if cuts is None else cuts:
+        assert by_scan(requirements, traces, "polars", (cut,)) == told, cut
     return sum(compiled_rule(Rule("S", requirement)).plan is not None for requirement in requirements)

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
+from typing import get_args
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from vigil_lang.diagnostics import Source
-from vigil_lang.documents.obligations import Passed, judgements, obligations
+from vigil_lang.documents.obligations import Passed, Why, judgements, obligations
 from vigil_lang.documents.read import read_document
 from vigil_lang.english.demanding import demands, instructs
 
 MARKS = tomllib.loads((Path(__file__).parent / "marks.toml").read_text(encoding="utf-8"))
+CONSTRUCTIONS = tomllib.loads((Path(__file__).parent / "constructions.toml").read_text(encoding="utf-8"))
 
 
 def found(text: str) -> list[str]:
@@ -27,6 +31,13 @@ def test_a_sentence_that_states_an_obligation(text: str) -> None:
 @pytest.mark.parametrize("text", MARKS["describing"])
 def test_a_sentence_that_states_none(text: str) -> None:
     assert found(text) == []
+
+
+@pytest.mark.parametrize("name", CONSTRUCTIONS)
+def test_a_way_to_demand_and_what_looks_like_it(name: str) -> None:
+    told = CONSTRUCTIONS[name]
+    assert [text for text in told["demands"] if not found(text)] == []
+    assert [text for text in told["others"] if found(text)] == []
 
 
 def test_there_are_enough_marks_of_both_kinds() -> None:
@@ -441,3 +452,195 @@ def test_each_other_sentence_has_a_reason() -> None:
         ("Use a seed", "step"),
         ("Ensure equal runs", "reason"),
     ]
+
+
+LISTS = """
+# Ship
+
+## Hard bans
+
+Throw these away:
+
+- open fire
+- "lucky" knots
+
+## Response policy
+
+- Every letter gets an answer
+- Answers help people
+
+## Cargo requirements
+
+- Tie each crate
+- Crates have labels
+
+## Quality gate
+
+Before leaving:
+
+- no crates on deck
+- lists signed
+- ropes are coiled
+
+## Harbour checklist
+
+- The crane is locked
+- Note the tide
+
+## Papers (all required)
+
+- Bill of lading
+
+## Habits to avoid
+
+- Tying two crates together
+
+## Missing care
+
+- no count of the crates
+
+## Critical rule
+
+If a rope is torn, say so directly.
+
+## Notes
+
+- Ropes, not chains
+- (a rope, not a chain)
+- 🚫 Smoking on deck
+- ✅ Check the ropes
+- ✅ `rope`, `chain`
+- No smoking below deck
+- No orphaned ropes (a hazard)
+- No smoke detected
+
+❌ Storing fuel
+
+✅ Fuel is stored ashore
+
+## Key rules
+
+- [List the rules of the harbour]
+"""
+
+
+def test_lists_that_bans_policies_requirements_and_gates_head() -> None:
+    assert found(LISTS) == [
+        "open fire",
+        '"lucky" knots',
+        "Every letter gets an answer",
+        "Tie each crate",
+        "no crates on deck",
+        "lists signed",
+        "ropes are coiled",
+        "The crane is locked",
+        "Note the tide",
+        "Bill of lading",
+        "Tying two crates together",
+        "If a rope is torn, say so directly.",
+        "Ropes, not chains",
+        "🚫 Smoking on deck",
+        "✅ Check the ropes",
+        "No smoking below deck",
+        "No orphaned ropes (a hazard)",
+        "❌ Storing fuel",
+    ]
+
+
+DESCRIBED = """
+# Ship
+
+## Key features
+
+- Every crate is reviewed by two people
+- No ropes on deck
+
+## Key rules
+
+- Ropes hold the crates in place
+- A rope shadows the deck below it
+- Many ropes hold one crate; each has its own knot
+- The crane does NOT count crates
+- Section order as in the book
+- Chains are not supported
+- For heavy crates use the crane
+
+## Examples
+
+### For each crate
+
+Lift it with a rope.
+
+## Use
+
+This will:
+
+- Ask the owner
+
+Read the guidelines:
+
+- Open the book
+
+If the owner names a rule of the ship:
+
+- Look it up
+
+Take the crane when:
+
+- A crate is heavy (required)
+
+Top findings:
+
+- Author must be of the form `name`
+
+By using the crane:
+
+- Ensure that nothing breaks
+
+| Rule | What it does |
+|---|---|
+| Coil ropes | Coils ropes only if they are dry |
+| `coil` | Use it for ropes only |
+
+| Tool | When to use |
+|---|---|
+| crane | Avoid ropes, they tear |
+"""
+
+
+def test_descriptions_among_rules_features_and_conditions() -> None:
+    assert found(DESCRIBED) == [
+        "Section order as in the book",
+        "Chains are not supported",
+        "For heavy crates use the crane",
+        "Coil ropes",
+    ]
+
+
+PIECES = st.sampled_from(
+    (
+        "# Rules\n",
+        "## Why\n",
+        "- Never lift\n",
+        "- ropes\n",
+        "Before leaving:\n\n",
+        "Is it so?\n\n",
+        "| Do | Why |\n|---|---|\n",
+        "| lift | Ensure it |\n",
+        '> "Ask first"\n\n',
+        "No ropes, no chains.\n\n",
+        "❌ open fire\n\n",
+        "1. Must?\n",
+        "\n",
+    )
+)
+
+
+@given(st.lists(PIECES, max_size=12).map("".join))
+@settings(max_examples=60, deadline=None)
+def test_no_sentence_is_lost(text: str) -> None:
+    document = read_document(Source("a.md", text))
+    judged = judgements(document)
+    assert [j.sentence for j in judged] == list(document.sentences)
+    assert [j.index for j in judged] == list(range(len(judged)))
+    assert all(j.why in get_args(Why) if isinstance(j, Passed) else j.word for j in judged)

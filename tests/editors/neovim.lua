@@ -286,6 +286,43 @@ local steps = {
     end,
   },
   {
+    "verdicts",
+    function()
+      local space = vim.api.nvim_get_namespaces()["vigil.verdicts"]
+      local function shown()
+        local found = {}
+        for _, each in ipairs(vim.api.nvim_buf_get_extmarks(0, space, 0, -1, { details = true })) do
+          local line = vim.api.nvim_buf_get_lines(0, each[2], each[2] + 1, true)[1]
+          found[line:match("statement (%w+)") or line] = vim.trim(each[4].sign_text) .. "|" .. each[4].virt_text[1][1]
+        end
+        return found
+      end
+      local function known()
+        return wait(function()
+          local now = shown()
+          return now.R3 and now.R3:find("violated") and now
+        end)
+      end
+      local before = known()
+      vim.api.nvim_buf_set_lines(0, 0, 0, true, { "// one more line" })
+      local edited = shown()
+      local after = known()
+      vim.cmd("undo")
+      return { before = before, edited = edited, after = after }
+    end,
+  },
+  {
+    "configuration",
+    function()
+      vim.cmd("edit! vigil.toml")
+      vim.bo.filetype = "toml"
+      vim.api.nvim_buf_set_lines(0, -1, -1, true, { "[tools.t]", 'kinds = ["file.raed"]' })
+      return wait(function()
+        return finding("VGL006")
+      end)
+    end,
+  },
+  {
     "quiet",
     function()
       -- What the server prints ends up in Neovim's log.

@@ -286,3 +286,12 @@ def test_eglot_shows_the_findings(emacs: Path, home: Path) -> None:
     errors = [(line, told) for line, kind, told in found if kind == "eglot-error"]
     assert len(expected) == 1
     assert any(line == 4 and expected[0] in told for line, told in errors)
+
+
+def test_eglot_shows_the_findings_of_a_configuration(emacs: Path, home: Path) -> None:
+    project = home / "configured"
+    project.mkdir()
+    (project / "vigil.toml").write_text('[tools.t]\nkinds = ["file.raed"]\n', encoding="utf-8")
+    ((line, kind, told),) = check(emacs, home, "eglot", str(project / "vigil.toml"))
+    assert (line, kind) == (2, "eglot-warning")
+    assert "the vocabulary has no kind `file.raed`" in told

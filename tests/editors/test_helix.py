@@ -102,10 +102,35 @@ def test_a_policy_is_coloured_and_its_findings_are_shown(home: Path, hx: Path) -
     assert keyword != function
 
 
+def test_verdicts_and_the_configuration(home: Path, hx: Path) -> None:
+    """What the runs make of a statement stands behind its line, and a slip in `vigil.toml` is shown."""
+    project = home / "judged"
+    project.mkdir()
+    (project / "vigil.toml").write_text('runs = ["a.jsonl"]\n\n[tools.t]\nkinds = ["file.raed"]\n', encoding="utf-8")
+    (project / "a.jsonl").write_text('{"action": "send", "args": {"to": "eve"}}\n', encoding="utf-8")
+    (project / "p.vgl").write_text('statement S: abs(send(to = "eve"))\n', encoding="utf-8")
+    settings = '[editor]\nend-of-line-diagnostics = "hint"\n[editor.lsp]\ndisplay-inlay-hints = true\n'
+    (home / ".config" / "helix" / "config.toml").write_text(settings, encoding="utf-8")
+    variables = environment(home)
+    slip = "the vocabulary has no kind"
+    assert slip in screen([str(hx), "vigil.toml"], project, variables, lambda found: slip in found)
+    verdict = "violated in 1 of 1 run"
+    shown = screen([str(hx), "p.vgl"], project, variables, lambda found: verdict in found, typed=b"o// a\x1b")
+    assert f"✗ {verdict}" in shown
+
+
 def screen(
-    command: list[str], folder: Path, variables: dict[str, str], done: Callable[[str], bool], keys: bytes = b"\x1b:q!\r"
+    command: list[str],
+    folder: Path,
+    variables: dict[str, str],
+    done: Callable[[str], bool],
+    keys: bytes = b"\x1b:q!\r",
+    typed: bytes = b"",
 ) -> str:
-    """All that a program writes to a terminal until enough is there; then it is sent `keys` to leave."""
+    """All that a program writes to a terminal until enough is there; then it is sent `keys` to leave.
+
+    What is `typed` is so every few seconds, until then.
+    """
     process, terminal = pty.fork()
     if process == 0:
         os.chdir(folder)
@@ -113,8 +138,12 @@ def screen(
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 160, 0, 0))
     shown = b""
     end = time.monotonic() + SECONDS
+    again = time.monotonic() + 3
     try:
         while time.monotonic() < end and not done(shown.decode(errors="replace")):
+            if typed and time.monotonic() > again:
+                os.write(terminal, typed)
+                again += 3
             if select.select([terminal], [], [], 0.2)[0]:
                 shown += os.read(terminal, 65536)
         os.write(terminal, keys)

@@ -134,6 +134,20 @@ def test_lenses_show_verdicts(seen: dict[str, Any]) -> None:
     assert sum("violated in 1 of 2 runs" in title for title in seen["lenses"]) == 1, seen["lenses"]
 
 
+def test_verdicts_stand_at_the_ends_of_lines(seen: dict[str, Any]) -> None:
+    """At once after an edit nothing is known, where the marks have moved to; then it is said anew."""
+    found = seen["verdicts"]
+    assert found["before"]["R3"] == "✗|✗ violated in 1 of 2 runs"
+    assert set(found["edited"].values()) == {"?|? …"}
+    assert found["after"] == found["before"]
+    assert found["edited"].keys() == found["before"].keys()
+
+
+def test_a_slip_in_the_configuration_is_found(seen: dict[str, Any]) -> None:
+    assert seen["configuration"]["text"] == '"file.raed"'
+    assert "did you mean `file.read`?" in seen["configuration"]["message"]
+
+
 def test_the_server_complains_of_nothing(seen: dict[str, Any]) -> None:
     assert not [line for line in seen["quiet"].splitlines() if "ERROR" in line or "Traceback" in line]
 

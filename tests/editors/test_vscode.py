@@ -161,8 +161,47 @@ def test_there_is_a_snippet_of_every_form_and_item() -> None:
         assert item in texts
 
 
+def luminance(colour: str) -> float:
+    """The relative luminance of a colour, as WCAG has it."""
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.parametrize(
+    ("theme", "background", "least"),
+    [
+        ("light", "#ffffff", 4.5),
+        ("dark", "#1e1e1e", 4.5),
+        ("highContrast", "#000000", 7),
+        ("highContrastLight", "#ffffff", 7),
+    ],
+)
+def test_verdicts_can_be_read_in_every_theme(theme: str, background: str, least: float) -> None:
+    for colour in GIVEN["colors"]:
+        dark, light = sorted(luminance(one) for one in (colour["defaults"][theme], background))
+        assert (light + 0.05) / (dark + 0.05) >= least, colour["id"]
+
+
+def test_marks_of_verdicts_differ_in_shape_and_have_the_colours_of_the_texts() -> None:
+    states = [colour["id"].removeprefix("vigil.verdict.") for colour in GIVEN["colors"]]
+    assert states == re.findall(r'"(\w+)"', re.findall(r"const STATES = \[(.*?)\]", SOURCE)[0])
+    shapes = set()
+    for colour in GIVEN["colors"]:
+        for theme in ("light", "dark"):
+            name = f"verdict-{colour['id'].rpartition('.')[2]}-{theme}.svg"
+            picture = (EXTENSION / "images" / name).read_text(encoding="utf-8")
+            assert colour["defaults"][theme] in picture
+            shapes.add(re.sub(r"#\w+", "", picture))
+    assert len(shapes) == len(states), "without colours the two themes are alike, and no two verdicts"
+
+
 def test_the_server_is_looked_for_where_the_page_says() -> None:
     run("--test", "tests/program.test.mjs")
+
+
+def test_verdicts_and_tests_as_the_editor_is_told_them() -> None:
+    run("--test", "tests/verdicts.test.mjs", "tests/testing.test.mjs")
 
 
 def test_it_is_packaged(tmp_path: Path) -> None:

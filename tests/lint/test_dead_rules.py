@@ -14,10 +14,10 @@ ALONE = {"no_rm_rf": {"VGL317"}, "no_large_payment": {"VGL324"}, "no_secret_scri
 """What is found without knowing the tools."""
 
 WITH_TOOLS = ALONE | {
-    "no_large_payment": {"VGL324", "VGL404", "VGL408"},
-    "no_outside_mail": {"VGL402", "VGL408"},
-    "no_wide_rollout": {"VGL404", "VGL408"},
-    "reviewed": {"VGL401", "VGL409"},
+    "no_large_payment": {"VGL324", "VGL404"},
+    "no_outside_mail": {"VGL402"},
+    "no_wide_rollout": {"VGL404"},
+    "reviewed": {"VGL401"},
 }
 
 

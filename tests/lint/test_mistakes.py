@@ -1,5 +1,7 @@
 """Plausible mistakes: nine in ten are found, and no fix that is offered turns what was meant round.
 
+In policies that are right nothing is found.
+
 After a wanted change: ``VIGIL_UPDATE=1 pytest tests/lint/test_mistakes.py``, and read each line of `fixes.txt` that
 changed: it has what a fix makes of a mistake.
 """
@@ -43,16 +45,18 @@ class Mistake(NamedTuple):
         return f"policy p\n\n{before}{cited}{''.join(statements)}"
 
 
-def _read() -> list[Mistake]:
-    found = []
-    for line in (FOLDER / "mistakes.txt").read_text(encoding="utf-8").splitlines():
-        if line and not line.startswith("# "):
-            codes, _, written = line.partition(" ")
-            found.append(Mistake(written, frozenset() if codes == "missed" else frozenset(codes.split(","))))
-    return found
+def _lines(name: str) -> list[str]:
+    lines = (FOLDER / name).read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if line and not line.startswith("# ")]
 
 
-MISTAKES = _read()
+def _mistake(line: str) -> Mistake:
+    codes, _, written = line.partition(" ")
+    return Mistake(written, frozenset() if codes == "missed" else frozenset(codes.split(",")))
+
+
+MISTAKES = [_mistake(line) for line in _lines("mistakes.txt")]
+RIGHT = [Mistake(line, frozenset()) for line in _lines("right.txt")]
 
 
 @pytest.fixture(scope="module")
@@ -70,8 +74,18 @@ def test_nine_in_ten_are_found(found: list[tuple[Mistake, tuple[Diagnostic, ...]
     assert len(right) >= 0.9 * len(MISTAKES)
 
 
+def test_nothing_is_found_in_what_is_right(tmp_path: Path) -> None:
+    (tmp_path / "SKILL.md").write_bytes((FOLDER / "SKILL.md").read_bytes())
+    assert len(RIGHT) >= 60
+    found = {each.written: lint(source(each.text, tmp_path / "p.vgl"), PLAN).findings for each in RIGHT}
+    assert {written: [f.message for f in findings] for written, findings in found.items() if findings} == {}
+
+
 def test_each_fix_is_one_that_was_read(found: list[tuple[Mistake, tuple[Diagnostic, ...]]], tmp_path: Path) -> None:
-    """It also gives a policy that has a meaning, and without what it is to mend."""
+    """It also gives a policy that has a meaning, and without what it is to mend.
+
+    Of what the grammar does not allow the first is told: a second one may come after it.
+    """
     (tmp_path / "SKILL.md").write_bytes((FOLDER / "SKILL.md").read_bytes())
     lines = []
     for each, findings in found:
@@ -81,8 +95,9 @@ def test_each_fix_is_one_that_was_read(found: list[tuple[Mistake, tuple[Diagnost
             mended = apply_edits(each.text, finding.fix.edits)
             left = lint(source(mended, tmp_path / "p.vgl"), PLAN).findings
             before = sum(other.code == finding.code for other in findings)
-            assert sum(other.code == finding.code for other in left) < before, mended
-            assert {other.code[:4] for other in left if other.severity == "error"} <= {"VGL3"}, mended
+            second = any(other.code == "VGL101" and other.message != finding.message for other in left)
+            assert second or sum(other.code == finding.code for other in left) < before, mended
+            assert second or {other.code[:4] for other in left if other.severity == "error"} <= {"VGL3"}, mended
             shown = " ;; ".join(mended.removeprefix("policy p\n\n").splitlines())
             lines.append(f"{finding.code} {each.written}\n    {shown}\n")
     golden = FOLDER / "fixes.txt"

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
 import pytest
 
 from vigil_lang.diagnostics import Source
 from vigil_lang.lint.run import Plan, lint
 from vigil_lang.trace import Event, Signature, Trace, observe
 from vigil_lang.trace.signature import merge
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 RUN = Trace.of([Event.of("edit"), Event.of("check")])
 DECLARED = Signature(observe([RUN]).actions, "declared")
@@ -45,7 +51,10 @@ def test_one_cause_is_told_once_of_runs() -> None:
         ("VGL401", "no action `deploy` in any of the 2 runs"),
         ("VGL401", "no action `announce` in any of the 2 runs"),
     ]
-    assert [code for code, _ in findings(text, DECLARED)].count("VGL408") == 1
+    assert findings(text, DECLARED) == [
+        ("VGL401", "no action `deploy` in the signature"),
+        ("VGL401", "no action `announce` in the signature"),
+    ]
 
 
 def test_kinds_that_runs_lack_are_told_as_what_the_statement_lacks() -> None:
@@ -53,3 +62,68 @@ def test_kinds_that_runs_lack_are_told_as_what_the_statement_lacks() -> None:
     assert found == [
         ("VGL409", "the guard of `R0` occurs in none of the 2 runs; there every trigger is a violation"),
     ]
+
+
+# --- what the runs may teach -------------------------------------------------------------------------------------
+
+WROTE = Trace.of([Event.of("write", {"path": "/w/reprot.csv"}), Event.of("deploi")], name="bad.jsonl")
+CITED = '@source("SKILL.md", "Write the result to `report.csv` and deploy it.")\n'
+
+
+def proposed(text: str, runs: list[Trace], path: str = "policy.vgl") -> list[tuple[str, str, str | None]]:
+    plan = Plan(signature=observe(runs), runs=runs)
+    found = lint(Source(path, text), plan).findings
+    return [(f.code, f.severity, f.fix.title if f.fix else None) for f in found if f.code in ("VGL401", "VGL405")]
+
+
+@pytest.mark.parametrize(
+    ("form", "code"),
+    [('atleast[1](write(path = "/w/report.csv"))', "VGL405"), ("atleast[1](deploy())", "VGL401")],
+)
+def test_a_cited_sentence_wins_over_what_a_run_did(form: str, code: str) -> None:
+    ((said, severity, fix),) = proposed(f"statement S: {form}", [WROTE])
+    assert (said, severity, fix is None) == (code, "warning", False)
+    assert proposed(f"{CITED}statement S: {form}", [WROTE]) == [(code, "info", None)]
+
+
+@pytest.mark.parametrize(
+    "form", ['atleast[1](write(path ~ "/w/report.csv*"))', 'atleast[1](write(path contains "report.csv"))']
+)
+def test_so_it_does_over_a_pattern(form: str) -> None:
+    def found(text: str) -> list[tuple[str, str]]:
+        linted = lint(Source("policy.vgl", text), Plan(signature=observe([WROTE] * 3)))
+        return [(f.code, f.severity) for f in linted.findings if f.code.startswith("VGL4")]
+
+    assert found(f"statement S: {form}") == [("VGL406", "warning")]
+    assert found(f"{CITED}statement S: {form}") == [("VGL406", "info")]
+
+
+def test_a_cited_sentence_does_not_support_a_slip() -> None:
+    right = Trace.of([Event.of("write", {"path": "/w/report.csv"})])
+    text = f'{CITED}statement S: atleast[1](write(path = "/w/reprot.csv"))'
+    assert proposed(text, [right]) == [("VGL405", "warning", 'write `"/w/report.csv"`')]
+
+
+def test_runs_that_tests_expect_to_be_bad_teach_nothing(tmp_path: Path) -> None:
+    (tmp_path / "bad.jsonl").touch()
+    bad = Trace(WROTE.events, replace(WROTE.run, path=str(tmp_path / "bad.jsonl")))
+    other = Trace.of([Event.of("write", {"path": "/home/zoe/all.txt"})], name=str(tmp_path / "good.jsonl"))
+    text, policy = 'statement S: atleast[1](write(path = "/w/report.csv"))', str(tmp_path / "policy.vgl")
+    assert proposed(text, [bad, other], policy) == [("VGL405", "warning", 'write `"/w/reprot.csv"`')]
+    tests = tmp_path / "policy_test.vgl"
+    tests.write_text('test "bad" {\n    run "bad.jsonl"\n    expect S violated\n}\n', encoding="utf-8")
+    assert proposed(text, [bad, other], policy) == [("VGL405", "warning", None)]
+    tests.write_text('test "good" {\n    run "bad.jsonl"\n    expect S satisfied\n}\n', encoding="utf-8")
+    assert proposed(text, [bad, other], policy) == [("VGL405", "warning", 'write `"/w/reprot.csv"`')]
+    tests.write_text('test "broken {', encoding="utf-8")
+    assert proposed(text, [bad, other], policy) == [("VGL405", "warning", 'write `"/w/reprot.csv"`')]
+
+
+def test_few_runs_give_a_hint_that_says_what_to_do() -> None:
+    def found(runs: list[Trace]) -> list[tuple[str, str, bool]]:
+        policy = Source("policy.vgl", "statement R0: prec(edit(), test.run())")
+        linted = lint(policy, Plan(signature=observe(runs)))
+        return [(f.code, f.severity, "add a recording that has it" in (f.help or "")) for f in linted.findings]
+
+    assert found([RUN]) == found([RUN, RUN]) == [("VGL409", "info", True)]
+    assert found([RUN] * 3) == [("VGL409", "warning", True)]

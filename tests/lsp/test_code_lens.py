@@ -11,7 +11,7 @@ from lsprotocol import types
 from vigil_lang.diagnostics import Source
 from vigil_lang.trace import Signature
 from vigil_lang.trace.samples import Samples
-from vigil_lsp.features.code_lens import command_of, summary
+from vigil_lsp.lenses import command_of, summary
 from vigil_lsp.recordings.results import Judged, RunsSummary, StatementResult, located
 
 if TYPE_CHECKING:

@@ -545,6 +545,17 @@ async def test_a_pattern_that_names_nothing_is_found_in_its_comment(tmp_path: Pa
         assert len(found.runs) == 1
 
 
+async def test_a_comment_that_names_an_unreadable_run_is_told_of(tmp_path: Path) -> None:
+    async with watched(tmp_path) as here:
+        (tmp_path / "bad.jsonl").write_text("{\n", encoding="utf-8")
+        text = "// runs: runs/a.jsonl bad.jsonl\nstatement U: abs(Ask())\n"
+        found = await here.answered(text)
+        (said,) = [one for one in found.findings if one.code == "VGL001"]
+        assert text[said.span.start : said.span.end] == "bad.jsonl"
+        assert said.message.startswith("this recording cannot be read: `bad.jsonl`: ")
+        assert (len(found.runs), found.unreadable) == (1, 1)
+
+
 async def test_a_comment_that_names_nothing_is_told_of_between_items_too(tmp_path: Path) -> None:
     async with watched(tmp_path) as here:
         found = await here.answered("// runs: /**/*.jsonl\nstatement U: abs(Ask())\n")

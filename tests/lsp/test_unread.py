@@ -9,7 +9,7 @@ import pytest
 from lsp_session import PROFILES
 from lsprotocol import types
 
-from vigil_lsp.features.code_lens import summary
+from vigil_lsp.lenses import summary
 from vigil_lsp.recordings.results import StatementResult
 
 if TYPE_CHECKING:

@@ -42,6 +42,22 @@ UNKNOWN = [
         "there is no setting `draft.base-url`",
         "address and key are set by the environment: ANTHROPIC_BASE_URL, ANTHROPIC_API_KEY",
     ),
+    (
+        '[tools.t]\nkinds = ["acme.pay", ‹"file.raed"›]',
+        "the vocabulary has no kind `file.raed`",
+        "did you mean `file.read`?",
+    ),
+    ("tools.t.roles = {‹pth› = 'a', hash = 'b'}", "the vocabulary has no role `pth`", "did you mean `path`?"),
+    (
+        "tools.t = {roles = {path = 'a'}, effects = {path = ‹'file.delte'›}}",
+        "the vocabulary has no kind `file.delte`",
+        "did you mean `file.delete`?",
+    ),
+    (
+        "[tools.t]\nroles = {path = 'a', url = 'u'}\neffects = {‹target› = 'file.delete', host = 'net.request'}",
+        "`target` is no role of `t`: this effect never happens",
+        "its roles are `host`, `path`, `url`",
+    ),
     ("[test]\n‹zzz› = 1", "there is no setting `test.zzz`", "there is `paths`, `fail-under`"),
 ]
 INVALID = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import signal
 import threading
+from array import array
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -24,11 +25,14 @@ from vigil_lang.engines.monitor import MonitorEngine
 from vigil_lang.engines.wording import span_of
 from vigil_lang.ingest.growing import growing, growing_records
 from vigil_lang.ingest.json_text import encode
+from vigil_lang.ingest.load import STDIN
 from vigil_lang.runs import following, why_unusable
 from vigil_lang.semantics import core
-from vigil_lang.trace import Run, Trace
+from vigil_lang.trace import Event, Run, Trace
 from vigil_lang.trace.event import MESSAGES
+from vigil_lang.trace.record import Call, Start
 from vigil_lang.trace.unseen import is_wholly_seen
+from vigil_lang.verdict.concise import place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -41,7 +45,7 @@ if TYPE_CHECKING:
     from vigil_lang.ingest.growing import Growing
     from vigil_lang.semantics.lower import Statement
     from vigil_lang.semantics.policy import Policy
-    from vigil_lang.trace import Event
+    from vigil_lang.trace.record import Record
     from vigil_lang.verdict import StatementVerdict
 
 Certify: TypeAlias = Literal["none", "violations", "all"]
@@ -75,7 +79,10 @@ def follow(
     engine = MonitorEngine([Rule(s.name, s.requirement) for policy in policies for s in policy.statements])
     status = CLEAN
     with growing(path, idle=idle) as lines, _interruptible(lines):
+        places = _Places(lines) if format == "concise" and lines.path != STDIN else None
         records = growing_records(lines, source, endless=certify == "none")
+        if places is not None:
+            records = places.noting(records)
         gc.freeze()  # what was loaded stays: looking for garbage in it again and again would take half of the time
         output = _Output(target, format)
         found: _Followed | None = None
@@ -87,7 +94,7 @@ def follow(
                 if output.unsent and not lines.at_hand:
                     output.flush()
             elif found is None:
-                found = _Followed(policies, engine.run(), item, output, certify)
+                found = _Followed(policies, engine.run(), item, output, certify, places)
             else:
                 doubt = None if options.allow_empty else why_unusable(item, found.events)
                 if doubt is not None:
@@ -137,11 +144,54 @@ class _Statement:
     unjudged: str | None = None
 
 
+class _Places:
+    """The lines of a file on which events stand: four bytes an event, and what was noted of the latest records."""
+
+    def __init__(self, lines: Growing) -> None:
+        self._lines = lines
+        self._noted: dict[tuple[type, str], int] = {}
+        self._before: dict[tuple[type, str], int] = {}
+        """What was noted of the run before, of which calls may be left when the next one begins."""
+        self._of_events = array("I")
+
+    def noting(self, records: Iterator[Record]) -> Iterator[Record]:
+        """The records, of each of which the line is noted."""
+        for record in records:
+            match record:
+                case Event(id=name) | Call(key=name):
+                    self._noted.setdefault((type(record), name), self._lines.number)
+                    if len(self._noted) >= 2 * _RECENT_CALLS:
+                        self._noted = dict(islice(self._noted.items(), _RECENT_CALLS, None))
+                case Start(again=False):
+                    self._before, self._noted = self._noted, {}
+            yield record
+
+    def begin(self) -> None:
+        """Another run begins."""
+        self._before, self._of_events = {}, array("I")
+
+    def take(self, event: Event) -> None:
+        """The next event of the run."""
+        names = ((Event, event.id), (Call, event.call))
+        found = (noted[name] for noted in (self._noted, self._before) for name in names if name in noted)
+        self._of_events.append(next(found, 0))
+
+    def line(self, event: int) -> int | None:
+        """The line of an event, by its index; None where that is not known."""
+        return self._of_events[event] or None
+
+
 class _Followed:
     """One run, followed."""
 
     def __init__(
-        self, policies: Sequence[Policy], monitor: Monitor, run: Run, output: _Output, certify: Certify
+        self,
+        policies: Sequence[Policy],
+        monitor: Monitor,
+        run: Run,
+        output: _Output,
+        certify: Certify,
+        places: _Places | None,
     ) -> None:
         self.events = 0
         self._run = run
@@ -149,6 +199,9 @@ class _Followed:
         self._monitor = monitor
         self._output = output
         self._certify = certify
+        self._places = places
+        if places is not None:
+            places.begin()
         self._kept: list[Event] = []
         self._breaches: Breaches | None = None
         """What certifies violations by the events so far."""
@@ -165,6 +218,8 @@ class _Followed:
     def take(self, event: Event) -> None:
         """Judge the next event; what it violates is written at once."""
         self._count(event)
+        if self._places is not None:
+            self._places.take(event)
         if self._certify != "none":
             self._kept.append(event)
         progress = self._monitor.step((event,))
@@ -193,7 +248,7 @@ class _Followed:
                         self._tell(rule, violation, ids[violation.event], None)
         if interrupted:
             for owed in pending:
-                self._output.owed(self._run.path, self._found[owed.rule], owed)
+                self._output.owed(self._place(owed.event, owed.id), self._found[owed.rule], owed)
         failing = False
         vacuous = True
         for rule, (found, outcome) in enumerate(zip(self._found, outcomes, strict=True)):
@@ -245,7 +300,12 @@ class _Followed:
         if self._certify != "none":
             certified = self._certified(found, violation)
         message = found.wording.message(violation.binding, event)
-        self._output.violation(self._run.path, found, name, violation, message, certified)
+        where = self._place(violation.event, name)
+        self._output.violation(where, found, name, violation, message, certified)
+
+    def _place(self, event: int, name: str) -> str:
+        """Where an event stands, as `verify` says it."""
+        return place(self._run, name, None if self._places is None else self._places.line(event))
 
     def _cannot_judge(self, unjudged: Unjudged) -> None:
         found = self._found[unjudged.rule]
@@ -326,7 +386,7 @@ class _Output:
 
     def violation(
         self,
-        path: str,
+        where: str,
         found: _Statement,
         event: str,
         violation: Violation,
@@ -350,9 +410,9 @@ class _Output:
             self._line("violation", found.about, line)
             return
         notes = [f"near miss `{miss.event}`: {miss.why}" for miss in offence.near_misses] if offence else []
-        self._told("✗", path, statement, event, message, notes)
+        self._told("✗", where, statement, event, message, notes)
 
-    def owed(self, path: str, found: _Statement, owed: Owed) -> None:
+    def owed(self, where: str, found: _Statement, owed: Owed) -> None:
         """What is owed since an event when the run is interrupted."""
         statement = found.statement
         until = "before the run ends" if owed.left is None else f"within {span_of(owed.left)}"
@@ -362,7 +422,7 @@ class _Output:
             line = {"event": owed.id, "index": owed.event, "bindings": bindings, "message": message}
             self._line("owed", found.about, line)
             return
-        self._told("…", path, statement, owed.id, message, [])
+        self._told("…", where, statement, owed.id, message, [])
 
     def end(self, summary: _Summary, found: Sequence[_Statement], certified: dict[int, StatementVerdict]) -> None:
         """What the run comes to; nothing in the format of one line an offence."""
@@ -377,11 +437,10 @@ class _Output:
         text = safe_json_text(encode(masked_value(line)).decode())
         self._target.write(f'{{"schema":"vigil.follow/1","kind":"{kind}",{about},{text[1:]}\n')
 
-    def _told(self, sign: str, path: str, statement: Statement, event: str, message: str, notes: list[str]) -> None:
+    def _told(self, sign: str, where: str, statement: Statement, event: str, message: str, notes: list[str]) -> None:
         self.unsent = True
         if self._format == "concise":
-            print(f"{shown_path(path)}:{visible(event)}: {visible(statement.name)} {visible(message)}",
-                  file=self._target)  # fmt: skip
+            print(f"{where}: {visible(statement.name)} {visible(message)}", file=self._target)
             return
         from vigil_lang.diagnostics.human import STYLES, beside, print_lines
 
@@ -408,15 +467,15 @@ class _Output:
             screen.print()
         screen.print(Text.assemble((word, style), "  ", (shown_path(summary.run.path), "bold"), facts))
         column = max((len(visible(one.statement.name)) for one in found), default=0)
-        for place, one in enumerate(found):
-            verdict = summary.verdicts[place]
+        for at, one in enumerate(found):
+            verdict = summary.verdicts[at]
             told: str = verdict
-            if verdict == "satisfied" and not summary.exercised[place]:
+            if verdict == "satisfied" and not summary.exercised[at]:
                 told = "satisfied, vacuously"
             if one.violations:
                 told = f"violated by {one.violations} event{'s' * (one.violations != 1)}"
-            if place in certified:
-                told += f" (Z3: {certified[place].solver.result})"
+            if at in certified:
+                told += f" (Z3: {certified[at].solver.result})"
             screen.print(f"  {visible(one.statement.name):<{column}}  {told}")
 
 
@@ -447,7 +506,7 @@ def _end_json(summary: _Summary, found: Sequence[_Statement], certified: dict[in
             "vacuous": not exercised,
             "violations": one.violations,
         }
-        | ({"solver": certified[place].to_json()["solver"]} if place in certified else {})
-        for place, (one, verdict, exercised) in enumerate(zip(found, summary.verdicts, summary.exercised, strict=True))
+        | ({"solver": certified[at].to_json()["solver"]} if at in certified else {})
+        for at, (one, verdict, exercised) in enumerate(zip(found, summary.verdicts, summary.exercised, strict=True))
     ]
     return line

@@ -205,7 +205,7 @@ def _source(
 def reading_of(project: Settings, how: dict[str, Any]) -> Any:
     """How recordings are read, as the command line and the project say."""
     from vigil_lang.abstraction.bounded_output import KEPT
-    from vigil_lang.corpus.recordings import Reading
+    from vigil_lang.corpus.reading import Reading
 
     if how["skills"] is not None and not Path(how["skills"]).is_dir():
         raise click.UsageError(f"--skills: there is no folder '{how['skills']}'.")

@@ -31,7 +31,8 @@ _BAR = 30
 
 @contextmanager
 def progress(total: int) -> Iterator[Callable[[int], None]]:
-    """Something to tell how much is done, of so many; shown on standard error, and only where a person watches."""
+    """Something to tell how much is done, of so many (0: nobody knows); shown on standard error, and only where a
+    person watches."""
     if not sys.stderr.isatty():
         yield lambda _: None
         return
@@ -40,7 +41,7 @@ def progress(total: int) -> Iterator[Callable[[int], None]]:
 
     columns = (TaskProgressColumn(), BarColumn(_BAR), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=max(total, 1))
+        task = bar.add_task("", total=total or None)
         yield lambda done: bar.update(task, completed=done)
 
 

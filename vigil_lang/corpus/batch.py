@@ -30,6 +30,10 @@ RUNS: Final[dict[str, Any]] = {
 """What is known of a run: its number, where it was read, the time of its first event, what else its header says."""
 
 
+BYTES: Final = 512 << 20
+"""Bytes of events that are worked on together, at most, unless a single batch has more."""
+
+
 class Unreadable(NamedTuple):
     """A recording, or a run of one, of which there are no events, and why."""
 
@@ -144,35 +148,52 @@ def batch_of(traces: Sequence[Trace], bad: Sequence[Unreadable] = ()) -> Batch:
 
 
 def joined(batches: Sequence[Batch]) -> Batch:
-    """Several batches as one, their runs numbered on."""
+    """Several batches as one, their runs numbered on: all have arguments of their own, or all have none."""
     if len(batches) == 1:
         return batches[0]
     frames: list[pl.DataFrame] = []
     runs: list[pl.DataFrame] = []
     bad: list[Unreadable] = []
     start = 0
-    for batch in batches:
+    for batch in batches or [batch_of([])]:
         frames.append(batch.frame.with_columns(pl.col("run") + start))
         runs.append(batch.runs.with_columns(pl.col("run") + start))
         bad += batch.bad
         start += batch.runs.height
-    return Batch(pl.concat(frames), pl.concat(runs), tuple(bad))
+    args = [batch.args for batch in batches if batch.args is not None]
+    columns = {name: _on_end([of[name] for of in args]) for name in args[0]} if args else None
+    return Batch(pl.concat(frames), pl.concat(runs), tuple(bad), columns)
+
+
+def _on_end(columns: Sequence[pl.Series]) -> pl.Series:
+    """Columns of texts, or of lists of texts, as one; of lists where one is."""
+    if len({column.dtype for column in columns}) > 1:
+        columns = [lists_of(column) for column in columns]
+    return pl.concat(columns)
+
+
+def lists_of(column: pl.Series) -> pl.Series:
+    """Texts as lists of one; lists, and null, as they are."""
+    if isinstance(column.dtype, pl.List):
+        return column
+    return pl.select(pl.when(column.is_not_null()).then(pl.concat_list(column))).to_series()
 
 
 def gathered(batches: Iterable[Batch], events: int) -> Iterator[Batch]:
-    """Batches joined until each has so many events; those whose arguments lie apart are left as they are."""
+    """Batches joined until each has so many events, or as many bytes as should be in memory at once."""
     waiting: list[Batch] = []
-    size = 0
+    size = weight = 0
     try:
         for batch in batches:
-            if batch.args is not None:
-                yield batch
-                continue
+            if waiting and (waiting[0].args is None) != (batch.args is None):
+                yield joined(waiting)
+                waiting, size, weight = [], 0, 0
             waiting.append(batch)
             size += batch.frame.height
-            if size >= events:
+            weight += int(batch.frame.estimated_size())
+            if size >= events or weight >= BYTES:
                 yield joined(waiting)
-                waiting, size = [], 0
+                waiting, size, weight = [], 0, 0
     except KeyboardInterrupt:  # what was read is not lost
         if waiting:
             yield joined(waiting)

@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import msgspec
 import polars as pl
 
-from vigil_lang.corpus.batch import RUNS, Batch, Needs
+from vigil_lang.corpus.batch import RUNS, Batch, Needs, lists_of
 from vigil_lang.corpus.store import NoStore
-from vigil_lang.engines.columnar.events import COLUMNS, traces_of
+from vigil_lang.engines.columnar.events import COLUMNS, ordinals, traces_of
 from vigil_lang.trace import Run, Trace
-from vigil_lang.trace.event import MESSAGES
 from vigil_lang.trace.values import canonical, parse_time
 
 if TYPE_CHECKING:
@@ -167,14 +166,14 @@ class Declared:
         made = pl.select(pl.format("e{}", place + 1)).to_series()
         ids = ids.fill_null(made) if ids.null_count() else ids
         call = texts(frame["call"]).fill_null(ids) if "call" in frame else ids
-        ordinals = _ordinals(numbers, call, action, alone="call" not in frame)
+        by_call, by_group = ordinals(numbers, call, action, alone="call" not in frame)
         kinds = frame["kinds"] if "kinds" in frame else pl.Series([[]] * frame.height, dtype=pl.List(pl.String))
         done = pl.DataFrame(
             {
                 "run": numbers,
                 "index": place,
-                "call": ordinals[0],
-                "group": ordinals[1],
+                "call": by_call,
+                "group": by_group,
                 "id": ids,
                 "of": pl.select(pl.when(call != ids).then(call)).to_series(),
                 "action": action,
@@ -222,28 +221,6 @@ class Declared:
         )
 
 
-def _ordinals(runs: pl.Series, call: pl.Series, action: pl.Series, *, alone: bool) -> tuple[pl.Series, pl.Series]:
-    """The ordinals of calls as bounds count them, and as counts do (`engines/columnar/events.py`)."""
-    frame = pl.DataFrame({"run": runs, "call": call, "said": action.is_in(list(MESSAGES))}).with_row_index("row")
-    own = pl.lit(True) if alone else pl.col("row") == pl.col("row").min().over("run", "call")
-
-    def numbered(rows: pl.DataFrame) -> pl.DataFrame:
-        """The ordinal of each of some rows' calls, by which comes first."""
-        firsts = rows.filter(own).with_columns((pl.int_range(pl.len(), dtype=pl.Int32).over("run")).alias("ordinal"))
-        if alone:
-            return firsts.select("row", "ordinal")
-        found = rows.join(
-            firsts.select("run", "call", "ordinal"), on=["run", "call"], how="left", maintain_order="left"
-        )
-        return found.select("row", "ordinal")
-
-    calls = frame.join(numbered(frame.filter(~pl.col("said"))), on="row", how="left", maintain_order="left")
-    # A message has the ordinal of the last call that began before it.
-    begun = pl.col("ordinal").cum_max().forward_fill().over("run").fill_null(-1)
-    bounded = calls.select(pl.when("said").then(begun).otherwise("ordinal").cast(pl.Int32).alias("call"))["call"]
-    return bounded, numbered(frame)["ordinal"]
-
-
 def texts(column: pl.Series) -> pl.Series:
     """Scalars as the texts they would be in a recording; null where there is none. Asked once for each distinct value.
 
@@ -279,7 +256,7 @@ def _lists(column: pl.Series) -> pl.Series:
     if column.dtype == pl.List(pl.String):
         return column
     if not isinstance(column.dtype, pl.List):
-        return pl.select(pl.when(column.is_not_null()).then(pl.concat_list(texts(column)))).to_series()
+        return lists_of(texts(column))
     flat = pl.DataFrame({"row": range(len(column)), "value": column}).explode("value")
     flat = flat.select("row", texts(flat["value"]).alias("value"))
     found = flat.group_by("row", maintain_order=True).agg(pl.col("value").drop_nulls())["value"]

@@ -1,30 +1,30 @@
-"""Recordings abstracted in worker processes: each task is some recordings, its result their runs as columns."""
+"""Recordings as columns: Vigil's own straight away (`parts.py`), others abstracted, event by event."""
 
 from __future__ import annotations
 
 import hashlib
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections import deque
+from contextlib import ExitStack, contextmanager
 from io import BytesIO
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
+from msgspec.structs import replace
 
-from vigil_lang.abstraction.bounded_output import KEPT
-from vigil_lang.abstraction.files import KnownFiles
-from vigil_lang.abstraction.run import Options
 from vigil_lang.base import cache
 from vigil_lang.base.processes import can_spawn, processors, spawned
-from vigil_lang.corpus.batch import Batch, Needs, Unreadable, batch_of
+from vigil_lang.corpus.batch import Batch, Needs, Unreadable, batch_of, joined
+from vigil_lang.corpus.parts import PlainReader, Slow
 from vigil_lang.diagnostics import InputError
-from vigil_lang.runs import load_traces
+from vigil_lang.runs import load_traces, read_trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures import Future, ProcessPoolExecutor
 
-    from vigil_lang.abstraction.tools import Tool
+    from vigil_lang.corpus.reading import Reading
     from vigil_lang.trace import Trace
 
 TASK_BYTES: Final = 8 << 20
@@ -33,59 +33,24 @@ WORTH_A_PROCESS: Final = 4 << 20
 """Bytes of recordings for which other processes pay."""
 
 
-@dataclass(frozen=True)
-class Reading:
-    """How recordings are read, as plain data that can be sent to another process."""
-
-    format: str | None = None
-    skills: str | None = None
-    inferred: bool = True
-    kept: int = KEPT
-    probe: bool = False
-    allow_empty: bool = False
-    tools: dict[str, Tool] = field(default_factory=dict)
-
-    def options(self) -> Options:
-        """The same for abstraction."""
-        from vigil_lang.abstraction import probe
-
-        shipped = None if self.skills is None else Path(self.skills)
-        return Options(
-            kept=self.kept,
-            inferred=self.inferred,
-            files=lambda: KnownFiles(shipped),
-            probe=probe.probe if self.probe else None,
-            tools=self.tools,
-            allow_empty=self.allow_empty,
-        )
-
-
 def abstracted(paths: Sequence[str], reading: Reading) -> Batch:
     """The runs of some recordings; of one that cannot be read to its end, those before that."""
+    return joined(
+        [slowly([it], reading) if isinstance(it, Slow) else it for it in PlainReader(reading, None, 1).read(paths)]
+    )
+
+
+def slowly(recordings: Sequence[Slow], reading: Reading) -> Batch:
+    """The same, event by event, without the runs that are known."""
     traces: list[Trace] = []
     bad: list[Unreadable] = []
     options = reading.options()
-    for path in paths:
+    for path, done in recordings:
         try:
-            for trace in load_traces(path, format=reading.format, options=options):
-                traces.append(trace)
+            traces += islice(load_traces(path, format=reading.format, options=options), done, None)
         except InputError as error:
             bad += [Unreadable(found.source.path or path, found.message) for found in error.diagnostics]
     return batch_of(traces, bad)
-
-
-def tasks(paths: Sequence[str]) -> list[list[str]]:
-    """Recordings, in order, in portions worth a task each."""
-    found: list[list[str]] = [[]]
-    size = 0
-    for path in paths:
-        own = _size(path)
-        if found[-1] and (size + own > TASK_BYTES or len(found[-1]) >= TASK_FILES):
-            found.append([])
-            size = 0
-        found[-1].append(path)
-        size += own
-    return [task for task in found if task]
 
 
 def _size(path: str) -> int:
@@ -130,59 +95,104 @@ def begin_worker() -> None:
 
 
 class Recordings:
-    """Recordings as a source: read as they are asked for, in worker processes where that pays."""
+    """Recordings as a source, read as they are asked for."""
 
     def __init__(self, paths: Sequence[str], reading: Reading, jobs: int | None = None) -> None:
         self._paths = list(paths)
         self._reading = reading
-        self._jobs = jobs
-        self._tasks = tasks(self._paths)
+        self._jobs = processors() if jobs is None else jobs
 
     def __len__(self) -> int:
-        return len(self._tasks)
+        return 0
 
-    def batches(self, needs: Needs) -> Iterator[Batch]:  # noqa: ARG002 - the protocol's
-        """All runs; `needs` is more than met."""
-        total = sum(map(_size, self._paths))
-        with workers(total, self._jobs, begin_worker) as pool:
-            if pool is None:
-                for task in self._tasks:
-                    yield abstracted(task, self._reading)
-                return
-            for found in _in_turn(pool, self._tasks, self._reading):
-                yield _unpacked(*found)
+    def batches(self, needs: Needs) -> Iterator[Batch]:
+        """All runs; of those that are not read into columns straight away, more than is needed."""
+        aside = _Aside(self._reading, self._jobs)
+        try:
+            for item in PlainReader(self._reading, needs, self._jobs).read(self._paths):
+                yield from aside.put(item)
+            yield from aside.rest()
+        finally:
+            aside.close()
 
     def trace(self, run: Mapping[str, Any]) -> Trace:
         """One run, read back."""
         path = str(run["path"])
         # A run of several has its label behind a `#`, of which the label and the recording's path may have more.
         recording = max((p for p in self._paths if f"{path}#".startswith(f"{p}#")), key=len)
-        options = self._reading.options()
-        for trace in load_traces(recording, format=self._reading.format, options=options):
+        options, format_ = self._reading.options(), self._reading.format
+        lines = PlainReader(self._reading, Needs(), 1).lines_of(recording, path)
+        if lines is not None:  # a run of very many is found without what stands before it
+            trace = read_trace(BytesIO(lines), recording, format_, options)
+            label = path[len(recording) + 1 :] or None
+            return replace(trace, run=replace(trace.run, path=path, label=label))
+        for trace in load_traces(recording, format=format_, options=options):
             if trace.run.path == path:
                 return trace
         raise AssertionError(path)
 
 
-def _in_turn(pool: ProcessPoolExecutor, waiting: Sequence[list[str]], reading: Reading) -> Iterator[_Packed]:
-    """The results of tasks in order; no more are under way than there is room for."""
-    from collections import deque
+class _Aside:
+    """Recordings that are read event by event, once there are enough of them in worker processes, and the batches that
+    come between: all in the order in which they are put."""
 
-    under_way: deque[Any] = deque()
-    ahead = 2 * processors()
-    for task in waiting:
-        under_way.append(pool.submit(_packed, task, reading))
-        if len(under_way) >= ahead:
-            yield under_way.popleft().result()
-    while under_way:
-        yield under_way.popleft().result()
+    def __init__(self, reading: Reading, jobs: int) -> None:
+        self._reading = reading
+        self._jobs = jobs
+        self._task: list[Slow] = []
+        self._size = self._whole = 0
+        self._under_way: deque[Batch | Future[_Packed]] = deque()
+        self._stack = ExitStack()
+        self._pool: ProcessPoolExecutor | None = None
+
+    def put(self, item: Batch | Slow) -> Iterator[Batch]:
+        """Take in what comes next; gives what is ready."""
+        if isinstance(item, Batch):
+            self._begin()
+            self._under_way.append(item)
+        else:
+            size = _size(item.path)
+            if self._task and (self._size + size > TASK_BYTES or len(self._task) >= TASK_FILES):
+                self._begin()
+            self._task.append(item)
+            self._size += size
+        yield from self._ready(2 * self._jobs)
+
+    def rest(self) -> Iterator[Batch]:
+        """All others."""
+        self._begin()
+        yield from self._ready(0)
+
+    def close(self) -> None:
+        """End the worker processes, done or not."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, cancel_futures=True)
+        self._stack.close()
+
+    def _begin(self) -> None:
+        task, self._task = self._task, []
+        if not task:
+            return
+        self._whole += self._size
+        self._size = 0
+        if self._pool is None:
+            if self._jobs < 2 or self._whole < WORTH_A_PROCESS or not can_spawn():
+                self._under_way.append(slowly(task, self._reading))
+                return
+            self._pool = self._stack.enter_context(spawned(self._jobs, begin_worker))
+        self._under_way.append(self._pool.submit(_packed, task, self._reading))
+
+    def _ready(self, most: int) -> Iterator[Batch]:
+        while self._under_way and (isinstance(self._under_way[0], Batch) or len(self._under_way) > most):
+            first = self._under_way.popleft()
+            yield first if isinstance(first, Batch) else _unpacked(*first.result())
 
 
 _Packed = tuple[bytes, bytes, tuple[Unreadable, ...]]
 
 
-def _packed(task: list[str], reading: Reading) -> _Packed:
-    batch = abstracted(task, reading)
+def _packed(task: Sequence[Slow], reading: Reading) -> _Packed:
+    batch = slowly(task, reading)
     return packed(batch.frame), packed(batch.runs), batch.bad
 
 

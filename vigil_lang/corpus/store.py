@@ -22,7 +22,7 @@ import polars as pl
 from vigil_lang.base.outputs import replacing
 from vigil_lang.base.resources import resource
 from vigil_lang.corpus.batch import RUNS, Batch, Needs, Unreadable
-from vigil_lang.corpus.recordings import Reading, abstracted, begin_worker, content_digest, workers
+from vigil_lang.corpus.recordings import abstracted, begin_worker, content_digest, workers
 from vigil_lang.engines.columnar.events import COLUMNS, traces_of
 from vigil_lang.trace import Run, Trace
 from vigil_lang.version import __version__
@@ -30,9 +30,13 @@ from vigil_lang.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from vigil_lang.corpus.reading import Reading
+
 MANIFEST: Final = "manifest.json"
 MARKER: Final = "VIGIL_STORE"
 SCHEMA: Final = "vigil.store/1"
+_HALF: Final = ".vigil-"
+"""How the names of files begin that are being written (`base/outputs.py`)."""
 _PART_BYTES: Final = 32 << 20
 _CUT_BYTES: Final = 4 << 20
 _PART_FILES: Final = 2_000
@@ -90,10 +94,11 @@ def make_store(
     """
     place = Path(folder)
     parts = place / "parts"
-    if place.exists() and not is_store(folder) and (not place.is_dir() or any(place.iterdir())):
+    if place.exists() and not is_store(folder) and not _is_empty(place):
         raise NoStore(f"`{folder}` is there, and is no store")
-    parts.mkdir(parents=True, exist_ok=True)
-    _write(place / MARKER, b"The events of agent runs, for `vigil scan`.\n")
+    place.mkdir(parents=True, exist_ok=True)
+    _write(place / MARKER, b"The events of agent runs, for `vigil scan`.\n")  # before all else: it says whose this is
+    parts.mkdir(exist_ok=True)
     settings = _settings(reading)
     basis = _digest([SCHEMA, reader_digest(), catalogue_digest(), settings, outputs, pl.__version__])
     groups = _parted([(path, content_digest(path), _size(path)) for path in paths])
@@ -134,10 +139,15 @@ def make_store(
         if file.name not in wanted:
             with suppress(OSError):
                 file.unlink()
-    for file in place.glob(".vigil-*"):  # what a process that was killed was writing
+    for file in place.glob(f"{_HALF}*"):  # what a process that was killed was writing
         with suppress(OSError):
             file.unlink()
     return Made(manifest.runs, manifest.events, made, len(names) - made, tuple(bad))
+
+
+def _is_empty(place: Path) -> bool:
+    """Whether a folder has nothing in it but what a process that was killed was writing."""
+    return place.is_dir() and all(file.name.startswith(_HALF) for file in place.iterdir())
 
 
 def _is_there(parts: Path, name: str) -> bool:

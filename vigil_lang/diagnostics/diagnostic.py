@@ -169,3 +169,16 @@ def nearest(name: str, candidates: Iterable[str], limit: int = 3) -> list[str]:
     by_fold = {c.casefold(): c for c in reversed(pool)}
     found = get_close_matches(name.casefold(), list(by_fold), n=limit, cutoff=0.6)
     return [by_fold[f] for f in found]
+
+
+def differ_by_a_slip(one: str, other: str) -> bool:
+    """Whether one letter (no digit), or two that are swapped, are all that tells two names apart."""
+    short, long = sorted((one, other), key=len)
+    if len(long) - len(short) > 1 or short == long:
+        return False
+    at = next((n for n, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
+    if len(short) < len(long):
+        return short[at:] == long[at + 1 :] and not long[at].isdigit()
+    if short[at + 1 :] == long[at + 1 :]:
+        return not (short[at].isdigit() or long[at].isdigit())
+    return short[at : at + 2] == long[at : at + 2][::-1] and short[at + 2 :] == long[at + 2 :]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from vigil_lang.english import contexts, demanding
-from vigil_lang.english.demanding import bare, demands, instructs, is_question, unquoted
+from vigil_lang.english import contexts, principles
+from vigil_lang.english.demanding import bare, demands, instructs, is_question, orders, unquoted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from vigil_lang.documents.document import Document, Sentence
+    from vigil_lang.documents.document import Document, Kind, Sentence
 
 Why: TypeAlias = Literal[
     "heading", "question", "word", "sample", "situation", "reason", "condition", "advice", "step", "description"
@@ -86,7 +86,7 @@ def _why(sentence: Sentence) -> Why:
     plain = bare(sentence.text)
     if is_question(sentence.text):
         return "question"
-    if demanding.ALONE.fullmatch(plain):
+    if principles.ALONE.fullmatch(plain):
         return "word"
     if contexts.MILD.match(plain) or contexts.ADVISES.search(plain):
         return "advice"
@@ -98,12 +98,20 @@ def _excused(sentence: Sentence, word: str) -> Why | None:
     above = (sentence.lead, *sentence.headings[-1:])
     if unquoted(sentence.text) != sentence.text and any(map(contexts.SAMPLES.search, above)):
         return "sample"
-    if contexts.NEEDED.match(word) and any(map(contexts.SITUATIONS.search, sentence.headings[-1:])):
+    if contexts.REPORTED.match(sentence.lead):
+        return "sample"
+    if (contexts.NEEDED.match(word) or contexts.BENEFIT.match(word)) and any(
+        map(contexts.SITUATIONS.search, sentence.headings[-1:])
+    ):
         return "situation"
+    if contexts.COVERS.match(word) and any(map(contexts.DESCRIPTIVE.search, sentence.headings)):
+        return "description"
     if contexts.CONTINUED.search(sentence.lead):
         return "description"
     column = sentence.headings[-1] if sentence.headings and sentence.kind == "cell" else ""
-    ordered = demanding.orders(bare(sentence.text))
+    ordered = orders(bare(sentence.text))
+    if contexts.WHY.match(column) and principles.TELLS_OF.match(bare(sentence.text)):
+        return "description"
     if ordered == word and contexts.WHY.match(column) and not contexts.CONTRASTS.search(sentence.text):
         return "reason"
     if contexts.BENEFIT.match(word) is None or ordered is not None:
@@ -112,65 +120,137 @@ def _excused(sentence: Sentence, word: str) -> Why | None:
     return "reason" if reasons else None
 
 
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """A sentence in which nothing demands anything, with what stands above it. `column` is the head of a cell's."""
+
+    text: str
+    plain: str
+    kind: Kind
+    lead: str
+    headings: tuple[str, ...]
+    column: str
+    tells: bool
+
+    @property
+    def heading(self) -> str:
+        return self.headings[-1] if self.headings else ""
+
+
 def _from_context(sentence: Sentence, leads: dict[str, _Word]) -> _Word | None:
-    """What headings or the lead make of an item, of a row's first cell, or of prose that instructs."""
-    is_cell, lead, headings = sentence.kind == "cell", sentence.lead, sentence.headings
-    plain = bare(sentence.text)
-    if is_cell and headings and contexts.DO_COLUMN.fullmatch(headings[-1]) and not demanding.ALONE.fullmatch(plain):
-        return _Word(_trimmed(headings[-1]), carries=False)
-    if (is_cell and lead) or (is_question(sentence.text) and not instructs(sentence.text)):
+    """What headings or the lead make of an item, of a row's cell, or of prose that instructs."""
+    is_cell = sentence.kind == "cell"
+    placed = _Placed(
+        text=sentence.text,
+        plain=bare(sentence.text),
+        kind=sentence.kind,
+        lead=sentence.lead,
+        headings=sentence.headings[:-1] if is_cell else sentence.headings,
+        column=sentence.headings[-1] if is_cell and sentence.headings else "",
+        tells=_tells(sentence.text),
+    )
+    if contexts.DO_COLUMN.fullmatch(placed.column) and not principles.ALONE.fullmatch(placed.plain):
+        return _Word(_trimmed(placed.column), carries=False)
+    if contexts.PLACEHOLDER.fullmatch(placed.text):
         return None
-    if contexts.MILD.match(plain) or contexts.PERMITS.match(lead):
+    if (is_cell and placed.lead) or (is_question(placed.text) and not instructs(placed.text)):
         return None
-    headings = headings[:-1] if is_cell else headings
-    if sentence.kind == "prose":
-        return _of_prose(headings) if instructs(sentence.text) and not contexts.ADVISES.search(plain) else None
-    telling = _tells(sentence.text)
-    if lead in leads and (telling or leads[lead].carries):
-        return leads[lead]
-    for text in (lead, *headings[-1:]):
+    if contexts.MILD.match(placed.plain) or contexts.PERMITS.match(placed.lead):
+        return None
+    if placed.kind == "prose":
+        if contexts.NO_MORE.fullmatch(placed.plain) and not any(map(contexts.DESCRIPTIVE.search, placed.headings)):
+            return _Word("no", carries=False)
+        if not instructs(placed.text) or contexts.ADVISES.search(placed.plain):
+            return _marked(placed)
+        return _of_prose(placed.headings) or _marked(placed)
+    if placed.lead in leads and (placed.tells or leads[placed.lead].carries):
+        return leads[placed.lead]
+    readings = (_above, _listed, _of_section, _marked, _ruled_out)
+    return next((word for reading in readings if (word := reading(placed)) is not None), None)
+
+
+def _above(placed: _Placed) -> _Word | None:
+    """What the lead of a list, or the heading right above it, makes of an item."""
+    for text in (placed.lead, placed.heading):
         if not text or len(text) > 120 or contexts.NOT_BINDING.search(text):
             continue
-        apart = text != lead and contexts.WHEN.match(lead) is not None
-        if not apart and (found := contexts.BINDING.search(text)):
+        is_lead = text == placed.lead
+        if (is_lead or contexts.WHEN.match(placed.lead) is None) and (found := contexts.BINDING.search(text)):
             return _Word(_trimmed(found.group()), carries=True)
-        if not is_cell and _is_checked(text, headings):
+        if placed.kind != "cell" and _is_checked(placed, text):
             return _Word(_trimmed(text), carries=True)
-        if telling and (found := contexts.RULES.search(text) or contexts.LABEL.fullmatch(text)):
+        # `Read the guidelines:` makes no rule of what is to be read.
+        reads = is_lead and instructs(text) and contexts.FOLLOWED.match(text) is None
+        reads = reads or contexts.IF.match(text) is not None
+        rules = None if reads else contexts.RULES.search(text)
+        if placed.tells and (found := rules or contexts.TIMED.search(text) or contexts.LABEL.fullmatch(text)):
             return _Word(_trimmed(found.group()), carries=False)
-    if not is_cell and headings and _is_listed(plain, lead, headings[-1], telling=telling):
-        return _Word(_trimmed(headings[-1]), carries=False)
-    for heading in reversed(headings):
-        if (telling or not is_cell) and (found := contexts.SECTION.search(heading)):
-            return _Word(found.group().lower(), carries=True)
-    if (word := _alone(headings)) is not None:
-        return _Word(word, carries=True)
-    prohibits = not is_cell and contexts.PROHIBITS.match(plain) is not None
-    described = any(map(contexts.DESCRIPTIVE.search, headings))
-    return _Word("no", carries=True) if prohibits and not described else None
+    return None
 
 
-def _is_checked(lead: str, headings: Sequence[str]) -> bool:
+def _is_checked(placed: _Placed, lead: str) -> bool:
     """Whether a lead has each of its items checked: `Before finishing, verify:`, or below `Checklist`."""
     if contexts.CHECKED.match(lead) is not None:
         return True
-    below = any(contexts.CHECKLIST.search(h) and not contexts.NOT_BINDING.search(h) for h in headings[-1:])
-    return below and contexts.AT_THE_END.match(lead) is not None
+    if contexts.BEFORE.match(lead) and contexts.WORDS.search(placed.plain):
+        return contexts.DESCRIBES.match(placed.plain) is None or contexts.CHECKLIST.search(placed.heading) is not None
+    is_list = contexts.CHECKLIST.search(placed.heading) and not contexts.NOT_BINDING.search(placed.heading)
+    return bool(is_list) and contexts.AT_THE_END.match(lead) is not None
 
 
-def _is_listed(plain: str, lead: str, heading: str, *, telling: bool) -> bool:
-    """Whether an item is one of the rules that the heading right above lists, or a step at a time that it names."""
-    if contexts.NOT_BINDING.search(heading) or contexts.CONDITION.match(lead):
-        return False
-    if contexts.RULE_LIST.match(lead.removesuffix(":") or heading) and contexts.WORDS.search(plain):
-        return contexts.DESCRIBES.match(plain) is None or contexts.ORDERED.search(plain) is not None
-    return telling and contexts.AT_A_TIME.match(heading) is not None
+def _listed(placed: _Placed) -> _Word | None:
+    """Whether an item is one of the rules that the heading or column above lists, or a step at a time that it names."""
+    heading = placed.column if contexts.RULE_COLUMN.fullmatch(placed.column) else placed.heading
+    if (placed.kind == "cell" and heading != placed.column) or contexts.NOT_BINDING.search(heading):
+        return None
+    if contexts.CONDITION.match(placed.lead):
+        return None
+    if contexts.TO_TICK.search(heading) and contexts.WORDS.search(placed.plain):
+        is_rule = True
+    elif contexts.RULE_LIST.match(placed.lead.removesuffix(":") or heading) and contexts.WORDS.search(placed.plain):
+        describes = contexts.DESCRIBES.match(placed.plain) and not contexts.ORDERED.search(placed.plain)
+        is_rule = not describes or contexts.CROSSED.match(placed.text) is not None
+    else:
+        is_rule = placed.tells and contexts.AT_A_TIME.match(heading) is not None
+    return _Word(_trimmed(heading), carries=False) if is_rule else None
+
+
+def _of_section(placed: _Placed) -> _Word | None:
+    """What the heading of a whole section makes of an item."""
+    for heading in reversed(placed.headings):
+        if (placed.tells or placed.kind != "cell") and (found := contexts.SECTION.search(heading)):
+            return _Word(found.group().lower(), carries=True)
+    word = _alone(placed.headings)
+    return _Word(word, carries=True) if word is not None else None
+
+
+def _marked(placed: _Placed) -> _Word | None:
+    """The sign before an item or a line by which it says what to do, or not to do: `❌ Committing keys`."""
+    if placed.kind == "cell":
+        return None
+    acts = instructs(placed.text)
+    found = contexts.CROSSED.match(placed.text) if acts or contexts.DOING.match(placed.plain) else None
+    found = found or (contexts.TICKED.match(placed.text) if acts else None)
+    return _Word(found.group().strip(), carries=True) if found else None
+
+
+def _ruled_out(placed: _Placed) -> _Word | None:
+    """What an item that is only a noun with `no` before it rules out, unless it describes."""
+    if placed.kind == "cell" or any(map(contexts.DESCRIPTIVE.search, (*placed.headings, placed.lead))):
+        return None
+    made = not placed.lead or instructs(placed.lead)
+    found = contexts.PROHIBITS.match(placed.plain) or (contexts.LACKS.match(placed.plain) if made else None)
+    if contexts.DESCRIBES.match(placed.plain) is None:
+        found = found or contexts.INSTEAD.fullmatch(placed.plain)
+    found = found or (contexts.WITHOUT.search(placed.plain) if contexts.PRACTICES.search(placed.heading) else None)
+    return _Word("no", carries=True) if found else None
 
 
 def _of_prose(headings: Sequence[str]) -> _Word | None:
     """What headings make of prose that instructs."""
-    last = headings[-1] if headings else ""
-    if (contexts.RULE_LIST.match(last) or contexts.AT_A_TIME.match(last)) and not contexts.NOT_BINDING.search(last):
+    last = headings[-1] if headings and not any(map(contexts.EXAMPLES.match, headings)) else ""
+    rules = contexts.RULE_LIST.match(last) or contexts.AT_A_TIME.match(last) or contexts.BINDING.search(last)
+    if rules and not contexts.NOT_BINDING.search(last):
         return _Word(_trimmed(last), carries=False)
     for heading in reversed(headings):
         if found := contexts.SECTION.search(heading):
@@ -185,5 +265,5 @@ def _trimmed(text: str) -> str:
 
 def _alone(headings: Sequence[str]) -> str | None:
     """The word of a heading that is nothing but a word that demands: `Never`, `Don't`."""
-    words = (h.strip(" \t:.!*").lower() for h in reversed(headings) if demanding.ALONE.fullmatch(bare(h)))
+    words = (h.strip(" \t:.!*").lower() for h in reversed(headings) if principles.ALONE.fullmatch(bare(h)))
     return next((word for word in words if word != "required"), None)  # a list of parameters

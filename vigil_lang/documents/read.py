@@ -10,7 +10,7 @@ from vigil_lang.documents.blocks import Block, blocks, comments, shown
 from vigil_lang.documents.document import Document, Sentence
 from vigil_lang.documents.inline import plain
 from vigil_lang.english.contexts import LABEL
-from vigil_lang.english.demanding import ALONE
+from vigil_lang.english.principles import ALONE
 from vigil_lang.english.sentences import sentences as split
 
 if TYPE_CHECKING:

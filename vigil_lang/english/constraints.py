@@ -140,6 +140,6 @@ def _temporal(text: str) -> Iterator[Temporal]:
         groups = found.groupdict()
         first, then = (groups.get("first") or "").strip(), (groups.get("then") or "").strip()
         # `Do not release before it is validated`: to validate comes first.
-        if patterns.NEGATION.search(first) and not patterns.NEGATION.search(then):
+        if order == "past" and patterns.NEGATION.search(first) and not patterns.NEGATION.search(then):
             first, then = then, first
         yield Temporal((groups.get("word") or found.group()).strip(" ,").lower(), order, first, then)

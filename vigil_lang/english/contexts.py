@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 
-from vigil_lang.english.demanding import any_of
-from vigil_lang.english.words import word_list
+from vigil_lang.english.principles import ACTS, any_of
+from vigil_lang.english.words import one_of, word_list
 
-_VERBS = sorted(word_list("imperatives"))
-_ACTS = "|".join(f"{verb}(?:es)?" if verb.endswith(("s", "x", "ch", "sh")) else f"{verb}s?" for verb in _VERBS)
+_ACT = one_of(word_list("imperatives") | word_list("imperatives_or_nouns"))
 _NO_VERB = "".join(rf"(?<!\b{word} )" for word in ("to", "the", "and", "of", "a", "or", "for", "with"))
 """Words behind which there is none."""
 
@@ -18,7 +17,9 @@ BINDING = any_of(
     r"^\W*(?:what|things)\b.*\b(?:(?:must|should|shall) (?:never|not|always)|not to \w+)\b",
     r"\b(?:required|mandatory|forbidden|prohibited) (?:security )?(?:protections?|checks?|steps?|actions?|approvals?|"
     r"measures?|behaviou?rs?|practices?|reviews?|safeguards?|controls?|order|sequence)\W*$",
-    r"^\W*(?:avoid|off[- ]limits|no-?gos?)\W*$",
+    r"^\W*(?:[\w-]+ ){0,2}(?:bans?|prohibitions?|red lines|taboos?|do[- ]nots?|anything banned)\W*$|\bbanned\b|"
+    r"\((?:all|each) (?:are |is )?(?:required|mandatory)\)\W*$",
+    r"^\W*(?:avoid|off[- ]limits|no-?gos?)\W*$|\bto (?:be )?avoid(?:ed)?\W*$",
     r"\bmust be (?:followed|observed|met|satisfied|respected)\b|\b(?:prohibited|forbidden|non-negotiables?)\b",
 )
 """A heading or lead that makes an obligation of every item under it."""
@@ -37,7 +38,8 @@ CARRIES = any_of(
 """The word of a lead that demands what the items of its list say."""
 
 MILD = any_of(
-    r"^(?:prefer|consider|optionally|feel free|(?:good |bad )?examples?|see|e\.g\.|note|you (?:can|may)|suggest)\b",
+    r"^(?:prefer|consider|optionally|feel free|(?:good |bad )?examples?|see|e\.g\.|note(?= that\b|\W*[,:—–])|"
+    r"you (?:can|may)|suggest)\b",
     r"^\W*optional\b|\(optional\b",
 )
 """An item that only advises, allows or explains, wherever it stands."""
@@ -48,32 +50,65 @@ PERMITS = any_of(r"^(?:(?:you|agents?|it|they|users?) )?(?:may|can)(?! (?:not|ne
 WHEN = any_of(r"^(?:when|after|before|once)\b")
 """A lead that says when its items hold, whatever the heading rules out."""
 
+IF = any_of(r"^(?:if|in case)\b.*:$")
 CONDITION = any_of(r"^(?:if|when|where|for|in case|otherwise)\b[^,]*:$")
 """A lead that says when, and leaves what to the items of its list."""
 
 PROHIBITS = any_of(
     r"^no \S[^.;:]{0,80}\b(?:beyond|for|outside|that (?:not|isn['’]t|aren['’]t|never|wasn['’]t|weren['’]t|"
     r"nobody|no one|has not))\b",
-    r"^no (?![^.;:]*\b(?:is|are|was|were|has|have)\b)\S[^.;:]{0,80}(?<![\w-])(?:in|inside|within)\b",
+    r"^no (?![^.;:]*\b(?:is|are|was|were|has|have|can|does|do)\b)\S[^.;:]{0,80}(?<![\w-])(?:in|inside|within)\b",
 )
 """An item that rules something out, unless it stands where limits or merits are described."""
 
+LACKS = any_of(
+    r"^no (?![^.;:]*\b(?:is|are|was|were|has|have|can|does|do|when|if|more|longer|one)\b"
+    r"|[^.;:]*\b(?:found|\w{3,}(?:ed|able))[.!]*$)[^.;:]{2,80}[.!]*$",
+)
+"""An item that does so where it is told what to make."""
+
+COVERS = any_of(r"(?:all|any|each|every)\b")
+"""The word of a sentence that says what every thing has, as limits and merits do."""
+
+PRACTICES = any_of(r"\bpractices?\b")
+WITHOUT = re.compile(r" [—–-] no (?!need|matter|longer|problem|\S+ (?:needed|required))[^.;:—–]{2,80}[.!]*$")
+"""The end of a practice that rules something out: `Short names — no prefixes`."""
+
+INSTEAD = re.compile(r"[^.,:;—–()]{2,50}, not [^.,:;—–()]{2,50}[.!]*")
+"""An item that only names what is to be, and what is not: `Tables, not lists`."""
+NO_MORE = re.compile(r"no [^.,;:—–]{2,60}(?:, (?:and )?no [^.,;:—–]{2,60})+[.!]*", re.IGNORECASE)
+"""A sentence that only rules out several things."""
+
 DESCRIPTIVE = any_of(
     r"\b(?:limitations?|limits|benefits?|advantages?|features?|pros|cons|overview|known issues|why|challenges?|"
-    r"characteristics|when to use|capabilities|highlights|ideal)\b"
+    r"characteristics|when to use|capabilities|highlights|ideal|strengths|weaknesses|conditions|symptoms|signs|"
+    r"anti-?patterns?|(?:errors?|failures?)(?! handling)|gotchas|issues?|missing|mistakes?|pitfalls?|problems?|smells?|"
+    r"targets?|findings|causes|drawbacks|scenarios?|results?|trade-?offs)\b|^requirements\W*$"
 )
 
+_NO_NEED = "".join(
+    rf"(?<!\b{word})"
+    for word in ("system", "software", "hardware", "installation", "cluster", "environment", "version")
+)
+"""Words for whose requirements somebody has something, and does nothing."""
+
 RULES = any_of(
-    r"\b(?:rules?|constraints|guardrails|mandatory|hard (?:limits|requirements)|obligations|strict requirements|"
-    r"checklist)\b(?!-)",
-    r"\b(?:always|must|do(?:ne)?|read|run|check|complete)(?: [\w-]+){0,2} first\b",
+    r"\b(?:rules?|constraints|guardrails|mandatory|hard (?:limits|requirements)|obligations|invariants|restrictions|"
+    r"conventions|guidelines|standards|checklist)\b(?!-)",
+    rf"^[\w/`.& -]+{_NO_NEED} requirements(?: \(.*\))?\W*$",
     r"^\W*do['’]?s?\W*$|(?:[-–—:(]\s*(?:critical|important)\W*$)",
+)
+"""One that makes an obligation of every item that tells somebody to do something, unless it only tells to read them."""
+
+FOLLOWED = any_of(r"(?:apply|adhere|comply|do|follow|keep|honou?r|obey|observe|respect|stick|use)\b")
+
+TIMED = any_of(
+    r"\b(?:always|must|do(?:ne)?|read|run|check|complete)(?: [\w-]+){0,2} first\b",
     r"^(?:(?:before|prior to|after|once|whenever|(?:each|every) time|on (?:each|every|any)) \S.*|when done\b.*|"
     r"at the (?:end|start)\b.*):$",
-    r"\(only (?:if|when)\b|\bonly \w+ if\b",
     r"\bbefore (?:\w+ing|you|any|each|every)\b[^.]*:$",
 )
-"""One that makes an obligation of every item that tells somebody to do something."""
+"""One that says when every item is done that tells somebody to do something."""
 
 NOT_BINDING = any_of(
     r"\bwhen (?:to|not to)\b|\brules? of thumb",
@@ -83,17 +118,27 @@ NOT_BINDING = any_of(
 REASONS = any_of(
     r"why|benefit|purpose|effect|impact|cause|problem|symptom|rationale|solution|fix|remedy|workaround|description"
 )
-BENEFIT = any_of(r"ask|ensure|make|be sure|needs?|guarantee|check|verify|confirm")
+BENEFIT = any_of(r"ask|avoid|ensure|make|be sure|needs?|guarantee|check|verify|confirm")
 RESTRICTS = re.compile(
     r"(?i:^(?:no|only|every|each|all|any|zero|at (?:least|most)|max(?:imum)?|min(?:imum)?|exactly)\b)"
-    r"|(?i:\b(?:should|only|may not)\b)|\bNOT\b"
+    r"|(?i:\b(?:should|only|may not)\b)|(?<!does )(?<!do )(?<!is )(?<!are )(?<!can )\bNOT\b"
 )
 """An item that limits or covers something, and so asks for it where rules are listed."""
 
 RULE_LIST = any_of(
-    r"^\W*(?:[\w/&'’-]+ ){0,4}(?:rules|constraints|guardrails|hard limits|checklist)(?: \([^)]*\))?\W*$",
+    r"^\W*(?:[\w/&'’.-]+ ){0,4}(?:rules?|constraints|guardrails|hard limits|polic(?:y|ies)|"
+    r"checklist)(?: \([^)]*\))?\W*$",
 )
 """A heading that is nothing but a word for rules: each item below it is one, unless it describes."""
+
+CROSSED = re.compile(r"\W*[❌🚫⛔✗✘]")
+"""An item with a sign that rules it out."""
+DOING = re.compile(r"\w+ing\b")
+TICKED = re.compile(r"\W*[✅✔☑✓]")
+"""An item with a sign that approves of it."""
+
+PLACEHOLDER = re.compile(r"\W*(?:\[[^\[\]]*\]|\{\{.*\}\})\W*")
+"""An item of a template that somebody fills in."""
 
 WORDS = re.compile(r"[a-z]{2,}(?<!etc)", re.IGNORECASE)
 """A word; names in code or quotation marks alone make no rule."""
@@ -104,28 +149,41 @@ CHECKED = any_of(
 )
 """A lead that has each of its items checked at some time."""
 
+BEFORE = any_of(r"^(?:before|prior to) \S.*:$")
+"""A lead before which its items hold or are done, unless they describe."""
+
 AT_THE_END = any_of(r"^(?:before|prior to|after|once|when (?:done|finished))\b.*:$")
-CHECKLIST = any_of(r"\b(?:checklist|validation|verification|definition of done)\b")
+CHECKLIST = any_of(r"\b(?:checklist|validation|verification|definition of done|quality gates?|exit criteria)\b")
 """A heading below which a lead such as `Before finishing:` stands for that."""
+
+TO_TICK = any_of(r"\b(?:checklist|quality gates?|definition of done|exit criteria)\W*$")
+"""A heading below which each item says how things are to be."""
 
 LABEL = any_of(r"(?:before|prior to|after|on|whenever|at) (?:each|every|any|all|you)\b[^.!?:;,]{1,60}")
 """Words that introduce a list without a colon: `Before any release`."""
 
 AT_A_TIME = any_of(
-    r"^(?:\W|(?:step )?\d+[.:)]?\s)*(?:before|prior to|after|for (?:each|every|any)|each time|every time|whenever|once|"
+    r"^(?:\W|(?:step )?\d+[.:)]?\s)*(?:before|prior to|after|for (?:(?!(?-i:Each))each|every|any)|each time|"
+    r"every time|whenever|once|"
     r"when (?:done|finished|complete)|at the (?:end|start)|on (?:each|every|any))\b(?!:?\W*$| and\b| vs\b|/).*[^?]$"
 )
 """A heading that says when, or for each of what, the steps below it are taken."""
 
+EXAMPLES = any_of(r"^\W*(?:[\w-]+ ){0,3}examples?\W*$")
+"""A heading below which others name examples."""
+
 DESCRIBES = any_of(
     r"^[^.;:—–]{1,120}?\b(?:is|are|was|were|has|have|can|will|does|do|means?|contains?|defaults?|owns?|works?|behaves?|"
-    rf"(?<=[a-z`…] ){_NO_VERB}(?:{_ACTS}))\b(?!-)",
+    # One renders, many render: in `section order`, the second word is no verb.
+    rf"(?<=[a-rt-z\d`…)] ){_NO_VERB}(?:{ACTS})(?= [\w`“(])|(?<=s ){_NO_VERB}(?:{_ACT})|"
+    r"(?<=[a-rt-z\d`…)] )[a-z]{3,}s(?= (?:an?|the|its|their)\b))\b(?!-)",
     r"^\w+ed (?:to|by|as|in|from|at|on|for)\b",
 )
 """An item that says what something is or does: a verb behind its first word, or a participle that begins it."""
 
 ORDERED = any_of(
-    r"\b(?:before|prior to|until|unless|only)\b|(?<=\w )without\b|\bafter any\b|\b(?:each|every) \w|"
+    r"\b(?:before|prior to|until|unless|only)\b|(?<=\w )without\b|\bafter any\b|(?<!; )\b(?:each|every) \w|"
+    r"\brequires?\b|\bneeds? (?:an?|at|the|to)\b|\b(?:not |un)supported\b|"
     r"\bone \w+ per\b",
     r"^[a-z][a-z ]{1,60} (?:is|are) (?:\w+ly )?(?!based|called|named|supported|used|deprecated|limited)"
     r"\w+ed(?:[.!]*$| (?:by|with|in)\b)",
@@ -146,16 +204,27 @@ SAMPLES = any_of(
 )
 """A heading or lead below which a quotation is an example of what somebody might say."""
 
+RULE_COLUMN = any_of(r"\W*(?:rules?|guardrails?)\W*")
+"""The head of a column whose cells are rules."""
+
 DO_COLUMN = any_of(r"\W*(?:do['’]?s?|don['’]?ts?|do not|never|always|must(?: not)?)\W*")
 """The head of a column whose cells are each to be done, or not to be done."""
 
-CONTINUED = any_of(r"\b(?:explained|may|might|can|could|because|able to|lets? you|helps?(?: you)?(?: to)?)\W*:$")
+REPORTED = any_of(r"^(?:[\w-]+ )?(?:findings|errors?|warnings?|messages?|observations|output)\b[^.]*:$")
+"""A lead whose items are what something reported."""
+
+CONTINUED = any_of(
+    r"\b(?:explained|may|might|can|could|because|able to|lets? you|"
+    r"(?:allow|enable|help|permit)s?(?: you)?(?: to)?)\W*:$",
+    r"^(?!.*\b(?:you|agents?|assistants?|models?)\b).*\b(?:will|would)(?: \w+ly)?:$",
+    r"^by \w+ing\b.*:$|\bwhen:$",
+)
 """The end of a lead whose items say what somebody may do, or why something is so."""
 
 WHY = any_of(r"why|benefit|purpose|effect|impact|cause|problem|symptom|rationale|description|meaning|what (?:it|this)")
 """A column that explains what another one says: an instruction there is one of its words."""
 
-CONTRASTS = any_of(r"\b(?:not|no|never|only)\b")
+CONTRASTS = any_of(r"\b(?:not|no|never)\b")
 EXPLAINED = any_of(
     r"\b(?:to (?:understand|see|learn|know|find out)|because)\b[^.:]{0,20}:$|"
     r"\b(?:that|which|who) (?:must|needs? to|ha(?:s|ve) to)\b[^.:]*:$"

@@ -59,6 +59,8 @@ LIMITS: tuple[tuple[LimitKind, re.Pattern[str]], ...] = (
             r"production (?:databases?|systems?|servers?|data|tables?|environments?|clusters?|branch)",
             r"(?:on|to|into) (?:the )?(?:main|master|default|protected|release) branch",
             r"(?:on|to|into) (?:main|master)",
+            r"outside (?:of )?(?:the |your |its |this )?"
+            r"(?:work(?:space|ing directory|tree)|repo(?:sitory)?|project|sandbox)",
         ),
     ),
     (
@@ -74,6 +76,7 @@ LIMITS: tuple[tuple[LimitKind, re.Pattern[str]], ...] = (
         _any(
             r"only (?:after|if|when|once|for|in|from|with|to|on|via|through|by|within|the)",
             r"(?:may|can|must|should|shall) only(?! (?:be )?\w+ once)",
+            r"only(?= \w+ [^,;.:]{1,60} (?:if|when|once|after) )",
         ),
     ),
     (

@@ -8,7 +8,10 @@ import unicodedata
 from decimal import Decimal
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _WORD = re.compile(r"[^\W_]+|[<>=≤≥%$€£]+")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
@@ -43,6 +46,19 @@ def word_list(name: str) -> frozenset[str]:
 def word_lists(table: str) -> dict[str, frozenset[str]]:
     """The lists of one table of `words.toml`, by their names."""
     return {name: frozenset(text.split()) for name, text in _lists()[table].items()}
+
+
+def one_of(alternatives: Iterable[str]) -> str:
+    """A pattern for one of several words, which looks at each character of a text once: what they share is shared."""
+    by_first: dict[str, list[str]] = {}
+    for word in sorted(set(alternatives)):
+        by_first.setdefault(word[:1], []).append(word[1:])
+    ends = by_first.pop("", None) is not None
+    branches = [re.escape(first) + one_of(rest) for first, rest in by_first.items()]
+    if not branches:
+        return ""
+    together = branches[0] if len(branches) == 1 and not ends else f"(?:{'|'.join(branches)})"
+    return f"{together}?" if ends else together
 
 
 FUNCTION_WORDS: Final = word_list("function_words")

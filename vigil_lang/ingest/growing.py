@@ -19,7 +19,7 @@ from vigil_lang.ingest.load import FORMATS, opened, read_records, reader_of, rec
 from vigil_lang.ingest.stream import GZIP, unreadable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from vigil_lang.trace.record import Record
 
@@ -46,6 +46,8 @@ class Growing:
         """Whether somebody asked for the end."""
         self.at_hand = False
         """Whether another whole line was read already."""
+        self.number = 0
+        """The line, from 1, that the reader of the recording was handed last."""
         self._stream = stream
         self._idle = inf if idle is None else idle
 
@@ -69,6 +71,14 @@ class Growing:
             begun = [last] if last else []
         if begun and not self.stopped:
             yield b"".join(begun)
+
+    def numbered(self, lines: Iterable[bytes]) -> Iterator[bytes]:
+        """The lines, or parts of one, with `number` at the one that was handed on last."""
+        begins = True
+        for line in lines:
+            self.number += begins
+            begins = line.endswith(b"\n")
+            yield line
 
     def _chunks(self) -> Iterator[bytes]:
         try:
@@ -170,7 +180,7 @@ def growing_records(
     if name in FORMATS and not reader_of(name).by_line:
         message = f"a run in the format `{name}` cannot be followed: its content is complete only at its end"
         raise _refused(message, source.path)
-    return read_records(chain(begun, lines), source.path, name, endless=endless)
+    return read_records(source.numbered(chain(begun, lines)), source.path, name, endless=endless)
 
 
 def _refuse_whole(first: bytes, path: str) -> None:

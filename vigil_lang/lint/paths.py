@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from vigil_lang.lint.subject import Subject
     from vigil_lang.semantics.modules import Module
 
-Fault: TypeAlias = Literal["relative", "home", "not normal"]
+Fault: TypeAlias = Literal["relative", "home", "not normal", "backslash", "escape", "url"]
 
 ROLES = frozenset(
     {"path", "source", "target", "directory", "archive", "script", "config", "executable", "file", "from_script"}
@@ -33,6 +33,9 @@ _ABSOLUTE_ONLY = frozenset({"Read", "Write", "Edit", "MultiEdit", "NotebookEdit"
 
 _FREE_START = re.compile(r"[/*?~\\$<{%-]|[A-Za-z]:[/\\]|[A-Za-z][A-Za-z0-9+.-]+://|$")
 _NOT_NORMAL = re.compile(r"//|/\.\.?(?:/|$)|(?<=[^/*])/$")
+_BACKSLASH = re.compile(r"(?:[A-Za-z]:|\*|\.{1,2})\\+\w")
+_ESCAPE = re.compile(r"(?:[A-Za-z]:)?[^\t\n\r]*[\t\n\r]\w")
+"""What `"C:\\temp\\new"` is: a tab and the end of a line, and no backslash."""
 _SUSPICIOUS = re.compile(r"\^|\(\?|\\?/\\?/|\$$|\\?/\\\.")
 
 
@@ -40,6 +43,8 @@ def amiss(use: Use, text: str, subject: Subject) -> Fault | None:
     """What keeps a text from matching absolute paths where it is held against them, None where nothing does."""
     if use.field is None or (fault := fault_of(text)) is None or not _is_path(use, subject):
         return None
+    if fault in ("backslash", "escape", "url"):
+        return fault if use.field.name in ROLES else None  # what tools are given is kept as it is
     return None if fault != "not normal" and _has_counterpart(use, text, subject) else fault
 
 
@@ -55,6 +60,12 @@ def regex_amiss(use: Use, regex: tree.Regex, subject: Subject) -> bool:
 
 def fault_of(text: str) -> Fault | None:
     """What keeps a path or a glob from matching absolute paths."""
+    if _ESCAPE.match(text) is not None:
+        return "escape"
+    if _BACKSLASH.match(text) is not None:
+        return "backslash"
+    if text.lower().startswith("file://"):
+        return "url"
     if text.startswith("~") and text[1:2] not in ("", "/"):
         return "home"
     if _FREE_START.match(text) is None:

@@ -36,6 +36,7 @@ _FURTHER = {
     "VGL322": "rules.implied_statement",
     "VGL327": "rules.unpreventable_violation",
     "VGL333": "rules.no_way",
+    "VGL335": "rules.nearly_any_event",
     # rules of a gate
     "VGL351": "rules.idle_rule",
     "VGL352 VGL353": "rules.relaxed_names",
@@ -50,6 +51,7 @@ _FURTHER = {
     "VGL324": "rules.operator_in_text",
     "VGL329": "rules.regex_in_glob",
     "VGL330": "rules.role_values",
+    "VGL334": "rules.role_by_another_name",
     "VGL708": "rules.confusable",
     # held against runs
     "VGL321": "rules.unreached_bound",
@@ -76,6 +78,7 @@ _LOCAL = frozenset(
     {
         "VGL302", "VGL307", "VGL308", "VGL309", "VGL310", "VGL311", "VGL312", "VGL313", "VGL314", "VGL315", "VGL316",
         "VGL317", "VGL318", "VGL319", "VGL323", "VGL324", "VGL325", "VGL326", "VGL327", "VGL328", "VGL329", "VGL330",
+        "VGL334", "VGL335",
         "VGL401 VGL402 VGL403 VGL404 VGL405 VGL406 VGL407 VGL408 VGL409",
     }
 )  # fmt: skip

@@ -160,9 +160,13 @@ def _modules(module: Module) -> list[Module]:
 
 
 def _needs(subject: Subject, modules: Iterable[Module]) -> Iterator[str]:
-    """The modules that are not shipped, and the documents that statements cite."""
+    """The modules that are not shipped, the documents that statements cite, and the tests that tell of runs."""
     yield from (m.source.path for m in modules if not is_shipped(m.source.path))
     yield from subject.documents.looked_at
+    if subject.runs:
+        from vigil_lang.lint.signature.known_bad import tests_of
+
+        yield from filter(None, [tests_of(subject.policy.module.source.path)])
 
 
 def _looked_for(plan: Plan) -> Callable[[str], bool]:

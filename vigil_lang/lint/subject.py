@@ -105,6 +105,13 @@ class Subject:
 
         return Reachability(self.signature) if self.signature is not None else None
 
+    @cached_property
+    def good_texts(self) -> frozenset[str] | None:
+        """The names and values of the runs that the policy's tests do not expect to break it; None where all are."""
+        from vigil_lang.lint.signature.known_bad import good_texts  # late: most policies are linted without runs
+
+        return good_texts(self.policy.module.source.path, self.runs, self.access)
+
     def judged(self, runs: Sequence[Trace]) -> list[list[Judged]]:
         """For each statement of the policy, what each run says of it."""
         if self.judge is not None:

@@ -11,6 +11,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 from vigil_lang.base.identity import by_identity
+from vigil_lang.diagnostics.diagnostic import differ_by_a_slip
 from vigil_lang.semantics import core
 
 if TYPE_CHECKING:
@@ -121,16 +122,3 @@ def _meant_the_same(one: str, other: str, mentions: dict[str, list[Mention]]) ->
     """Whether two variables are each on a side of their own, and their names look like one name."""
     apart = mentions[one][0].holds is not mentions[other][0].holds
     return apart and min(len(one), len(other)) >= _LEAST and differ_by_a_slip(one, other)
-
-
-def differ_by_a_slip(one: str, other: str) -> bool:
-    """Whether one letter (no digit), or two that are swapped, are all that tells two names apart."""
-    short, long = sorted((one, other), key=len)
-    if len(long) - len(short) > 1 or short == long:
-        return False
-    at = next((n for n, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
-    if len(short) < len(long):
-        return short[at:] == long[at + 1 :] and not long[at].isdigit()
-    if short[at + 1 :] == long[at + 1 :]:
-        return not (short[at].isdigit() or long[at].isdigit())
-    return short[at : at + 2] == long[at : at + 2][::-1] and short[at + 2 :] == long[at + 2 :]

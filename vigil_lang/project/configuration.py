@@ -56,11 +56,26 @@ def load(start: Path, explicit: Path | None = None) -> Loaded:
 def _load(path: Path, shown: str, start: Path) -> Loaded | None:
     """What a file sets; None for a pyproject.toml that has nothing for us."""
     # Late: without a configuration nothing of this costs start-up time.
-    from vigil_lang.project.toml import MAX_BYTES, read_toml
-    from vigil_lang.project.validate import validate
+    from vigil_lang.project.toml import MAX_BYTES
 
     try:
-        source = Source(shown, read_source(str(path), MAX_BYTES).text)
+        text = read_source(str(path), MAX_BYTES).text
+    except InputError as error:
+        return Loaded(Settings(folder=path.parent), Path(shown), error.diagnostics)
+    return loaded_from(text, path, start, shown)
+
+
+def loaded_from(text: str, path: Path, start: Path, shown: str | None = None) -> Loaded | None:
+    """What a file would set with this text, as seen from a folder; None for a pyproject.toml that has nothing for us.
+
+    `shown` is what findings call it.
+    """
+    from vigil_lang.project.toml import read_toml
+    from vigil_lang.project.validate import validate
+
+    shown = shown or _seen(path, start)
+    try:
+        source = Source(shown, text)
         if path.name == SHARED and _TABLE[1] not in source.text:
             return None  # and whether it is valid is not ours to say
         whole = read_toml(source)

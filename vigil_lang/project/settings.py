@@ -33,10 +33,11 @@ Glob: TypeAlias = Annotated[str, Meta(extra={"noun": "glob", "check": "glob"}, e
 Word: TypeAlias = Annotated[str, Meta(pattern=r"^[!-~]{1,200}$(?!\n)", extra={"noun": "name without spaces"})]
 Kind: TypeAlias = Annotated[
     str,
-    Meta(pattern=r"^[a-z][a-z0-9_]{0,40}(\.[a-z0-9_]{1,40}){1,3}$(?!\n)", extra={"noun": "kind"}),
+    Meta(pattern=r"^[a-z][a-z0-9_]{0,40}(\.[a-z0-9_]{1,40}){1,3}$(?!\n)", extra={"noun": "kind", "check": "kind"}),
 ]
 Role: TypeAlias = Annotated[
-    str, Meta(pattern=r"^(?!(unresolved|inferred)$)[a-z][a-z0-9_]{0,60}$(?!\n)", extra={"noun": "role"})
+    str,
+    Meta(pattern=r"^(?!(unresolved|inferred)$)[a-z][a-z0-9_]{0,60}$(?!\n)", extra={"noun": "role", "check": "role"}),
 ]
 Argument: TypeAlias = Annotated[
     object,

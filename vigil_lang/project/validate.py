@@ -8,23 +8,25 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
-from types import UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import msgspec
 from msgspec.structs import fields
 
 from vigil_lang.base.files import lies_in, project_root, real_path
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, nearest
+from vigil_lang.diagnostics.diagnostic import differ_by_a_slip
 from vigil_lang.diagnostics.shorten import cut
 from vigil_lang.diagnostics.visible import visible
 from vigil_lang.project.paths import parted
 from vigil_lang.project.positions import Place
 from vigil_lang.project.selection import is_selector
 from vigil_lang.project.settings import Configuration, Settings, Table, Tool
+from vigil_lang.project.shape import Kind, bare_type, is_table, note_of, origin_of, tables
+from vigil_lang.trace.vocabulary import vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from vigil_lang.diagnostics import Source, Span
 
@@ -32,9 +34,6 @@ MAX_FINDINGS = 50
 _SHOWN = 60
 _BY_ENVIRONMENT = frozenset({"base-url", "base_url", "url", "api-key", "api_key", "key"})
 """No settings, for a configuration may come with a document, and would send a key to wherever it likes."""
-
-Kind: TypeAlias = Any
-"""A type as a field of a table declares it."""
 
 
 def validate(
@@ -72,13 +71,6 @@ def validated(
 
 
 @cache
-def tables(top: type[Table] = Configuration) -> dict[str, type[Table]]:
-    """The tables of a file by name; the top, which has none, comes first."""
-    inner = {f.encode_name: f.type for f in fields(top) if _is_table(f.type)}
-    return {"": top, **inner}
-
-
-@cache
 def _homes(top: type[Table]) -> dict[str, str]:
     """The table of each setting, by the setting's name in it."""
     return {f.encode_name: home for home, table in reversed(tables(top).items()) for f in fields(table)}
@@ -111,7 +103,7 @@ class _Validator:
             at = place.members.get(key, place)
             if key not in known:
                 self._unknown(section, key, at.key, known)
-            elif not _is_table(known[key].type):
+            elif not is_table(known[key].type):
                 name = f"{section}.{key}" if section else key
                 if (taken := self._value(known[key].type, value, at, name)) is not None:
                     valid[known[key].name] = taken
@@ -127,10 +119,10 @@ class _Validator:
 
         `name` is the setting's, or that of the setting that the value is an `item` of.
         """
-        bare = _bare(kind)
-        if _is_table(bare) and isinstance(value, dict):
+        bare = bare_type(kind)
+        if is_table(bare) and isinstance(value, dict):
             return self._tool(value, place, name) if bare is Tool else self._table(bare, value, place, name)
-        match _origin(bare), value:
+        match origin_of(bare), value:
             case origin, list() if origin is tuple:
                 inner = get_args(bare)[0]
                 taken = (
@@ -139,7 +131,7 @@ class _Validator:
                 return tuple(one for one in taken if one is not None)
             case origin, dict() if origin is Mapping:
                 return self._mapping(get_args(bare), value, place, name)
-        check = _noted(kind, "check")
+        check = note_of(kind, "check")
         try:
             valid: Any = _AS_WRITTEN[check](value) if check in _AS_WRITTEN else msgspec.convert(_number(value), kind)
         except msgspec.ValidationError:
@@ -152,6 +144,10 @@ class _Validator:
                 return self._path(valid, place, self.roots[kind_of_path])
             case "glob":
                 return self._glob(valid, place)
+            case "kind":
+                self._slip(valid, "kind", vocabulary().kinds, place, quoted=True)
+            case "role":
+                self._slip(valid, "role", vocabulary().roles, place, quoted=False)
         return valid
 
     def _mapping(self, kinds: tuple[Kind, Kind], table: dict[str, object], place: Place, name: str) -> dict[str, Any]:
@@ -181,19 +177,27 @@ class _Validator:
             message = f"`{_short(called)}` is a shipped tool: `{_short(key)}` of it cannot be set"
             at = place.members.get(key, place).key
             self._fail(message, at, "`kinds` and `roles` can be added to those that it has")
-        return Tool(**self.table(Tool, table, place, name))
+        found = Tool(**self.table(Tool, table, place, name))
+        made = (("query",) if "sql" in found.code else ()), (("host",) if "url" in found.roles else ())
+        roles = set(found.roles).union(*made)
+        effects = place.members.get("effects", place)
+        for role in found.effects.keys() - roles if not tool(called).is_shipped else ():
+            at = effects.members.get(role, effects).key
+            given = f"its roles are {_list(sorted(roles))}" if roles else "`roles` says which argument has one"
+            self._warn(f"`{_short(role)}` is no role of `{_short(called)}`: this effect never happens", at, given)
+        return found
 
     def _refuse(self, kind: Kind, value: object, place: Place, what: str) -> None:
         """Say what a value must be, and how to mend it where that is plain."""
         written = self.source.text[slice(*place.value)]
         help_text, fix = None, None
         if isinstance(value, str):
-            near = self._near(value, get_args(_bare(kind))) if _origin(_bare(kind)) is Literal else None
+            near = self._near(value, get_args(bare_type(kind))) if origin_of(bare_type(kind)) is Literal else None
             if near:
                 help_text, fix = f"did you mean `{near}`?", Fix(f"write `{near}`", (Edit(place.value, f'"{near}"'),))
-            elif _origin(_bare(kind)) is tuple:
+            elif origin_of(bare_type(kind)) is tuple:
                 fix = Fix("make it a list", (Edit(place.value, f"[{written}]"),), safe=True)
-        elif isinstance(value, int | Decimal) and _noted(kind, "noun") == "share" and 1 < _number(value) <= 100:
+        elif isinstance(value, int | Decimal) and note_of(kind, "noun") == "share" and 1 < _number(value) <= 100:
             help_text = f"{value} percent is {Decimal(value) / 100}"
         kinds = {list: "a list", dict: "a table"}
         found = next((noun for one, noun in kinds.items() if isinstance(value, one)), f"`{_short(written)}`")
@@ -231,6 +235,17 @@ class _Validator:
             return value
         return (glob.escape(root.base) if glob.has_magic(value) else root.base) + value
 
+    def _slip(self, value: str, noun: str, known: Collection[str], place: Place, *, quoted: bool) -> None:
+        """Say that a name is all but one of the vocabulary's; other names are a project's own."""
+        near = self._near(value, known) if value not in known else None
+        if near is not None and differ_by_a_slip(value, near):
+            fix = Fix(f"write `{near}`", (Edit(place.value, f'"{near}"' if quoted else near),))
+            message = f"the vocabulary has no {noun} `{_short(value)}`"
+            self._warn(message, place.value, f"did you mean `{near}`?", fix)
+
+    def _warn(self, message: str, span: Span, help_text: str | None = None, fix: Fix | None = None) -> None:
+        self.findings.append(Diagnostic.of("VGL006", message, self.source, span, help=help_text, fix=fix))
+
     def _glob(self, value: str, place: Place) -> str | None:
         reason, help_text = None, None
         if not value.strip("/"):
@@ -250,8 +265,7 @@ class _Validator:
             return
         name = f"{section}.{_short(key)}" if section else _short(key)
         help_text, fix = self._meant(section, key, span, known)
-        message = f"there is no setting `{name}`"
-        self.findings.append(Diagnostic.of("VGL006", message, self.source, span, help=help_text, fix=fix))
+        self._warn(f"there is no setting `{name}`", span, help_text, fix)
 
     def _meant(self, section: str, key: str, span: Span, known: Iterable[str]) -> tuple[str | None, Fix | None]:
         """What to do about an unknown key, and the fix where that is another spelling."""
@@ -283,53 +297,28 @@ def _stays(value: str, folder: Path) -> bool:
     return ".." not in rest and all(lies_in(folder / path, root) for path in (value, start))
 
 
-def _is_table(kind: Kind) -> bool:
-    return isinstance(kind, type) and issubclass(kind, Table)
-
-
-def _origin(kind: Kind) -> Kind:
-    return get_origin(kind)
-
-
-def _bare(kind: Kind) -> Kind:
-    """A type without what is noted about it, and without the None that stands for "not set"."""
-    if _origin(kind) is Annotated:
-        kind = get_args(kind)[0]
-    return _bare(get_args(kind)[0]) if _origin(kind) in (Union, UnionType) else kind
-
-
-def _noted(kind: Kind, name: str) -> Any:
-    """What the `Meta`s of a type say of it: an attribute of theirs, or a member of their `extra`."""
-    if _origin(kind) is Annotated:
-        kind, *notes = get_args(kind)
-        found = (getattr(note, name, (note.extra or {}).get(name)) for note in notes)
-        if (value := next((one for one in found if one is not None), None)) is not None:
-            return value
-    return _noted(get_args(kind)[0], name) if _origin(kind) in (Union, UnionType) else None
-
-
 def _described(kind: Kind) -> str:
     """What a value of a type is, in words."""
-    bare = _bare(kind)
+    bare = bare_type(kind)
     if bare is bool:
         return "`true` or `false`"
-    match _origin(bare):
+    match origin_of(bare):
         case origin if origin is Literal:
             return f"one of {_list(get_args(bare))}"
         case origin if origin is tuple:
             return f"a list of {_plural(get_args(bare)[0])}"
         case origin if origin is Mapping:
             return f"a table of {_plural(get_args(bare)[1])}"
-    if whole := _noted(kind, "described"):
+    if whole := note_of(kind, "described"):
         return str(whole)
-    noun = _noted(kind, "noun") or {int: "whole number", float: "number"}[bare]
-    least, most = _noted(kind, "ge"), _noted(kind, "le")
+    noun = note_of(kind, "noun") or {int: "whole number", float: "number"}[bare]
+    least, most = note_of(kind, "ge"), note_of(kind, "le")
     return f"a {noun}" if least is None else f"a {noun} from {least:,} to {most:,}"
 
 
 def _plural(kind: Kind) -> str:
-    bare = _bare(kind)
-    return f"lists of {_plural(get_args(bare)[0])}" if _origin(bare) is tuple else f"{_noted(kind, 'noun')}s"
+    bare = bare_type(kind)
+    return f"lists of {_plural(get_args(bare)[0])}" if origin_of(bare) is tuple else f"{note_of(kind, 'noun')}s"
 
 
 def _number(value: object) -> Any:

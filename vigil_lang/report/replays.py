@@ -9,8 +9,9 @@ from vigil_lang.report.content import Case, Problem, Suite
 from vigil_lang.report.junit import junit_xml
 from vigil_lang.report.markdown import cell
 from vigil_lang.report.paths import Places
-from vigil_lang.report.recording import file_of
+from vigil_lang.report.recording import Sought, file_of, lines_of_events
 from vigil_lang.report.replay_screen import WORDS, rows, totals
+from vigil_lang.verdict.concise import place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -25,32 +26,41 @@ _ROWS = 1_000
 
 
 def lines(found: Replayed) -> Iterator[str]:
-    """`run.jsonl:e5: hold R3 message` for each statement that disturbs a call; then what is violated and owed."""
-    path = shown_path(found.run.path)
+    """`run.jsonl:12:e5: hold R3 message` for each statement that disturbs a call; then what is violated and owed."""
+    events = [_event(decision) for decision in found.disturbed]
+    events += [reason.event for reason in found.violated] + [owing.since for owing in found.owed]
+    where = _places(found, events)
     for decision in found.disturbed:
         for reason in decision.reasons:
             name = found.statements[reason.statement].name
-            yield f"{path}:{_event(decision)}: {decision.decided} {visible(name)} {visible(reason.message)}"
+            yield f"{where[_event(decision)]}: {decision.decided} {visible(name)} {visible(reason.message)}"
     for reason in found.violated:
         name = visible(found.statements[reason.statement].name)
-        yield f"{path}:{visible(reason.event)}: violated {name} {visible(reason.message)}"
+        yield f"{where[reason.event]}: violated {name} {visible(reason.message)}"
     for owing in found.owed:
         name = found.statements[owing.statement].name
-        yield f"{path}:{visible(owing.since)}: owed {visible(name)} {visible(owing.message)}"
+        yield f"{where[owing.since]}: owed {visible(name)} {visible(owing.message)}"
     for at, why in found.unjudged:
-        yield f"{path}: unjudged {visible(found.statements[at].name)} {visible(why)}"
+        yield f"{shown_path(found.run.path)}: unjudged {visible(found.statements[at].name)} {visible(why)}"
 
 
 def changed_lines(found: Changed) -> Iterator[str]:
-    """`run.jsonl:e5: hold R3 (was pass)` for each call that is decided differently."""
-    path = shown_path(found.now.run.path)
-    for change in found.decisions:
-        decision = change.now or change.before
-        assert decision is not None
+    """`run.jsonl:12:e5: hold R3 (was pass)` for each call that is decided differently."""
+    changed = [(decision, change) for change in found.decisions if (decision := change.now or change.before)]
+    where = _places(found.now, [_event(decision) for decision, _ in changed])
+    for decision, change in changed:
         now, was = _told(change.now, found.now), _told(change.before, found.before)
-        yield f"{path}:{_event(decision)}: {now} (was {was})"
+        yield f"{where[_event(decision)]}: {now} (was {was})"
+    path = shown_path(found.now.run.path)
     for names, what in zip(found.violated, ("violated now", "violated no more"), strict=True):
         yield from (f"{path}: {what} {visible(name)}" for name in names)
+
+
+def _places(found: Replayed, events: Sequence[str]) -> dict[str, str]:
+    """Where events of a run stand, by their ids."""
+    calls = {event: decision.call for decision in found.decisions for event in decision.events}
+    numbers = lines_of_events(found.run, {event: Sought(event, calls.get(event, "")) for event in events})
+    return {event: place(found.run, event, numbers.get(event)) for event in events}
 
 
 class Replays:
@@ -69,7 +79,7 @@ class Replays:
         for decision in found.disturbed:
             names = ", ".join(cell(found.statements[reason.statement].name) for reason in decision.reasons)
             said = " ".join(cell(reason.message) for reason in decision.reasons)
-            self._row(found.run, _event(decision), WORDS[decision.decided], names, said)
+            self._row(found.run, visible(_event(decision)), WORDS[decision.decided], names, said)
         for reason in found.violated:
             name = cell(found.statements[reason.statement].name)
             self._row(found.run, reason.event, "violated", name, cell(reason.message))
@@ -86,7 +96,7 @@ class Replays:
             decision = change.now or change.before
             assert decision is not None
             now, was = _told(change.now, found.now), _told(change.before, found.before)
-            self._row(found.now.run, _event(decision), cell(now), cell(f"was {was}"), "")
+            self._row(found.now.run, visible(_event(decision)), cell(now), cell(f"was {was}"), "")
 
     def broken(self, findings: Sequence[Diagnostic]) -> None:
         """Take what keeps a run from being replayed."""
@@ -150,7 +160,7 @@ class Replays:
 
 
 def _event(decision: Decision) -> str:
-    return visible(decision.events[0]) if decision.events else ""
+    return decision.events[0] if decision.events else ""
 
 
 def _told(decision: Decision | None, of: Replayed) -> str:

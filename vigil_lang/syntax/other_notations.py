@@ -36,7 +36,12 @@ FORMS: dict[str, tuple[str, str]] = {
     **dict.fromkeys(("exactly", "times"), ("exactly n is `atleast[n](…)` and `atmost[n](…)`, two statements", "")),
     "after": ("what must follow is `resp(trigger, response)`; a condition of any form is `… after A`, behind it", ""),
     **dict.fromkeys(("G", "globally", "forall", "all"), ("what holds at every event is `always …`", "")),
-    "not": (_NEVER, ""),
+    **dict.fromkeys(("not", "no", "none"), (_NEVER, "")),
+    **dict.fromkeys(("count", "max", "limit"), ("how often is `atmost[n](…)`, or `atleast[n](…)`", "")),
+    **dict.fromkeys(("sum", "total"), ("what numbers may add up to is `budget[n](…, k)`", "")),
+    **dict.fromkeys(("once", "lone"), ("at most once is `atmost[1](…)`, at least once `atleast[1](…)`", "")),
+    **dict.fromkeys(("assert", "invariant"), ("what holds at every event is `always …`", "")),
+    "some": (_ONCE, ""),
     "F": (_ONCE, ""),
 }
 """Words that stand where a form should: the hint, and the form that means the same, where there is one."""

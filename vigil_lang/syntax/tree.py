@@ -94,8 +94,8 @@ class Field(Node, frozen=True, eq=False):
 
     @property
     def name_span(self) -> Span:
-        """Where the name stands, without the views."""
-        return Span(self.span.start, self.views[0].span.start) if self.views else self.span
+        """Where the name stands, without the views and the colon before them."""
+        return Span(self.span.start, self.views[0].span.start - 1) if self.views else self.span
 
 
 class ActionIn(Node, frozen=True, eq=False):

@@ -30,6 +30,13 @@ class Expected:
     bindings: tuple[tuple[str, str], ...]
     span: Span
 
+    @property
+    def words(self) -> str:
+        """What is expected, as a test says it: `violated at a.2 with x = 3`."""
+        at = f" at {', '.join(self.events)}" if self.events is not None else ""
+        values = f" with {', '.join(f'{x} = {value}' for x, value in self.bindings)}" if self.bindings else ""
+        return f"{self.verdict}{at}{values}"
+
 
 @dataclass(frozen=True)
 class Case:
@@ -67,11 +74,15 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An expectation that was not met, said in words. `span` is in the test's source."""
+    """An expectation that was not met, said in words. `span` is in the test's source.
+
+    `found` is what came instead, as a test would say it: `violated at a.2`.
+    """
 
     expected: Expected
     message: str
     span: Span
+    found: str
 
 
 @dataclass(frozen=True)

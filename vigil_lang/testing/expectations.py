@@ -37,14 +37,16 @@ def judge(case: Case, policies: Iterable[Policy] | None = None, *, confirmed: bo
     for expected in case.expected:
         key = (expected.policy, expected.statement)
         if key not in statements:
-            failures.append(Failure(expected, f"there is no statement `{expected.statement}`", expected.span))
+            missing = f"there is no statement `{expected.statement}`"
+            failures.append(Failure(expected, missing, expected.span, "no such statement"))
             continue
         index = indices.of(statements[key])
         if key not in answers:
             answers[key] = answer(statements[key], index, confirmed=confirmed)
         message = mismatch(statements[key], expected, answers[key], index)
         if message is not None:
-            failures.append(Failure(expected, message, expected.span))
+            found = _found(statements[key], expected, answers[key], index)
+            failures.append(Failure(expected, message, expected.span, found))
     return Outcome(case, tuple(failures), time.perf_counter() - started)
 
 
@@ -103,6 +105,19 @@ def mismatch(statement: Statement, expected: Expected, found: Answer, index: Run
     if expected.events is not None and set(expected.events) != set(ids):
         return f"`{name}` is violated at {_listed(ids)}, not at {_listed(expected.events)}"
     return _unbound(statement, expected, found, index) if expected.bindings else None
+
+
+def _found(statement: Statement, expected: Expected, answer: Answer, index: RunIndex) -> str:
+    """What a run makes of a statement or a rule, in the words that a test would expect it with."""
+    ids = [index.trace.events[at].id for at, _ in answer.offending]
+    if isinstance(statement, RuleUnderTest):
+        unknown = [index.trace.events[at].id for at in answer.unknown]
+        told = f"{statement.rule.then}s {', '.join(ids) or 'no call'}"
+        return f"{told}, cannot tell of {', '.join(unknown)}" if unknown else told
+    if not ids:
+        return "satisfied" if answer.exercised else "vacuous"
+    values = "; ".join(_values(one) for _, bindings in answer.offending for one in bindings[:_TOLD])
+    return f"violated at {', '.join(ids)}{f' with {values}' if expected.bindings else ''}".replace("`", "")
 
 
 def _of_rule(rule: RuleUnderTest, expected: Expected, ids: list[str], unknown: list[str]) -> str | None:

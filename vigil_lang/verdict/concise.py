@@ -9,17 +9,25 @@ from vigil_lang.diagnostics.visible import shown_path, visible
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from vigil_lang.trace import Run
     from vigil_lang.verdict.verdict import Verdict
 
 
 def lines(verdict: Verdict, places: Mapping[int, int]) -> Iterator[str]:
-    """One line an offence; none for a run that is safe. `places` has the lines of events, by index, that are known.
+    """One line an offence; none for a run that is safe. `places` has the lines of events, by index, that are known."""
+    run = verdict.trace.run
+    for statement, offence in verdict.offences():
+        where = place(run, offence.event, places.get(offence.index))
+        yield f"{where}: {visible(statement.name)} {visible(offence.message)}"
+
+
+def place(run: Run, event: str, line: int | None) -> str:
+    """Where an event stands: `run.jsonl:12:e5`, or `run.jsonl:e5` where its line is not known.
 
     The run's label stands behind the line: editors look for `file:line:`.
     """
-    run = verdict.trace.run
+    if line is None:
+        return f"{shown_path(run.path)}:{visible(event)}"
     file = run.path if run.label is None else run.path.removesuffix(f"#{run.label}")
-    for statement, offence in verdict.offences():
-        line, label = places.get(offence.index), "" if run.label is None else f"#{visible(run.label)}:"
-        where = shown_path(run.path) + ":" if line is None else f"{shown_path(file)}:{line}:{label}"
-        yield f"{where}{visible(offence.event)}: {visible(statement.name)} {visible(offence.message)}"
+    label = "" if run.label is None else f"#{visible(run.label)}:"
+    return f"{shown_path(file)}:{line}:{label}{visible(event)}"

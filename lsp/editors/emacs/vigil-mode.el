@@ -19,6 +19,7 @@
 
 ;;; Code:
 
+(require 'conf-mode)
 (require 'treesit)
 (eval-when-compile (require 'cl-lib) (require 'rx))
 
@@ -351,11 +352,19 @@ Those count that begin a line in the same brackets, which begin at OPENING."
     (and name (string-trim (treesit-node-text name t) "\"" "\""))))
 
 ;;;###autoload
+(define-derived-mode vigil-config-mode conf-toml-mode "Vigil-Config"
+  "Major mode for `vigil.toml': TOML, with the language server of Vigil.")
+
+;;;###autoload
 (add-to-list 'auto-mode-alist '("\\.vgl\\'" . vigil-mode))
 
 ;;;###autoload
+(add-to-list 'auto-mode-alist '("\\(?:\\`\\|/\\)vigil\\.toml\\'" . vigil-config-mode))
+
+;;;###autoload
 (with-eval-after-load 'eglot
-  (add-to-list 'eglot-server-programs '((vigil-mode vigil-ts-mode) . ("vigil" "lsp"))))
+  (add-to-list 'eglot-server-programs
+               '((vigil-mode vigil-ts-mode (vigil-config-mode :language-id "toml")) . ("vigil" "lsp"))))
 
 (provide 'vigil-mode)
 

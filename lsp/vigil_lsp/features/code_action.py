@@ -15,11 +15,14 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types
 
 from vigil_lang.diagnostics import InputError
+from vigil_lang.diagnostics.visible import visible
+from vigil_lang.project.configuration import loaded_from
 from vigil_lsp.actions import cite_source, convert, extract, fixes, imports, inline, test_file
 from vigil_lsp.actions.proposal import Place, Proposal
 from vigil_lsp.completing.project_index import ProjectIndex
 from vigil_lsp.edits import to_protocol
 from vigil_lsp.findings import to_protocol as finding_to_protocol
+from vigil_lsp.lenses import ALL_TESTS, lenses_of, resolved
 from vigil_lsp.symbols import path_of
 
 if TYPE_CHECKING:
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from vigil_lsp.client import Client
     from vigil_lsp.completing.project_index import ProjectIndex
     from vigil_lsp.diagnosis import Diagnosis
+    from vigil_lsp.files import Document
     from vigil_lsp.reading import Reading
     from vigil_lsp.workspace import Workspace
 
@@ -57,9 +61,12 @@ def register(
     )
     async def actions(params: types.CodeActionParams) -> list[types.CodeAction] | None:
         uri, context = params.text_document.uri, params.context
+        document = workspace.document(uri)
         literals = client.supports("text_document.code_action.code_action_literal_support")
-        if not literals or workspace.reading(uri) is None:
-            return None  # older clients know commands only, and these are edits
+        if literals and document is not None and document.is_configuration:
+            return _in_configuration(client, document, params) or None
+        if not literals or workspace.reading(uri) is None or not workspace.is_written(uri):
+            return None  # these are edits: older clients know commands only, and what is only looked at stays
         wanted = [str(getattr(kind, "value", kind)) for kind in context.only or ()]
         moves = context.trigger_kind == types.CodeActionTriggerKind.Automatic
         if not moves and _asked("quickfix", wanted):
@@ -74,6 +81,8 @@ def register(
         found = [_to_protocol(workspace, client, reading, proposal, context.diagnostics) for proposal in proposals]
         if workspace.document(uri) is not None:
             found += await _whole_file(workspace, client, reading, wanted)
+        if not client.shows_lenses and not wanted:
+            found += _of_lenses(workspace, reading, params.range)
         return found or None
 
     @server.feature(types.CODE_ACTION_RESOLVE)
@@ -214,6 +223,36 @@ def _operations(client: Client) -> Iterable[types.ResourceOperationKind]:
     return edits.resource_operations or ()
 
 
+def _of_lenses(workspace: Workspace, reading: Reading, range_: types.Range) -> Iterator[types.CodeAction]:
+    """What the lenses of some lines do, for an editor that shows none."""
+    for lens in lenses_of(workspace, reading):
+        lens = resolved(workspace, lens)
+        if lens.command is not None and lens.command.command and _on_lines(lens.range, range_):
+            if lens.command.title != ALL_TESTS:
+                name = visible(reading.source.text[slice(*reading.text.span(lens.range))])
+                lens.command.title = f"{name}: {lens.command.title}"
+            yield types.CodeAction(lens.command.title, command=lens.command)
+
+
+def _on_lines(one: types.Range, other: types.Range) -> bool:
+    return one.start.line <= other.end.line and other.start.line <= one.end.line
+
+
+def _in_configuration(client: Client, document: Document, params: types.CodeActionParams) -> list[types.CodeAction]:
+    """The fixes of what is wrong with a configuration."""
+    wanted = [str(getattr(kind, "value", kind)) for kind in params.context.only or ()]
+    loaded = loaded_from(document.text.content, Path(document.path), Path(document.path).parent)
+    found = []
+    for finding in loaded.findings if loaded is not None and _asked("quickfix", wanted) else ():
+        place = document.text.range(finding.span)
+        if finding.fix is not None and _on_lines(place, params.range):
+            edits = to_protocol(finding.fix.edits, document.text)
+            given = [one for one in params.context.diagnostics if one.code == finding.code and one.range == place]
+            edit = _edit_of(document, client, edits)
+            found.append(types.CodeAction(finding.fix.title, types.CodeActionKind.QuickFix, given or None, edit=edit))
+    return found
+
+
 # --- what takes long ---
 
 
@@ -285,7 +324,11 @@ def _plain(text: str) -> str:
 
 def _workspace_edit(workspace: Workspace, client: Client, reading: Reading, edits: list[Any]) -> types.WorkspaceEdit:
     document = workspace.document(reading.uri)
-    if document is not None and client.supports("workspace.workspace_edit.document_changes"):
+    return types.WorkspaceEdit(changes={reading.uri: edits}) if document is None else _edit_of(document, client, edits)
+
+
+def _edit_of(document: Document, client: Client, edits: list[Any]) -> types.WorkspaceEdit:
+    if client.supports("workspace.workspace_edit.document_changes"):
         version = types.OptionalVersionedTextDocumentIdentifier(document.uri, document.version)
         return types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(version, edits)])
-    return types.WorkspaceEdit(changes={reading.uri: edits})
+    return types.WorkspaceEdit(changes={document.uri: edits})

@@ -1,4 +1,4 @@
-"""`textDocument/codeLens`: above each statement what the runs make of it, and what can be done with it."""
+"""`textDocument/codeLens`, and `codeLens/resolve`."""
 
 from __future__ import annotations
 
@@ -6,103 +6,22 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from vigil_lang.diagnostics import Span
-from vigil_lang.diagnostics.visible import visible
-from vigil_lang.semantics.modules import is_test_file
-from vigil_lang.semantics.text_patterns import BadEscape, unescape
-from vigil_lang.syntax import tree
+from vigil_lsp.lenses import lenses_of, resolved
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pygls.lsp.server import LanguageServer
 
-    from vigil_lsp.reading import Reading
-    from vigil_lsp.recordings.results import RunResults, StatementResult
     from vigil_lsp.workspace import Workspace
-
-SHOW, EXPLAIN, TEST = "vigil.showStatement", "vigil.explainStatement", "vigil.runTests"
-
-
-def lenses(reading: Reading, tests: str | None, *, runs: bool) -> Iterator[types.CodeLens]:
-    """The lenses of a policy or a file of tests. A lens with results is resolved when it is shown (`command_of`).
-
-    `tests` is the URI of the file with its tests, None where there is none; `runs`: it is held against some.
-    """
-    if tests is not None:
-        yield _lens(reading, _first(reading.file), types.Command("run tests", TEST, None, [tests]))
-    for item in reading.file.items:
-        match item:
-            case tree.TestCase(name) if tests is not None:
-                yield _lens(reading, name.span, types.Command("run", TEST, None, [tests, _text(name)]))
-            case tree.Statement(name):
-                if runs:
-                    data = {"uri": reading.uri, "statement": name.text}
-                    yield types.CodeLens(reading.text.range(name.span), data=data)
-                command = types.Command("explain", EXPLAIN, None, [reading.uri, name.text])
-                yield _lens(reading, name.span, command)
-
-
-def _text(name: tree.String) -> str:
-    try:
-        return unescape(name.raw)
-    except BadEscape:  # such a test is not run, and it is said why
-        return name.raw
-
-
-def _lens(reading: Reading, span: Span, command: types.Command) -> types.CodeLens:
-    return types.CodeLens(reading.text.range(span), command)
-
-
-def _first(file: tree.File) -> Span:
-    """Where a lens of the whole file is shown: at its name, or at the first item."""
-    if file.name is not None:
-        return file.name.span
-    first = next(iter(file.items), None)
-    if first is None:
-        return Span(0, 0)
-    return first.module.span if isinstance(first, tree.Use) else first.name.span
-
-
-def command_of(uri: str, name: str, known: RunResults | None) -> types.Command:
-    """What a lens with results says, and does when it is clicked."""
-    result = known.statement(name) if known is not None else None
-    if result is not None and result.runs:
-        return types.Command(summary(result, known.unreadable if known is not None else 0), SHOW, None, [uri, name])
-    if known is None or (known.stale and known.runs):
-        return types.Command("reading the runs …", "")
-    none = f"none of {known.unreadable} runs can be read" if known.unreadable else "no runs found"
-    return types.Command(none if not known.runs else "not judged", "")
-
-
-def summary(result: StatementResult, unreadable: int = 0) -> str:
-    """`violated in 2 of 14 runs · exercised in 9`; `holds in 1 of 2 runs, 1 unreadable · exercised in 1`."""
-    total = result.runs + unreadable
-    runs = f"{total} run{'s' * (total != 1)}"
-    verdict = f"violated in {len(result.violated)} of {runs}" if result.violated else f"holds in {runs}"
-    if unreadable:
-        held = f"violated in {len(result.violated)}" if result.violated else f"holds in {result.runs}"
-        verdict = f"{held} of {runs}, {unreadable} unreadable"
-    return f"{verdict} · {f'exercised in {result.exercised}' if result.exercised else 'never exercised'}"
 
 
 def register(server: LanguageServer, workspace: Workspace) -> None:
-    """Answer it, and `codeLens/resolve`."""
+    """Answer both."""
 
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS, types.CodeLensOptions(resolve_provider=True))
     def code_lens(params: types.CodeLensParams) -> list[types.CodeLens] | None:
         reading = workspace.reading(params.text_document.uri)
-        if reading is None:
-            return None
-        path = reading.source.path
-        runs = workspace.recordings.names_runs(path) and not is_test_file(path)
-        tests = workspace.tests_beside(path)
-        return list(lenses(reading, None if tests is None else workspace.files.uri(tests), runs=runs))
+        return None if reading is None else list(lenses_of(workspace, reading))
 
     @server.feature(types.CODE_LENS_RESOLVE)
     def resolve(lens: types.CodeLens) -> types.CodeLens:
-        match lens.data:
-            case {"uri": str(uri), "statement": str(name)} if lens.command is None:
-                lens.command = command_of(uri, name, workspace.run_results(uri))
-                lens.command.title = visible(lens.command.title)
-        return lens
+        return resolved(workspace, lens)

@@ -12,10 +12,14 @@ from vigil_lsp.completing.candidates_at import candidates
 from vigil_lsp.completing.comments import in_comment
 from vigil_lsp.completing.context import CompletionContext
 from vigil_lsp.completing.documentation import documentation
-from vigil_lsp.completing.place import comment_at, place_at
+from vigil_lsp.completing.place import Place, comment_at
+from vigil_lsp.completing.place import place_at as place_in_policy
 from vigil_lsp.completing.project_index import ProjectIndex
 from vigil_lsp.completing.slots import slot_of
 from vigil_lsp.completing.spelling import is_unicode
+from vigil_lsp.configuring import toml_candidates
+from vigil_lsp.configuring.project_names import names_of
+from vigil_lsp.configuring.toml_place import has_schema, place_at
 
 if TYPE_CHECKING:
     from pygls.lsp.server import LanguageServer
@@ -23,6 +27,7 @@ if TYPE_CHECKING:
     from vigil_lang.semantics.modules import Module
     from vigil_lsp.client import Client
     from vigil_lsp.completing.project_index import ProjectIndex
+    from vigil_lsp.files import Document
     from vigil_lsp.reading import Reading
     from vigil_lsp.workspace import Workspace
 
@@ -62,6 +67,9 @@ def register(server: LanguageServer, workspace: Workspace, client: Client, index
     )
     def complete(params: types.CompletionParams) -> types.CompletionList | None:
         uri = params.text_document.uri
+        document = workspace.document(uri)
+        if document is not None and document.is_configuration:
+            return _in_configuration(workspace, client, document, document.text.offset(params.position))
         reading = workspace.reading(uri)
         if reading is None:
             return None
@@ -88,6 +96,18 @@ def register(server: LanguageServer, workspace: Workspace, client: Client, index
         return item
 
 
+def _in_configuration(
+    workspace: Workspace, client: Client, document: Document, offset: int
+) -> types.CompletionList | None:
+    text = document.text.content
+    place = place_at(text, offset)
+    if place is None:
+        return None
+    found = toml_candidates.candidates(place, names_of(workspace, document.path), schema=has_schema(text))
+    at = Place(offset, place.start, place.end, place.typed, "string" if place.quote else "code", place.closed)
+    return completion_list(found, at, document.text, _abilities(client), {"uri": document.uri})
+
+
 def _wanted(reading: Reading, offset: int) -> bool:
     """Whether the word before a space leaves no doubt that something is to follow."""
     start = reading.source.text.rfind("\n", 0, offset) + 1
@@ -106,7 +126,7 @@ def _completed(
         here = [finding for finding in known if finding.source is reading.source]
         found = in_comment(comment, offset, here, lambda: index.recordings(reading))
         return None if found is None else completion_list(found[1], found[0], reading.text, abilities, data)
-    place = place_at(reading.file, reading.tokens, offset)
+    place = place_in_policy(reading.file, reading.tokens, offset)
     if place is None:
         return None
     project = workspace.project(uri)
@@ -119,7 +139,7 @@ def _completed(
         lambda: index.importable(reading),
         lambda: index.recordings(reading),
         lambda: index.documents(reading),
-        project.plan.documents,
+        None if reading.source.path.startswith("<") else project.plan.documents,
         lambda: index.citations(reading),
         is_unicode(project.settings.fmt.spelling, reading.tokens),
     )

@@ -38,7 +38,7 @@ def register(server: LanguageServer, workspace: Workspace, diagnosis: Diagnosis)
         before = {one.uri: one.value for one in params.previous_result_ids}
         reports: list[types.WorkspaceDocumentDiagnosticReport] = []
         paths = dict.fromkeys(workspace.projects.paths())
-        paths |= dict.fromkeys(one.path for one in workspace.files.documents if one.is_policy and one.on_disk)
+        paths |= dict.fromkeys(one.path for one in workspace.files.documents if one.is_judged and one.on_disk)
         for path in paths:
             uri = workspace.files.uri(path)
             document = workspace.document(uri)

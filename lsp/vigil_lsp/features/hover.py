@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
+from vigil_lsp.configuring import toml_hover
+from vigil_lsp.configuring.project_names import names_of
+from vigil_lsp.configuring.toml_place import has_schema
 from vigil_lsp.hovering.hover import hover_text
 from vigil_lsp.hovering.target import HoverTarget
 from vigil_lsp.markup import plain
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     from pygls.lsp.server import LanguageServer
 
     from vigil_lsp.client import Client
+    from vigil_lsp.files import Document
     from vigil_lsp.open_recordings import OpenRecordings
     from vigil_lsp.workspace import Workspace
 
@@ -31,6 +35,8 @@ def register(server: LanguageServer, workspace: Workspace, client: Client, opene
         document = workspace.document(uri)
         if document is not None and is_recording(document):
             return hover_at(opened, document, params.position, markdown=_reads_markdown(client))
+        if document is not None and document.is_configuration:
+            return _of_configuration(workspace, client, document, params.position)
         found = around(workspace, uri)
         if found is None:
             return None
@@ -43,9 +49,21 @@ def register(server: LanguageServer, workspace: Workspace, client: Client, opene
         )
         if said is None:
             return None
-        kind = types.MarkupKind.Markdown if _reads_markdown(client) else types.MarkupKind.PlainText
-        text = said.markdown if kind == types.MarkupKind.Markdown else plain(said.markdown)
-        return types.Hover(types.MarkupContent(kind, text), reading.text.range(said.span))
+        return types.Hover(_content(client, said.markdown), reading.text.range(said.span))
+
+
+def _of_configuration(
+    workspace: Workspace, client: Client, document: Document, position: types.Position
+) -> types.Hover | None:
+    text = document.text
+    names = names_of(workspace, document.path)
+    found = toml_hover.hover_at(text.content, text.offset(position), names, schema=has_schema(text.content))
+    return None if found is None else types.Hover(_content(client, found[0]), text.range(found[1]))
+
+
+def _content(client: Client, markdown: str) -> types.MarkupContent:
+    kind = types.MarkupKind.Markdown if _reads_markdown(client) else types.MarkupKind.PlainText
+    return types.MarkupContent(kind, markdown if kind == types.MarkupKind.Markdown else plain(markdown))
 
 
 def _reads_markdown(client: Client) -> bool:

@@ -11,16 +11,19 @@ from lsprotocol import types
 from vigil_lang.diagnostics import Span
 from vigil_lang.report.markdown import code
 from vigil_lang.semantics.forms import FORMS
+from vigil_lang.semantics.modules import is_test_file
 from vigil_lang.syntax import tree
 from vigil_lsp.cursor import walk
 from vigil_lsp.recordings.conditions import Meanings
 from vigil_lsp.variables import values_of, variable_tests
+from vigil_lsp.verdicts import verdicts as found_verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pygls.lsp.server import LanguageServer
 
+    from vigil_lsp.client import Client
     from vigil_lsp.reading import Reading
     from vigil_lsp.recordings.results import Matches, RunResults
     from vigil_lsp.text import Text
@@ -33,8 +36,11 @@ _SHOWN = 5
 """Values of a variable that its tooltip shows."""
 
 
-def hints(reading: Reading, known: RunResults | None, within: Span) -> Iterator[types.InlayHint]:
-    """The hints of the items that stand in a part of the text."""
+def hints(
+    reading: Reading, known: RunResults | None, within: Span, *, verdicts: bool = False
+) -> Iterator[types.InlayHint]:
+    """The hints of the items in a part of the text; with the `verdicts` of statements at the ends of their lines."""
+    said = {verdict.span: verdict for verdict in found_verdicts(reading.file, known)} if verdicts else {}
     metadata = {statement.name: statement.metadata for statement in reading.policy.statements}
     meanings = Meanings(reading.policy)
     for item in reading.file.items:
@@ -52,6 +58,10 @@ def hints(reading: Reading, known: RunResults | None, within: Span) -> Iterator[
                     yield from _variables(reading, known, item, meanings)
                     for expr in _conditions(form, after):
                         yield from _matches(reading.text, known.matches(expr.span), expr.span.end, "this condition")
+                if (verdict := said.get(name.span)) is not None and verdict.state != "unknown":
+                    line = reading.text.range(name.span).start.line
+                    end = reading.text.line_start(line) + len(reading.text.line(line))
+                    yield types.InlayHint(reading.text.position(end), verdict.marked, padding_left=True)
 
 
 def _conditions(form: tree.Form, after: tree.Expr | None) -> Iterator[tree.Expr]:
@@ -141,8 +151,8 @@ def _name_of(node: object) -> tree.Name | None:
             return None
 
 
-def register(server: LanguageServer, workspace: Workspace) -> None:
-    """Answer it."""
+def register(server: LanguageServer, workspace: Workspace, client: Client) -> None:
+    """Answer it. Of verdicts it tells those editors that show them in no other way."""
 
     @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
     async def inlay_hint(params: types.InlayHintParams) -> list[types.InlayHint] | None:
@@ -153,7 +163,12 @@ def register(server: LanguageServer, workspace: Workspace) -> None:
         known = workspace.run_results(reading.uri)
         if known is not None and known.stale:
             known = replace(known, here=None)  # none rather than those of another text: few editors ask again
-        return list(hints(reading, known, reading.text.span(params.range)))
+        verdicts = (
+            not (client.shows_lenses or client.wants_verdicts)
+            and workspace.recordings.names_runs(reading.source.path)
+            and not is_test_file(reading.source.path)
+        )
+        return list(hints(reading, known, reading.text.span(params.range), verdicts=verdicts))
 
 
 async def _caught_up(workspace: Workspace, uri: str) -> None:

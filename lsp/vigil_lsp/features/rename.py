@@ -28,7 +28,7 @@ def register(server: LanguageServer, workspace: Workspace, client: Client) -> No
     @server.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)
     def prepare(params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
         seen = everywhere(workspace, params.text_document.uri, params.position)
-        if seen is None:
+        if seen is None or not workspace.is_written(params.text_document.uri):
             return None
         reading, names = seen
         try:
@@ -41,7 +41,7 @@ def register(server: LanguageServer, workspace: Workspace, client: Client) -> No
     async def change(params: types.RenameParams) -> types.WorkspaceEdit | None:
         new = params.new_name
         seen = everywhere(workspace, params.text_document.uri, params.position, new)
-        if seen is None:
+        if seen is None or not workspace.is_written(params.text_document.uri):
             return None
         reading, names = seen
         offset = reading.text.offset(params.position)

@@ -12,22 +12,29 @@ if TYPE_CHECKING:
 
     from vigil_lsp.diagnosis import Diagnosis
     from vigil_lsp.open_recordings import OpenRecordings
+    from vigil_lsp.project_diagnostics import ProjectDiagnostics
     from vigil_lsp.run_updates import RunUpdates
     from vigil_lsp.workspace import Workspace
 
 
 def register(
-    server: LanguageServer, workspace: Workspace, diagnosis: Diagnosis, updates: RunUpdates, opened: OpenRecordings
+    server: LanguageServer,
+    workspace: Workspace,
+    diagnosis: Diagnosis,
+    updates: RunUpdates,
+    opened: OpenRecordings,
+    project_diagnostics: ProjectDiagnostics,
 ) -> None:
     """Take over what the editor says of its documents, and pass on which of them changed."""
 
     def changed(uri: str) -> None:
         document = workspace.document(uri)
         if document is not None:
-            if document.is_policy:
+            if document.is_judged:
                 diagnosis.changed(document.path)
             updates.document_changed(document)
             opened.document_changed(document)
+            project_diagnostics.document_changed(document)
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     def did_open(params: types.DidOpenTextDocumentParams) -> None:
@@ -51,3 +58,4 @@ def register(
             diagnosis.closed(params.text_document.uri, document.path)
             updates.document_changed(document)
             opened.document_changed(document)
+            project_diagnostics.document_changed(document)

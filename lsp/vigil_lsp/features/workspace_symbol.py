@@ -80,7 +80,7 @@ def register(server: LanguageServer, workspace: Workspace) -> None:
 
 def _everything(workspace: Workspace) -> Iterator[Reading]:
     paths = dict.fromkeys(path for project in workspace.projects.all() for path in project.found)
-    paths |= dict.fromkeys(document.path for document in workspace.files.documents if document.is_policy)
+    paths |= dict.fromkeys(document.path for document in workspace.files.documents if document.is_judged)
     paths |= dict.fromkeys(str(standard_path(name)) for name in standard_modules())
     for path in paths:
         reading = workspace.reading_of(path)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from vigil_lang.report.markdown import code
 from vigil_lang.semantics.text_patterns import predicate
 from vigil_lang.trace.discreet import may_show
-from vigil_lsp.features.code_lens import summary
+from vigil_lsp.lenses import summary
 from vigil_lsp.recordings.reports import shown_path
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _LENGTH = struct.Struct(">Q")
 HEAD = _LENGTH.size
 
-QuestionKind: TypeAlias = Literal["witness", "timeline", "views", "explanation", "tests"]
+QuestionKind: TypeAlias = Literal["witness", "timeline", "views", "explanation", "tests", "suite", "test run"]
 
 
 # --- from the server ---------------------------------------------------------------------------------------
@@ -29,16 +29,18 @@ QuestionKind: TypeAlias = Literal["witness", "timeline", "views", "explanation",
 
 @dataclass(frozen=True, slots=True)
 class Policies:
-    """Policies to track, new or changed."""
+    """Policies to track, new or changed. `number` counts what was said of policies."""
 
     policies: tuple[TrackedPolicy, ...]
+    number: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Forget:
-    """Policies that are no longer tracked."""
+    """Policies that are no longer tracked. `number` as in `Policies`."""
 
     paths: tuple[str, ...]
+    number: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,13 @@ class Question:
     what: QuestionKind
     about: tuple[Any, ...]
     texts: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Withdraw:
+    """Nobody waits for the answer to a question any more."""
+
+    number: int
 
 
 # --- from the process, beside `Judged` ---------------------------------------------------------------------------

@@ -19,19 +19,22 @@ from vigil_lsp.recordings.messages import (
     QuestionFailed,
     Rescan,
     RunsLoaded,
+    Withdraw,
     frame,
     length_of,
     message_of,
 )
-from vigil_lsp.recordings.results import Judged, RunView, Tested, Timeline, located
+from vigil_lsp.recordings.results import Judged, RunView, Tested, TestSuite, Timeline, located
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from vigil_lang.diagnostics import Diagnostic, Source, Span
+    from vigil_lang.trace import Signature
     from vigil_lsp.recordings.messages import QuestionKind
     from vigil_lsp.recordings.results import RunResults, RunsSummary
     from vigil_lsp.recordings.run_sources import TrackedPolicy
+    from vigil_lsp.recordings.test_runs import Wanted
 
 _LOG = logging.getLogger(__name__)
 
@@ -63,7 +66,9 @@ class RecordingsProcess:
         self._known: dict[str, tuple[RunsSummary, Judged | None, Source, RunResults]] = {}
         self._questions: dict[int, asyncio.Future[Any]] = {}
         self._waiting: list[asyncio.Future[None]] = []
-        self._number = 0
+        self._number = self._said = 0
+        self._changed_at: dict[str, int] = {}
+        """When the text of a policy, or what else it is judged by, changed last, in numbers of `Policies`."""
         self._process: asyncio.subprocess.Process | None = None
         self._task: asyncio.Task[None] | None = None
         self._unsent: list[bytes] = []
@@ -72,8 +77,11 @@ class RecordingsProcess:
 
     # --- what the editor says ---
 
-    def update(self, policies: Iterable[TrackedPolicy]) -> None:
-        """Set the tracked policies; only new and changed ones are sent to the process."""
+    def update(self, policies: Iterable[TrackedPolicy], *, asked: bool = False) -> None:
+        """Set the tracked policies; only new and changed ones are sent to the process.
+
+        It is started for the runs of a policy that is shown; where they are `asked` for, of any.
+        """
         now = {tracked.path: tracked for tracked in policies}
         changed = tuple(tracked for path, tracked in now.items() if self._tracked_policies.get(path) != tracked)
         gone = tuple(path for path in self._tracked_policies if path not in now)
@@ -85,12 +93,14 @@ class RecordingsProcess:
             for kept in (self._judged, self._summaries, self._known):
                 kept.pop(path, None)
         self._tracked_policies = now
+        self._said += 1
+        self._changed_at |= dict.fromkeys((*(tracked.path for tracked in changed), *gone), self._said)
         if gone:
-            self._send(Forget(gone))
-        if self._task is None and any(tracked.sources.given and tracked.shown for tracked in now.values()):
+            self._send(Forget(gone, self._said))
+        if self._task is None and any(tracked.sources.given and (tracked.shown or asked) for tracked in now.values()):
             self._start()
         elif changed:
-            self._send(Policies(changed))
+            self._send(Policies(changed, self._said))
 
     def refresh(self) -> None:
         """Have the process check which files changed on disk."""
@@ -127,9 +137,15 @@ class RecordingsProcess:
             return None
         judged = self._judged.get(path)
         last = self._known.get(path)
-        if last is not None and last[0] is summary and last[1] is judged and last[2] is source:
+        stale = not self.is_judged(path, source.text)
+        if (
+            last is not None
+            and last[0] is summary
+            and last[1] is judged
+            and last[2] is source
+            and last[3].stale == stale
+        ):
             return last[3]
-        stale = judged is None or not judged.complete or judged.text != source.text or judged.summary != summary.number
         found = located(summary, judged, source, items, stale=stale)
         self._known[path] = (summary, judged, source, found)
         return found
@@ -152,6 +168,14 @@ class RecordingsProcess:
                 return dict(reversed(summary.missing))
         return {}
 
+    def signature_of(self, folder: str) -> Signature | None:
+        """What the runs that count in a folder show of actions; None where nothing is known of them yet."""
+        for path, summary in self._summaries.items():
+            tracked = self._tracked_policies.get(path)
+            if tracked is not None and tracked.folder == folder and not tracked.comments:
+                return summary.signature
+        return None
+
     async def news(self, seconds: float) -> None:
         """Returns when the process says something, or when the time is up."""
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -162,6 +186,21 @@ class RecordingsProcess:
     def names_runs(self, path: str) -> bool:
         """Whether a policy is held against runs."""
         return path in self._tracked_policies and bool(self._tracked_policies[path].sources.runs)
+
+    def is_judged(self, path: str, text: str) -> bool:
+        """Whether all that the runs say of a text of a policy is known, with its modules as they are now."""
+        summary, judged = self._summaries.get(path), self._judged.get(path)
+        return (
+            summary is not None
+            and judged is not None
+            and judged.complete
+            and (judged.text, judged.summary) == (text, summary.number)
+            and all(self._changed_at.get(one, 0) <= judged.after for one in (path, *judged.needs))
+        )
+
+    def users(self, path: str) -> list[str]:
+        """The policies that were judged and use another one."""
+        return [user for user, judged in self._judged.items() if path in judged.needs]
 
     # --- questions ---
 
@@ -195,6 +234,16 @@ class RecordingsProcess:
         assert isinstance(found, Tested)
         return found
 
+    async def suite(self, path: str, tools: str) -> TestSuite:
+        """The tests of a file, where its project describes such `tools`. Raises as `witness`."""
+        found = await self._ask("suite", path, tools)
+        assert isinstance(found, TestSuite)
+        return found
+
+    async def test_run(self, wanted: tuple[Wanted, ...], *, measured: bool) -> Any:
+        """What came of tests, as `run_of` has it; `measured`, with their coverage. Raises as `witness`."""
+        return await self._ask("test run", wanted, measured)
+
     async def _ask(self, what: QuestionKind, *about: object) -> Any:
         if self._task is None and not self._ended:
             self._start()
@@ -203,8 +252,13 @@ class RecordingsProcess:
         self._number += 1
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._questions[self._number] = future
-        self._send(Question(self._number, what, about))
-        return await future
+        number = self._number
+        self._send(Question(number, what, about))
+        try:
+            return await future
+        finally:
+            if self._questions.pop(number, None) is not None:  # nobody waits for it any more
+                self._send(Withdraw(number))
 
     # --- the process ---
 
@@ -212,7 +266,9 @@ class RecordingsProcess:
         if self._ended or self._starts_left < 1:
             return
         self._starts_left -= 1
-        self._unsent = [frame(Policies(tuple(self._tracked_policies.values())))] if self._tracked_policies else []
+        self._unsent = (
+            [frame(Policies(tuple(self._tracked_policies.values()), self._said))] if self._tracked_policies else []
+        )
         self._task = asyncio.get_running_loop().create_task(self._run())
 
     def _send(self, message: object) -> None:

@@ -16,6 +16,7 @@ from vigil_lsp.recordings.judging import matches
 from vigil_lsp.recordings.results import Timeline
 from vigil_lsp.recordings.run_view import view
 from vigil_lsp.recordings.test_reports import results_of
+from vigil_lsp.recordings.test_runs import run_of, suite_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,12 +24,16 @@ if TYPE_CHECKING:
     from vigil_lang.semantics.lower import Statement
     from vigil_lang.semantics.policy import Policy
     from vigil_lsp.recordings.cached_run import CachedRun
-    from vigil_lsp.recordings.messages import Question
+    from vigil_lsp.recordings.messages import Question, QuestionKind
     from vigil_lsp.recordings.results import RunView
     from vigil_lsp.recordings.worker_state import State
 
 MAX_POLICIES = 200
 """Policies of a project that one run is shown with."""
+
+
+OF_TESTS: frozenset[QuestionKind] = frozenset({"tests", "suite", "test run"})
+"""Questions that the project's runs have nothing to do with."""
 
 
 class NoAnswer(Exception):
@@ -54,6 +59,10 @@ def answer_steps(ask: Question, state: State) -> Iterator[Any]:
             yield from results_of(
                 path, state.folder_of(path), only if isinstance(only, str) else None, state.tools_for(path)
             )
+        case "suite", (str(path), str(tools)):
+            yield suite_of(path, tools)
+        case "test run", (tuple(wanted), bool(measured)):
+            yield from run_of(wanted, measured=measured)
         case _:
             raise NoAnswer("there is no such question")
 

@@ -68,6 +68,8 @@ class Judged:
     needs: tuple[str, ...] = ()
     """The other files (modules) that were looked for, there or not."""
     complete: bool = True
+    after: int = 0
+    """How much of what was said of policies it takes into account (`Policies.number`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +157,15 @@ class Tested:
     path: str
     source: str
     unmet: tuple[tuple[Span, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TestSuite:
+    """The tests of a file on disk, valid or not, each with the place of its name; and what is wrong with them."""
+
+    source: Source
+    tests: tuple[tuple[str, Span], ...]
+    findings: tuple[Diagnostic, ...]
 
 
 @dataclass(frozen=True)

@@ -80,7 +80,7 @@ def tracked_policy(
     patterns = list(patterns_in(text)) if text is not None else []
     signatures = tuple(absolute(start, one) for one in settings.signatures)
     benign = tuple(absolute(start, one) for one in lint.benign)
-    tools = json.dumps({name: tool.known for name, tool in settings.tools.items()}) if settings.tools else ""
+    tools = described_tools(settings)
     if patterns:
         runs = tuple(absolute(os.path.dirname(path), one) for one, _ in patterns)  # noqa: PTH120 - texts
         sources = RunSources(runs, signatures, benign, workspace, tools)
@@ -100,6 +100,11 @@ def tracked_policy(
         tuple(span for _, span in patterns),
         shown,
     )
+
+
+def described_tools(settings: Settings) -> str:
+    """The tools that a project describes, as JSON."""
+    return json.dumps({name: tool.known for name, tool in settings.tools.items()}) if settings.tools else ""
 
 
 def patterns_in(text: str) -> Iterator[tuple[str, Span]]:

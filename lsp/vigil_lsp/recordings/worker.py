@@ -13,7 +13,7 @@ import queue
 import sys
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -29,10 +29,11 @@ from vigil_lsp.recordings.messages import (
     QuestionFailed,
     Rescan,
     RunsLoaded,
+    Withdraw,
     frame,
     read_frame,
 )
-from vigil_lsp.recordings.queries import NoAnswer, answer_steps
+from vigil_lsp.recordings.queries import OF_TESTS, NoAnswer, answer_steps
 from vigil_lsp.recordings.time_limit import TooLong, limited
 from vigil_lsp.recordings.worker_state import State
 
@@ -85,7 +86,7 @@ class Worker:
         self._send = send
         self._state = State()
         self._jobs: dict[object, _Job] = {}
-        self._count = 0
+        self._count = self._said = 0
         self._module_states: dict[str, dict[str, FileState | None]] = {}
         """The modules that each policy uses, as they were on disk."""
         self._sent: dict[str, Judged] = {}
@@ -101,9 +102,11 @@ class Worker:
     def take(self, message: object) -> None:
         """Take up a message; the work it asks for is done later."""
         match message:
-            case Policies(policies):
+            case Policies(policies, number):
+                self._said = number
                 self._policies(policies)
-            case Forget(paths):
+            case Forget(paths, number):
+                self._said = number
                 for path in paths:
                     self._state.drop(path)
                     self._jobs.pop(("judge", path), None)
@@ -112,11 +115,13 @@ class Worker:
                     self._counted.pop(path, None)
                 self._state.tidy()
                 self._judge_users({*paths})
+            case Withdraw(number):
+                self._jobs.pop(("ask", number), None)
             case Rescan():
                 self.look()
             case Question(number, what):
                 # What asks about runs is answered when they are there, and not as if there were none.
-                unread = what != "tests" and any(runs.summary is None for runs in self._state.runs.values())
+                unread = what not in OF_TESTS and any(runs.summary is None for runs in self._state.runs.values())
                 failed = partial(self._failed, number)
                 self._add(("ask", number), _QUESTION_ABOUT_RUNS if unread else _QUESTION, self._answer(message), failed)
 
@@ -149,9 +154,13 @@ class Worker:
         self._judge_users({tracked.path for tracked in policies})
 
     def _judge_users(self, changed: set[str]) -> None:
-        """Judge what has changed, or uses what has, now or when the runs are there."""
+        """Judge what has changed, or uses what has, now or when the runs are there.
+
+        What a policy uses is not known before it was judged.
+        """
         for path in self._state.judged():
-            if path in changed or changed.intersection(self._module_states.get(path, {})):
+            used = self._module_states.get(path)
+            if path in changed or used is None or changed.intersection(used):
                 self._judge(path)
 
     # --- jobs ---
@@ -265,7 +274,7 @@ class Worker:
 
     def _send_result(self, judging: Judging) -> None:
         """Send the results of judging a policy so far."""
-        result = judging.result()
+        result = replace(judging.result(), after=self._said)
         self._module_states[result.path] = {module: state_of(module) for module in result.needs}
         self._sent[result.path] = result
         self._send(result)

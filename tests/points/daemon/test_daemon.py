@@ -211,12 +211,14 @@ def test_the_system_says_who_is_at_the_other_end() -> None:
         assert wire.peer(one) == os.geteuid()
 
 
+@pytest.mark.parametrize("folder", ["/here", "/a folder/of mine"])
 @pytest.mark.parametrize(("said", "ends"), [("99.0.0", True), ("0.0.1", False), ("x", False), ("9" * 99, False)])
 def test_a_client_of_another_version_decides_alone_and_a_newer_one_ends_the_daemon(
-    state: Path, monkeypatch: pytest.MonkeyPatch, said: str, ends: bool
+    state: Path, monkeypatch: pytest.MonkeyPatch, said: str, ends: bool, folder: str
 ) -> None:
+    monkeypatch.setattr(wire, "_FOLDER", folder)
     with serving(state) as daemon:
-        monkeypatch.setattr(asking, "hello", lambda: f"vigil/1 {said} /elsewhere\n".encode())
+        monkeypatch.setattr(asking, "hello", lambda: f"vigil/1 {said} {folder}\n".encode())
         assert asked(state) is None
         assert daemon.stopping.is_set() == ends
 

@@ -23,7 +23,6 @@ class World:
         monkeypatch.setenv("HOME", str(self.home))
         monkeypatch.setenv("VIGIL_STATE", str(self.state))
         monkeypatch.setenv("VIGIL_DAEMON", "off")
-        monkeypatch.setenv("VIGIL_CACHE_DIR", "")
         monkeypatch.setenv("PATH", os.defpath)
         monkeypatch.chdir(self.project)
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from vigil_lang.diagnostics import TooCostly
+from vigil_lang.engines.columnar.compiler import NotCompiled, compiled_plan
 from vigil_lang.engines.columnar.events import frame_of
 from vigil_lang.engines.columnar.facts import ROW, Chunk, Inexact
 from vigil_lang.engines.columnar.frames import Frames, TooMany
-from vigil_lang.engines.columnar.plan import NotCompiled, Plan, compiled_plan
 from vigil_lang.engines.indexed import IndexedEngine
 from vigil_lang.engines.interface import Outcome, Rule, Violation
 from vigil_lang.semantics import denotation
@@ -20,6 +20,7 @@ from vigil_lang.semantics import denotation
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from vigil_lang.engines.columnar.plan import Plan
     from vigil_lang.trace import Trace
 
 _EVENTS = 100_000

@@ -8,7 +8,7 @@ import polars as pl
 import pyarrow as pa
 
 from vigil_lang.trace import Run, Trace
-from vigil_lang.trace.event import Event
+from vigil_lang.trace.event import MESSAGES, Event
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -111,3 +111,28 @@ def traces_of(frame: pl.DataFrame, runs: Sequence[Run] | None = None) -> list[Tr
         )
         found.append(Trace(events, runs[at] if runs is not None else Run("<memory>")))
     return found
+
+
+def ordinals(runs: pl.Series, call: pl.Series, action: pl.Series, *, alone: bool) -> tuple[pl.Series, pl.Series]:
+    """The ordinals of calls as bounds count them, and as counts do: `call` and `group` of `COLUMNS`.
+
+    `alone` says that each event is a call of its own.
+    """
+    frame = pl.DataFrame({"run": runs, "call": call, "said": action.is_in(list(MESSAGES))}).with_row_index("row")
+    own = pl.lit(True) if alone else pl.col("row") == pl.col("row").min().over("run", "call")
+
+    def numbered(rows: pl.DataFrame) -> pl.DataFrame:
+        """The ordinal of each of some rows' calls, by which comes first."""
+        firsts = rows.filter(own).with_columns((pl.int_range(pl.len(), dtype=pl.Int32).over("run")).alias("ordinal"))
+        if alone:
+            return firsts.select("row", "ordinal")
+        found = rows.join(
+            firsts.select("run", "call", "ordinal"), on=["run", "call"], how="left", maintain_order="left"
+        )
+        return found.select("row", "ordinal")
+
+    calls = frame.join(numbered(frame.filter(~pl.col("said"))), on="row", how="left", maintain_order="left")
+    # A message has the ordinal of the last call that began before it.
+    begun = pl.col("ordinal").cum_max().forward_fill().over("run").fill_null(-1)
+    bounded = calls.select(pl.when("said").then(begun).otherwise("ordinal").cast(pl.Int32).alias("call"))["call"]
+    return bounded, numbered(frame)["ordinal"]

@@ -31,7 +31,6 @@ from vigil_lang.engines.columnar.plan import (
     Total,
     United,
     ValueMet,
-    parts,
 )
 from vigil_lang.semantics import core
 
@@ -48,10 +47,10 @@ def listed(plan: Plan) -> Iterator[str]:
 
 def _lines(node: Node, depth: int) -> Iterator[str]:
     yield "  " * depth + _told(node)
-    if depth >= _DEEP and parts(node):
+    if depth >= _DEEP and node.parts:
         yield "  " * (depth + 1) + "…"
         return
-    for part in parts(node):
+    for part in node.parts:
         if part != TRUE:
             yield from _lines(part, depth + 1)
 
@@ -105,6 +104,8 @@ def _told(node: Node) -> str:
             return "all of" if items else "true"
         case Either(items):
             return "any of" if items else "false"
+        case _:
+            raise AssertionError(node)
 
 
 _UNITS = {"steps": "events", "calls": "calls", "times": "microseconds"}

@@ -47,7 +47,6 @@ from vigil_lang.engines.columnar.plan import (
     United,
     ValueMet,
     nodes,
-    parts,
 )
 from vigil_lang.semantics import core
 
@@ -430,5 +429,5 @@ def _own(term: Term) -> Iterator[Term]:
     """A term and those it is made of that speak of the same rows."""
     yield term
     if isinstance(term, Neg | Every | Either):
-        for part in parts(term):
+        for part in term.parts:
             yield from _own(part)  # type: ignore[arg-type]

@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 _WHOLE: Final = frozenset({"=", "!=", "in", "not in"})
 _GLOB = re.compile(r"\*[./@_-].*\w\S*|\S*\w.*[./@_:-]\*")
 """Texts that are nothing but globs; `*` alone is also a value of its own, in many an interface."""
-_CONTAINED = re.compile(r"\*[^*]*\w[^*]*\*")
+_CONTAINED = re.compile(r"\*[^\n]*\w[^\n]*\*")
 _COMMANDS: Final = frozenset({"command", "argument", "argv", "url", "code"})
 """Free arguments whose values hardly begin and end with a `*`."""
 _OF_GLOBS: Final = frozenset(
     {"glob", "globs", "include", "exclude", "ignore", "filter", "allow", "deny", "scope", "scopes", "resource"}
 )
 """Arguments whose values are globs themselves."""
-_LIKE: Final = re.compile(r"%([^%]*\w[^%]*)%")
-"""What `LIKE` of SQL takes for any text that contains something."""
+_LIKE: Final = re.compile(r"%([^%]*\w[^%]*)%|%(\.\w+)")
+"""What `LIKE` of SQL takes for any text that contains something, or ends so."""
 _MOST_NAMES: Final = 100
 
 
@@ -132,7 +132,7 @@ def _finding(use: Use, text: str, subject: Subject, *, free: bool) -> Diagnostic
     module = subject.policy.module
     name = "the action's name" if use.field is None else f"`{field_text(use.field)}`"
     like = _LIKE.fullmatch(text)
-    starred = quote(f"*{text if like is None else like[1]}*")
+    starred = quote(f"*{text}*" if like is None else f"*{like[2]}" if like[2] else f"*{like[1]}*")
     equal = "=" if use.operator == "~" else "!="
     shown = element(text, use, module) if use.field is None else quote(text)
     written = shown if use.through is not None else f"{equal} {shown}"

@@ -31,6 +31,8 @@ class _Wish(NamedTuple):
     some_wanted: core.Condition
     unmet: str = "every trigger is a violation"
     """What follows where what is wanted never happens."""
+    times: int = 1
+    """How often it has to happen."""
 
 
 class _Asks(NamedTuple):
@@ -75,14 +77,15 @@ def _asked(requirement: core.Requirement, direction: type[core.Earlier | core.La
 @by_identity
 def _settled(requirement: core.Requirement) -> tuple[_Wish, ...]:
     """What a run may not end without: a resolution of the last trigger, or enough events of `atleast`."""
+    times = 1
     match requirement.theta:
         case core.Implies(_, core.Or((core.Holds(role="resolution") as wanted, core.Later()))):
             unmet = "the last trigger is always a violation"
-        case core.Implies(core.Last(), core.Repeated(body=core.Holds() as wanted)):
+        case core.Implies(core.Last(), core.Repeated(times, core.Holds() as wanted)):
             unmet = "no run keeps both"
         case _:
             return ()
-    return (_Wish(None, wanted, core.mapped_tests(wanted.condition, _loosened), unmet),)
+    return (_Wish(None, wanted, core.mapped_tests(wanted.condition, _loosened), unmet, times),)
 
 
 @by_identity
@@ -194,19 +197,42 @@ def _in_circle(circle: Sequence[Statement], what: str, help_text: str) -> Diagno
 
 def _forbidden(statements: Sequence[Statement], asked: Sequence[_Asks], subject: Subject) -> Iterator[Diagnostic]:
     for statement in statements:
-        theta = statement.requirement.theta
-        if not isinstance(theta, core.Not) or not isinstance(theta.body, core.Holds):
-            continue
-        forbidden = _some_of(theta.body.condition)
+        limited, allowed = _limited(statement.requirement.theta)
+        forbidden = None if limited is None else _some_of(limited)
         if forbidden is None:
             continue
         for each in asked:
-            if _implies(subject, each.wish.some_wanted, forbidden):
-                yield _at_odds(statement, each)
+            if each.wish.times > allowed and _implies(subject, each.wish.some_wanted, forbidden):
+                yield _at_odds(statement, each, allowed)
 
 
-def _at_odds(forbids: Statement, asks: _Asks) -> Diagnostic:
+def _limited(theta: core.Theta) -> tuple[core.Condition | None, int]:
+    """What a statement forbids in every run, and how often it may happen all the same: `atmost` without a window."""
+    match theta:
+        case core.Not(core.Holds() as body):
+            return body.condition, 0
+        case core.Implies(
+            core.Holds(), core.Not(core.Repeated(count, core.Holds() as body, bound=None, reset=None, distinct=None))
+        ):
+            bound = any(isinstance(test, core.OF_VARIABLES) for test in core.tests(body.condition))
+            return (None if bound else body.condition), count - 1
+        case _:
+            return None, 0
+
+
+def _at_odds(forbids: Statement, asks: _Asks, allowed: int) -> Diagnostic:
     source, place = asks.statement.source, asks.statement.place_of(asks.wish.wanted)
+    if allowed:
+        often = f"{allowed} time{'s' * (allowed > 1)}"
+        what = f"`{forbids.name}` allows {often} what `{asks.statement.name}` asks for {asks.wish.times} times"
+        return Diagnostic.of(
+            "VGL333",
+            f"{what}: {asks.wish.unmet}",
+            source,
+            place or asks.statement.span,
+            help="one of the numbers is too small, or too large",
+            notes=(Note("at most so often", forbids.source, forbids.span),),
+        )
     return Diagnostic.of(
         "VGL333",
         f"`{forbids.name}` forbids what `{asks.statement.name}` asks for: {asks.wish.unmet}",

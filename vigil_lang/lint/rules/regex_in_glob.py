@@ -30,6 +30,10 @@ _CHOICE = re.compile(
     r"[^{}()|,]*(?:\{(?P<braces>[\w.-]+(?:,[\w.-]+)+)\}|\((?P<group>[\w.-]+(?:\|[\w.-]+)+)\))[^{}()|,]*"
 )
 """A glob of a shell with alternatives in it: `*.{env,pem}`, `*.(env|pem)`."""
+_CLASS = re.compile(r"(?P<head>[^\[\]{}()\\]*\.)\[(?P<letters>[A-Za-z0-9]{2,6})\](?P<tail>[\w.*]*)")
+"""A class of letters in an extension, `*.[ch]`; elsewhere brackets may be a part of a name, as in `app/[slug]/page`."""
+_NEGATED = re.compile(r"!(?=[^!]*[*.])[\w*./~-]+")
+_WORD_BOUNDARIES = re.compile(r"(?<!\w)\\b\w+\\b(?!\w)")
 _PLAIN = frozenset({"command", "program", "host", "url", "file_path"}) | ROLES
 """Arguments whose values are hardly regular expressions themselves."""
 
@@ -41,7 +45,9 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
             continue
         if use.operator in ("~", "!~"):
             text = glob_of(use, subject.policy.module)
-            if text is not None and (listed := alternatives(use, text)):
+            if text is not None and is_negated(use, text):
+                yield _not(use, text, subject)
+            elif text is not None and (listed := alternatives(use, text)):
                 yield _listed(use, text, listed, subject)
             elif text is not None and is_regex(use, text):
                 yield _matched(use, text, subject)
@@ -77,6 +83,27 @@ def _listed(use: Use, text: str, listed: list[str], subject: Subject) -> Diagnos
     )
 
 
+def _not(use: Use, text: str, subject: Subject) -> Diagnostic:
+    sign = "!~" if use.operator == "~" else "~"
+    written = f"{sign} {quote(text[1:])}"
+    fix = None
+    if type(use.operand) is tree.String and use.field is not None:
+        fix = Fix(f"write `{written}`", (Edit(Span(use.field.span.end, use.operand.span.end), f" {written}"),))
+    return Diagnostic.of(
+        "VGL329",
+        f"{_name(use)} is matched with the glob `{text}`, in which `!` stands for itself",
+        subject.policy.module.source,
+        use.operand.span,
+        help=f"what a glob does not match is `{written}`",
+        fix=fix,
+    )
+
+
+def is_negated(use: Use, text: str) -> bool:
+    """Whether a glob is one that lists of files to be ignored take for an exception."""
+    return use.field is not None and use.field.name in ROLES and _NEGATED.fullmatch(text) is not None
+
+
 def _compared(use: Use, text: str, subject: Subject) -> Diagnostic:
     sign, regex = "~" if use.operator in ("=", "in") else "!~", f"/{_escaped(text)}/"
     fix = None
@@ -95,7 +122,11 @@ def _compared(use: Use, text: str, subject: Subject) -> Diagnostic:
 
 def alternatives(use: Use, text: str) -> list[str] | None:
     """The globs that one with alternatives stands for in a shell; None where its signs may stand for themselves."""
-    found = _CHOICE.fullmatch(text) if ("{" in text or "(" in text) and "*" in text and "\\" not in text else None
+    of_path = use.field is not None and use.field.name in ROLES
+    if of_path and "[" in text and (found := _CLASS.fullmatch(text)) is not None:
+        return [f"{found['head']}{letter}{found['tail']}" for letter in dict.fromkeys(found["letters"])]
+    choice = ("{" in text or "(" in text) and ("*" in text or (of_path and text[:1] in "/~")) and "\\" not in text
+    found = _CHOICE.fullmatch(text) if choice else None
     if found is None or (use.field is not None and (use.field.kind == "output" or is_free(use.field.name))):
         return None
     group = "braces" if found["braces"] else "group"
@@ -122,7 +153,7 @@ def is_regex(use: Use, text: str) -> bool:
         _ANCHORED.fullmatch(text) is not None
         or _SURROUNDED.fullmatch(text) is not None
         or _GROUP.search(text) is not None
-        or (free and _BETWEEN.search(text) is not None)
+        or (free and (_BETWEEN.search(text) is not None or _WORD_BOUNDARIES.search(text) is not None))
         or (_ALTERNATIVES.fullmatch(text) is not None and holds_operator(use, text) is None)
     )
     return meant and "\n" not in text and (_is_valid(text.lstrip("*")) or _is_valid(text.strip("*")))

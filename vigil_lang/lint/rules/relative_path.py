@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Span
 from vigil_lang.lint.literal_texts import glob, texts, value
 from vigil_lang.lint.paths import ROLES, amiss, fault_of, regex_amiss
-from vigil_lang.lint.rules.regex_in_glob import alternatives, compared_regex, is_regex
+from vigil_lang.lint.rules.regex_in_glob import alternatives, compared_regex, is_negated, is_regex
 from vigil_lang.semantics.text_patterns import quote
 from vigil_lang.syntax import tree
 
@@ -23,6 +23,9 @@ _NAMES = ROLES | {"file_path", "notebook_path"}
 _HELP: dict[Fault, str] = {
     "relative": "the paths of events are absolute: begin with `/`, or with `*/` for any directory",
     "home": "a call may as well name such a file by its absolute path; `~/` stands for the home of any user",
+    "backslash": "the paths of events have `/` between their parts, on Windows too: `C:/temp/x`",
+    "escape": "`\\t` is a tab in quotation marks, and `\\n` ends a line; the paths of events have `/`: `C:/temp/x`",
+    "url": "an event has the path alone, also where a call was given an address of a file",
     "not normal": "the paths of events have no `//`, no `/./` or `/../`, and no `/` at the end",
 }
 _START = re.compile(r"(?:~[^/]*/|\.{1,2}/)+")
@@ -43,7 +46,7 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
             continue  # VGL329
         for string in texts(use.operand):
             text = glob(string) if "~" in use.operator else value(string)
-            if text is None or ("~" in use.operator and (is_regex(use, text) or alternatives(use, text))):
+            if text is None or ("~" in use.operator and _is_said_elsewhere(use, text)):
                 continue
             fault = amiss(use, text, subject)
             if fault is not None:
@@ -54,6 +57,11 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
                 yield Diagnostic.of("VGL319", message, source, string.span, help=help_text, fix=fix)
 
 
+def _is_said_elsewhere(use: Use, text: str) -> bool:
+    """Whether VGL329 speaks of a glob."""
+    return is_regex(use, text) or is_negated(use, text) or alternatives(use, text) is not None
+
+
 def _help_of_folder(text: str) -> str:
     """A folder or what is in it may be meant: no fix tells."""
     folder = _normal(text)
@@ -62,6 +70,13 @@ def _help_of_folder(text: str) -> str:
 
 def _fix(use: Use, string: tree.String, text: str) -> Fix | None:
     """The path in any directory, where it was relative; else as it is written without what events never have."""
+    fault = fault_of(text)
+    if fault == "escape" or (fault == "home" and "/" not in text):
+        return None  # what was meant, nobody can tell
+    if fault == "backslash":
+        text = re.sub(r"\\+", "/", text)
+    elif fault == "url":
+        text = re.sub(r"^file://(?:localhost(?=/))?", "", text, flags=re.IGNORECASE)
     rest = _normal(text)
     if not rest.strip("*?/"):
         return None

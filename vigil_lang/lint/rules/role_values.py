@@ -10,6 +10,7 @@ from vigil_lang.lint import paths
 from vigil_lang.lint.literal_texts import glob, texts, value
 from vigil_lang.semantics.text_patterns import quote
 from vigil_lang.syntax import tree
+from vigil_lang.trace.values import canonical, number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,6 +26,7 @@ class Never(NamedTuple):
     help: str
     meant: str | None = None
     field: str | None = None
+    often: str = "never"
 
 
 _VARIABLE = re.compile(r"(?P<name>\$\{?\w+\}?|%[A-Za-z_]\w*%)(?=[/\\]|$)")
@@ -33,6 +35,8 @@ _PORT = re.compile(r"[^:]+:[0-9]+")
 _PINNED = re.compile(r"(?P<name>@?[^@=<>~!*?\s]+)(?:===?|[<>~!]=|@)[\w.*+-]+")
 _VALUED = re.compile(r"--?[A-Za-z][\w-]*=.*", re.DOTALL)
 _OPTION = re.compile(r"--?[A-Za-z][\w-]*")
+_DASH = re.compile(r"[‐-―−]{1,2}(?=[A-Za-z])")
+_OF_A_SHELL = re.compile(r"\$\{?(?P<name>[\w*?]+)\}?|%(?P<percent>[\w*?]+)%")
 
 
 def find(subject: Subject) -> Iterator[Diagnostic]:
@@ -56,6 +60,8 @@ def _never(role: str, text: str, *, is_glob: bool) -> Never | None:
         return look(text, is_glob)
     if role in paths.ROLES:
         return _path(text)
+    if _type_of(role) == "number" and not is_glob:
+        return _number(text)
     if _type_of(role) == "bool":
         return None if text in ("true", "false") or is_glob else Never("it is `true` or `false`", "without quotes")
     if _type_of(role) is None and _OPTION.fullmatch(text):
@@ -112,7 +118,9 @@ def _host(text: str, is_glob: bool) -> Never | None:
     return None
 
 
-def _method(text: str, _: bool) -> Never | None:
+def _method(text: str, is_glob: bool) -> Never | None:
+    if not is_glob and re.fullmatch(r"[A-Za-z-]+", text) is None:
+        return Never("a method is one word", 'several are a set: `method in {"POST", "PUT"}`')
     if text != text.upper():
         return Never("a method is written in capitals", "as the protocol does", text.upper())
     return None
@@ -122,7 +130,9 @@ def _package(text: str, is_glob: bool) -> Never | None:
     found = None if is_glob else _PINNED.fullmatch(text)
     if found is None:
         return None
-    return Never("a package's name stands without a version", "the version is `version`, with the operator before it")
+    return Never(
+        "a package's name stands without a version", "the version is `version`, as it is asked for: `1.2`, `>=2`"
+    )
 
 
 def _flag(text: str, is_glob: bool) -> Never | None:
@@ -130,6 +140,8 @@ def _flag(text: str, is_glob: bool) -> Never | None:
         return Never("an option is one word", 'several are tests of their own: `flag = "-r" and flag = "-f"`')
     if _VALUED.fullmatch(text):
         return Never("an option stands without its value", "the value stands under the option's name")
+    if found := _DASH.match(text):
+        return Never("another dash stands before it", "an option begins with `-` or `--`", f"--{text[found.end() :]}")
     if re.match(r"[A-Za-z0-9]", text) is None:
         return None
     meant = f"-{text}" if len(text) == 1 else f"--{text}"
@@ -139,10 +151,54 @@ def _flag(text: str, is_glob: bool) -> Never | None:
 
 
 def _subcommand(text: str, _: bool) -> Never | None:
+    if _OPTION.fullmatch(text):
+        return Never("an option is no subcommand", "options stand in `flag`, as they are written", text, "flag")
     if re.search(r"\s", text) is None:
         return None
     help_text = 'words of their own are tests of their own: `subcommand = "pr" and subcommand = "create"`'
     return Never("a subcommand is one word", help_text)
+
+
+def _argument(text: str, _: bool) -> Never | None:
+    if _OPTION.fullmatch(text) is None:
+        return None
+    what = "options stand in `flag`"
+    return Never(what, "only behind `--` is such a word an argument", text, "flag", often="hardly ever")
+
+
+def _mode(text: str, _: bool) -> Never | None:
+    if re.fullmatch(r"[-dl]?(?:[r-][w-][x-]){3}", text) is None:
+        return None
+    return Never("a mode is as `chmod` is given it", "as in `777`, `0600`, `u+x`")
+
+
+def _language(text: str, _: bool) -> Never | None:
+    if text == text.lower():
+        return None
+    return Never("a language is written in lower case", "as in `python`, `javascript`, `shell`", text.lower())
+
+
+def _remote(text: str, _: bool) -> Never | None:
+    return Never("a remote is one word", "what is pushed is `revision`") if re.search(r"\s", text) else None
+
+
+def _key(text: str, _: bool) -> Never | None:
+    return Never("a setting's name has no value", "the value is `value`") if "=" in text else None
+
+
+def _variable(text: str, _: bool) -> Never | None:
+    if (found := _OF_A_SHELL.fullmatch(text)) is not None:
+        return Never("a variable's name stands without signs", "as in `PATH`", found["name"] or found["percent"])
+    return Never("a variable's name stands without its value", "the value is `value`") if "=" in text else None
+
+
+def _number(text: str) -> Never | None:
+    """Texts that are no number, and such as no number becomes; another rule speaks of operators in them."""
+    found = number(text)
+    if (found is not None and canonical(found) == text) or text[:1] in "<>=!":
+        return None
+    meant = "the number itself" if found is None else f"`{canonical(found)}`"
+    return Never("it is a number", f"write {meant}, without quotation marks")
 
 
 def _port(text: str, _: bool) -> Never | None:
@@ -157,6 +213,12 @@ _ROLES: dict[str, Callable[[str, bool], Never | None]] = {
     "flag": _flag,
     "subcommand": _subcommand,
     "port": _port,
+    "argument": _argument,
+    "mode": _mode,
+    "language": _language,
+    "remote": _remote,
+    "key": _key,
+    "variable": _variable,
 }
 
 
@@ -181,7 +243,7 @@ def _finding(use: Use, string: tree.String, text: str, never: Never, subject: Su
     role = use.field.name if use.field is not None else ""
     return Diagnostic.of(
         "VGL330",
-        f"`{role}` is never `{text}`: {never.why}",
+        f"`{role}` is {never.often} `{text}`: {never.why}",
         subject.policy.module.source,
         string.span,
         help=never.help,

@@ -13,7 +13,7 @@ from vigil_lang.semantics.terms import Failed
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from vigil_lang.lint.policy_parts import Item
     from vigil_lang.lint.subject import Subject
@@ -60,6 +60,8 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
             clash = next(((a, b) for n, b in enumerate(parts) for a in parts[:n] if _clash(a, b, subject)), None)
             if clash is not None:
                 yield _conjunction(*clash, subject)
+            elif (idle := _never_both(expr, parts, _scope(item, module), subject)) is not None:
+                yield idle
     for statement in subject.policy.statements:
         if statement.preset is None and not statement.params:
             yield from _implications(statement.requirement.theta, statement, subject)
@@ -81,6 +83,8 @@ def _naming(expr: tree.Expr | tree.Literal_) -> int:
             return 1 + (sum(map(_naming, args)) if args else 0)
         case tree.ActionIn() | tree.ActionIs() | tree.Or():
             return 1
+        case tree.Not(body):
+            return _naming(body)
         case _:
             return 0
 
@@ -169,6 +173,25 @@ def _conjunction(one: Named, other: Named, subject: Subject) -> Diagnostic:
         help="write `or` if either will do; for an event before or after it use `prec`, `resp` or `always`",
         notes=(Note("together with this", source, one.span),),
     )
+
+
+def _never_both(expr: tree.Expr, parts: Sequence[Named], scope: Scope, subject: Subject) -> Diagnostic | None:
+    """A part that excludes an action which an event of the others never is: `file.delete() and not user.ask()`."""
+    inside = expr.items if isinstance(expr, tree.And) else expr.args or () if isinstance(expr, tree.Apply) else ()
+    for excluded in (item for item in inside if isinstance(item, tree.Not) and _naming(item.body)):
+        for other in _named(excluded.body, scope, subject):
+            for one in parts:
+                if "." in min(other.names) and _clash(one, other, subject):
+                    source = subject.policy.module.source
+                    return Diagnostic.of(
+                        "VGL315",
+                        f"an event that is {_shown(one.names)} is never {_shown(other.names)}: this changes nothing",
+                        source,
+                        excluded.span,
+                        help="what must come before it is the guard of `prec(…, …)`",
+                        notes=(Note("the same event", source, one.span),),
+                    )
+    return None
 
 
 def _shown(names: frozenset[str]) -> str:

@@ -7,17 +7,17 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, nearest
-from vigil_lang.lint.variables import differ_by_a_slip
+from vigil_lang.diagnostics.diagnostic import differ_by_a_slip
+from vigil_lang.lint.literal_texts import value
+from vigil_lang.semantics.text_patterns import quote
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from vigil_lang.base.node import Node
     from vigil_lang.lint.subject import Subject
-    from vigil_lang.semantics.lower import Statement
 
-_DOTTED = re.compile(r"\w[._-]\w")
+_MAY_BE_MEANT = re.compile(r"\w[._-]\w")
 _OTHER_WORDS = {
     **dict.fromkeys(("remove", "rm", "unlink", "erase", "del", "destroy"), "delete"),
     **dict.fromkeys(("create", "save", "overwrite", "put"), "write"),
@@ -46,32 +46,46 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
 
     So do those that are a kind but for what stands between its parts, or for their order, where no tool has that name.
     """
-    policy = subject.policy
-    names: list[tree.Name] = []
-    statements = (s.syntax for s in policy.statements if _has_dotted_name(s))
-    for item in (*subject.declarations, *statements, *(rule.syntax for rule in policy.rules)):
-        if isinstance(item, tree.Pattern | tree.Statement | tree.Rule):
-            names += _named(item)
-    if not any(map(_PARTS.match, (name.text for name in names))):
+    module = subject.policy.module
+    names = [(text, term) for text, term in _named(subject) if _MAY_BE_MEANT.search(text) or text.lower() in _glued()]
+    if not names:
         return
     kinds, families = _kinds()
     known = subject.signature.names() if subject.signature is not None else ()
-    for name in names:
-        family, dot, _ = name.text.partition(".")
-        if name.text in kinds or name.text in known or policy.module.find(name.text):
+    for text, term in names:
+        family, dot, _ = text.partition(".")
+        if text in kinds or text in known or module.find(text):
             continue
-        meant = _respelled(name.text, subject)
+        meant = _respelled(text, subject)
         if meant is None and (not dot or family not in families):
             continue
-        near = [meant] if meant else _misspelt(name.text, [*kinds, *known])
+        near = [meant] if meant else _misspelt(text, [*kinds, *known])
+        written = quote(near[0]) if near and isinstance(term, tree.String) else near[0] if near else ""
         yield Diagnostic.of(
             "VGL308",
-            f"there is no kind `{name.text}`",
-            policy.module.source,
-            name.span,
+            f"there is no kind `{text}`",
+            module.source,
+            term.span,
             help=f"did you mean `{near[0]}`?" if near else f"kinds of `{family}`: {_listed(family, kinds)}",
-            fix=Fix(f"write `{near[0]}`", (Edit(name.span, near[0]),)) if near else None,
+            fix=Fix(f"write `{written}`", (Edit(term.span, written),)) if near else None,
         )
+
+
+def _named(subject: Subject) -> Iterator[tuple[str, tree.Name | tree.String]]:
+    """The names of actions in the policy's own text; a call whose name is quoted is meant as it is."""
+    for _, apply in subject.parts.calls:
+        if isinstance(apply.name, tree.Name):
+            yield apply.name.text, apply.name
+    for use in subject.parts.uses:
+        if use.field is not None or not isinstance(use.expr, tree.ActionIs | tree.ActionIn):
+            continue
+        operand = use.operand
+        sets = operand.parts if isinstance(operand, tree.SetUnion) else ()
+        for term in (operand, *(e for part in sets if isinstance(part, tree.SetLiteral) for e in part.elements)):
+            if isinstance(term, tree.Name):
+                yield term.text, term
+            elif isinstance(term, tree.String) and (text := value(term)) is not None:
+                yield text, term
 
 
 def _misspelt(name: str, known: Collection[str]) -> list[str]:
@@ -86,7 +100,8 @@ def _respelled(name: str, subject: Subject) -> str | None:
     """The kind that a name is with a dot between its parts, or with its parts in the other order."""
     found = _PARTS.fullmatch(name)
     if found is None:
-        return None
+        glued = _glued().get(name.lower())
+        return glued if glued is not None and not _is_tool(name, subject) else None
     one, sign, other = found.groups()
     kinds, _ = _kinds()
     if sign != ".":
@@ -96,17 +111,19 @@ def _respelled(name: str, subject: Subject) -> str | None:
         meant = next((kind for kind in (f"{other}.{one}", f"{family}.{other}") if kind in kinds), None)
     else:
         meant = name.lower()
-    if meant not in kinds or name in subject.tools:
-        return None
+    return meant if meant in kinds and not _is_tool(name, subject) else None
+
+
+def _is_tool(name: str, subject: Subject) -> bool:
     from vigil_lang.abstraction.tools import tool
 
-    return None if sign != "." and tool(name).is_shipped else meant
+    return name in subject.tools or tool(name).is_shipped
 
 
-def _has_dotted_name(statement: Statement) -> bool:
-    """Whether the text of a statement has something like one, also in a string: a tree takes longer to look through."""
-    form, after = statement.syntax.form, statement.syntax.after
-    return _DOTTED.search(statement.source.text, form.span.start, (after or form).span.end) is not None
+@cache
+def _glued() -> dict[str, str]:
+    """The kinds by their names without a dot."""
+    return {kind.replace(".", ""): kind for kind in _kinds()[0]}
 
 
 @cache
@@ -119,34 +136,3 @@ def _kinds() -> tuple[tuple[str, ...], frozenset[str]]:
 
 def _listed(family: str, kinds: Collection[str]) -> str:
     return ", ".join(f"`{kind}`" for kind in kinds if kind.startswith(f"{family}."))
-
-
-def _named(item: Node) -> list[tree.Name]:
-    """The bare names that stand for actions in an item, in order; what is quoted is meant as it is."""
-    found: list[tree.Name] = []
-    waiting: list[object] = [item]
-    while waiting:
-        match waiting.pop():
-            case tree.ActionIn(names):
-                for part in names.parts:
-                    if isinstance(part, tree.SetLiteral):
-                        found += [e for e in part.elements if isinstance(e, tree.Name)]
-            case tree.ActionIs(tree.Name() as name):
-                found.append(name)
-            case tree.Apply(name, args):
-                if isinstance(name, tree.Name):
-                    found.append(name)
-                waiting += reversed(args or ())
-            case tree.Pattern() as pattern:
-                waiting.append(pattern.body)
-            case tree.Rule() as rule:
-                waiting.append(rule.when)
-            case tree.Statement() as statement:
-                waiting += [statement.after, statement.form.since, *reversed(statement.form.args)]
-            case tree.And(items) | tree.Or(items):
-                waiting += reversed(items)
-            case tree.Not(body) | tree.Diamond(_, _, body) | tree.Repeated(_, body):
-                waiting.append(body)
-            case tree.Implies(left, right) | tree.Interval(_, _, _, left, right):
-                waiting += (right, left)
-    return found

@@ -11,6 +11,7 @@ from msgspec import structs
 from vigil_lang.analysis.reachability import matches_any
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, nearest
 from vigil_lang.lint.signature.domains import Domain, test_findings
+from vigil_lang.lint.signature.evidence import NOTHING_ELSE, SENTENCE_WINS, Evidence, evidence
 from vigil_lang.lint.signature.joins import Use, joins
 from vigil_lang.lint.signature.members import Member, element_of, member, members
 from vigil_lang.lint.signature.vacuity import vacuous
@@ -30,13 +31,13 @@ from vigil_lang.trace.vocabulary import vocabulary
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from vigil_lang.diagnostics import Severity
+    from vigil_lang.diagnostics import Severity, Span
     from vigil_lang.lint.signature.vocabulary import Actions, Vocabulary
     from vigil_lang.lint.subject import Subject
     from vigil_lang.semantics.conditions import Conditions
+    from vigil_lang.semantics.lower import Part
     from vigil_lang.semantics.meanings import Place
     from vigil_lang.semantics.modules import Module
-    from vigil_lang.trace import Signature
 
 _SHOWN_ACTIONS = 3
 _PROGRAM = "program"
@@ -51,13 +52,15 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
     for statement in policy.statements:
         conditions.start()
         uses: list[Use] = []
-        found: list[Diagnostic] = []
+        known_else = evidence(subject, statement)
+        by_part: list[tuple[Part, list[Diagnostic]]] = []
         for part in parts(statement.syntax):
-            reading = Reading(policy.module, known, conditions, part.role != "forbidden", uses)
-            found += reading.findings(part.expr, Scope(policy.module))
-        yield from found
+            reading = Reading(policy.module, known, conditions, part.role != "forbidden", uses, known_else)
+            by_part.append((part, list(reading.findings(part.expr, Scope(policy.module)))))
+        for _, found in by_part:
+            yield from found
         yield from joins(uses, known.signature)
-        if (finding := vacuous(statement, reachability)) is not None and not _told(finding, found, known.signature):
+        if (finding := vacuous(statement, reachability)) is not None and not _told(finding, by_part):
             yield finding
     for rule in policy.rules:
         conditions.start()
@@ -71,15 +74,20 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
             yield from Reading(policy.module, known, conditions, False).findings(pattern.body, scope)
 
 
-def _told(finding: Diagnostic, found: Iterable[Diagnostic], signature: Signature) -> bool:
-    """Whether runs lack what a part asks for just because they lack a name in it, as was said."""
-    return signature.origin == "observed" and any(
-        one.severity == "warning"
-        and one.source is finding.source
-        and finding.span.start <= one.span.start
-        and one.span.end <= finding.span.end
-        for one in found
-    )
+def _told(finding: Diagnostic, by_part: Iterable[tuple[Part, Iterable[Diagnostic]]]) -> bool:
+    """Whether a name in what can not occur is the cause, as was said: in the part itself, or in a pattern it uses."""
+    for part, found in by_part:
+        for one in found:
+            if one.severity == "warning" or one.help == SENTENCE_WINS:
+                own = one.source is finding.source and _within(one.span, part.expr.span)
+                place = one.span if own else part.expr.span
+                if _within(place, finding.span) or (not own and _within(finding.span, place)):
+                    return True
+    return False
+
+
+def _within(span: Span, other: Span) -> bool:
+    return other.start <= span.start and span.end <= other.end
 
 
 @dataclass(frozen=True)
@@ -95,6 +103,7 @@ class Reading:
     conditions: Conditions
     wanted: bool
     uses: list[Use] = field(default_factory=list)
+    known_else: Evidence = NOTHING_ELSE
 
     @property
     def closed(self) -> bool:
@@ -208,8 +217,18 @@ class Reading:
             yield Diagnostic.of("VGL401", message, whole.source, whole.span, severity=severity)
             return
         for one in unknown:
-            near = self.known.near(one.text)
             expected = self.closed and len(unknown) == len(named)
+            if self.known_else.says(one.text):
+                yield Diagnostic.of(
+                    "VGL401",
+                    f"no action `{one.text}` {self.known.signature.place}",
+                    one.place.source,
+                    one.place.span,
+                    severity="info",
+                    help=SENTENCE_WINS,
+                )
+                continue
+            near = self.known_else.taught(self.known.near(one.text))
             yield Diagnostic.of(
                 "VGL401",
                 f"no action `{one.text}` {self.known.signature.place}",
@@ -238,7 +257,7 @@ class Reading:
             return
         shown = to_text(test.field)
         self._use(test, shown, argument, scope)
-        domain, declared = Domain(shown, argument, self.closed), self.known.declared
+        domain, declared = Domain(shown, argument, self.closed, self.known_else), self.known.declared
         yield from test_findings(test, domain, scope, self.conditions, declared=declared)
 
     def _of(self, name: tree.Field, scope: Scope, actions: Actions) -> Argument | None:
@@ -265,7 +284,7 @@ class Reading:
         known = [self.known.actions[a] for a in actions]
         if any(action.open or text in action.args for action in known):
             return
-        near = nearest(text, {other for action in known for other in action.args})
+        near = self.known_else.taught(nearest(text, {other for action in known for other in action.args}))
         if not near and any(self.known.may_carry(action, text) for action in known):
             return
         whatever = self.known.declared and actions == self.known.all

@@ -10,6 +10,7 @@ from vigil_lang.analysis.reachability import matches_any
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix
 from vigil_lang.diagnostics import nearest as nearest_of
 from vigil_lang.diagnostics.shorten import cut
+from vigil_lang.lint.signature.evidence import NOTHING_ELSE, SENTENCE_WINS, Evidence
 from vigil_lang.lint.signature.members import Member, member, members
 from vigil_lang.semantics.text_patterns import Glob, glob_parts
 from vigil_lang.syntax import tree
@@ -45,6 +46,7 @@ class Domain:
     field: str
     argument: Argument
     closed: bool
+    known_else: Evidence = NOTHING_ELSE
 
     @property
     def values(self) -> frozenset[str] | None:
@@ -107,15 +109,18 @@ def _members(listed: list[Member], whole: Place, domain: Domain, *, idle: bool) 
         yield Diagnostic.of("VGL405", message, whole.source, whole.span, help=_known(domain, []))
         return
     for one in missing:
-        near = nearest(one.text, values)
+        near = domain.known_else.taught(nearest(one.text, values))
         severity: Severity = "warning" if near or len(missing) == len(fitting) else "info"
+        help_text = _known(domain, near)
+        if domain.known_else.says(one.text):
+            near, severity, help_text = [], "info", SENTENCE_WINS
         yield Diagnostic.of(
             "VGL405",
             f"`{one.text}` is not among the values of `{domain.field}`",
             one.place.source,
             one.place.span,
             severity=severity,
-            help=_known(domain, near),
+            help=help_text,
             fix=one.replaced(near[0]) if near else None,
         )
 
@@ -164,8 +169,7 @@ def _pattern(
         one = member(operand, scope, conditions.terms) if isinstance(operand, tree.String | tree.Name) else None
         place = one.place if one else scope.place(operand.span)
         shown = one.text if one else to_text(operand)
-        message = f"no value of `{domain.field}` matches `{shown}`"
-        yield Diagnostic.of("VGL406", message, place.source, place.span, help=_known(domain, nearest(shown, values)))
+        yield _unmatched(f"no value of `{domain.field}` matches `{shown}`", shown, place, domain)
 
 
 def _whole_text(
@@ -190,9 +194,20 @@ def _contained(
 ) -> Iterator[Diagnostic]:
     one, values = member(operand, scope, conditions.terms), domain.values
     if one is not None and values is not None and not any(one.text in value for value in values):
-        message = f"no value of `{domain.field}` contains `{one.text}`"
-        near = nearest(one.text, values)
-        yield Diagnostic.of("VGL406", message, one.place.source, one.place.span, help=_known(domain, near))
+        yield _unmatched(f"no value of `{domain.field}` contains `{one.text}`", one.text, one.place, domain)
+
+
+def _unmatched(message: str, text: str, place: Place, domain: Domain) -> Diagnostic:
+    said = domain.known_else.says(text.strip("*"))
+    near = domain.known_else.taught(nearest(text, domain.values or ()))
+    return Diagnostic.of(
+        "VGL406",
+        message,
+        place.source,
+        place.span,
+        severity="info" if said else "warning",
+        help=SENTENCE_WINS if said else _known(domain, near),
+    )
 
 
 def nearest(text: str, values: Iterable[str]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from vigil_lang.diagnostics import Diagnostic
 from vigil_lang.semantics import core
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from vigil_lang.semantics.lower import Statement
     from vigil_lang.trace import Signature
 
+_FEW: Final = 2
+_OBSERVED: Final = "look for a slip in it, or add a recording that has it; only tool definitions tell what never occurs"
+
 
 def vacuous(statement: Statement, reachability: Reachability) -> Diagnostic | None:
     """What can never occur of a statement within a signature, if that makes it idle or unkeepable.
@@ -24,17 +27,19 @@ def vacuous(statement: Statement, reachability: Reachability) -> Diagnostic | No
     body = form.args[0]
     if trigger is not None and not reachability.body(trigger).hold:
         message = _said(f"the trigger of `{statement.name}`", "the statement says nothing", reachability.signature)
-        return _finding("VGL408", message, statement, body.left.span if isinstance(body, tree.Implies) else body.span)
+        span = body.left.span if isinstance(body, tree.Implies) else body.span
+        return _finding("VGL408", message, statement, span, reachability.signature)
     if reachability.signature.origin == "declared" and not reachability.body(theta).fail:
         message = f"what `{statement.name}` forbids can never occur, so the statement says nothing"
-        return _finding("VGL408", message, statement, body.span if len(form.args) == 1 else form.span)
+        span = body.span if len(form.args) == 1 else form.span
+        return _finding("VGL408", message, statement, span, reachability.signature)
     wanted = _wanted(statement)
     if wanted is None or reachability.body(wanted[0]).hold:
         return None
     preset = statement.preset
     role, consequence = (preset.wanted, preset.unmet) if preset else ("consequence", "every trigger is a violation")
     message = _said(f"the {role} of `{statement.name}`", consequence, reachability.signature)
-    return _finding("VGL409", message, statement, wanted[1])
+    return _finding("VGL409", message, statement, wanted[1], reachability.signature)
 
 
 def _said(subject: str, consequence: str, signature: Signature) -> str:
@@ -60,5 +65,14 @@ def _wanted(statement: Statement) -> tuple[core.Theta, Span] | None:
     return holds, form.args[preset.roles.index(preset.wanted)].span
 
 
-def _finding(code: str, message: str, statement: Statement, span: Span) -> Diagnostic:
-    return Diagnostic.of(code, message, statement.source, span)
+def _finding(code: str, message: str, statement: Statement, span: Span, signature: Signature) -> Diagnostic:
+    """Few runs show little: of one or two it is only a hint."""
+    few = signature.origin == "observed" and 0 < signature.runs <= _FEW
+    return Diagnostic.of(
+        code,
+        message,
+        statement.source,
+        span,
+        severity="info" if few else None,
+        help=_OBSERVED if signature.origin == "observed" else None,
+    )

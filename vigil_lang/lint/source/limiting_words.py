@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _COUNTERPARTS = word_lists("counterparts")
 _STATES = word_lists("states")
+_FOLDERS = frozenset({"path", "directory", "cwd", "source", "target", "file"})
 _FILES = re.compile(
     r"(?:files?|documents?|scripts?|paths?|folders?|director(?:y|ies)|modules?|configs?|artifacts?|artefacts?)$"
 )
@@ -75,7 +76,8 @@ def _missing(limit: Limit, reach: StatementReach, sentence: str) -> str | None:
         "size": lambda: counts or _has_one_of(_COUNTERPARTS["size"], reach),
         "party": lambda: bool(_COUNTERPARTS["foreign"] & reach.words or _COUNTERPARTS["destination"] & reach.tested),
         "place": lambda: (
-            bool(_COUNTERPARTS["branch" if _is_branch(word) else "environment"] & (reach.tested | _names(reach)))
+            (word.startswith("outside") and bool(whole.matchers or whole.negated or _FOLDERS & reach.tested))
+            or bool(_COUNTERPARTS["branch" if _is_branch(word) else "environment"] & (reach.tested | _names(reach)))
             or meet(_content(word), reach.words)
         ),
         "state": lambda: _shows_state(word, reach),

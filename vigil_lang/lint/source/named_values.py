@@ -32,6 +32,7 @@ _BYTES = re.compile(r"([kmgt])(i?)b(?:ytes?)?$")
 _HEAD_NAME = re.compile(r"---\s*\n(?:(?!---)[^\n]*\n)*?name:(?P<name>[^\n]*)\n")
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
 _SHORT_VERSION = re.compile(r"\d+\.\d+")
+_ONLY = re.compile(r"\bonly\b", re.IGNORECASE)
 _OFTEN = frozenset({"times", "time", "retries", "attempt", "attempts", "try", "tries"})
 
 
@@ -68,8 +69,11 @@ def _find(
     # What one of several statements about a sentence holds, the others need not hold as well.
     said = dict.fromkeys(n for s in citation.sentences for n in _names(s, only_forbids=only_forbids))
     if only_forbids and reach.whole.negated:  # `abs(build(version != …))` forbids what a demand leaves out
-        demanded = (n for s in citation.sentences if not NEGATION.search(s) for n in constraints(s).names)
-        said |= dict.fromkeys(n for n in demanded if _SHORT_VERSION.fullmatch(n))
+        for sentence in citation.sentences:
+            if not NEGATION.search(sentence):
+                only = _ONLY.search(sentence) is not None
+                told = constraints(sentence).names
+                said |= dict.fromkeys(name for name in told if only or _SHORT_VERSION.fullmatch(name))
     names = [name for name in said if name.lower() not in own]
     if missing := [name for name in names if not any(_has_name(name, r) for r in (reach, *others))]:
         yield _finding(citation, missing, "contains it" if len(missing) == 1 else "contains them")

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
 from vigil_lang.diagnostics import Diagnostic
 from vigil_lang.english.sentences import CODE, SPOKEN
-from vigil_lang.english.stems import meet
-from vigil_lang.english.words import content_words, distinctive_words, parts_of, word_lists
+from vigil_lang.english.stems import meet, stem
+from vigil_lang.english.words import distinctive_words, parts_of, word_list, word_lists
+from vigil_lang.lint.source.reach import of_kind
 from vigil_lang.trace.vocabulary import vocabulary
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from vigil_lang.lint.source.citations import Citation
     from vigil_lang.lint.source.reach import StatementReach
 
-_SYNONYMS = word_lists("kinds")
 _JUDGED = frozenset(
     {
         *("archive.create", "archive.extract", "archive.list", "file.permit", "git.branch", "git.push", "git.rewrite"),
@@ -24,28 +27,46 @@ _JUDGED = frozenset(
 )
 """Kinds that are one thing: what a file, a request or a program is about only its name tells, in words of its own."""
 _TOPICS = re.compile(
-    r"\b(?:(?:old|older|newer|outdated|latest|minimum|supported)(?: \w+){0,2} (?P<old>versions?)|"
+    r"\b(?:(?:old|older|newer|outdated|latest|minimum|supported|floating|pinned|exact)(?: \w+){0,2} (?P<old>versions?)|"
     r"(?P<version>versions?)(?: \w+){0,3} (?:older|newer|below|above|at least|v?\d)|"
     r"(?P<other>prices?|payments?|refunds?|invoices?|fonts?|colou?rs?|charts?|slides?|captions?))\b",
     re.IGNORECASE,
 )
 """Things that have nothing to do with these kinds."""
 
+_TOLD = re.compile(
+    r"(?:\b(?:never|do not|don['’]t|must not|may not|cannot|should not|shall not|before you|before|after|or|and) "
+    r"|^\W*(?:(?:always|please|first|only|then) )?)"
+    r"(?:\w+ly )?(?P<verb>(?!(?:never|do|don|must|may|not)\b)[a-z]{3,})\b(?=(?P<object>(?: [a-z]+){0,4}))",
+    re.IGNORECASE,
+)
+"""What a sentence tells somebody to do, or not to do, and the words behind it."""
+_WHOLE_FILES = re.compile(r"\b(?:files?|folders?|director(?:y|ies))\b", re.IGNORECASE)
+_IMPERATIVES = word_list("imperatives")
+_VERSATILE = word_list("versatile_kinds")
+_TEXTS = frozenset({"file.write", "file.edit", "file.append"})
+"""Kinds by which one does much to what stands in a file: a header, a test, a secret is removed by an edit."""
+_ALIKE = tuple(word_lists("alike").values())
+
 
 def other_thing(citation: Citation, reach: StatementReach) -> Diagnostic | None:
-    """A finding where no word of the statement is related to any of the sentence, and the sentence's topic is known.
+    """A finding where no word of the statement is related to any of the sentence, if it is certain what that is about.
 
-    Only certain kinds of actions and certain topics are judged: elsewhere a sentence may call a thing by a name that no
-    list has (`phone home`).
+    That is a thing, for kinds and things that are well known, or what it tells somebody to do or not to do, in a verb
+    of the vocabulary. Elsewhere a sentence may call something by a name that no list has (`phone home`).
     """
+    thing, deeds = _spoken_of(citation.text)
+    if thing is None and not deeds:
+        return None
     kinds = reach.whole.actions
-    if not kinds or not _JUDGED.issuperset(kinds):
+    if not kinds or not _VERSATILE.isdisjoint(kinds) or not vocabulary().kinds.keys() >= set(kinds):
         return None
-    found = _TOPICS.search(SPOKEN.sub(" ", CODE.sub(" ", citation.text)))
+    topic = thing if thing is not None and _JUDGED.issuperset(kinds) else _deed(deeds, kinds)
+    if topic is None:
+        return None
     said = distinctive_words(citation.text)
-    if found is None or meet(said, _known(reach)) or any(reach.matches(word) for word in said):
+    if meet(said, _known(reach)) or any(reach.matches(word) for word in said):
         return None
-    topic = found[found.lastgroup or 0]
     return Diagnostic.of(
         "VGL702",
         f"the sentence speaks of `{topic}`, and nothing in `{reach.statement.name}` has to do with any word of it",
@@ -57,7 +78,63 @@ def other_thing(citation: Citation, reach: StatementReach) -> Diagnostic | None:
 
 def _known(reach: StatementReach) -> frozenset[str]:
     """The words of a statement and of its kinds, by their names, what the vocabulary says of them, and other words."""
-    found = set(reach.words) | set(parts_of(reach.statement.name))
-    for kind in reach.whole.actions:
-        found |= _SYNONYMS[kind] | content_words(vocabulary().kinds[kind].summary)
-    return frozenset(found)
+    return reach.words.union(parts_of(reach.statement.name), *map(of_kind, reach.whole.actions))
+
+
+# --- what is done ------------------------------------------------------------------------------------------------
+
+
+class Deed(NamedTuple):
+    """A verb, the words behind it, and the kinds that it may speak of."""
+
+    verb: str
+    behind: str
+    kinds: frozenset[str]
+
+
+@lru_cache(maxsize=2048)
+def _spoken_of(text: str) -> tuple[str | None, tuple[Deed, ...]]:
+    """The well-known thing that a sentence speaks of, and what it tells somebody to do or not to do."""
+    spoken = SPOKEN.sub(" ", CODE.sub(" ", text))
+    thing = _TOPICS.search(spoken)
+    deeds = [
+        Deed(found["verb"], found["object"], kinds_of(stem(verb)))
+        for found in _TOLD.finditer(spoken)
+        if (verb := found["verb"].lower()) in _IMPERATIVES or verb.endswith("ing")
+    ]
+    known = tuple(deed for deed in deeds if deed.kinds)
+    return (None if thing is None else thing[thing.lastgroup or 0]), known
+
+
+def _deed(deeds: Sequence[Deed], kinds: Iterable[str]) -> str | None:
+    """A verb of a sentence, where none of its verbs may be that of one of these kinds."""
+    if any(_is_alike(kind, other) for deed in deeds for kind in kinds for other in deed.kinds):
+        return None
+    edits = not _TEXTS.isdisjoint(kinds)
+    return next((deed.verb for deed in deeds if not edits or _WHOLE_FILES.search(deed.behind)), None)
+
+
+@cache
+def kinds_of(verb: str) -> frozenset[str]:
+    """The kinds that a verb, by its stem, may speak of; none for a verb that may speak of anything."""
+    if verb not in _deeds():
+        return frozenset()
+    kinds = vocabulary().kinds
+    return frozenset(k for k in kinds if verb in {stem(w) for w in (*of_kind(k), *parts_of(k))})
+
+
+@cache
+def _deeds() -> frozenset[str]:
+    """The stems of the verbs that are the last words of kinds, without the vague ones."""
+    last = {kind.rpartition(".")[2] for kind in vocabulary().kinds}
+    return frozenset(map(stem, last - word_list("vague_deeds")))
+
+
+def _is_alike(one: str, other: str) -> bool:
+    kinds = vocabulary().kinds
+    if one == other or one in kinds[other].implies or other in kinds[one].implies:
+        return True
+    if any(one in group and other in group for group in _ALIKE):
+        return True
+    family = one.partition(".")[0]
+    return family not in ("file", "dir") and family == other.partition(".")[0]

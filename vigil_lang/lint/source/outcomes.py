@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 _SUCCESS = re.compile(
     r"\b(?:successfully|succeeded|green|successful(?= [a-z])|"
-    r"(?:passed|passing)(?! (?:to|as|in|into|by|on|over|through|along|it|the|an?)\b))\b",
+    r"(?:passed|passing)(?! (?:to|as|in|into|by|on|over|through|along|it|the|an?)\b)|"
+    r"(?<=tests )pass|(?<=tests all )pass|(?<=checks )pass|(?<=suite )passes|(?<=build )(?:passes|succeeds)|"
+    r"(?<=check )passes|(?<=scan )passes)\b",
     re.IGNORECASE,
 )
 _FAILURE = re.compile(
@@ -44,11 +46,11 @@ def outcomes(citation: Citation, cited: Cited) -> Iterator[Diagnostic]:
         spoken = SPOKEN.sub(" ", CODE.sub(" ", sentence))
         if form.looks == "ahead" and (failed := _FAILURE.match(spoken)) is not None:
             part, words = cited.reach(citation.statement).part_reaches[0], cited.reach(citation.statement).parts[0]
+            other = "tests for `status = ok`" if part.statuses == {"ok"} else "tells no failure from success"
             if meet(distinctive_words(failed["what"]), words) and _shows_no_failure(part, words):
                 yield Diagnostic.of(
                     "VGL701",
-                    f"the sentence says `{failed['word']}`, and the trigger of `{citation.statement.name}` "
-                    "tells no failure from success",
+                    f"the sentence says `{failed['word']}`, and the trigger of `{citation.statement.name}` {other}",
                     citation.statement.source,
                     citation.place(failed["word"]),
                     help="test what shows failure: `status = error`, or the output",
@@ -92,7 +94,8 @@ def _up_to_a_stop(words: list[str]) -> list[str]:
 
 
 def _shows_no_failure(part: Reach, words: frozenset[str]) -> bool:
-    return not (part.statuses or part.compared or part.matchers or meet(frozenset({"fail", "error"}), words))
+    shown = part.compared or part.matchers or meet(frozenset({"fail", "error"}), words)
+    return part.statuses == {"ok"} or not (part.statuses or shown)
 
 
 def _lacks(part: Reach, words: frozenset[str]) -> str | None:

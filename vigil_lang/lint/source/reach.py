@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING
 
-from vigil_lang.english.words import parts_of
+from vigil_lang.english.words import content_words, parts_of, word_lists
 from vigil_lang.lint.source.declared import declared_names
 from vigil_lang.semantics import core
 from vigil_lang.semantics.forms import counted_by
 from vigil_lang.semantics.text_patterns import AnyOf, Glob, predicate
+from vigil_lang.trace.vocabulary import vocabulary
 
 if TYPE_CHECKING:
     from vigil_lang.semantics.lower import Statement
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from vigil_lang.semantics.text_patterns import Matcher
 
 _CLASSES = re.compile(r"\\[bBAzZsSdDwW]|\(\?[a-zA-Z]*:?|\\x\{?[0-9A-Fa-f]+\}?")
+_SYNONYMS = word_lists("kinds")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
@@ -112,6 +114,13 @@ class StatementReach:
             found.append(one)
         return tuple(found)
 
+    @cached_property
+    def parts_in_other_words(self) -> tuple[frozenset[str], ...]:
+        """The words of each condition, and those in which the vocabulary and documents speak of its kinds."""
+        return tuple(
+            words.union(*map(of_kind, one.actions)) for words, one in zip(self.parts, self.part_reaches, strict=True)
+        )
+
     @property
     def has_second_condition(self) -> bool:
         """Whether it tells cases apart: by an order, a negation, or more than an action with one test."""
@@ -129,6 +138,13 @@ class StatementReach:
             if accepts(text) and not accepts("") and not accepts("\x01"):
                 return True
         return False
+
+
+@cache
+def of_kind(name: str) -> frozenset[str]:
+    """Other words for a kind of the vocabulary: those of its summary, and those in which documents speak of it."""
+    kind = vocabulary().kinds.get(name)
+    return _SYNONYMS.get(name, frozenset()) | (frozenset() if kind is None else content_words(kind.summary))
 
 
 @lru_cache(maxsize=4096)

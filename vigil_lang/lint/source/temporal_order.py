@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, Note, Span
 from vigil_lang.english.constraints import constraints
@@ -13,6 +13,7 @@ from vigil_lang.english.patterns import NEGATION
 from vigil_lang.english.phrases import AT_A_TIME, EACH_TIME, forbids_outright
 from vigil_lang.english.stems import meet
 from vigil_lang.english.words import distinctive_words
+from vigil_lang.lint.source.sequences import ALLOWED, ONLY_THEN, Sequence, sequences
 from vigil_lang.semantics.forms import FORMS
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from vigil_lang.lint.source.citations import Citation
     from vigil_lang.lint.source.cited import Cited
     from vigil_lang.lint.source.reach import StatementReach
+    from vigil_lang.lint.source.sequences import Sense
     from vigil_lang.lint.subject import Subject
 
 
@@ -37,7 +39,7 @@ _ASKED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Mismatch:
-    said: Temporal
+    said: Temporal | Sequence
     help: str
     swapped: bool = False
     form: str | None = None
@@ -50,10 +52,8 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
             yield _asked_anyway(word, citation)
             continue
         said = [word for sentence in citation.sentences for word in constraints(sentence).temporal]
-        if not said:
-            continue
         reach = subject.cited.reach(citation.statement)
-        found = _mismatch(said, reach, citation)
+        found = _mismatch(said, reach, citation) if said else _in_sequence(citation, reach)
         if found is not None:
             yield _finding(found, citation, reach)
 
@@ -76,15 +76,38 @@ def _mismatch(said: list[Temporal], reach: StatementReach, citation: Citation) -
     return None
 
 
+def _in_sequence(citation: Citation, reach: StatementReach) -> _Mismatch | None:
+    """What a sentence without the usual words of order tells: what has to follow, or only which of two is the first."""
+    form = citation.statement.preset
+    if form is None or form.wanted not in ("guard", "response"):
+        return None
+    for said in (one for sentence in citation.sentences for one in sequences(sentence)):
+        if said.sense == "past" and form.looks == "ahead":
+            return _Mismatch(said, _ORDER["past"], form="prec")
+        if said.sense == "future" and form.looks == "back":
+            return _Mismatch(said, _ORDER["future"], form="resp")
+        ordered = (said.then, said.first) if form.looks == "back" else (said.first, said.then)
+        if _direction(*ordered, reach) == "swapped":
+            return _Mismatch(said, _ORDER[said.sense], swapped=True)
+    return None
+
+
+_ORDER: Final[dict[Sense, str]] = {
+    "past": "`prec(trigger, guard)`: what must come earlier stands second",
+    "future": "`resp(trigger, response)`: what must follow stands second",
+    "either": "what comes first is the guard of `prec(…, …)`, or the trigger of `resp(…, …)`",
+}
+
+
 def _never(citation: Citation, cited: Cited) -> str | None:
     """The word of a sentence that forbids outright, where the statement allows it once somebody was asked."""
     form = citation.statement.preset
-    if form is None or form.wanted != "guard" or cited.reach(citation.statement).whole.bounds:
+    if form is None or form.wanted not in ("guard", "response") or cited.reach(citation.statement).whole.bounds:
         return None
     found = _NEVER.match(citation.text)
     if found is None or _ASKED.search(citation.text) or not all(map(forbids_outright, citation.sentences)):
         return None
-    guard = cited.reach(citation.statement).part_reaches[form.roles.index("guard")]
+    guard = cited.reach(citation.statement).part_reaches[form.roles.index(form.wanted)]
     asks = bool(guard.actions) and all(a in _ASKING or a.startswith(("confirm", "approv")) for a in guard.actions)
     several = len([one for one in cited.citations if one.statement is citation.statement]) > 1
     return found["word"] if asks and not several else None
@@ -94,7 +117,7 @@ def _asked_anyway(word: str, citation: Citation) -> Diagnostic:
     form = citation.statement.syntax.form
     return Diagnostic.of(
         "VGL703",
-        f"the sentence says `{word}` without an exception, and `{form.name}` allows it once somebody was asked",
+        f"the sentence says `{word}` without an exception, and `{form.name}` allows it where somebody is asked",
         citation.statement.source,
         Span(form.span.start, form.span.start + len(form.name)),
         help="what is never allowed is `abs(…)`; cite the sentence with the exception if there is one",
@@ -125,7 +148,7 @@ def _future(said: Temporal, reach: StatementReach) -> _Mismatch | None:
                 said, "what must follow is the response of `resp(…, …)`", form=None if form is None else "resp"
             )
         if form is not None and _direction(said.then, said.first, reach) == "swapped":
-            return _Mismatch(said, "`prec(trigger, guard)`: what comes first stands second", swapped=True)
+            return _Mismatch(said, _ORDER["either"])  # whether the second may, or has to follow, is not certain
     asks = form is not None and form.wanted == "response"
     if form is not None and asks and _direction(said.first, said.then, reach) == "swapped":
         return _Mismatch(said, f"`{form.name}(trigger, response)`: what comes first stands first", swapped=True)
@@ -135,11 +158,7 @@ def _future(said: Temporal, reach: StatementReach) -> _Mismatch | None:
 def _demands_next(said: Temporal) -> bool:
     """`After a deployment, run the tests`: the tests are to follow. With `once` a thing may be allowed from then on."""
     after = said.word in ("after", "following", "upon") and NEGATION.search(said.then) is None
-    return (
-        after
-        and re.search(r"\b(?:only|continue|proceed|go|start|begin)\b", said.then, re.I) is None
-        and instructs(said.then)
-    )
+    return after and ONLY_THEN.search(said.then) is None and ALLOWED.search(said.first) is None and instructs(said.then)
 
 
 def _is_carried(earlier: str, reach: StatementReach) -> bool:
@@ -149,14 +168,20 @@ def _is_carried(earlier: str, reach: StatementReach) -> bool:
 
 
 def _direction(first: str, second: str, reach: StatementReach) -> str:
-    """Whether the form has two things in this order (`as said`), the other way round (`swapped`), or neither."""
-    parts = reach.parts
-    if len(parts) < 2:
+    """Whether the form has two things in this order (`as said`), the other way round (`swapped`), or neither.
+
+    What its words do not tell, other words for its kinds may.
+    """
+    if len(reach.parts) < 2:
         return ""
     one, two = distinctive_words(first), distinctive_words(second)
     one, two = one - two, two - one
-    straight = (meet(one, parts[0]), meet(two, parts[1]))
-    crossed = (meet(one, parts[1]), meet(two, parts[0]))
+    return _met(one, two, *reach.parts[:2]) or _met(one, two, *reach.parts_in_other_words[:2])
+
+
+def _met(one: frozenset[str], two: frozenset[str], first: frozenset[str], second: frozenset[str]) -> str:
+    straight = (meet(one, first), meet(two, second))
+    crossed = (meet(one, second), meet(two, first))
     if straight == (True, True) and crossed == (False, False):
         return "as said"
     return "swapped" if crossed == (True, True) and straight == (False, False) else ""
@@ -181,6 +206,8 @@ def _finding(found: _Mismatch, citation: Citation, reach: StatementReach) -> Dia
 
 def _fix(found: _Mismatch, citation: Citation, reach: StatementReach) -> Fix | None:
     """The form with its conditions where the sentence has them, if that is certain."""
+    if isinstance(found.said, Sequence) and found.said.sense == "either":
+        return None
     form, text = citation.statement.syntax.form, citation.statement.source.text
     if len(form.args) != 2 or (found.form is None and not found.swapped):
         return None

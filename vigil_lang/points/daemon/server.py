@@ -273,8 +273,8 @@ def _line(connection: socket.socket) -> bytes:
 
 
 def _version(said: bytes) -> tuple[int, ...]:
-    """The version in a first line; () where there is none."""
-    words = said.split(b" ")
+    """The version in a first line; () where there is none. After it comes a path, which may have spaces."""
+    words = said.split(b" ", 2)
     parts = words[1].split(b".") if len(words) == 3 and words[0] == b"vigil/1" else []
     return tuple(int(part) for part in parts) if all(part.isdigit() and len(part) < 9 for part in parts) else ()
 

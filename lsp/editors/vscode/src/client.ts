@@ -8,7 +8,11 @@ import { findProgram } from "./program";
 const INSTALL = "How to Install";
 const SETTINGS = "Open Settings";
 
-/** What the server is told of: policies wherever they are, runs and configurations on disk. */
+/**
+ * What the server is told of: policies wherever they are, runs and configurations on disk. The older side of a comparison
+ * (`git:`) is a policy, too: the server explains it, and finds nothing in it. An older run or configuration would be
+ * taken for the one that counts.
+ */
 const DOCUMENTS = [
   { language: "vigil" },
   { scheme: "file", pattern: "**/*.jsonl" },
@@ -18,6 +22,14 @@ const DOCUMENTS = [
 export class Connection implements vscode.Disposable {
   private client: LanguageClient | undefined;
   private turn: Promise<void> = Promise.resolve();
+
+  private readonly served = new vscode.EventEmitter<boolean>();
+  private readonly told = new vscode.EventEmitter<unknown>();
+
+  /** The server is there now, or it is gone. */
+  readonly onServing = this.served.event;
+  /** The server has verdicts of an open policy. */
+  readonly onVerdicts = this.told.event;
 
   constructor(readonly output: vscode.LogOutputChannel) {}
 
@@ -30,7 +42,7 @@ export class Connection implements vscode.Disposable {
   private async stop(): Promise<void> {
     const client = this.client;
     this.client = undefined;
-    await serving(false);
+    this.serving(false);
     // One that failed to start, or ended by itself, has nothing to be told.
     await client?.dispose().catch((reason: unknown) => this.output.warn(String(reason)));
   }
@@ -50,6 +62,24 @@ export class Connection implements vscode.Disposable {
     return this.client.sendRequest("workspace/executeCommand", { command, arguments: parameters });
   }
 
+  /** The answer to a command of the server's, which may be cancelled; undefined where no server runs. */
+  async ask<Answer>(command: string, argument?: unknown, token?: vscode.CancellationToken): Promise<Answer | undefined> {
+    await this.turn;
+    if (this.client?.state !== State.Running) {
+      return undefined;
+    }
+    const params = { command, arguments: argument === undefined ? [] : [argument] };
+    // A third argument that is undefined would be sent as a second parameter.
+    const lasting = token ?? new vscode.CancellationTokenSource().token;
+    return this.client.sendRequest<Answer>("workspace/executeCommand", params, lasting);
+  }
+
+  private serving(yes: boolean): void {
+    // Menus and the walkthrough are told, too.
+    void vscode.commands.executeCommand("setContext", "vigil.serving", yes);
+    this.served.fire(yes);
+  }
+
   private async start(): Promise<void> {
     const program = findProgram();
     if (program === undefined) {
@@ -63,11 +93,13 @@ export class Connection implements vscode.Disposable {
     const client = new LanguageClient("vigil", "Vigil", run, {
       documentSelector: DOCUMENTS,
       outputChannel: this.output,
+      initializationOptions: { verdicts: true },
       markdown: { isTrusted: false, supportHtml: false },
       middleware: { window: { showDocument }, provideTextDocumentContent },
     });
     this.client = client;
-    client.onDidChangeState((change) => void serving(change.newState === State.Running));
+    client.onNotification("vigil/verdicts", (params) => this.told.fire(params));
+    client.onDidChangeState((change) => this.serving(change.newState === State.Running));
     try {
       await client.start();
     } catch (reason) {
@@ -75,11 +107,6 @@ export class Connection implements vscode.Disposable {
       void missing(`Vigil's language server did not start: ${String(reason)}`);
     }
   }
-}
-
-/** Tells menus and the walkthrough whether there is a server. */
-async function serving(yes: boolean): Promise<void> {
-  await vscode.commands.executeCommand("setContext", "vigil.serving", yes);
 }
 
 async function missing(message: string): Promise<void> {

@@ -3,6 +3,8 @@
 import * as vscode from "vscode";
 import { Connection } from "./client";
 import { openExample } from "./example";
+import { TestExplorer } from "./testing";
+import { Verdicts } from "./verdicts";
 
 let connection: Connection | undefined;
 
@@ -23,6 +25,8 @@ export function activate(context: vscode.ExtensionContext): void {
   }
   context.subscriptions.push(
     output,
+    new Verdicts(server, context.extensionUri),
+    new TestExplorer(server),
     vscode.workspace.onDidGrantWorkspaceTrust(() => server.restart()),
     vscode.workspace.onDidChangeConfiguration((change) => {
       if (change.affectsConfiguration("vigil.server")) {

@@ -4,10 +4,8 @@ import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
-import { createRequire } from "node:module";
 import { beforeEach, test } from "node:test";
-import { build } from "esbuild";
-import { HERE } from "../copies.mjs";
+import { bundled } from "./bundled.mjs";
 
 const NAME = process.platform === "win32" ? "vigil.exe" : "vigil";
 const SCRIPTS = process.platform === "win32" ? "Scripts" : "bin";
@@ -19,23 +17,7 @@ const settings = {};
 const workspace = {
   getConfiguration: () => ({ get: (name, otherwise) => settings[name] ?? otherwise }),
 };
-globalThis.vscodeOfThisTest = { workspace };
-await build({
-  absWorkingDir: HERE,
-  entryPoints: ["src/program.ts"],
-  outfile: path.join(place, "program.cjs"),
-  bundle: true,
-  platform: "node",
-  format: "cjs",
-  plugins: [{
-    name: "vscode",
-    setup: (made) => {
-      made.onResolve({ filter: /^vscode$/ }, () => ({ path: "vscode", namespace: "test" }));
-      made.onLoad({ filter: /.*/, namespace: "test" }, () => ({ contents: "module.exports = globalThis.vscodeOfThisTest" }));
-    },
-  }],
-});
-const { findProgram } = createRequire(import.meta.url)(path.join(place, "program.cjs"));
+const { findProgram } = await bundled("src/program.ts", { workspace });
 
 const folder = path.join(place, "project");
 const elsewhere = path.join(place, "elsewhere");

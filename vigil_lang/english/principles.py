@@ -1,0 +1,333 @@
+"""How English demands something: the constructions by which a sentence obliges its reader, by what they say.
+
+They are patterns over a sentence without its Markdown, code and quotations; `demanding` reads sentences with them.
+"""
+
+from __future__ import annotations
+
+import re
+
+from vigil_lang.english.words import NUMBERS, one_of, word_list
+
+_IMPERATIVES = word_list("imperatives")
+
+
+def any_of(*patterns: str) -> re.Pattern[str]:
+    """One of the patterns, in capitals or not."""
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
+
+
+def _of_one(verb: str) -> str:
+    """The verb as one does it: `writes`, `pushes`, `applies`."""
+    if verb.endswith(("s", "x", "z", "ch", "sh")):
+        return f"{verb}es"
+    return f"{verb[:-1]}ies" if verb.endswith("y") and verb[-2] not in "aeiou" else f"{verb}s"
+
+
+# --- words -----------------------------------------------------------------------------------------------------------
+
+# What may be a noun, too (`Work items are …`), is a verb where the noun that it acts on follows.
+VERB = (
+    rf"(?:re-)?(?:{one_of(_IMPERATIVES)}\b|{one_of(word_list('imperatives_or_nouns'))}"
+    r" (?=(?:an?|the|your|its?|them|this|these|all|any|each|every|no|only)\b|`)|"
+    r"default (?=to\b)|work (?=(?:only|in|inside|within|from|on|with)\b))"
+)
+ACTS = one_of(map(_of_one, _IMPERATIVES))
+"""The verbs with the ending of one who is spoken of: `writes`."""
+
+_DOING = rf"{one_of(verb.removesuffix('e') for verb in _IMPERATIVES)}\w?ing\b"
+_NOUNS_OF_ACTS = (
+    r"(?:(?:force[- ])?push(?:es)?|merges?|deploy(?:s|ments?)?|releases?|deletions?|uploads?|rebases?|installs|"
+    r"installations?|migrations?)"
+)
+COUNT = rf"(?:\d[\d,.]*|{'|'.join(NUMBERS)})\b"
+MOST = r"(?:at most|no more than|not more than|at least|no fewer than|(?:a )?(?:max|min)(?:imum)?\.?(?: of)?|exactly)"
+EACH = r"(?:each|every|any|all)"
+_DONE = r"(?:\w+ed|run|made|done|kept|taken|sent|written|put|built|read|set|shown|drawn)"
+_PASSED = r"(?:passing|successful|green|clean|fresh|prior|previous|second|signed|approved|written)"
+_ADVERBS = r"(?:also|always|only|first|then|please|immediately|explicitly)"
+WHERE = r"(?:(?:to|if|when|while|for|in|on|with|after|before|once)\b[^,:;]{1,160}(?:,| ?(?:→|->)) (?:then )?)?"
+"""When, where or what for something is done, with the comma behind it."""
+_TEXT = r"(?:[^.]|\.(?=\w))"
+# Where a clause begins: nobody stands before its verb, so that the reader is meant.
+BEGINS = rf"(?:^|[,:;—–(]\s*|\s--?\s|\b(?:and|but|then|or|please|instead|so)\s+)(?:{_ADVERBS}\s+)*"
+_WHO = r"(?:you|agents?|the (?:agent|model|assistant|user|caller)|assistants?|models?)"
+_PERSON = r"(?:user|users|customer|human|owner|operator|caller|requester|maintainer|reviewer|author)"
+_ANSWER = r"(?:answers?|approvals?|confirmation|consent|permission|repl(?:y|ies)|responses?|sign-off)"
+_NOBODY = r"(?:nothing|nobody|no one|none)"
+_NOT = r"(?:not|isn['’]t|aren['’]t|never)"
+HALT = r"(?:stop|abort|halt|refuse|reject|escalate)"
+# What something is, rather than what is done to it.
+_BEING = (
+    r"(?:be )?(?:appear|available|better|change|contain|different|displayed|empty|exist|found|happen|have|missing|"
+    r"necessary|needed|present|required|returned|seem|shown|support|supported|visible|work)\b"
+)
+
+# --- wherever they stand ---------------------------------------------------------------------------------------------
+
+_CAPITALS = re.compile(
+    r"\b(?:NEVER|ALWAYS|[Dd][Oo] NOT|DON['’]T|MUST|SHOULD NOT|[Ss]hould NOT|MANDATORY|REQUIRED|FORBIDDEN|"
+    r"PROHIBITED|STOP)\b(?!-)"
+    r"|^(?:Use|Write|Put|Set|Call|Pass|Send|Store|Run)\b[^.;]{1,200}\((NOT)\b"
+    r"|\bbut (?:use|put|set|write)\b[^.;]{1,200}\(NOT\b",
+)
+
+_MUST = (
+    r"\bmust(?:n['’]t)?\b(?!-|\s+(?:have\s+)?been\b)",
+    r"\bshall(?: not)?\b",
+    rf"(?:{BEGINS}|\bto\s+|\bshould\s+|\b{_WHO}\s+|\bdo\s+)always\s+(?!returns?\b|true\b|false\b|the\b|an?\b)",
+    rf"\b(?:{_WHO}|users?|customers?|callers?|operators?|it|they)(?: will|['’]ll)? needs? to\b|\bneeds? to be\b",
+    rf"\b(?:{_WHO}|it|they|this|these|user|files?|changes?|tests?|checks?)\s+(?:have|has) to\b|\bha(?:s|ve) to be\b",
+    rf"\b{_WHO}(?: is| are|['’]re) (?:not )?to {VERB}|\b{_WHO} (?:is|are) (?:responsible for|obliged to|bound to)\b",
+    r"\b(?:is|are) (?:only |not |never |always )?to be (?:\w+ed|done|kept|made|put|run|sent|set|written)\b",
+    r"\bit(?: is|['’]s) (?:\w+ly )?(?:critical|crucial|essential|imperative|important|necessary|vital) "
+    r"(?:that\b|to (?!(?:know|note|understand|remember that|reali[sz]e|see)\b))",
+    r"\bit(?: is|['’]s) your (?:duty|job|responsibility)\b",
+    r"\bat all times\b|\b(?:unconditionally|without fail|no matter what|without exception)\b|\bno exceptions\b",
+    rf"{BEGINS}(?:remember to|do not forget|don['’]t forget)\b",
+)
+"""Words of duty."""
+
+_MUST_NOT = (
+    r"\bnever\b(?!-|\s+(?:mind|been|happens?|existed|got|seen))",
+    rf"{BEGINS}(?:if [^,]{{1,120}}, )?(?:do not|don['’]t)[\s,]+"
+    r"(?!have\b|exist\b|know\b(?!ingly)|see\b|need\b|worry\b|apply\b|matter\b)",
+    rf"\b{_WHO} (?:may|can|could|are|is) (?:not|only|never)\b",
+    r"\b(?:you|agents?|assistants?|models?|it|they) should (?:not|never|at most|only) |\bshouldn['’]t\b",
+    rf"\b(?:nothing|nobody|no one|no|only)\b(?:\s+(?!to\b|that\b)[^\s,.;:]+){{0,8}}?\s+may\b(?! {_BEING})",
+    r"^none of\b[^.;:]{1,80}\b(?:may|can) be\b|^neither\b[^.;:]{1,80}\b(?:may|can)\b",
+    r"\b(?:may not|can ?not) be (?:used|shared|disclosed|changed|modified|deleted|removed|called|sent|stored|"
+    r"exceeded|combined|skipped|merged|pushed|deployed|released|published|committed)\b",
+    r"\bthere (?:can(?: ?not|['’]t)|must(?: not|n['’]t)) be any\b|\bmay not (?:begin|continue|proceed|start)\b",
+    rf"\b(?:{_NOT}|only) (?:be )?(?:allowed|permitted|acceptable|authori[sz]ed|ok(?:ay)?|fine)\b",
+    r"\b(?:forbidden|prohibited|disallowed)\b|\boff[- ]limits\b|\bhands off\b|\b(?:absolutely|strictly) no\b",
+    r"\bunder no circumstances\b|\bat no (?:point|time)\b|\b(?:on no account|in no case)\b",
+    rf"{BEGINS}(?:refuse|abort|halt|stop and (?:ask|inform|notify|report|tell|wait)|refrain from|neither)\b",
+    rf"{BEGINS}(?:stay (?:away from|out of|off)|keep (?:\w+ )?hands off|avoid (?!`…`[.!]*$|[^.;]*:$))\b",
+    rf"{BEGINS}leave (?:\S+ ){{1,6}}(?:alone|as (?:is|they are|it is)|untouched|unchanged|intact)\b",
+)
+"""Words that forbid, deny a permission, or have something left alone."""
+
+_REQUIRED = (
+    r"\b(?:obligatory|mandatory|compulsory|non-negotiable|not negotiable)\b|\b(?:not|never) optional\b",
+    r"\b(?:is|are|be) (?:strictly |always |also |explicitly )?required\b|\(required\)",
+    r"\b(?:requires?|needs?) (?:[\w'’-]+ ){0,3}?(?:approvals?|confirmation|consent|permission|sign-off|"
+    r"reviews?|authori[sz]ation|validation|verification|a human)\b",
+    r"\b(?:needs?|requires?) [^.;:]{1,80}?\b(?:first|beforehand|in advance)\b(?! \w)",
+    r"\b(?:needs?|requires?|(?:is|are|be) (?:\w+ )?(?:preceded|followed|backed) by) "
+    rf"(?:an?|the|{COUNT}) {_PASSED}\b",
+)
+"""What something needs before it may be."""
+
+_ASSURED = (
+    rf"{BEGINS}(?:ensure|make (?:absolutely )?sure|be sure|make certain|take care|be careful (?:not )?to|guarantee)\b",
+    rf"{BEGINS}(?:confirm|verify|check|validate) that\b",
+    rf"{BEGINS}(?:verify|confirm|double-check)\s+(?:\S+\s+){{1,14}}?"
+    r"(?:\b(?:is|are|was|were|exists?|works?|has|have|supports?|passe[sd]|succeeded)\b|[=<>≥≤]+(?= ))",
+)
+"""What the reader makes sure of."""
+
+_CONSULTED = (
+    rf"(?:{BEGINS}|→\s*)ask\b(?! (?:yourself|about|questions)\b| (?-i:[A-Z])[a-z]+[A-Z])",
+    rf"\b(?:agent|assistant) (?:asks|prompts)\b|{BEGINS}escalate\b",
+    rf"{BEGINS}hand (?:over|off|it over) to a (?:human|person)\b",
+    rf"{BEGINS}(?:clarify|check|confirm|discuss|agree|validate|verify|review)\b[^.;:]{{0,80}}? "
+    rf"with (?:the |your |an? )?{_PERSON}\b",
+    rf"{BEGINS}(?:let|have|require|get) (?:the |your |an? )?{_PERSON} (?:to )?"
+    r"(?:approve|choose|confirm|decide|pick|review|select|sign|verify)\b",
+    rf"{BEGINS}wait (?:until\b|for (?:[\w'’]+ ){{0,3}}?(?:{_PERSON}|{_ANSWER})\b)|\band wait[.!]*$",
+)
+"""Somebody else who has a say."""
+
+_ORDERED = (
+    r"\bonly (?:after|once)\b|\bonly ever\b|\bonly then\b|^not until\b",
+    r"\bno \w[\w /-]{0,40} without\b",
+    rf"\b{_NOBODY} [^.;:]{{0,40}}?(?:is|are|gets?|be) (?!displayed|shown|printed)\w+ed\b[^.;:]{{0,80}}? "
+    r"(?:before|until|unless|without)\b",
+    rf"^unless\b[^,]{{1,120}}, (?:{_NOBODY}|no)\b",
+    r"\balways (?:(?:comes?|goes?|ends?|stands?) )?(?:first|last|before|after)\b",
+    r"\balways (?:preceded|followed|accompanied) by\b|\b(?:precede|follow)s? (?:each|every)\b",
+    r"\b(?:accepted|complete|done|finished|ready|valid) only (?:when|if)\b",
+    rf"\b{_NOT} (?:yet )?(?:complete|done|finished|ready) (?:until|unless|before)\b|"
+    r"\bdoes(?: not|n['’]t) count as\b",
+    rf"\b(?:is|are|gets?) (?:\w+ly |always |first |also |only )?{_DONE}\b[^.;:]{{0,80}}? (?:before|prior to) {EACH}\b",
+    rf"\b(?:comes?|goes|happens?|runs?) (?:only |always )?before {EACH}\b",
+    r"\bshould (?:only |always |first )?be \w+[^.;:]{1,100}? (?:before|after|only|prior to|unless|until)\b",
+    rf"\b{_WHO} should\b[^.;]{{1,160}}? (?:before|only if|unless|until|without)\b|\bif and only if\b",
+    r"\b(?:is|are) \w+ for (?-i:EACH|EVERY|ALL)\b",
+)
+"""What comes before, after, or only under a condition."""
+
+_LIMITED = (
+    r"\b(?:may|can) only\b|\b(?:allowed|permitted) only\b",
+    rf"\bmay (?!{_BEING})(?:(?:be )?\w+ only\b|[^.;,]{{1,60}}? only (?:after|by|for|from|if|in|on|to|when|with)\b)",
+    r"\b(?:at most|no more than|not more than|a maximum of) [^.;:]{1,60}\b(?:is|are) (?:allowed|permitted)\b",
+    r"\b(?:may|can|must|should|do|does)(?: not|n['’]t) exceed\b",
+    r"\b(?:stays?|remains?) (?:always |strictly )?(?:under|below|above|inside|within|at or (?:under|below)) [$€£]?"
+    rf"(?:{COUNT}|the (?:limit|budget|cap|quota|threshold)\b)",
+    r"\bwith(?:in)? (?:these|the following) (?:hard |strict )?(?:limits|restrictions|constraints)\b",
+    r"[—–(]\s*only (?:if|when)\b|, (?:and |but )?(?:nowhere|nothing|nobody|no one|no other \w+) else[.!]*$",
+    r"\b(?:belongs?|go(?:es)?) (?:in|into|to|under)\b[^.;:]{1,60}? only[.!]*$",
+    r"\bbelongs? (?:in|into|to|under|on)\b[^.;:]{1,60}?,? (?:never|not) (?:in|into|to|under|on)\b",
+    r"\b(?:belongs?|goes?) only\b|\bonly (?:belongs?|goes?)\b",
+    r"(?:^|[,;:—–]\s*)use `…` (?:and |but )?not (?:bare |plain |raw )?`…`",
+)
+"""How much, how often, or where."""
+
+STRONG = (
+    _CAPITALS,
+    any_of(*_MUST, *_MUST_NOT, *_REQUIRED, *_ASSURED, *_CONSULTED, *_ORDERED, *_LIMITED),
+)
+"""What makes a sentence an obligation by itself, once `MERE` is taken out of it."""
+
+# --- at the beginning of a sentence ----------------------------------------------------------------------------------
+
+OPENING = (
+    any_of(
+        rf"you (?:cannot|can['’]t) (?!(?:find|get|know|read|see|tell|undo|use|view)\b){VERB}",
+        rf"no (?:[\w-]+ ){{0,2}}{_NOUNS_OF_ACTS}"
+        r"(?:[.!]*$|,? (?:to|on|before|during|while|without|until|unless|outside)\b)",
+        rf"no (?!matching\b|missing\b|remaining\b|existing\b){_DOING} (?:to|of|into|on|without|from|outside)\b",
+        r"`…`(?: —)? only (?:if|when)\b|only `…` (?:if|when)\b",
+        rf"(?:before|after) \w+ing\b[^,:.]{{1,60}}? {VERB} (?:the|an?|your|all|it|every|each)\b",
+        r"(?:nobody|no one) (?!(?:knows|needs|wants|cares|uses|has|is|was|likes|sees)\b)\w+s\b",
+        r"required\s*[:—–-]\s*\w|no\b[^.]{0,80}\b(?:allowed|permitted|unless|until|before)\b",
+        # Amounts, unless they say what a thing has or takes: `At least 4 GB of memory`.
+        rf"(?:(?:hard|strict) (?:limit|cap)s?: ?|{MOST} ){COUNT}(?![^.]*\b(?:[kmgt]i?b|ram|memory|cpus?|cores?|"
+        r"gpus?|disk|supported|returned|available|listed|shown)\b)",
+        # What every such thing has before it.
+        rf"{EACH} [^.;:]{{1,120}}?\b(?:needs?|requires?|go(?:es)? through|waits? for) "
+        rf"(?:an?|the|at (?:least|most)|exactly|review|approval|{COUNT})|"
+        rf"{EACH} [^.;:]{{1,120}}? gets (?:at (?:least|most)|exactly|{COUNT})",
+        rf"{COUNT} (?:[\w-]+ ){{1,4}}(?:minimum|maximum|min|max|at most|at least)[.!]*$",
+        rf"(?:spend|use|take|make|allow|send) (?:at most|no more than|at least|not more than) [$€£]?{COUNT}",
+        rf"{VERB} nothing\b|zero tolerance\b",
+        rf"{EACH} [^.;:]{{1,120}}?\b(?:preceded|followed|accompanied|approved|reviewed|confirmed|backed|signed) by\b",
+        # `After three failures in a row ask`, without a comma.
+        r"(?:after|before|once)\b[^,:.]{2,120}?(?<!users)(?<!user)(?<!they)(?<!you)(?<!people)(?<!who)(?<!to) "
+        r"(?:please )?(?:ask|stop|abort|halt|escalate|give up|roll back)\b",
+        r"(?:if|when|on)\b[^,:.]{0,120}?\b(?:fail(?:s|ed|ures?)?|errors?|breaks|missing|unclear|unsure|doubt|"
+        r"ambiguous) (?:please )?(?:ask|stop|abort|halt|escalate|give up|roll back)\b",
+    ),
+    re.compile(
+        rf"NO `|(?i:{WHERE}(?:always |then )?{VERB})[^.;:]{{0,120}}?\b(?:ALL|ONLY|EXACTLY|EVERY|BEFORE|FIRST)\b(?!-)"
+        r"|(?:NO|ZERO) [a-z]|DO [a-z]+\b"
+        r"|(?i:critical|mandatory|warning|caution|danger|important|rule)\s*[:!—–-][^.]{1,160}\bNOT\b",
+    ),
+)
+"""What does so at the beginning of a sentence."""
+
+ALONE = any_of(
+    r"(?:always|do not|don['’]t|forbidden|mandatory|must(?: not)?|never|no exceptions|prohibited|required)[^\w:]*"
+)
+"""Such a word with nothing that it asks for, unless it introduces a list."""
+
+MERE = any_of(
+    r"\bmust-\w+|\b(?:if|or) (?:you|we|they|it) (?:absolutely )?(?:must|need to|have to)\b",
+    r"\bno (?:[\w-]+ ){1,3}(?:is|are) (?:needed|required|necessary)\b|^why\b.*",
+    r"\b(?:not|never|longer|nor) (?:need|require)\b",
+    r"\b(?:do not|don['’]t|does not|doesn['’]t|did not|won['’]t|will not|never|no longer|no|may|might|would|without|as|"
+    r"when(?:ever)? you|if (?:you|the user|they|we))\s+(?:need|needs|have|has|having|needing)\s+to\b",
+    r"\b(?:may|might) (?:need|require)\b|^never [a-z]+(?<!s)s\b|\bthere is no need\b",
+    rf"\b(?:{_NOT}|if|as|when|where|no longer) (?:be )?(?:strictly )?required\b",
+    r"\b(?:not|isn['’]t|if) (?:\w+ )?(?:mandatory|obligatory|forbidden)\b|\bnot only once\b",
+    r"\bto (?:ensure|make sure|verify that|guarantee)\b|\b(?:has|have|had|was|were|i|we|['’]ve) never\b",
+    r"\b(?:what|why|how|when|where|whether|which|who|(?:things|everything)(?: \w+)) (?:\w+ ){0,4}?"
+    r"(?:must|needs? to|has to|have to)\b",
+    r"\b(?:as|that|who|which|users?|people|they|these|those|we|i|it)\s+(?:often |usually |sometimes )?"
+    r"(?:do not|don['’]t)\b",
+    r"\b(?:they|these|those|which|it)\b[^.;:—]{0,120}\b(?:but|and) (?:do not|don['’]t)\b",
+    r"\b(?:who|that|which) never\b|^(?:it|this) never [a-z]+s\b",
+    r"\b\w+s (?:are|have|can)\b[^.;:]{0,80} (?:and|but) don['’]t\b",
+    r"\b(?:assum|believ|expect|impl|infer|know|learn|notic|reali[sz]|think)\w* that\b[^.;]{0,60}? must\b",
+    r"^(?:how|what|whether|which|who)\b[^,:;—?]*$|^(?:apply|choose|use) (?:when|if)\b[^,:;—]*",
+    r"^[\w ]{1,60} (?:that|which|who) (?:must|needs? to|ha(?:s|ve) to) [^,.;:]{1,80} (?:is|are)\b"
+    r"(?! not (?:to\b|allowed))",
+    r"\byou never know\b|\b(?:this|that|there|it) must be (?:an?|some|the) "
+    r"(?:\w+ )?(?:bug|error|mistake|problem|reason|typo|way)\b",
+    r"(?<!\bis )(?<!\bare )(?<!\bbe )\brequired (?:reading|by|for|fields?|arguments?|parameters?|"
+    r"tools?|inputs?|columns?|packages?)\b",
+)
+"""Phrases with such a word that demand nothing: `you do not need to`, `if required`, `what must be known`."""
+
+_FIRST = (
+    r"(?:before|prior to|after|once|at the (?:end|start|beginning)\b|upon|immediately after|"
+    r"when (?:done|finished|complete)|whenever|(?:every|each|any) time|unless)"
+)
+_CHECKS = "check|verify|confirm|look|read|ask|find out|inspect|see whether|determine|validate"
+HALT = r"(?:stop|abort|halt|refuse|reject|escalate)"
+REACH = 220
+"""Characters behind a verb in which something may tie it."""
+
+INSTRUCTION = any_of(rf"{WHERE}(?:\w+ly |first,? |then,? |always )?(?!name\b)(?P<verb>{VERB})")
+TIED = any_of(
+    r"\b(?:before(?! and after)|prior to|after (?!all\b|that\b|which\b)|whenever|(?:each|every|any) time)\b",
+    r"\bonly (?:if|when|where|while|with|within|from|via|through|for|in|on|to|at|by|as|what|those|your)\b",
+    r"\b(?:solely|exclusively|with only|within only)\b",
+    r"\b(?:unless|until the user|without (?:asking|confirmation|approval|permission))\b",
+)
+"""What ties an instruction to an order or a condition."""
+
+BOUND = any_of(
+    r"(?<!\bthe )(?<!\ba )(?<!\bat )(?<!\byour )(?<!\bits )(?<!\beach )(?-i:(?<!-)\bfirst)"
+    r"(?=\s*(?:[,;:.!)–—]|- |$|(?:and|to|before|then|whether|when|for|if|unless|that|so)\b))",
+    rf"(?<!\bif )(?<!\bwhen )(?<!\buntil )\b{MOST} {COUNT}",
+    r"\bonly(?=\s*(?:[—–.!(]|$))|\bexactly\b(?! (?:how|the|what|when|where|which|who|why)\b)",
+    rf" and (?:then )?{HALT} (?:on|at|as soon as|if|when|once)\b",
+    r"\bin (?:this|that|the (?:following|given|listed|stated|same|right)) order\b|\bin order[.:]*$",
+    r"^\s+(?:exactly |only )?(?:one|a single) [^.;:]{1,60}? (?:per|at a time)\b",
+)
+"""What does so unless the instruction only proposes."""
+
+PROPOSES = frozenset({"try", "prefer", "consider", "show"})
+BEGINNING = any_of(
+    rf"{_FIRST}[^,:]{{0,160}}[,:]\s+(?:\w+ly |also |always |then |first )?{VERB}|whenever\b[^.:;]{{1,200}}, {VERB}",
+    rf"first,? {VERB}{_TEXT}{{1,160}}?[,;] (?:and )?(?:only )?then\b",
+    rf"(?:first(?:ly| of all)?,? |(?:in|for|with) [^,:;.]{{1,80}}, first )(?:{_CHECKS})\b",
+    rf"(?:as soon as|(?:in|on) (?:the )?(?:event|case)s? of)\b[^,:]{{1,120}}, (?:then )?{VERB}",
+    rf"(?:immediately|strictly) {VERB}",
+    rf"{VERB}[^.;:]{{1,120}} immediately[.!]*$|without (?:an?|the)\b[^,:]{{1,60}}, (?:do not|don['’]t|there is no)\b",
+    rf"(?:when|if) (?:in doubt|unsure|uncertain|unclear)\b[^,:]{{0,60}}, {VERB}",
+    rf"even (?:if|when|on|after|for|with)\b[^,:]{{1,120}}, {VERB}",
+    rf"(?:{HALT}|exit|bail out)\b[^.]{{0,80}}\b"
+    r"(?:as soon as|if|once|when|until|on (?:the |any )?(?:first )?(?:error|failure))\b",
+    rf"{WHERE}(?!prefer\b|consider\b|try\b){VERB}{_TEXT}{{1,160}}"
+    r", not (?!just\b|only\b|merely\b|necessarily\b|supported\b|required\b|needed\b|yet\b)\S",
+    r"use `…` (?:instead of|rather than) `…`(?! (?:as|because|since|so)\b)",
+    rf"{WHERE}(?:get|gather|obtain|collect|request)\b{_TEXT}{{1,120}}? from (?:the )?user\b[.:]*$",
+    rf"{WHERE}(?:retry|re-?try|try)\b{_TEXT}{{0,80}}?\bup to {COUNT}",
+    rf"{WHERE}(?:limit|cap|restrict|keep)\b{_TEXT}{{1,80}}?\b(?:to|under|below|within) [$€£]?{COUNT}",
+    rf"{WHERE}(?:confine|restrict|limit)\b{_TEXT}{{1,80}}? to\b|{WHERE}(?:stay|remain) (?:inside|within)\b",
+    rf"{WHERE}(?:keep|continue) \w+ing\b{_TEXT}{{1,200}}?\b(?:while|as long as|until|for {EACH})\b",
+    rf"{WHERE}(?:follow|obey|observe|respect|adhere to|comply with|do|perform)(?: all| each)?(?: of)? "
+    r"(?:these|the following) (?:[\w-]+ ){0,3}(?:rules?|constraints?|checks?|limits?|conventions?|guidelines?)\b",
+    rf"you (?:always )?{VERB}{_TEXT}{{1,120}}?\bbefore\b",
+)
+WITHIN = any_of(
+    rf"(?:^|[—–;:]\s+)only {VERB}|{BEGINS}{VERB}(?: (?:up|it|them))? only\b|{BEGINS}keep (?:\S+ ){{1,6}}out of\b",
+    rf"\b(?:if|on|upon) [^.;:]{{1,200}}[,”]\s+(?:{HALT}|roll (?:\S+ ){{0,4}}back)\b",
+    rf"(?:^|[—–:;]\s+){VERB}[^.;—–(]{{1,120}}?(?:, |\s?[—–]\s?)"
+    r"(?:no (?!need|matter|longer|problem)[^.,;—–]{2,40}(?<!ed)(?:, (?:and |or )?|[.!)]*$)){1,6}$",
+    r"\bfirst (?:an?|the) [^.;]{1,120}, then (?:an?|the)\b",
+)
+
+CALLOUT = any_of(
+    r"^(?:critical|important|mandatory|warning|caution|danger|security|(?:[\w-]+ ){0,2}rule|first)\b"
+    r"(?: rule| note)?\s*[:!—–-]"
+)
+INSTRUCTS = any_of(
+    rf"{WHERE}(?:only |always |first |please |then |\w+ly )?{VERB}",
+    rf"(?:for|in|on|when|if|with) [^,.:;]{{1,80}}? {VERB} (?:`|(?:an?|the|your|all|each|every|only|no|it|them)\b)",
+)
+
+REMEDY = any_of(r"^(?:solutions?|fix|workaround|cause|symptom|example|result|remedy)\b\s*[:—–]")
+"""A label of what helps once something went wrong."""
+
+TELLS_OF = any_of(rf"^(?:{ACTS}) (?!(?:and|are|can|for|have|in|is|of|or|may|must|need|should|that)\b)")
+"""A verb without its subject: `Writes the file, then reads it.`"""
+
+SUBJECT = any_of(
+    r"(?:use cases?|symptoms?|causes?|problems?|examples?|scenarios?|rationale|reasons?|background)\s*:",
+    r"(?:in)?correct\b[^.:]*:$",
+)
+"""A label of what is spoken of, whatever words are in it."""

@@ -1,0 +1,102 @@
+"""VGL334: arguments that are another word for a role of the kind: `git.push(branch = …)` for `revision`."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from vigil_lang.diagnostics import Diagnostic, Edit, Fix
+from vigil_lang.lint import paths
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from vigil_lang.lint.policy_parts import Use
+    from vigil_lang.lint.subject import Subject
+
+_ROLES: Final = {
+    "path": "file filename file_name file_path filepath folder dir location",
+    "source": "from src origin path",
+    "target": "to dst dest destination path",
+    "recipient": "to receiver addressee payee email destination",
+    "host": "domain hostname server site ip",
+    "url": "uri link address endpoint",
+    "revision": "branch ref tag commit rev",
+    "remote": "repo repository",
+    "package": "name library module pkg dependency",
+    "command": "cmd",
+    "amount": "sum total price",
+    "query": "sql",
+    "variable": "name key",
+    "secret": "name key",
+    "message": "text title",
+    "skill": "name",
+    "text": "content contents body message",
+    "image": "name",
+}
+"""Other words for roles."""
+_MEANT: Final = {
+    word: tuple(role for role, words in _ROLES.items() if word in words.split())
+    for word in " ".join(_ROLES.values()).split()
+}
+
+_ALSO: Final = frozenset({("git.checkout", "branch"), ("git.clone", "branch")})
+"""Roles that options of programs fill beside those of the kind: `git checkout -b`."""
+
+
+def find(subject: Subject) -> Iterator[Diagnostic]:
+    """The arguments, in tests of events of kinds alone, that are no role of any of the kinds and mean one of each.
+
+    An event may have any argument, if a tool or an option is called so: only names that mean a role are reported, and
+    not where the role is looked at as well.
+    """
+    for use in subject.parts.uses:
+        if use.field is None or use.field.kind == "output" or use.field.name not in _MEANT or use.through is not None:
+            continue
+        kinds = paths.actions_of(use, subject)
+        meant = _meant(use.field.name, kinds) if kinds else ()
+        if kinds and meant and not _is_known(meant, use, subject) and not _is_seen(use.field.name, kinds, subject):
+            yield _finding(use, meant, sorted(kinds), subject)
+
+
+def _is_known(meant: tuple[str, ...], use: Use, subject: Subject) -> bool:
+    """Whether the same item looks at one of the roles as well."""
+    parts = subject.parts
+    fields = [has.field for item, has in parts.has if item is use.item]
+    fields += [other.field for other in parts.uses if other.item is use.item and other.field is not None]
+    return any(field.name in meant for field in fields)
+
+
+@lru_cache(maxsize=1024)
+def _meant(name: str, kinds: frozenset[str]) -> tuple[str, ...]:
+    """The roles that a name may mean of every kind; none where it may be an argument of its own."""
+    from vigil_lang.trace.vocabulary import vocabulary
+
+    known = vocabulary().kinds
+    if not known.keys() >= kinds:
+        return ()
+    for kind in kinds:
+        beside = (other for other in known if other in known[kind].implies or kind in known[other].implies)
+        if (kind, name) in _ALSO or any(name in known[other].roles for other in (kind, *beside)):
+            return ()
+    return tuple(role for role in _MEANT[name] if all(role in known[kind].roles for kind in kinds))
+
+
+def _is_seen(name: str, kinds: frozenset[str], subject: Subject) -> bool:
+    """Whether an action of the signature has the argument beside one of the kinds."""
+    actions = () if subject.signature is None else subject.signature.actions.values()
+    return any(name in action.args and not kinds.isdisjoint(action.kinds) for action in actions)
+
+
+def _finding(use: Use, meant: tuple[str, ...], kinds: list[str], subject: Subject) -> Diagnostic:
+    assert use.field is not None
+    name = use.field.name
+    only = meant[0] if len(meant) == 1 else None
+    return Diagnostic.of(
+        "VGL334",
+        f"`{name}` is no role of `{kinds[0]}`: its events have {' and '.join(f'`{role}`' for role in meant)}",
+        subject.policy.module.source,
+        use.field.name_span,
+        help=f"`{name}` is there only where a tool or an option is called so",
+        fix=Fix(f"write `{only}`", (Edit(use.field.name_span, only),)) if only is not None else None,
+    )
