@@ -46,7 +46,7 @@ def test_what_is_loaded_with_the_kernel() -> None:
     assert {name for name in foreign if not name.startswith("_")} <= FOREIGN | OF_MSGSPEC
     assert not loaded & MUST_NOT_LOAD
     own = {".".join(name.split(".")[1:2]) for name in done.stdout.split() if name.startswith("vigil_lang.")}
-    assert own <= {"gate", "semantics", "trace", "base", "diagnostics"}
+    assert own <= {"gate", "semantics", "trace", "base", "diagnostics", "patterns"}
 
 
 def test_what_is_loaded_with_the_kernel_where_the_package_is_whole() -> None:
