@@ -342,7 +342,7 @@ FAITHFUL: list[tuple[str, Requirement]] = [
     ("After you submit a job, run the tests within half an hour.", then("30m")),
     ("After you submit a job, run the tests within an hour.", then("3600s")),
     ("Do not use any package manager that isn't `uv`.", never(arg("program", "other_than", "uv"), action=INSTALL)),
-    ("Never push from a branch different from `main`.", never(arg("revision", "other_than", "main"), action="git.push")),
+    ("Never push a branch different from `main`.", never(arg("revision", "other_than", "main"), action="git.push")),
     (
         "Do not install with plain `pip`, always add `--no-cache-dir`.",
         never(arg("flag", "is", "--no-cache-dir", negated=True), action="package.install"),

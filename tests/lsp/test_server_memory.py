@@ -124,7 +124,7 @@ async def test_typing_does_not_wait_for_the_runs(wired: Wired, tmp_path: Path) -
     for run in range(12):
         (tmp_path / "runs" / f"r{run}.jsonl").write_text("\n".join(lines[run:]) + "\n")
     wire = await wired()
-    await wire.begin(tmp_path)
+    await wire.begin(tmp_path, workspace={"inlayHint": {"refreshSupport": True}})
     uri = (tmp_path / "p.vgl").as_uri()
     wire.open(uri, "statement S: prec(Edit(path = x), Read(path = x))\n")
     while not descendants(wire.process.pid):

@@ -26,7 +26,7 @@ BOUNDED_BY_WHAT_SHIPS = {
     "vigil_lang/abstraction/scripts/libraries.py:libraries": "the languages of stdlib/libraries; others raise",
     "vigil_lang/service/page/rendering.py:_file": "the files of the page",
     "vigil_lang/report/pages.py:rule_of": "the codes of the registry; others raise",
-    "vigil_lang/project/validate.py:tables": "the kinds of files of settings that there are",
+    "vigil_lang/project/shape.py:tables": "the kinds of files of settings that there are",
     "vigil_lang/project/validate.py:_homes": "the kinds of files of settings that there are",
     "vigil_lang/diagnostics/secrets.py:_compiled": "the expressions of the table of secrets",
     "lsp/vigil_lsp/findings.py:_description": "the codes of the registry",
@@ -133,21 +133,24 @@ def test_many_names_do_not_fill_the_memory() -> None:
 TEXT = 'statement one: abs(a())\nstatement two: abs(a(x = "1"))\nstatement three: abs(b())\n'
 
 
-def sides() -> list[implied_statement.Sides]:
-    known = Implications()
-    return [implied_statement._sides(statement, known) for statement in read_policy(Source("p.vgl", TEXT)).statements]
+def sides(comparison: implied_statement._Comparison) -> list[implied_statement.Sides]:
+    return [
+        implied_statement.Sides(s, comparison.number(s), implied_statement._looks(s.meaning))
+        for s in read_policy(Source("p.vgl", TEXT)).statements
+    ]
 
 
 def test_a_comparison_is_right_although_a_newer_one_has_begun(monkeypatch: pytest.MonkeyPatch) -> None:
-    one, two, three = sides()
     older = implied_statement._Comparison(Implications())
+    one, two, three = sides(older)
     assert not older.implied(two, one)
     monkeypatch.setattr(implied_statement, "_MOST_KNOWN", 0)  # whatever is remembered is too much
     newer = implied_statement._Comparison(Implications())
-    assert not newer.implied(three, one)
-    assert not newer.implied(one, three)
+    mine, yours, others = sides(newer)
+    assert not newer.implied(others, mine)
+    assert not newer.implied(mine, others)
     assert older.implied(one, two)
-    assert newer.implied(one, two)
+    assert newer.implied(mine, yours)
     assert not older.implied(three, two)
 
 
@@ -156,9 +159,9 @@ def test_threads_that_compare_at_once_agree(monkeypatch: pytest.MonkeyPatch) -> 
     wrong: list[tuple[int, int]] = []
 
     def compare() -> None:
-        own = sides()
         for _ in range(50):
             comparison = implied_statement._Comparison(Implications())
+            own = sides(comparison)
             for at, first in enumerate(own):
                 for to, second in enumerate(own):
                     if at != to and comparison.implied(first, second) != ((at, to) == (0, 1)):

@@ -142,6 +142,14 @@ def _comment_places(text: str) -> list[tuple[str, int]]:
     return places
 
 
+@pytest.mark.parametrize("test", ["violates contains\na", "violates in\n{b}", "violates not in\n{b}", "violates =\na"])
+def test_an_argument_may_be_called_violates(test: str) -> None:
+    for item in (f"statement S: abs(b()) after {test}\n", f"pattern P = {test}\nstatement S: abs(P)\n"):
+        parsed = parse(source(item))
+        assert not parsed.diagnostics
+        assert len(parsed.file.items) == item.count(": ") + item.count("pattern")
+
+
 @pytest.mark.parametrize("word", ["policy", "let", "use", "param", "statement", "pattern"])
 def test_a_value_in_a_test_may_be_called_like_an_item(word: str) -> None:
     text = f'test "t" {{\n    run {{ }}\n    set a =\n{word}\nexpect R0 satisfied\n}}\n\nstatement S: abs(a())\n'

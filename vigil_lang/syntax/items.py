@@ -32,6 +32,7 @@ _WANTS_MORE = _BEFORE_NAMES | {"(", "[", "]", "{", "=", "¬", "∧", "∨", "⇒
 _QUOTED = ("string", "unclosed")
 # What follows a value in a test: the value may be called like an item.
 _CLAUSES = frozenset({"run", "calls", "set", "expect"})
+_TESTS = frozenset({"contains", "in", "not"})
 _AFTER_NAME = {"let": "=", "pattern": "=", "param": ":", "statement": ":", "rule": ":"}
 
 
@@ -115,6 +116,9 @@ def item_heads(text: str, found: list[Token], after: int | None = None) -> Itera
             in_rule = word == "rule"
         if begins and not lost:
             complete, named, negates = False, True, False
+        # An argument may be called so.
+        elif word == "violates" and not in_rule and at + 1 < len(code) and found[code[at + 1]].text in _TESTS:
+            complete, named, negates = True, False, False
         # After `record`, say, a field may be called `when`; after the rule's name it begins the condition.
         elif named and word != "always" and not (in_rule and word == "when" and found[code[at - 1]].text == ":"):
             complete, named, negates = True, False, False

@@ -17,12 +17,13 @@ from lsprotocol import types
 from vigil_lang.diagnostics import InputError
 from vigil_lang.diagnostics.visible import visible
 from vigil_lang.project.configuration import loaded_from
+from vigil_lang.semantics.text_patterns import quote
 from vigil_lsp.actions import cite_source, convert, extract, fixes, imports, inline, test_file
 from vigil_lsp.actions.proposal import Place, Proposal
 from vigil_lsp.completing.project_index import ProjectIndex
 from vigil_lsp.edits import to_protocol
 from vigil_lsp.findings import to_protocol as finding_to_protocol
-from vigil_lsp.lenses import ALL_TESTS, lenses_of, resolved
+from vigil_lsp.lenses import ALL_TESTS, TEST, lenses_of, resolved
 from vigil_lsp.symbols import path_of
 
 if TYPE_CHECKING:
@@ -229,8 +230,9 @@ def _of_lenses(workspace: Workspace, reading: Reading, range_: types.Range) -> I
         lens = resolved(workspace, lens)
         if lens.command is not None and lens.command.command and _on_lines(lens.range, range_):
             if lens.command.title != ALL_TESTS:
-                name = visible(reading.source.text[slice(*reading.text.span(lens.range))])
-                lens.command.title = f"{name}: {lens.command.title}"
+                name = str((lens.command.arguments or ("",))[-1])
+                shown = visible(quote(name) if lens.command.command == TEST else name)
+                lens.command.title = f"{shown}: {lens.command.title}"
             yield types.CodeAction(lens.command.title, command=lens.command)
 
 

@@ -114,7 +114,7 @@ def _deed(deeds: Sequence[Deed], kinds: Iterable[str]) -> str | None:
     return next((deed.verb for deed in deeds if not edits or _WHOLE_FILES.search(deed.behind)), None)
 
 
-@cache
+@lru_cache(maxsize=4096)
 def kinds_of(verb: str) -> frozenset[str]:
     """The kinds that a verb, by its stem, may speak of; none for a verb that may speak of anything."""
     if verb not in _deeds():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from vigil_lang.english.words import content_words, parts_of, word_lists
@@ -140,7 +140,7 @@ class StatementReach:
         return False
 
 
-@cache
+@lru_cache(maxsize=4096)
 def of_kind(name: str) -> frozenset[str]:
     """Other words for a kind of the vocabulary: those of its summary, and those in which documents speak of it."""
     kind = vocabulary().kinds.get(name)

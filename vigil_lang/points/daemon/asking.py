@@ -234,9 +234,8 @@ def leave(status: int) -> NoReturn:
     it imported. Where threads still tell people of a hold, it ends after them."""
     if not _is_alone():
         sys.exit(status)
-    import atexit
-
-    atexit._run_exitfuncs()
+    if (asked := sys.modules.get("atexit")) is not None:
+        asked._run_exitfuncs()
     os._exit(status)
 
 

@@ -15,6 +15,8 @@ def run(argv: list[str]) -> int:
         from vigil_lang.points.daemon.server import start
 
         return start(argv[1:])
+    # On a full disk Python keeps the beginning of a module that it compiles, and every later hook would fail at it.
+    sys.dont_write_bytecode = True
     from vigil_lang.points.daemon.asking import main
 
     return main(argv)
