@@ -116,13 +116,10 @@ def item_heads(text: str, found: list[Token], after: int | None = None) -> Itera
             in_rule = word == "rule"
         if begins and not lost:
             complete, named, negates = False, True, False
-        # An argument may be called so.
-        elif word == "violates" and not in_rule and at + 1 < len(code) and found[code[at + 1]].text in _TESTS:
-            complete, named, negates = True, False, False
         # After `record`, say, a field may be called `when`; after the rule's name it begins the condition.
         elif named and word != "always" and not (in_rule and word == "when" and found[code[at - 1]].text == ":"):
             complete, named, negates = True, False, False
-        elif word in _PREFIXES or (in_rule and word == "when"):
+        elif (word in _PREFIXES or (in_rule and word == "when")) and not (not in_rule and _is_tested(found, code, at)):
             complete, named, negates = False, word == "violates", complete and word == "not"
         elif (complete or negates) and (word in _JOINS or (in_rule and word in _JOINS_OF_RULES)):
             complete, named, negates = False, word in _NAME_FOLLOWS, False
@@ -130,6 +127,11 @@ def item_heads(text: str, found: list[Token], after: int | None = None) -> Itera
             complete, named, negates = True, False, False
     if marked is not None:
         yield _documented(text, found, marked), marked
+
+
+def _is_tested(found: list[Token], code: list[int], at: int) -> bool:
+    """Whether a word is an argument called `violates`."""
+    return found[code[at]].text == "violates" and at + 1 < len(code) and found[code[at + 1]].text in _TESTS
 
 
 def _own_line(text: str, found: list[Token], code: list[int], at: int) -> bool:
