@@ -8,6 +8,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote, unquote, urlsplit
 
 from pygls.uris import from_fs_path, to_fs_path
 
@@ -137,14 +138,21 @@ class Files:
     # --- paths ---
 
     def path(self, uri: str) -> str | None:
-        """The path of a URI, None for one that is no file's."""
+        """The path of a URI, None for one that is no file's. The bytes of a name that is no text are kept."""
         found = to_fs_path(uri)
+        if found and "\ufffd" in found:
+            found = unquote(urlsplit(uri).path, errors="surrogateescape")
         return os.path.normpath(found) if found and possible(found) else None
 
     def uri(self, path: str) -> str:
         """The URI of a path, as the client spells it where it is open."""
         document = self._opened(path)
-        return document.uri if document is not None else from_fs_path(path) or path
+        if document is not None:
+            return document.uri
+        try:
+            return from_fs_path(path) or path
+        except UnicodeEncodeError:  # a name of bytes that are no text
+            return "file://" + quote(os.fsencode(path))
 
     def _key(self, uri: str) -> str:
         return self.path(uri) or f"<{uri}>"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -97,3 +98,16 @@ def test_what_is_written_here(uri: str, folders: tuple[str, ...], written: bool)
     files.open(types.TextDocumentItem(uri, "vigil", 1, ""))
     (document,) = files.documents
     assert document.is_judged is written
+
+
+async def test_a_name_that_is_no_text(session: Session) -> None:
+    """Its bytes are kept: what the server says of it is what the editor opens."""
+    path = session.folder / os.fsdecode(b"a\xff.vgl")
+    path.write_text("statement Unheard: abs(Send())\n")
+    session.write("vigil.toml", "")
+    session.changed("vigil.toml")
+    found = await session.ask(types.WORKSPACE_SYMBOL, types.WorkspaceSymbolParams("Unheard"))
+    assert [one.location.uri for one in found] == [path.as_uri()]
+    files = Files()
+    assert [files.path(one.location.uri) for one in found] == [str(path)]
+    path.unlink()
