@@ -10,6 +10,10 @@ READY := $(VENV)/.ready
 # rewrites the assertions of all tests.
 export PYTHONDONTWRITEBYTECODE :=
 
+# Two cores have enough to do with three workers, as tests often wait for what they started. Each begins with its share
+# of all tests in their order, so that tests of a module find what it has started, and helps others when it is done.
+WORKERS ?= -n 3 --dist worksteal
+
 .PHONY: demo test e2e postgres spark quick lint types bench fmt fuzz differential mutants rule vscode screenshots clean
 
 demo: $(READY)
@@ -18,7 +22,7 @@ demo: $(READY)
 test: lint types
 	@"$(BIN)/python" tests/editors/install.py nvim
 	@"$(BIN)/python" tests/e2e/install_hosts.py claude
-	"$(BIN)/pytest" -n 2 --cov --cov-report=term $(PYTEST_ARGS)
+	"$(BIN)/pytest" $(WORKERS) --cov --cov-report=term $(PYTEST_ARGS)
 
 # The hook against the real agents, offline: docs/e2e.md is written from what is found.
 e2e: $(READY)
@@ -37,7 +41,7 @@ spark: $(READY)
 	"$(BIN)/pytest" -q -n 0 tests/corpus/test_spark.py $(PYTEST_ARGS)
 
 quick: lint types
-	"$(BIN)/pytest" -q -n 2 -m "not slow" $(PYTEST_ARGS)
+	"$(BIN)/pytest" -q $(WORKERS) -m "not slow" $(PYTEST_ARGS)
 
 lint: $(READY)
 	"$(BIN)/ruff" check .

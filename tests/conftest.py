@@ -3,7 +3,9 @@
 Slow are tests that start many processes, build or install something, drive editors, try generated cases or inputs as
 large as can be: those of `SLOW`, those that Hypothesis runs, and those marked `slow`. `make quick` leaves them out.
 
-Each line must be reached by a test that says what it does; what only a generated case reaches does not count. Tests of
+Each line must be reached by a test that says what it does; what only a generated case reaches does not count. Nor does
+what a process reaches that a test starts, for a measured one takes three times as long, but where no test reaches it
+without: such tests, a few, are marked `@pytest.mark.processes`, and end what they start so that it tells. Tests of
 the language server, of editors, of actions, of the installed copy and of what attackers can do look from outside, those
 that compare engines look at runs made at random, those of limits at inputs as large as can be, and some say of very
 many cases what a few show: they are not measured either, by file in `UNMEASURED` or by `@pytest.mark.no_cover`.
@@ -78,14 +80,19 @@ UNMEASURED = {
     "abstraction/scripts/test_scripts_limits.py",
     "abstraction/shell/test_shell_limits.py",
     "abstraction/test_abstraction_hostile.py",
+    "benchmarks/test_benchmarks.py",
     "ci",
     "cli/test_cli_empty.py",
     "differential",
     "draft/test_draft_injection.py",
     "e2e",
     "editors",
+    "enforce/test_run_snapshots.py",
     "evaluation/test_eval_page.py",
+    "examples/test_examples_gold.py",
+    "examples/test_examples_runs.py",
     "examples/test_examples_skills.py",
+    "examples/test_examples_team.py",
     "examples/test_transparency.py",
     "gate/decide/test_decide_contract.py",
     "gate/decide/test_decide_properties.py",
@@ -95,18 +102,26 @@ UNMEASURED = {
     "gate/test_gate_crashes.py",
     "grammar/test_tree_sitter.py",
     "grammar/test_tree_sitter_cli.py",
+    "ingest/test_ingest_properties.py",
+    "lint/test_cited_sentences.py",
+    "lint/test_forms.py",
     "lint/test_new_rule.py",
+    "lint/test_rule_fixtures.py",
     "lsp",
     "packaging",
     "points/daemon/test_daemon_kills.py",
     "points/install/test_hook_faults.py",
+    "points/install/test_wrapper.py",
     "security",
     "semantics/test_automaton.py",
     "semantics/test_expansion_limits.py",
     "semantics/test_fixes.py",
+    "service/page/test_page_looks.py",
     "service/security",
     "spec/test_code_pages.py",
+    "stdlib/test_gate_default.py",
     "stdlib/test_std_guard.py",
+    "stdlib/test_std_modules.py",
     "syntax/test_fuzz.py",
     "syntax/test_grammar.py",
     "syntax/test_lalr.py",
@@ -214,8 +229,9 @@ def pytest_xdist_setupnodes() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """Keep the measurement from the processes of tests that are not measured, those of their fixtures included."""
-    kept = os.environ.pop(MEASURED, None) if item.get_closest_marker("no_cover") else None
+    """Keep the measurement from the processes of most tests, those of their fixtures included."""
+    measured = item.get_closest_marker("processes") and not item.get_closest_marker("no_cover")
+    kept = None if measured else os.environ.pop(MEASURED, None)
     try:
         return (yield)
     finally:

@@ -176,6 +176,7 @@ def test_a_file_is_followed_while_it_grows(policy: Path, tmp_path: Path) -> None
     assert ends(out)["events"] == 3  # the last line counts although nothing ends it
 
 
+@pytest.mark.processes
 @posix
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_run_tells_what_is_owed(number: signal.Signals, policy: Path, tmp_path: Path) -> None:
@@ -308,6 +309,7 @@ def test_strictness_counts(vigil: Vigil, write: Write) -> None:
     assert vigil("verify", "--follow", rules, "-", "--strict", stdin=unseen).status == 1
 
 
+@pytest.mark.no_cover
 def test_the_length_of_a_run_does_not_fill_the_memory(
     vigil: Vigil, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -262,6 +262,7 @@ def test_the_cache_saves_the_work(
     assert (second.status, second.out) == (first.status, first.out)
 
 
+@pytest.mark.processes
 @pytest.mark.skipif(sys.platform == "win32", reason="interrupts are sent otherwise")
 def test_watching_lints_again_when_a_file_changes(place: Path) -> None:
     put(a_vgl=LONE)

@@ -72,6 +72,7 @@ def test_over_a_port() -> None:
         assert process.wait(10) == 0
 
 
+@pytest.mark.processes
 def test_a_port_that_is_taken_is_said() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

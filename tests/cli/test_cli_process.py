@@ -68,6 +68,7 @@ def test_checking_and_formatting_need_neither_a_screen_nor_the_readers() -> None
     assert imported("fmt", "--check", DASHCAM) <= {"lark", "msgspec", "difflib", "tomllib"}
 
 
+@pytest.mark.processes
 @full
 @pytest.mark.parametrize(
     "args",
@@ -136,6 +137,7 @@ def test_a_progress_bar_is_for_terminals_only() -> None:
     assert done.stderr == b""
 
 
+@pytest.mark.processes
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
 def test_on_a_terminal_there_are_colours_and_a_bar() -> None:
     import pty

@@ -143,6 +143,7 @@ def test_runs_without_events_are_runs_where_that_is_allowed(tmp_path: Path) -> N
         assert found.bad == expected.bad
 
 
+@pytest.mark.processes
 def test_readers_take_turns_and_order_stays(tmp_path: Path) -> None:
     """Two recordings of another format between plain ones, read in worker processes."""
     paths = recordings(tmp_path, 5)

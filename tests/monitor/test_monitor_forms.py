@@ -132,11 +132,13 @@ def rule_of(body: str) -> tuple[Rule, str]:
     return Rule("S", statement.requirement), statement.form
 
 
+# What there is to reach, two runs reach: the others are not measured, which takes three times as long.
+@pytest.mark.parametrize("seeds", [(0, 2), pytest.param((2, 8), marks=pytest.mark.no_cover)], ids=str)
 @pytest.mark.parametrize("body", [*SLICED, *UNROLLED])
-def test_a_statement_along_runs(body: str) -> None:
+def test_a_statement_along_runs(body: str, seeds: tuple[int, int]) -> None:
     rule, form = rule_of(body)
     engine = MonitorEngine([rule])
-    for seed in range(8):
+    for seed in range(*seeds):
         trace = recorded(seed)
         follow(engine, trace, by_denotation(rule.requirement, trace), form, Random(seed))
         follow_in_flight(engine, trace, Random(seed))

@@ -6,7 +6,10 @@ import threading
 import time
 from typing import Any
 
+import pytest
 from service_support import EVALUATION, REQUESTS, Served, asked
+
+pytestmark = pytest.mark.processes
 
 PROBLEM = "urn:openid:authzen:access-request:error:"
 

@@ -9,6 +9,8 @@ import httpx
 import pytest
 from service_support import EVALUATION, EVALUATIONS, REQUESTS, Served, asked, made_state
 
+pytestmark = pytest.mark.processes
+
 POLICIES = """
 policy org
 

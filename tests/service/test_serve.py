@@ -94,6 +94,7 @@ def test_a_second_signal_ends_it_at_once(state: Path) -> None:
     served.stop()
 
 
+@pytest.mark.processes
 def test_unix_sockets(state: Path, tmp_path: Path) -> None:
     data, control = tmp_path / "data.sock", tmp_path / "control.sock"
     left = socket.socket(socket.AF_UNIX)

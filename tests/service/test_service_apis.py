@@ -18,6 +18,8 @@ from vigil_lang.gate.revocation import PAYLOAD_TYPE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.processes
+
 SETTINGS = """
 [tier.sources.watcher]
 window = 600

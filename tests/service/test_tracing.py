@@ -47,6 +47,7 @@ assert span.attributes["vigil.log.seq"] >= 1
 """
 
 
+@pytest.mark.processes
 def test_a_request_is_a_span_with_its_decision(tmp_path: Path) -> None:
     here = Path(__file__).parent
     path = os.pathsep.join([str(here), str(here.parents[1])])

@@ -197,6 +197,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return site
 
 
+@pytest.mark.processes
 def test_a_plug_in_of_somebody_else_is_asked_in_a_process_of_its_own(installed: Path) -> None:
     settings = TierSettings(sources={"fine": Source(seconds=60)})
     sources = load_sources(settings)

@@ -69,6 +69,7 @@ def test_a_hook_starts_it_and_one_that_was_killed_is_followed_by_another(state: 
     assert (audit.problems, audit.signed_to) == ((), audit.entries)
 
 
+@pytest.mark.processes
 def test_several_that_start_at_once_are_one(state: Path) -> None:
     hook(state, "1")
     up(state)

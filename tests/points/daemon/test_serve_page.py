@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 PAGE = (Path(__file__).parents[3] / "docs" / "serve.md").read_text(encoding="utf-8")
 SERVE = "vigil serve --state STATE"
 
@@ -17,6 +19,7 @@ def commands() -> list[tuple[str, str]]:
     return re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", screens, re.MULTILINE)
 
 
+@pytest.mark.processes
 def test_the_screens_are_what_the_commands_print(tmp_path: Path) -> None:
     state = str(tmp_path / "state")
     served: subprocess.Popen[str] | None = None

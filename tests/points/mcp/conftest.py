@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -27,8 +29,8 @@ def state(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def started() -> Iterator[Callable[..., Wire]]:
-    """Start programs; they are ended with the test."""
+def started(request: pytest.FixtureRequest) -> Iterator[Callable[..., Wire]]:
+    """Start programs; they are ended with the test, those that are measured by themselves."""
     found: list[Wire] = []
 
     def start(argv: list[str], env: dict[str, str] | None = None) -> Wire:
@@ -36,7 +38,11 @@ def started() -> Iterator[Callable[..., Wire]]:
         return found[-1]
 
     yield start
+    measured = request.node.get_closest_marker("processes")
     for wire in found:
+        if measured:
+            with suppress(OSError, subprocess.TimeoutExpired):
+                wire.close()
         wire.process.kill()
         wire.process.wait()
 

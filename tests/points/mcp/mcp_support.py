@@ -109,9 +109,3 @@ class Wire:
 
 def text_of(answer: Any) -> str:
     return str(answer["result"]["content"][0]["text"])
-
-
-def vigil(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "vigil_lang", *arguments], capture_output=True, text=True, check=False, timeout=60
-    )

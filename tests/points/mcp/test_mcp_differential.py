@@ -120,6 +120,7 @@ def _hidden(found: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("modern", [False, True], ids=["handshake", "stateless"])
 def test_the_client_gets_the_same(proxied: Start, started: Start, modern: bool) -> None:
     direct, through = started([*RAW, "raw"]), proxied()

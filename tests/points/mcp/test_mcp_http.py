@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import httpx2
 import pytest
+from cli_support import called
 from mcp import Client, MCPError
 from mcp_types import ElicitResult
 
-from tests.points.mcp.mcp_support import MODERN, PROXY, RAW, vigil
+from tests.points.mcp.mcp_support import MODERN, PROXY, RAW
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -111,6 +112,7 @@ async def test_servers_over_http(state: Path, remote: str, mode: Any) -> None:
         await session(client)
 
 
+@pytest.mark.processes
 @ERAS
 async def test_both_over_http(state: Path, remote: str, mode: Any) -> None:
     given = ["--name", "raw", "--http", "127.0.0.1:0", "--url", remote]
@@ -119,6 +121,7 @@ async def test_both_over_http(state: Path, remote: str, mode: Any) -> None:
             await session(client)
 
 
+@pytest.mark.processes
 @ERAS
 async def test_a_hold_is_confirmed_while_the_user_is_asked(url: str, state: Path, mode: Any) -> None:
     asked = []
@@ -127,8 +130,8 @@ async def test_a_hold_is_confirmed_while_the_user_is_asked(url: str, state: Path
         asked.append(params.message)
         name = re.search(r"vigil hold approve (\w+)", params.message)
         assert name
-        done = vigil("hold", "approve", name[1], "--state", str(state))
-        assert done.returncode == 0, done.stderr
+        done = called("hold", "approve", name[1], "--state", str(state))
+        assert done.status == 0, done.err
         return ElicitResult(action="accept", content={})
 
     async with Client(url, mode=mode, elicitation_callback=answered) as client:
@@ -137,6 +140,7 @@ async def test_a_hold_is_confirmed_while_the_user_is_asked(url: str, state: Path
     assert len(asked) == 1
 
 
+@pytest.mark.processes
 def test_a_client_that_goes_cancels_its_request(state: Path) -> None:
     headers = {**ACCEPT, "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call"}
     given = [*PROXY, "--state", str(state), "--name", "raw", "--http", "127.0.0.1:0", "--", *RAW, "raw"]
@@ -169,6 +173,7 @@ async def test_requests_of_one_id_do_not_meet(url: str) -> None:
     assert {each["id"] for each in answers} == {"same"}
 
 
+@pytest.mark.processes
 def test_what_http_refuses(url: str) -> None:
     ping = {"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"_meta": MODERN}}
     modern = {**ACCEPT, "mcp-protocol-version": "2026-07-28", "mcp-method": "ping"}
@@ -203,8 +208,8 @@ def test_a_token_is_asked_for(state: Path) -> None:
 
 def test_only_loopback_without_a_token(state: Path) -> None:
     for address in ("0.0.0.0:0", "example.com:1", "127.0.0.1", "127.0.0.1:x", "127.0.0.1:99999"):
-        done = vigil("mcp", "proxy", "--state", str(state), "--http", address, "--", "true")
-        assert done.returncode == 2, address
+        done = called("mcp", "proxy", "--state", str(state), "--http", address, "--", "true")
+        assert done.status == 2, address
 
 
 def test_a_url_that_nobody_answers(state: Path, started: Callable[..., Wire]) -> None:

@@ -23,6 +23,7 @@ def two(state: Path, started: Callable[..., Wire], tmp_path: Path) -> Wire:
     return started([*PROXY, "--state", str(state), "--server", str(config)])
 
 
+@pytest.mark.processes
 def test_two_servers_are_one(two: Wire) -> None:
     first = two.initialize()["result"]
     assert first["instructions"] == "raw: Use raw.\n\nb: Use b."
@@ -56,6 +57,7 @@ def test_two_servers_in_the_stateless_era(two: Wire) -> None:
     assert MODERN
 
 
+@pytest.mark.processes
 def test_requests_of_both_servers_find_their_way(two: Wire) -> None:
     two.initialize(sampling={})
     for number, name in enumerate(("raw__sample", "b__sample")):
@@ -68,6 +70,7 @@ def test_requests_of_both_servers_find_their_way(two: Wire) -> None:
     assert found == {"c0": {"for": 0}, "c1": {"for": 1}}
 
 
+@pytest.mark.processes
 def test_one_server_that_dies_leaves_the_other(two: Wire) -> None:
     two.initialize()
     two.ask("tools/list")

@@ -8,8 +8,8 @@ import tomllib
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from cli_support import called
 
-from tests.points.mcp.mcp_support import vigil
 from vigil_lang.points.install import jsonc
 from vigil_lang.points.mcp.specs import specs_of
 from vigil_lang.points.mcp.wrap import HEADERS, NotWrapped, unwrap, wrap
@@ -140,15 +140,15 @@ def test_the_verb_writes_and_gives_back_to_the_letter(tmp_path: Path, state: Pat
         config.parent.mkdir(exist_ok=True)
         config.write_text(text)
         given = ["mcp", "wrap", str(config), "--state", str(state)]
-        assert vigil(*given, "--dry-run").returncode == 0
+        assert called(*given, "--dry-run").status == 0
         assert config.read_text() == text
-        done = vigil(*given)
-        assert done.returncode == 0, done.stderr
+        done = called(*given)
+        assert done.status == 0, done.err
         assert config.read_text() != text
-        assert "s3cret" not in done.stdout + done.stderr
-        assert sys.executable in done.stdout
-        assert "nothing to change" in vigil(*given).stdout
-        assert vigil(*given, "--undo").returncode == 0
+        assert "s3cret" not in done.out + done.err
+        assert sys.executable in done.out
+        assert "nothing to change" in called(*given).out
+        assert called(*given, "--undo").status == 0
         assert config.read_text() == text
         assert not (tmp_path / f"{name}.bak").exists()
 
@@ -156,12 +156,13 @@ def test_the_verb_writes_and_gives_back_to_the_letter(tmp_path: Path, state: Pat
 def test_what_somebody_changed_meanwhile_stays(tmp_path: Path, state: Path) -> None:
     config = tmp_path / ".mcp.json"
     config.write_text(CLAUDE)
-    vigil("mcp", "wrap", str(config), "--state", str(state))
+    called("mcp", "wrap", str(config), "--state", str(state))
     config.write_text(config.read_text().replace("[1, 2]", "[3]"))
-    vigil("mcp", "wrap", str(config), "--state", str(state), "--undo")
+    called("mcp", "wrap", str(config), "--state", str(state), "--undo")
     assert json.loads(config.read_text()) == json.loads(CLAUDE) | {"other": [3]}
 
 
+@pytest.mark.processes
 def test_the_proxy_finds_the_state_that_the_environment_named(
     tmp_path: Path, state: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -169,7 +170,7 @@ def test_the_proxy_finds_the_state_that_the_environment_named(
     config = tmp_path / ".mcp.json"
     config.write_text(CLAUDE)
     monkeypatch.setenv("VIGIL_STATE", str(state))
-    assert vigil("mcp", "wrap", str(config)).returncode == 0
+    assert called("mcp", "wrap", str(config)).status == 0
     args = json.loads(config.read_text())["mcpServers"]["files"]["args"]
     assert args[args.index("--state") + 1] == str(state)
 
@@ -177,10 +178,10 @@ def test_the_proxy_finds_the_state_that_the_environment_named(
 def test_bad_files_are_the_callers_fault(tmp_path: Path, state: Path) -> None:
     for text in (b"{", b"\xff", b"{}"):
         (tmp_path / "x.json").write_bytes(text)
-        done = vigil("mcp", "wrap", str(tmp_path / "x.json"), "--state", str(state))
-        assert done.returncode == 2
-        assert "Traceback" not in done.stderr
-    assert vigil("mcp", "wrap", str(tmp_path / "none.json"), "--state", str(state)).returncode == 2
+        done = called("mcp", "wrap", str(tmp_path / "x.json"), "--state", str(state))
+        assert done.status == 2
+        assert "Traceback" not in done.err
+    assert called("mcp", "wrap", str(tmp_path / "none.json"), "--state", str(state)).status == 2
 
 
 @pytest.mark.parametrize(

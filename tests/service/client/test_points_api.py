@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     Ask = Callable[..., httpx.Response]
 
+pytestmark = pytest.mark.processes
+
 
 @pytest.fixture
 def ask(service: Service) -> Iterator[Ask]:

@@ -104,6 +104,7 @@ def entries(service: Service, run: str, kind: str) -> list[dict[str, Any]]:
 # --- hooks ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.processes
 def test_a_session_of_hooks(hooks: Hooks, machine: Machine, service: Service, operator: Gate) -> None:
     assert hooks.tell("SessionStart", source="startup") == Reply()
     assert hooks.ask("Look", "a", x=1) == ""
@@ -221,6 +222,7 @@ def test_hooks_without_a_daemon_and_with_one(
 # --- proxy and adapters ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.processes
 def test_the_mcp_proxy(machine: Machine, operator: Gate, service: Service) -> None:
     policy = machine.policy(
         "policy m\n/// Money.\nrule pay: when mcp__raw__pay() then hold\n/// Never.\n"

@@ -13,6 +13,8 @@ from interop_support import Served, serving, written
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.processes
+
 POLICY = """
 policy requests
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from authzen_client import Reply
 
+pytestmark = pytest.mark.processes
+
 EVALUATION, EVALUATIONS = "/access/v1/evaluation", "/access/v1/evaluations"
 DISCOVERY = "/.well-known/authzen-configuration"
 AGENT = Key.new()
