@@ -75,7 +75,8 @@ def stopped(rules: Sequence[Rule], run: Sequence[Moment]) -> list[Stopped]:
         elif moment.events:
             monitor.step(moment.events)
             events += moment.events
-    outcomes = list(IndexedEngine().judge(rules, [Trace(tuple(events))]))
+    named = sorted({rule for rule, *_ in found})
+    outcomes = dict(zip(named, IndexedEngine().judge([rules[at] for at in named], [Trace(tuple(events))]), strict=True))
     failed = {event.call for event in events if event.status != "ok"}
     return [
         Stopped(rules[rule].name, at.call, at.tool, bool(outcomes[rule].violations), at.call in failed, why)
