@@ -69,6 +69,7 @@ fmt: $(READY)
 fuzz: $(READY)
 	"$(BIN)/python" tests/fuzz_parser.py --count 1000000
 	VIGIL_FUZZ=1 "$(BIN)/pytest" -q tests/service/security/test_service_fuzzing.py -k ten_thousand
+	VIGIL_FUZZ=1 "$(BIN)/pytest" -q tests/lsp/test_sync.py -k thousands_of_sequences
 
 differential: $(READY)
 	"$(BIN)/python" -m tests.differential.long_run --count 100000
