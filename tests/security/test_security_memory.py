@@ -135,7 +135,7 @@ TEXT = 'statement one: abs(a())\nstatement two: abs(a(x = "1"))\nstatement three
 
 def sides(comparison: implied_statement._Comparison) -> list[implied_statement.Sides]:
     return [
-        implied_statement.Sides(s, comparison.number(s), implied_statement._looks(s.meaning))
+        implied_statement.Sides(s, comparison.number(s), implied_statement._looks(s.meaning), 0, 0)
         for s in read_policy(Source("p.vgl", TEXT)).statements
     ]
 
