@@ -181,7 +181,7 @@ def _above(placed: _Placed) -> _Word | None:
             return _Word(_trimmed(text), carries=True)
         # `Read the guidelines:` makes no rule of what is to be read.
         reads = is_lead and instructs(text) and contexts.FOLLOWED.match(text) is None
-        reads = reads or contexts.IF.match(text) is not None
+        reads = reads or contexts.IF.match(text) is not None or contexts.TOLD_OF.search(text) is not None
         rules = None if reads else contexts.RULES.search(text)
         if placed.tells and (found := rules or contexts.TIMED.search(text) or contexts.LABEL.fullmatch(text)):
             return _Word(_trimmed(found.group()), carries=False)

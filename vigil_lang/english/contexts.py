@@ -51,7 +51,7 @@ WHEN = any_of(r"^(?:when|after|before|once)\b")
 """A lead that says when its items hold, whatever the heading rules out."""
 
 IF = any_of(r"^(?:if|in case)\b.*:$")
-CONDITION = any_of(r"^(?:if|when|where|for|in case|otherwise)\b[^,]*:$")
+CONDITION = any_of(r"^(?:if|when|where|for|in case|otherwise)\b[^,—–→]*:$")
 """A lead that says when, and leaves what to the items of its list."""
 
 PROHIBITS = any_of(
@@ -99,6 +99,12 @@ RULES = any_of(
     r"^\W*do['’]?s?\W*$|(?:[-–—:(]\s*(?:critical|important)\W*$)",
 )
 """One that makes an obligation of every item that tells somebody to do something, unless it only tells to read them."""
+
+TOLD_OF = any_of(
+    r"\b(?:rules?|constraints|guardrails|obligations|invariants|restrictions|conventions|guidelines|standards|checklist) "
+    r"(?:is|are|was|were|has|have|can|contains?|lists?|covers?|includes?) (?!mandatory|absolute|strict|binding|hard|as\b)"
+)
+"""A lead that says something of rules, rather than gives some: `Rules are managed through view 4:`."""
 
 FOLLOWED = any_of(r"(?:apply|adhere|comply|do|follow|keep|honou?r|obey|observe|respect|stick|use)\b")
 
@@ -156,7 +162,10 @@ AT_THE_END = any_of(r"^(?:before|prior to|after|once|when (?:done|finished))\b.*
 CHECKLIST = any_of(r"\b(?:checklist|validation|verification|definition of done|quality gates?|exit criteria)\b")
 """A heading below which a lead such as `Before finishing:` stands for that."""
 
-TO_TICK = any_of(r"\b(?:checklist|quality gates?|definition of done|exit criteria)\W*$")
+TO_TICK = any_of(
+    r"\b(?:checklist|quality gates?|definition of done|(?:exit|acceptance|completion|done) criteria)\W*$|"
+    r"^(?:[\w-]+ ){0,2}gate(?: \d+)?\s*[:—–-]"
+)
 """A heading below which each item says how things are to be."""
 
 LABEL = any_of(r"(?:before|prior to|after|on|whenever|at) (?:each|every|any|all|you)\b[^.!?:;,]{1,60}")
@@ -217,7 +226,7 @@ CONTINUED = any_of(
     r"\b(?:explained|may|might|can|could|because|able to|lets? you|"
     r"(?:allow|enable|help|permit)s?(?: you)?(?: to)?)\W*:$",
     r"^(?!.*\b(?:you|agents?|assistants?|models?)\b).*\b(?:will|would)(?: \w+ly)?:$",
-    r"^by \w+ing\b.*:$|\bwhen:$",
+    r"^by \w+ing\b.*:$|\b(?:when|if)(?: you)?:$|\b(?:wants?|wish(?:es)?|would like|try(?:ing)?|aims?) to:$",
 )
 """The end of a lead whose items say what somebody may do, or why something is so."""
 

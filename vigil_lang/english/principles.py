@@ -28,7 +28,7 @@ def _of_one(verb: str) -> str:
 
 # What may be a noun, too (`Work items are …`), is a verb where the noun that it acts on follows.
 VERB = (
-    rf"(?:re-)?(?:{one_of(_IMPERATIVES)}\b|{one_of(word_list('imperatives_or_nouns'))}"
+    rf"(?:re-)?(?:{one_of(_IMPERATIVES)}\b(?!-)|{one_of(word_list('imperatives_or_nouns'))}"
     r" (?=(?:an?|the|your|its?|them|this|these|all|any|each|every|no|only)\b|`)|"
     r"default (?=to\b)|work (?=(?:only|in|inside|within|from|on|with)\b))"
 )
@@ -46,7 +46,7 @@ EACH = r"(?:each|every|any|all)"
 _DONE = r"(?:\w+ed|run|made|done|kept|taken|sent|written|put|built|read|set|shown|drawn)"
 _PASSED = r"(?:passing|successful|green|clean|fresh|prior|previous|second|signed|approved|written)"
 _ADVERBS = r"(?:also|always|only|first|then|please|immediately|explicitly)"
-WHERE = r"(?:(?:to|if|when|while|for|in|on|with|after|before|once)\b[^,:;]{1,160}(?:,| ?(?:→|->)) (?:then )?)?"
+WHERE = r"(?:(?:to|if|when|while|for|in|on|with|after|before|once)\b[^,:;]{1,160}(?:,| ?(?:→|->|[—–]|--)) (?:then )?)?"
 """When, where or what for something is done, with the comma behind it."""
 _TEXT = r"(?:[^.]|\.(?=\w))"
 # Where a clause begins: nobody stands before its verb, so that the reader is meant.
@@ -113,7 +113,7 @@ _REQUIRED = (
     r"\b(?:is|are|be) (?:strictly |always |also |explicitly )?required\b|\(required\)",
     r"\b(?:requires?|needs?) (?:[\w'’-]+ ){0,3}?(?:approvals?|confirmation|consent|permission|sign-off|"
     r"reviews?|authori[sz]ation|validation|verification|a human)\b",
-    r"\b(?:needs?|requires?) [^.;:]{1,80}?\b(?:first|beforehand|in advance)\b(?! \w)",
+    r"(?<!\bit )\b(?:needs?|requires?) [^.;:]{1,80}?\b(?:first|beforehand|in advance)\b(?! \w)",
     r"\b(?:needs?|requires?|(?:is|are|be) (?:\w+ )?(?:preceded|followed|backed) by) "
     rf"(?:an?|the|{COUNT}) {_PASSED}\b",
 )
@@ -122,14 +122,16 @@ _REQUIRED = (
 _ASSURED = (
     rf"{BEGINS}(?:ensure|make (?:absolutely )?sure|be sure|make certain|take care|be careful (?:not )?to|guarantee)\b",
     rf"{BEGINS}(?:confirm|verify|check|validate) that\b",
-    rf"{BEGINS}(?:verify|confirm|double-check)\s+(?:\S+\s+){{1,14}}?"
-    r"(?:\b(?:is|are|was|were|exists?|works?|has|have|supports?|passe[sd]|succeeded)\b|[=<>≥≤]+(?= ))",
+    # `Tools read it and verify it` tells of tools.
+    rf"(?:{BEGINS}(?<!and )|^{VERB}[^.;:]{{1,120}} and (?:then )?)(?:verify|confirm|double-check) (?!(?:with|by)\b)[^\s.:]",
 )
 """What the reader makes sure of."""
 
 _CONSULTED = (
     rf"(?:{BEGINS}|→\s*)ask\b(?! (?:yourself|about|questions)\b| (?-i:[A-Z])[a-z]+[A-Z])",
     rf"\b(?:agent|assistant) (?:asks|prompts)\b|{BEGINS}escalate\b",
+    rf"{BEGINS}{VERB} [^.;:]{{0,80}}?\b(?:for|to get|and get|to obtain) (?:an? |the |your |their )?"
+    rf"(?:{_PERSON}['’]?s? )?(?:\w+ )?{_ANSWER}[.:!]*$",
     rf"{BEGINS}hand (?:over|off|it over) to a (?:human|person)\b",
     rf"{BEGINS}(?:clarify|check|confirm|discuss|agree|validate|verify|review)\b[^.;:]{{0,80}}? "
     rf"with (?:the |your |an? )?{_PERSON}\b",
@@ -188,7 +190,8 @@ OPENING = (
         rf"no (?:[\w-]+ ){{0,2}}{_NOUNS_OF_ACTS}"
         r"(?:[.!]*$|,? (?:to|on|before|during|while|without|until|unless|outside)\b)",
         rf"no (?!matching\b|missing\b|remaining\b|existing\b){_DOING} (?:to|of|into|on|without|from|outside)\b",
-        r"`…`(?: —)? only (?:if|when)\b|only `…` (?:if|when)\b",
+        r"`…`(?: —)? only (?:if|when)\b|only `…` (?:if|when)\b|"
+        rf"only (?:after|before|if|in|on|once|upon|when|with) [^:,]{{1,100}}[:,—–] ?{VERB}",
         rf"(?:before|after) \w+ing\b[^,:.]{{1,60}}? {VERB} (?:the|an?|your|all|it|every|each)\b",
         r"(?:nobody|no one) (?!(?:knows|needs|wants|cares|uses|has|is|was|likes|sees)\b)\w+s\b",
         r"required\s*[:—–-]\s*\w|no\b[^.]{0,80}\b(?:allowed|permitted|unless|until|before)\b",
@@ -293,14 +296,17 @@ BEGINNING = any_of(
     r"(?:as soon as|if|once|when|until|on (?:the |any )?(?:first )?(?:error|failure))\b",
     rf"{WHERE}(?!prefer\b|consider\b|try\b){VERB}{_TEXT}{{1,160}}"
     r", not (?!just\b|only\b|merely\b|necessarily\b|supported\b|required\b|needed\b|yet\b)\S",
-    r"use `…` (?:instead of|rather than) `…`(?! (?:as|because|since|so)\b)",
+    rf"{WHERE}(?!prefer\b|consider\b|try\b){VERB}{_TEXT}{{1,160}}? (?:instead of|rather than|in place of) \S",
+    rf"{WHERE}use{_TEXT}{{1,60}}? not \S",
+    rf"(?:if|when)\b[^.;:]{{1,200}}(?:,|\band|\bthen) (?:{HALT}|exit)\b",
     rf"{WHERE}(?:get|gather|obtain|collect|request)\b{_TEXT}{{1,120}}? from (?:the )?user\b[.:]*$",
     rf"{WHERE}(?:retry|re-?try|try)\b{_TEXT}{{0,80}}?\bup to {COUNT}",
     rf"{WHERE}(?:limit|cap|restrict|keep)\b{_TEXT}{{1,80}}?\b(?:to|under|below|within) [$€£]?{COUNT}",
     rf"{WHERE}(?:confine|restrict|limit)\b{_TEXT}{{1,80}}? to\b|{WHERE}(?:stay|remain) (?:inside|within)\b",
     rf"{WHERE}(?:keep|continue) \w+ing\b{_TEXT}{{1,200}}?\b(?:while|as long as|until|for {EACH})\b",
     rf"{WHERE}(?:follow|obey|observe|respect|adhere to|comply with|do|perform)(?: all| each)?(?: of)? "
-    r"(?:these|the following) (?:[\w-]+ ){0,3}(?:rules?|constraints?|checks?|limits?|conventions?|guidelines?)\b",
+    r"(?:these|the following) (?:[\w-]+ ){0,3}(?:rules?|constraints?|checks?|limits?|conventions?|guidelines?|"
+    r"steps|order|process|procedure|protocol|sequence|workflow)\b",
     rf"you (?:always )?{VERB}{_TEXT}{{1,120}}?\bbefore\b",
 )
 WITHIN = any_of(
