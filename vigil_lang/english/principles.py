@@ -46,9 +46,9 @@ EACH = r"(?:each|every|any|all)"
 _DONE = r"(?:\w+ed|run|made|done|kept|taken|sent|written|put|built|read|set|shown|drawn)"
 _PASSED = r"(?:passing|successful|green|clean|fresh|prior|previous|second|signed|approved|written)"
 _ADVERBS = r"(?:also|always|only|first|then|please|immediately|explicitly)"
-WHERE = r"(?:(?:to|if|when|while|for|in|on|with|after|before|once)\b[^,:;]{1,160}(?:,| ?(?:→|->|[—–]|--)) (?:then )?)?"
+WHERE = r"(?:(?:to|if|when|while|for|in|on|with|after|before|once)\b[^:;]{1,160}?(?:,| ?(?:→|->|[—–]|--)) (?:then )?)?"
 """When, where or what for something is done, with the comma behind it."""
-_TEXT = r"(?:[^.]|\.(?=\w))"
+_TEXT = r"(?:[^.]|\.(?=[\w,]))"
 # Where a clause begins: nobody stands before its verb, so that the reader is meant.
 BEGINS = rf"(?:^|[,:;—–(]\s*|\s--?\s|\b(?:and|but|then|or|please|instead|so)\s+)(?:{_ADVERBS}\s+)*"
 _WHO = r"(?:you|agents?|the (?:agent|model|assistant|user|caller)|assistants?|models?)"
@@ -132,6 +132,7 @@ _CONSULTED = (
     rf"\b(?:agent|assistant) (?:asks|prompts)\b|{BEGINS}escalate\b",
     rf"{BEGINS}{VERB} [^.;:]{{0,80}}?\b(?:for|to get|and get|to obtain) (?:an? |the |your |their )?"
     rf"(?:{_PERSON}['’]?s? )?(?:\w+ )?{_ANSWER}[.:!]*$",
+    rf"\b(?:if|once|when|after|until) (?:the |your |an? )?{_PERSON} (?:has |explicitly )?(?:confirm|approve|agree|accept|consent)\w*",
     rf"{BEGINS}hand (?:over|off|it over) to a (?:human|person)\b",
     rf"{BEGINS}(?:clarify|check|confirm|discuss|agree|validate|verify|review)\b[^.;:]{{0,80}}? "
     rf"with (?:the |your |an? )?{_PERSON}\b",
@@ -283,6 +284,7 @@ BOUND = any_of(
 """What does so unless the instruction only proposes."""
 
 PROPOSES = frozenset({"try", "prefer", "consider", "show"})
+_MILD = "(?:try|see|prefer|consider)"
 BEGINNING = any_of(
     rf"{_FIRST}[^,:]{{0,160}}[,:]\s+(?:\w+ly |also |always |then |first )?{VERB}|whenever\b[^.:;]{{1,200}}, {VERB}",
     rf"first,? {VERB}{_TEXT}{{1,160}}?[,;] (?:and )?(?:only )?then\b",
@@ -297,6 +299,10 @@ BEGINNING = any_of(
     rf"{WHERE}(?!prefer\b|consider\b|try\b){VERB}{_TEXT}{{1,160}}"
     r", not (?!just\b|only\b|merely\b|necessarily\b|supported\b|required\b|needed\b|yet\b)\S",
     rf"{WHERE}(?!prefer\b|consider\b|try\b){VERB}{_TEXT}{{1,160}}? (?:instead of|rather than|in place of) \S",
+    # What is done whenever something is so, unless it is a choice, or a step that code follows.
+    r"(?:if|when|whenever|once)\b(?! (?:your?|users?|they|the user) (?:are|have|need|want|like|prefer|project|wish|would)\b)"
+    rf"[^:;.]{{1,160}}?(?:[,:]| ?(?:→|->|[—–]|--)) (?:then |\w+ly )?(?!{_MILD}\b){VERB}(?!.*:$)",
+    r"when (?:done|finished|complete|completed)[,:] [a-z]+\b",
     rf"{WHERE}use{_TEXT}{{1,60}}? not \S",
     rf"(?:if|when)\b[^.;:]{{1,200}}(?:,|\band|\bthen) (?:{HALT}|exit)\b",
     rf"{WHERE}(?:get|gather|obtain|collect|request)\b{_TEXT}{{1,120}}? from (?:the )?user\b[.:]*$",
