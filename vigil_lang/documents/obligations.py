@@ -112,6 +112,10 @@ def _excused(sentence: Sentence, word: str) -> Why | None:
     ordered = orders(bare(sentence.text))
     if contexts.WHY.match(column) and principles.TELLS_OF.match(bare(sentence.text)):
         return "description"
+    if ordered == word and (
+        contexts.DEFINES.match(sentence.text) or any(map(contexts.FEATURES.search, sentence.headings[-1:]))
+    ):
+        return "description"
     if ordered == word and contexts.WHY.match(column) and not contexts.CONTRASTS.search(sentence.text):
         return "reason"
     if contexts.BENEFIT.match(word) is None or ordered is not None:
@@ -152,6 +156,8 @@ def _from_context(sentence: Sentence, leads: dict[str, _Word]) -> _Word | None:
     if contexts.DO_COLUMN.fullmatch(placed.column) and not principles.ALONE.fullmatch(placed.plain):
         return _Word(_trimmed(placed.column), carries=False)
     if contexts.PLACEHOLDER.fullmatch(placed.text):
+        return None
+    if contexts.DEFINES.match(placed.text) and placed.lead not in leads:
         return None
     if (is_cell and placed.lead) or (is_question(placed.text) and not instructs(placed.text)):
         return None

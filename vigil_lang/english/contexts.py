@@ -206,6 +206,13 @@ NEEDED = any_of(r"(?:\w+ )?(?:needs?|requires?|has|have)\b")
 FIXES = any_of(r"^\W*(?:common )?(?:fix(?:es)?|solutions?|remed(?:y|ies)|workarounds?)\b")
 """A heading or lead below which things are checked because they went wrong."""
 
+FEATURES = any_of(r"\b(?:features?|capabilities|benefits?|advantages?|highlights)\b|^(?:what it does|how it works)\W*$")
+"""A heading below which an instruction says what something can do."""
+
+_OPTION = r"`(?:--?\w[^`]*|[^`\s]*[=/][^`\s]*)`"
+DEFINES = re.compile(rf"[^\w`]*{_OPTION}(?:(?:,| or|/) ?{_OPTION})* ?(?::|—|–|--?) ?\w")
+"""An item that says what the option, setting or topic before it stands for or does."""
+
 SAMPLES = any_of(
     r"\b(?:examples?|triggers?|phrases?|prompts?|quer(?:y|ies)|questions?|usage|when to|say(?:s|ing)?|asks?|inputs?|"
     r"conversations?|dialogs?|samples?|errors?|messages?|outputs?|rationali[sz]ations?|excuses?|thoughts?|"

@@ -95,6 +95,7 @@ _MUST_NOT = (
     rf"\b{_WHO} (?:may|can|could|are|is) (?:not|only|never)\b",
     r"\b(?:you|agents?|assistants?|models?|it|they) should (?:not|never|at most|only) |\bshouldn['’]t\b",
     rf"\b(?:nothing|nobody|no one|no|only)\b(?:\s+(?!to\b|that\b)[^\s,.;:]+){{0,8}}?\s+may\b(?! {_BEING})",
+    r"^no (?:[\w-]+ ){1,4}should\b|\b(?:nothing|nobody|no one) should\b",
     r"^none of\b[^.;:]{1,80}\b(?:may|can) be\b|^neither\b[^.;:]{1,80}\b(?:may|can)\b",
     r"\b(?:may not|can ?not) be (?:used|shared|disclosed|changed|modified|deleted|removed|called|sent|stored|"
     r"exceeded|combined|skipped|merged|pushed|deployed|released|published|committed)\b",
@@ -205,7 +206,7 @@ OPENING = (
         rf"{EACH} [^.;:]{{1,120}}? gets (?:at (?:least|most)|exactly|{COUNT})",
         rf"{COUNT} (?:[\w-]+ ){{1,4}}(?:minimum|maximum|min|max|at most|at least)[.!]*$",
         rf"(?:spend|use|take|make|allow|send) (?:at most|no more than|at least|not more than) [$€£]?{COUNT}",
-        rf"{VERB} nothing\b|zero tolerance\b",
+        rf"{VERB} nothing\b|zero tolerance\b|(?:one|a single) [\w-]+(?: [\w-]+)? (?:at a time|per \w+)(?=[,;.!]|$)",
         rf"{EACH} [^.;:]{{1,120}}?\b(?:preceded|followed|accompanied|approved|reviewed|confirmed|backed|signed) by\b",
         # `After three failures in a row ask`, without a comma.
         r"(?:after|before|once)\b[^,:.]{2,120}?(?<!users)(?<!user)(?<!they)(?<!you)(?<!people)(?<!who)(?<!to) "
@@ -241,6 +242,8 @@ MERE = any_of(
     r"\b(?:as|that|who|which|users?|people|they|these|those|we|i|it)\s+(?:often |usually |sometimes )?"
     r"(?:do not|don['’]t)\b",
     r"\b(?:they|these|those|which|it)\b[^.;:—]{0,120}\b(?:but|and) (?:do not|don['’]t)\b",
+    r"\b(?:apis?|commands?|functions?|helpers?|librar(?:y|ies)|modes?|options?|scripts?|servers?|skills?|tools?|wrappers?) "
+    r"(?:[^\s.;]+ ){0,6}?never \w+s\b",
     r"\b(?:who|that|which) never\b|^(?:it|this) never [a-z]+s\b",
     r"\b\w+s (?:are|have|can)\b[^.;:]{0,80} (?:and|but) don['’]t\b",
     r"\b(?:assum|believ|expect|impl|infer|know|learn|notic|reali[sz]|think)\w* that\b[^.;]{0,60}? must\b",
@@ -278,6 +281,7 @@ BOUND = any_of(
     rf"(?<!\bif )(?<!\bwhen )(?<!\buntil )\b{MOST} {COUNT}",
     r"\bonly(?=\s*(?:[—–.!(]|$))|\bexactly\b(?! (?:how|the|what|when|where|which|who|why)\b)",
     rf" and (?:then )?{HALT} (?:on|at|as soon as|if|when|once)\b",
+    rf"\bwithin {COUNT} (?:ms|s|sec|seconds?|min|minutes?|h|hours?|days?)\b",
     r"\bin (?:this|that|the (?:following|given|listed|stated|same|right)) order\b|\bin order[.:]*$",
     r"^\s+(?:exactly |only )?(?:one|a single) [^.;:]{1,60}? (?:per|at a time)\b",
 )
@@ -291,7 +295,7 @@ BEGINNING = any_of(
     rf"(?:first(?:ly| of all)?,? |(?:in|for|with) [^,:;.]{{1,80}}, first )(?:{_CHECKS})\b",
     rf"(?:as soon as|(?:in|on) (?:the )?(?:event|case)s? of)\b[^,:]{{1,120}}, (?:then )?{VERB}",
     rf"(?:immediately|strictly) {VERB}",
-    rf"{VERB}[^.;:]{{1,120}} immediately[.!]*$|without (?:an?|the)\b[^,:]{{1,60}}, (?:do not|don['’]t|there is no)\b",
+    rf"{VERB}[^.;:]{{1,120}} (?:immediately|right away)(?=[.!;,]*$|[;,] | \()|without (?:an?|the)\b[^,:]{{1,60}}, (?:do not|don['’]t|there is no)\b",
     rf"(?:when|if) (?:in doubt|unsure|uncertain|unclear)\b[^,:]{{0,60}}, {VERB}",
     rf"even (?:if|when|on|after|for|with)\b[^,:]{{1,120}}, {VERB}",
     rf"(?:{HALT}|exit|bail out)\b[^.]{{0,80}}\b"
