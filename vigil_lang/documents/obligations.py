@@ -211,7 +211,8 @@ def _listed(placed: _Placed) -> _Word | None:
         return None
     if contexts.CONDITION.match(placed.lead):
         return None
-    if contexts.TO_TICK.search(heading) and contexts.WORDS.search(placed.plain):
+    ticked = placed.kind != "cell" and any(map(contexts.TO_TICK.search, placed.headings))
+    if ticked and contexts.WORDS.search(placed.plain):
         is_rule = True
     elif contexts.RULE_LIST.match(placed.lead.removesuffix(":") or heading) and contexts.WORDS.search(placed.plain):
         describes = contexts.DESCRIBES.match(placed.plain) and not contexts.ORDERED.search(placed.plain)

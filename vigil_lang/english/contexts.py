@@ -163,10 +163,11 @@ CHECKLIST = any_of(r"\b(?:checklist|validation|verification|definition of done|q
 """A heading below which a lead such as `Before finishing:` stands for that."""
 
 TO_TICK = any_of(
-    r"\b(?:checklist|quality gates?|definition of done|(?:exit|acceptance|completion|done) criteria)\W*$|"
+    r"\b(?:checklist|quality (?:gates?|standards|criteria)|definition of done|"
+    r"(?:acceptance|completion|done|exit|gate|quality|release) criteria)\W*$|"
     r"^(?:[\w-]+ ){0,2}gate(?: \d+)?\s*[:—–-]"
 )
-"""A heading below which each item says how things are to be."""
+"""A heading below which each item says how things are to be, whatever headings stand between."""
 
 LABEL = any_of(r"(?:before|prior to|after|on|whenever|at) (?:each|every|any|all|you)\b[^.!?:;,]{1,60}")
 """Words that introduce a list without a colon: `Before any release`."""
