@@ -143,7 +143,7 @@ DOING = re.compile(r"\w+ing\b")
 TICKED = re.compile(r"\W*[✅✔☑✓]")
 """An item with a sign that approves of it."""
 
-PLACEHOLDER = re.compile(r"\W*(?:\[[^\[\]]*\]|\{\{.*\}\})\W*")
+PLACEHOLDER = re.compile(r"(?:\W*\[[^\[\]]*\])+\W*|\W*\{\{.*\}\}\W*")
 """An item of a template that somebody fills in."""
 
 WORDS = re.compile(r"[a-z]{2,}(?<!etc)", re.IGNORECASE)

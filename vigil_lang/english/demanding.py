@@ -51,7 +51,8 @@ def demands(text: str) -> str | None:
     if (ordered := orders(told)) is not None:
         return ordered
     callout = principles.CALLOUT.match(told)
-    if callout and INSTRUCTS.match(unlabelled(told[callout.end() :].lstrip())):
+    rest = unlabelled(told[callout.end() :].lstrip()) if callout else ""
+    if callout and (INSTRUCTS.match(rest) or principles.LIMITS.match(rest)):
         return callout.group().rstrip(":!—–- ").lower()
     return None
 

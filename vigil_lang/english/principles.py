@@ -207,6 +207,7 @@ OPENING = (
         rf"{COUNT} (?:[\w-]+ ){{1,4}}(?:minimum|maximum|min|max|at most|at least)[.!]*$",
         rf"(?:spend|use|take|make|allow|send) (?:at most|no more than|at least|not more than) [$€£]?{COUNT}",
         rf"{VERB} nothing\b|zero tolerance\b|(?:one|a single) [\w-]+(?: [\w-]+)? (?:at a time|per \w+)(?=[,;.!]|$)",
+        r"(?:each|every) (?!of\b)[^.,;:]{1,80}? \w+ed(?: \w+ly)?[.!]*$",
         rf"{EACH} [^.;:]{{1,120}}?\b(?:preceded|followed|accompanied|approved|reviewed|confirmed|backed|signed) by\b",
         # `After three failures in a row ask`, without a comma.
         r"(?:after|before|once)\b[^,:.]{2,120}?(?<!users)(?<!user)(?<!they)(?<!you)(?<!people)(?<!who)(?<!to) "
@@ -290,7 +291,7 @@ BOUND = any_of(
 PROPOSES = frozenset({"try", "prefer", "consider", "show"})
 _MILD = "(?:try|see|prefer|consider)"
 BEGINNING = any_of(
-    rf"{_FIRST}[^,:]{{0,160}}[,:]\s+(?:\w+ly |also |always |then |first )?{VERB}|whenever\b[^.:;]{{1,200}}, {VERB}",
+    rf"{_FIRST}[^,:]{{0,160}}[,:]\s+(?:\w+ly |also |always |then |first )?{VERB}(?!:$)|whenever\b[^.:;]{{1,200}}, {VERB}",
     rf"first,? {VERB}{_TEXT}{{1,160}}?[,;] (?:and )?(?:only )?then\b",
     rf"(?:first(?:ly| of all)?,? |(?:in|for|with) [^,:;.]{{1,80}}, first )(?:{_CHECKS})\b",
     rf"(?:as soon as|(?:in|on) (?:the )?(?:event|case)s? of)\b[^,:]{{1,120}}, (?:then )?{VERB}",
@@ -307,6 +308,7 @@ BEGINNING = any_of(
     r"(?:if|when|whenever|once)\b(?! (?:your?|users?|they|the user) (?:are|have|need|want|like|prefer|project|wish|would)\b)"
     rf"[^:;.]{{1,160}}?(?:[,:]| ?(?:→|->|[—–]|--)) (?:then |\w+ly )?(?!{_MILD}\b){VERB}(?!.*:$)",
     r"when (?:done|finished|complete|completed)[,:] [a-z]+\b",
+    rf"{VERB} (?:`…`|“…”),? (?:and )?not (?:`…`|“…”)",
     rf"{WHERE}use{_TEXT}{{1,60}}? not \S",
     rf"(?:if|when)\b[^.;:]{{1,200}}(?:,|\band|\bthen) (?:{HALT}|exit)\b",
     rf"{WHERE}(?:get|gather|obtain|collect|request)\b{_TEXT}{{1,120}}? from (?:the )?user\b[.:]*$",
@@ -328,9 +330,13 @@ WITHIN = any_of(
 )
 
 CALLOUT = any_of(
-    r"^(?:critical|important|mandatory|warning|caution|danger|security|(?:[\w-]+ ){0,2}rule|first)\b"
+    r"^(?:critical|important|mandatory|warning|caution|danger|security|first|"
+    r"(?:[\w-]+ ){0,2}(?:rules?|constraints?|guardrails?|polic(?:y|ies)))\b"
     r"(?: rule| note)?\s*[:!—–-]"
 )
+LIMITS = any_of(r"(?:no|only|every|each|zero|at (?:least|most)|max(?:imum)?|min(?:imum)?|exactly) \w")
+"""What limits something, and so asks for it behind a label that says so: `Rules: Zero references …`."""
+
 INSTRUCTS = any_of(
     rf"{WHERE}(?:only |always |first |please |then |\w+ly )?{VERB}",
     rf"(?:for|in|on|when|if|with) [^,.:;]{{1,80}}? {VERB} (?:`|(?:an?|the|your|all|each|every|only|no|it|them)\b)",
