@@ -291,7 +291,7 @@ BOUND = any_of(
 PROPOSES = frozenset({"try", "prefer", "consider", "show"})
 _MILD = "(?:try|see|prefer|consider)"
 BEGINNING = any_of(
-    rf"{_FIRST}[^,:]{{0,160}}[,:]\s+(?:\w+ly |also |always |then |first )?{VERB}(?!:$)|whenever\b[^.:;]{{1,200}}, {VERB}",
+    rf"{_FIRST}[^,:]{{0,160}}[,:]\s+(?:\w+ly |also |always |then |first )?{VERB}(?!(?<=\buse):)|whenever\b[^.:;]{{1,200}}, {VERB}",
     rf"first,? {VERB}{_TEXT}{{1,160}}?[,;] (?:and )?(?:only )?then\b",
     rf"(?:first(?:ly| of all)?,? |(?:in|for|with) [^,:;.]{{1,80}}, first )(?:{_CHECKS})\b",
     rf"(?:as soon as|(?:in|on) (?:the )?(?:event|case)s? of)\b[^,:]{{1,120}}, (?:then )?{VERB}",
