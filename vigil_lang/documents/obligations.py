@@ -112,9 +112,9 @@ def _excused(sentence: Sentence, word: str) -> Why | None:
     ordered = orders(bare(sentence.text))
     if contexts.WHY.match(column) and principles.TELLS_OF.match(bare(sentence.text)):
         return "description"
-    if ordered == word and (
-        contexts.DEFINES.match(sentence.text) or any(map(contexts.FEATURES.search, sentence.headings[-1:]))
-    ):
+    if ordered == word and contexts.DEFINES.match(sentence.text):
+        return "description"
+    if (ordered == word or contexts.NEVER.match(word)) and any(map(contexts.FEATURES.search, sentence.headings[-1:])):
         return "description"
     if ordered == word and contexts.WHY.match(column) and not contexts.CONTRASTS.search(sentence.text):
         return "reason"
@@ -248,7 +248,7 @@ def _ruled_out(placed: _Placed) -> _Word | None:
     made = not placed.lead or instructs(placed.lead)
     found = contexts.PROHIBITS.match(placed.plain) or (contexts.LACKS.match(placed.plain) if made else None)
     if contexts.DESCRIBES.match(placed.plain) is None:
-        found = found or contexts.INSTEAD.fullmatch(placed.plain)
+        found = found or contexts.INSTEAD.fullmatch(placed.plain) or contexts.CADENCE.fullmatch(placed.plain)
     found = found or (contexts.WITHOUT.search(placed.plain) if contexts.PRACTICES.search(placed.heading) else None)
     return _Word("no", carries=True) if found else None
 

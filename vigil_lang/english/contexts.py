@@ -124,7 +124,7 @@ NOT_BINDING = any_of(
 REASONS = any_of(
     r"why|benefit|purpose|effect|impact|cause|problem|symptom|rationale|solution|fix|remedy|workaround|description"
 )
-BENEFIT = any_of(r"ask|avoid|ensure|make|be sure|needs?|guarantee|check|verify|confirm")
+BENEFIT = any_of(r"ask|avoid|wait|ensure|make|be sure|needs?|guarantee|check|verify|confirm")
 RESTRICTS = re.compile(
     r"(?i:^(?:no|only|every|each|all|any|zero|at (?:least|most)|max(?:imum)?|min(?:imum)?|exactly)\b)"
     r"|(?i:\b(?:should|only|may not)\b)|(?<!does )(?<!do )(?<!is )(?<!are )(?<!can )\bNOT\b"
@@ -142,6 +142,9 @@ CROSSED = re.compile(r"\W*[❌🚫⛔✗✘]")
 DOING = re.compile(r"\w+ing\b")
 TICKED = re.compile(r"\W*[✅✔☑✓]")
 """An item with a sign that approves of it."""
+
+CADENCE = any_of(r"[^.,;:]{2,60} (?:before|after|on|at) (?:each|every|any) [\w-]+(?: [\w-]+)?[.!]*")
+"""An item that only names what there is whenever something is done: `A note after each call`."""
 
 PLACEHOLDER = re.compile(r"(?:\W*\[[^\[\]]*\])+\W*|\W*\{\{.*\}\}\W*")
 """An item of a template that somebody fills in."""
@@ -194,7 +197,8 @@ DESCRIBES = any_of(
 ORDERED = any_of(
     r"\b(?:before|prior to|until|unless|only)\b|(?<=\w )without\b|\bafter any\b|(?<!; )\b(?:each|every) \w|"
     r"\brequires?\b|\bneeds? (?:an?|at|the|to)\b|\b(?:not |un)supported\b|"
-    r"\bone \w+ per\b",
+    r"\bone \w+ per\b|\b(?:follows?|match(?:es)?|compl(?:y|ies) with|conforms? to|adheres? to|respects?|satisf(?:y|ies)|"
+    r"stays?|remains?) [a-z`]",
     r"^[a-z][a-z ]{1,60} (?:is|are) (?:\w+ly )?(?!based|called|named|supported|used|deprecated|limited)"
     r"\w+ed(?:[.!]*$| (?:by|with|in)\b)",
 )
@@ -207,9 +211,10 @@ NEEDED = any_of(r"(?:\w+ )?(?:needs?|requires?|has|have)\b")
 FIXES = any_of(r"^\W*(?:common )?(?:fix(?:es)?|solutions?|remed(?:y|ies)|workarounds?)\b")
 """A heading or lead below which things are checked because they went wrong."""
 
-FEATURES = any_of(r"\b(?:features?|capabilities|benefits?|advantages?|highlights)\b|^(?:what it does|how it works)\W*$")
+FEATURES = any_of(r"\b(?:features?|capabilities|benefits?|advantages?|guarantees|highlights)\b|^(?:what it does|how it works)\W*$")
 """A heading below which an instruction says what something can do."""
 
+NEVER = any_of(r"(?:can )?never\b")
 _OPTION = r"`(?:--?\w[^`]*|[^`\s]*[=/][^`\s]*)`"
 DEFINES = re.compile(rf"[^\w`]*{_OPTION}(?:(?:,| or|/) ?{_OPTION})* ?(?::|—|–|--?) ?\w")
 """An item that says what the option, setting or topic before it stands for or does."""

@@ -12,7 +12,7 @@ from vigil_lang.english import principles
 from vigil_lang.english.principles import ALONE, INSTRUCTS
 from vigil_lang.english.sentences import CODE, SPOKEN
 
-_FURTHER = re.compile(r"; |, (?:(?:and|but|so|then) )?")
+_FURTHER = re.compile(r"; |: |, (?:(?:and|but|so|then) )?| (?:[—–]|--?) ")
 """Where a further clause begins."""
 _NUMBER = re.compile(r"^\(?\d{1,2}[.)] ")
 _ORNAMENT = re.compile(r"^(?:[^\w`\"'“(\[<]|\d+[.)]\s)+")

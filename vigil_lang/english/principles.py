@@ -129,7 +129,7 @@ _ASSURED = (
 """What the reader makes sure of."""
 
 _CONSULTED = (
-    rf"(?:{BEGINS}|→\s*)ask\b(?! (?:yourself|about|questions)\b| (?-i:[A-Z])[a-z]+[A-Z])",
+    rf"(?:{BEGINS}|→\s*)ask\b(?! =| (?:yourself|about|questions)\b| (?-i:[A-Z])[a-z]+[A-Z])",
     rf"\b(?:agent|assistant) (?:asks|prompts)\b|{BEGINS}escalate\b",
     rf"{BEGINS}{VERB} [^.;:]{{0,80}}?\b(?:for|to get|and get|to obtain) (?:an? |the |your |their )?"
     rf"(?:{_PERSON}['’]?s? )?(?:\w+ )?{_ANSWER}[.:!]*$",
@@ -139,7 +139,7 @@ _CONSULTED = (
     rf"with (?:the |your |an? )?{_PERSON}\b",
     rf"{BEGINS}(?:let|have|require|get) (?:the |your |an? )?{_PERSON} (?:to )?"
     r"(?:approve|choose|confirm|decide|pick|review|select|sign|verify)\b",
-    rf"{BEGINS}wait (?:until\b|for (?:[\w'’]+ ){{0,3}}?(?:{_PERSON}|{_ANSWER})\b)|\band wait[.!]*$",
+    rf"{BEGINS}wait (?:for|until)\b|\band wait[.!]*$",
 )
 """Somebody else who has a say."""
 
@@ -245,7 +245,7 @@ MERE = any_of(
     r"\b(?:they|these|those|which|it)\b[^.;:—]{0,120}\b(?:but|and) (?:do not|don['’]t)\b",
     r"\b(?:apis?|commands?|functions?|helpers?|librar(?:y|ies)|modes?|options?|scripts?|servers?|skills?|tools?|wrappers?) "
     r"(?:[^\s.;]+ ){0,6}?never \w+s\b",
-    r"\b(?:who|that|which) never\b|^(?:it|this) never [a-z]+s\b",
+    r"\b(?:who|that|which) never\b|\b(?:it|this) never [a-z-]+s\b",
     r"\b\w+s (?:are|have|can)\b[^.;:]{0,80} (?:and|but) don['’]t\b",
     r"\b(?:assum|believ|expect|impl|infer|know|learn|notic|reali[sz]|think)\w* that\b[^.;]{0,60}? must\b",
     r"^(?:how|what|whether|which|who)\b[^,:;—?]*$|^(?:apply|choose|use) (?:when|if)\b[^,:;—]*",
@@ -317,8 +317,8 @@ BEGINNING = any_of(
     rf"{WHERE}(?:confine|restrict|limit)\b{_TEXT}{{1,80}}? to\b|{WHERE}(?:stay|remain) (?:inside|within)\b",
     rf"{WHERE}(?:keep|continue) \w+ing\b{_TEXT}{{1,200}}?\b(?:while|as long as|until|for {EACH})\b",
     rf"{WHERE}(?:follow|obey|observe|respect|adhere to|comply with|do|perform)(?: all| each)?(?: of)? "
-    r"(?:these|the following) (?:[\w-]+ ){0,3}(?:rules?|constraints?|checks?|limits?|conventions?|guidelines?|"
-    r"steps|order|process|procedure|protocol|sequence|workflow)\b",
+    r"(?:these|this|the following) (?:[\w-]+ ){0,3}(?:rules?|constraints?|checks?|limits?|conventions?|guidelines?|"
+    r"approach|checklist|format|pattern|steps|structure|order|process|procedure|protocol|sequence|workflow)\b",
     rf"you (?:always )?{VERB}{_TEXT}{{1,120}}?\bbefore\b",
 )
 WITHIN = any_of(
@@ -338,7 +338,7 @@ LIMITS = any_of(r"(?:no|only|every|each|zero|at (?:least|most)|max(?:imum)?|min(
 """What limits something, and so asks for it behind a label that says so: `Rules: Zero references …`."""
 
 INSTRUCTS = any_of(
-    rf"{WHERE}(?:only |always |first |please |then |\w+ly )?{VERB}",
+    rf"{WHERE}(?:only |always |first |please |then |\w+ly )?{VERB}(?!:$)",
     rf"(?:for|in|on|when|if|with) [^,.:;]{{1,80}}? {VERB} (?:`|(?:an?|the|your|all|each|every|only|no|it|them)\b)",
 )
 
