@@ -526,6 +526,7 @@ If a rope is torn, say so directly.
 
 def test_lists_that_bans_policies_requirements_and_gates_head() -> None:
     assert found(LISTS) == [
+        "Throw these away:",
         "open fire",
         '"lucky" knots',
         "Every letter gets an answer",

@@ -166,7 +166,8 @@ def _from_context(sentence: Sentence, leads: dict[str, _Word]) -> _Word | None:
     if placed.kind == "prose":
         if contexts.NO_MORE.fullmatch(placed.plain) and not any(map(contexts.DESCRIPTIVE.search, placed.headings)):
             return _Word("no", carries=False)
-        if not instructs(placed.text) or contexts.ADVISES.search(placed.plain):
+        universal = contexts.RESTRICTS.match(placed.plain) and contexts.RULE_LIST.match(placed.heading)
+        if not (instructs(placed.text) or universal) or contexts.ADVISES.search(placed.plain):
             return _marked(placed)
         return _of_prose(placed.headings) or _marked(placed)
     if placed.lead in leads and (placed.tells or leads[placed.lead].carries):
@@ -248,7 +249,8 @@ def _ruled_out(placed: _Placed) -> _Word | None:
     made = not placed.lead or instructs(placed.lead)
     found = contexts.PROHIBITS.match(placed.plain) or (contexts.LACKS.match(placed.plain) if made else None)
     if contexts.DESCRIBES.match(placed.plain) is None:
-        found = found or contexts.INSTEAD.fullmatch(placed.plain) or contexts.CADENCE.fullmatch(placed.plain)
+        fragments = (contexts.INSTEAD, contexts.WITH_NO, contexts.CADENCE, *((contexts.NO_MORE,) if made else ()))
+        found = found or next((m for fragment in fragments if (m := fragment.fullmatch(placed.plain))), None)
     found = found or (contexts.WITHOUT.search(placed.plain) if contexts.PRACTICES.search(placed.heading) else None)
     return _Word("no", carries=True) if found else None
 

@@ -76,13 +76,17 @@ WITHOUT = re.compile(r" [—–-] no (?!need|matter|longer|problem|\S+ (?:needed
 
 INSTEAD = re.compile(r"[^.,:;—–()]{2,50}, not [^.,:;—–()]{2,50}[.!]*")
 """An item that only names what is to be, and what is not: `Tables, not lists`."""
+WITH_NO = re.compile(
+    r"[^.,:;—–()]{2,50}(?:, no [^.,;:—–]{2,50}|: no [^.,;:—–]{2,50}, no [^.,;:—–]{2,50}(?:, [^.;:]{2,60})?)[.!]*", re.IGNORECASE
+)
+"""An item that names what is to be, and then what is not: `Pure, no side effects`."""
 NO_MORE = re.compile(r"no [^.,;:—–]{2,60}(?:, (?:and )?no [^.,;:—–]{2,60})+[.!]*", re.IGNORECASE)
 """A sentence that only rules out several things."""
 
 DESCRIPTIVE = any_of(
     r"\b(?:limitations?|limits|benefits?|advantages?|features?|pros|cons|overview|known issues|why|challenges?|"
     r"characteristics|when to use|capabilities|highlights|ideal|strengths|weaknesses|conditions|symptoms|signs|"
-    r"anti-?patterns?|(?:errors?|failures?)(?! handling)|gotchas|issues?|missing|mistakes?|pitfalls?|problems?|smells?|"
+    r"anti-?patterns?|(?:errors?|failures?)(?! (?:handling|are|is)\b)|gotchas|issues?|missing|mistakes?|pitfalls?|problems?|smells?|"
     r"targets?|findings|causes|drawbacks|scenarios?|results?|trade-?offs)\b|^requirements\W*$"
 )
 
@@ -186,7 +190,7 @@ EXAMPLES = any_of(r"^\W*(?:[\w-]+ ){0,3}examples?\W*$")
 """A heading below which others name examples."""
 
 DESCRIBES = any_of(
-    r"^[^.;:—–]{1,120}?\b(?:is|are|was|were|has|have|can|will|does|do|means?|contains?|defaults?|owns?|works?|behaves?|"
+    r"^[^.;:—–]{1,120}?\b(?:is|are|was|were|has|have|can|will|does|do|means?|contains?|(?<!by )defaults?|owns?|works?|behaves?|"
     # One renders, many render: in `section order`, the second word is no verb.
     rf"(?<=[a-rt-z\d`…)] ){_NO_VERB}(?:{ACTS})(?= [\w`“(])|(?<=s ){_NO_VERB}(?:{_ACT})|"
     r"(?<=[a-rt-z\d`…)] )[a-z]{3,}s(?= (?:an?|the|its|their)\b))\b(?!-)",
@@ -197,7 +201,7 @@ DESCRIBES = any_of(
 ORDERED = any_of(
     r"\b(?:before|prior to|until|unless|only)\b|(?<=\w )without\b|\bafter any\b|(?<!; )\b(?:each|every) \w|"
     r"\brequires?\b|\bneeds? (?:an?|at|the|to)\b|\b(?:not |un)supported\b|"
-    r"\bone \w+ per\b|\b(?:follows?|match(?:es)?|compl(?:y|ies) with|conforms? to|adheres? to|respects?|satisf(?:y|ies)|"
+    r"^an? [^.;:]*\b(?:also|always|first)\b|\bone \w+ per\b|\b(?:follows?|match(?:es)?|compl(?:y|ies) with|conforms? to|adheres? to|respects?|satisf(?:y|ies)|"
     r"stays?|remains?) [a-z`]",
     r"^[a-z][a-z ]{1,60} (?:is|are) (?:\w+ly )?(?!based|called|named|supported|used|deprecated|limited)"
     r"\w+ed(?:[.!]*$| (?:by|with|in)\b)",

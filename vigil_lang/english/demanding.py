@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from vigil_lang.english import principles
 from vigil_lang.english.principles import ALONE, INSTRUCTS
 from vigil_lang.english.sentences import CODE, SPOKEN
 
-_FURTHER = re.compile(r"; |: |, (?:(?:and|but|so|then) )?| (?:[—–]|--?) ")
-"""Where a further clause begins."""
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_FURTHER = re.compile(r": |, (?:(?:and|but|so|then) )?| (?:[—–]|--?) ")
+"""Where a further clause may begin, which the sentence goes on with."""
 _NUMBER = re.compile(r"^\(?\d{1,2}[.)] ")
 _ORNAMENT = re.compile(r"^(?:[^\w`\"'“(\[<]|\d+[.)]\s)+")
 _LABEL = re.compile(r"^(?:step \d+|[\w/&' `….-]{1,60}?(?:\([^)]{0,60}\))?)(?:\s*[:—–]\s+| - )", re.IGNORECASE)
@@ -60,12 +64,20 @@ def demands(text: str) -> str | None:
 def orders(said: str) -> str | None:
     """The words by which a bare sentence ties an instruction to an order, a condition or an amount."""
     # `Remotes are a risk; validate them before use.`
-    for part in dict.fromkeys((unlabelled(said), said, *_FURTHER.split(said)[1:])):
+    for part in dict.fromkeys((unlabelled(said), said, *_further(said))):
         part = _NUMBER.sub("", part)
         found = _tied(part) or principles.BEGINNING.match(part) or principles.WITHIN.search(part)
         if found:
             return " ".join(part[found.start() :].split()[:3]).lower()
     return None
+
+
+def _further(said: str) -> Iterator[str]:
+    """What a sentence says from each place on where a further clause may begin, up to a semicolon."""
+    first, *others = said.split("; ")
+    yield from others
+    for clause in (first, *others):
+        yield from (clause[sign.end() :] for sign in _FURTHER.finditer(clause))
 
 
 def _tied(text: str) -> re.Match[str] | None:

@@ -103,6 +103,7 @@ _MUST_NOT = (
     rf"\b(?:{_NOT}|only) (?:be )?(?:allowed|permitted|acceptable|authori[sz]ed|ok(?:ay)?|fine)\b",
     r"\b(?:forbidden|prohibited|disallowed)\b|\boff[- ]limits\b|\bhands off\b|\b(?:absolutely|strictly) no\b",
     r"\bunder no circumstances\b|\bat no (?:point|time)\b|\b(?:on no account|in no case)\b",
+    r"^(?:reject|forbid|disallow|prohibit)\b",
     rf"{BEGINS}(?:refuse|abort|halt|stop and (?:ask|inform|notify|report|tell|wait)|refrain from|neither)\b",
     rf"{BEGINS}(?:stay (?:away from|out of|off)|keep (?:\w+ )?hands off|avoid (?!`…`[.!]*$|[^.;]*:$))\b",
     rf"{BEGINS}leave (?:\S+ ){{1,6}}(?:alone|as (?:is|they are|it is)|untouched|unchanged|intact)\b",
@@ -124,7 +125,7 @@ _ASSURED = (
     rf"{BEGINS}(?:ensure|make (?:absolutely )?sure|be sure|make certain|take care|be careful (?:not )?to|guarantee)\b",
     rf"{BEGINS}(?:confirm|verify|check|validate) that\b",
     # `Tools read it and verify it` tells of tools.
-    rf"(?:{BEGINS}(?<!and )|^{VERB}[^.;:]{{1,120}} and (?:then )?)(?:verify|confirm|double-check) (?!(?:with|by)\b)[^\s.:]",
+    rf"(?:{BEGINS}(?<!and )|^{VERB}[^.;:]{{1,120}} and (?:then )?)(?:verify|confirm|double-check) (?!(?:with|by)\b)[\w`“‘…]",
 )
 """What the reader makes sure of."""
 
@@ -151,7 +152,8 @@ _ORDERED = (
     rf"^unless\b[^,]{{1,120}}, (?:{_NOBODY}|no)\b",
     r"\balways (?:(?:comes?|goes?|ends?|stands?) )?(?:first|last|before|after)\b",
     r"\balways (?:preceded|followed|accompanied) by\b|\b(?:precede|follow)s? (?:each|every)\b",
-    r"\b(?:accepted|complete|done|finished|ready|valid) only (?:when|if)\b",
+    r"\b(?:accepted|complete|done|finished|ready|valid) only (?:when|if)\b|"
+    r"\b(?:is|are) (?:acceptable|accepted|allowed|appropriate|fine|ok(?:ay)?|permitted|reserved) only\b",
     rf"\b{_NOT} (?:yet )?(?:complete|done|finished|ready) (?:until|unless|before)\b|"
     r"\bdoes(?: not|n['’]t) count as\b",
     rf"\b(?:is|are|gets?) (?:\w+ly |always |first |also |only )?{_DONE}\b[^.;:]{{0,80}}? (?:before|prior to) {EACH}\b",
@@ -206,7 +208,9 @@ OPENING = (
         rf"{EACH} [^.;:]{{1,120}}? gets (?:at (?:least|most)|exactly|{COUNT})",
         rf"{COUNT} (?:[\w-]+ ){{1,4}}(?:minimum|maximum|min|max|at most|at least)[.!]*$",
         rf"(?:spend|use|take|make|allow|send) (?:at most|no more than|at least|not more than) [$€£]?{COUNT}",
-        rf"{VERB} nothing\b|zero tolerance\b|(?:one|a single) [\w-]+(?: [\w-]+)? (?:at a time|per \w+)(?=[,;.!]|$)",
+        rf"{VERB} nothing\b|zero tolerance\b|"
+        r"(?:one|a single) [\w-]+(?: [\w-]+)? (?:at a time|per \w+(?: \w+)?)(?=[,;.!]|$)|"
+        rf"no (?!(?:matching|missing|remaining|existing)\b)(?:[\w-]+ ){{0,3}}[\w-]+: {VERB}",
         r"(?:each|every) (?!of\b)[^.,;:]{1,80}? \w+ed(?: \w+ly)?[.!]*$",
         rf"{EACH} [^.;:]{{1,120}}?\b(?:preceded|followed|accompanied|approved|reviewed|confirmed|backed|signed) by\b",
         # `After three failures in a row ask`, without a comma.
@@ -289,7 +293,6 @@ BOUND = any_of(
 """What does so unless the instruction only proposes."""
 
 PROPOSES = frozenset({"try", "prefer", "consider", "show"})
-_MILD = "(?:try|see|prefer|consider)"
 BEGINNING = any_of(
     rf"{_FIRST}[^,:]{{0,160}}[,:]\s+(?:\w+ly |also |always |then |first )?{VERB}(?!(?<=\buse):)|whenever\b[^.:;]{{1,200}}, {VERB}",
     rf"first,? {VERB}{_TEXT}{{1,160}}?[,;] (?:and )?(?:only )?then\b",
@@ -303,10 +306,8 @@ BEGINNING = any_of(
     r"(?:as soon as|if|once|when|until|on (?:the |any )?(?:first )?(?:error|failure))\b",
     rf"{WHERE}(?!prefer\b|consider\b|try\b){VERB}{_TEXT}{{1,160}}"
     r", not (?!just\b|only\b|merely\b|necessarily\b|supported\b|required\b|needed\b|yet\b)\S",
-    rf"{WHERE}(?!prefer\b|consider\b|try\b){VERB}{_TEXT}{{1,160}}? (?:instead of|rather than|in place of) \S",
-    # What is done whenever something is so, unless it is a choice, or a step that code follows.
-    r"(?:if|when|whenever|once)\b(?! (?:your?|users?|they|the user) (?:are|have|need|want|like|prefer|project|wish|would)\b)"
-    rf"[^:;.]{{1,160}}?(?:[,:]| ?(?:→|->|[—–]|--)) (?:then |\w+ly )?(?!{_MILD}\b){VERB}(?!.*:$)",
+    rf"{WHERE}(?!prefer\b|consider\b|try\b){VERB}{_TEXT}{{1,160}}? (?:instead of|rather than|in place of) \S"
+    r"(?!.{1,80} (?:as|because|since) )",
     r"when (?:done|finished|complete|completed)[,:] [a-z]+\b",
     rf"{VERB} (?:`…`|“…”),? (?:and )?not (?:`…`|“…”)",
     rf"{WHERE}use{_TEXT}{{1,60}}? not \S",
@@ -316,7 +317,7 @@ BEGINNING = any_of(
     rf"{WHERE}(?:limit|cap|restrict|keep)\b{_TEXT}{{1,80}}?\b(?:to|under|below|within) [$€£]?{COUNT}",
     rf"{WHERE}(?:confine|restrict|limit)\b{_TEXT}{{1,80}}? to\b|{WHERE}(?:stay|remain) (?:inside|within)\b",
     rf"{WHERE}(?:keep|continue) \w+ing\b{_TEXT}{{1,200}}?\b(?:while|as long as|until|for {EACH})\b",
-    rf"{WHERE}(?:follow|obey|observe|respect|adhere to|comply with|do|perform)(?: all| each)?(?: of)? "
+    rf"{WHERE}(?:follow|apply|obey|observe|respect|adhere to|comply with|do|perform)(?: all| each)?(?: of)? "
     r"(?:these|this|the following) (?:[\w-]+ ){0,3}(?:rules?|constraints?|checks?|limits?|conventions?|guidelines?|"
     r"approach|checklist|format|pattern|steps|structure|order|process|procedure|protocol|sequence|workflow)\b",
     rf"you (?:always )?{VERB}{_TEXT}{{1,120}}?\bbefore\b",
