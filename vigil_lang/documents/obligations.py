@@ -169,7 +169,9 @@ def _from_context(sentence: Sentence, leads: dict[str, _Word]) -> _Word | None:
         universal = contexts.RESTRICTS.match(placed.plain) and contexts.RULE_LIST.match(placed.heading)
         if not (instructs(placed.text) or universal) or contexts.ADVISES.search(placed.plain):
             return _marked(placed)
-        return _of_prose(placed.headings) or _marked(placed)
+        # `Scaffold rules` is the title of what begins with `Scaffold`.
+        title = placed.headings == (placed.heading,) and placed.plain.split()[:1] == placed.heading.split()[:1]
+        return (None if title else _of_prose(placed.headings)) or _marked(placed)
     if placed.lead in leads and (placed.tells or leads[placed.lead].carries):
         return leads[placed.lead]
     readings = (_above, _listed, _of_section, _marked, _ruled_out)

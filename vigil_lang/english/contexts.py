@@ -170,7 +170,7 @@ CHECKLIST = any_of(r"\b(?:checklist|validation|verification|definition of done|q
 """A heading below which a lead such as `Before finishing:` stands for that."""
 
 TO_TICK = any_of(
-    r"\b(?:checklist|quality (?:gates?|standards|criteria)|definition of done|"
+    r"\b(?:checklist(?: (?:after|before|for|prior to|to|when)\b.*)?|quality (?:gates?|standards|criteria)|definition of done|"
     r"(?:acceptance|completion|done|exit|gate|quality|release) criteria)\W*$|"
     r"^(?:[\w-]+ ){0,2}gate(?: \d+)?\s*[:—–-]"
 )
@@ -252,7 +252,7 @@ WHY = any_of(r"why|benefit|purpose|effect|impact|cause|problem|symptom|rationale
 
 CONTRASTS = any_of(r"\b(?:not|no|never)\b")
 EXPLAINED = any_of(
-    r"\b(?:to (?:understand|see|learn|know|find out)|because)\b[^.:]{0,20}:$|"
+    r"\bdepends? on:$|\b(?:to (?:understand|see|learn|know|find out)|because)\b[^.:]{0,20}:$|"
     r"\b(?:that|which|who) (?:must|needs? to|ha(?:s|ve) to)\b[^.:]*:$"
 )
 """The end of a lead whose items are not what it demands."""

@@ -28,9 +28,9 @@ def _of_one(verb: str) -> str:
 
 # What may be a noun, too (`Work items are …`), is a verb where the noun that it acts on follows.
 VERB = (
-    rf"(?:re-)?(?:{one_of(_IMPERATIVES)}\b(?!-)|{one_of(word_list('imperatives_or_nouns'))}"
+    rf"(?:re-)?(?:{one_of(_IMPERATIVES)}\b(?![-/])|{one_of(word_list('imperatives_or_nouns'))}"
     r" (?=(?:an?|the|your|its?|them|this|these|all|any|each|every|no|only)\b|`)|"
-    r"default (?=to\b)|work (?=(?:only|in|inside|within|from|on|with)\b))"
+    r"default (?=to\b)|work (?=(?:only|in|inside|through|within|from|on|with)\b))"
 )
 ACTS = one_of(map(_of_one, _IMPERATIVES))
 """The verbs with the ending of one who is spoken of: `writes`."""
@@ -105,7 +105,8 @@ _MUST_NOT = (
     r"\bunder no circumstances\b|\bat no (?:point|time)\b|\b(?:on no account|in no case)\b",
     r"^(?:reject|forbid|disallow|prohibit)\b",
     rf"{BEGINS}(?:refuse|abort|halt|stop and (?:ask|inform|notify|report|tell|wait)|refrain from|neither)\b",
-    rf"{BEGINS}(?:stay (?:away from|out of|off)|keep (?:\w+ )?hands off|avoid (?!`…`[.!]*$|[^.;]*:$))\b",
+    rf"{BEGINS}(?:stay (?:away from|out of|off)|keep (?:\w+ )?hands off)\b",
+    rf"{BEGINS}avoid\b(?! `…`[.!]*$|[^.;]*:$)",
     rf"{BEGINS}leave (?:\S+ ){{1,6}}(?:alone|as (?:is|they are|it is)|untouched|unchanged|intact)\b",
 )
 """Words that forbid, deny a permission, or have something left alone."""
@@ -175,7 +176,7 @@ _LIMITED = (
     r"[—–(]\s*only (?:if|when)\b|, (?:and |but )?(?:nowhere|nothing|nobody|no one|no other \w+) else[.!]*$",
     r"\b(?:belongs?|go(?:es)?) (?:in|into|to|under)\b[^.;:]{1,60}? only[.!]*$",
     r"\bbelongs? (?:in|into|to|under|on)\b[^.;:]{1,60}?,? (?:never|not) (?:in|into|to|under|on)\b",
-    r"\b(?:belongs?|goes?) only\b|\bonly (?:belongs?|goes?)\b",
+    r"\b(?:belongs?|goes?|lives?|stays?) (?:exclusively|only|solely|strictly)\b|\bonly (?:belongs?|goes?)\b",
     r"(?:^|[,;:—–]\s*)use `…` (?:and |but )?not (?:bare |plain |raw )?`…`",
 )
 """How much, how often, or where."""
@@ -288,6 +289,7 @@ BOUND = any_of(
     rf" and (?:then )?{HALT} (?:on|at|as soon as|if|when|once)\b",
     rf"\bwithin {COUNT} (?:ms|s|sec|seconds?|min|minutes?|h|hours?|days?)\b",
     r"\bin (?:this|that|the (?:following|given|listed|stated|same|right)) order\b|\bin order[.:]*$",
+    r"\bone (?:\w+ )?at a time\b",
     r"^\s+(?:exactly |only )?(?:one|a single) [^.;:]{1,60}? (?:per|at a time)\b",
 )
 """What does so unless the instruction only proposes."""
@@ -332,10 +334,10 @@ WITHIN = any_of(
 
 CALLOUT = any_of(
     r"^(?:critical|important|mandatory|warning|caution|danger|security|first|"
-    r"(?:[\w-]+ ){0,2}(?:rules?|constraints?|guardrails?|polic(?:y|ies)))\b"
+    r"(?:[\w-]+ ){0,2}(?:rules?|constraints?|guardrails?|polic(?:y|ies)|requirements?|standards?))\b"
     r"(?: rule| note)?\s*[:!—–-]"
 )
-LIMITS = any_of(r"(?:no|only|every|each|zero|at (?:least|most)|max(?:imum)?|min(?:imum)?|exactly) \w")
+LIMITS = any_of(r"(?:no|only|every|each|zero|at (?:least|most)|max(?:imum)?|min(?:imum)?|exactly) [\w`]")
 """What limits something, and so asks for it behind a label that says so: `Rules: Zero references …`."""
 
 INSTRUCTS = any_of(
