@@ -30,7 +30,7 @@ def _of_one(verb: str) -> str:
 VERB = (
     rf"(?:re-)?(?:{one_of(_IMPERATIVES)}\b(?![-/])|{one_of(word_list('imperatives_or_nouns'))}"
     r" (?=(?:an?|the|your|its?|them|this|these|all|any|each|every|no|only)\b|`)|"
-    r"default (?=to\b)|work (?=(?:only|in|inside|through|within|from|on|with)\b))"
+    r"default (?=to\b)|lead (?=with\b)|work (?=(?:only|in|inside|through|within|from|on|with)\b))"
 )
 ACTS = one_of(map(_of_one, _IMPERATIVES))
 """The verbs with the ending of one who is spoken of: `writes`."""
@@ -67,7 +67,7 @@ _BEING = (
 
 _CAPITALS = re.compile(
     r"\b(?:NEVER|ALWAYS|[Dd][Oo] NOT|DON['’]T|MUST|SHOULD NOT|[Ss]hould NOT|MANDATORY|REQUIRED|FORBIDDEN|"
-    r"PROHIBITED|STOP)\b(?!-)"
+    r"PROHIBITED|STOP)\b(?![-:])"
     r"|^(?:Use|Write|Put|Set|Call|Pass|Send|Store|Run)\b[^.;]{1,200}\((NOT)\b"
     r"|\bbut (?:use|put|set|write)\b[^.;]{1,200}\(NOT\b",
 )
@@ -211,7 +211,7 @@ OPENING = (
         rf"(?:spend|use|take|make|allow|send) (?:at most|no more than|at least|not more than) [$€£]?{COUNT}",
         rf"{VERB} nothing\b|zero tolerance\b|"
         r"(?:one|a single) [\w-]+(?: [\w-]+)? (?:at a time|per \w+(?: \w+)?)(?=[,;.!]|$)|"
-        rf"no (?!(?:matching|missing|remaining|existing)\b)(?:[\w-]+ ){{0,3}}[\w-]+: {VERB}",
+        rf"no (?!(?:matching|missing|remaining|existing)\b)(?:[\w-]+ ){{0,3}}[\w-]+(?::| [-—–]) {VERB}",
         r"(?:each|every) (?!of\b)[^.,;:]{1,80}? \w+ed(?: \w+ly)?[.!]*$",
         rf"{EACH} [^.;:]{{1,120}}?\b(?:preceded|followed|accompanied|approved|reviewed|confirmed|backed|signed) by\b",
         # `After three failures in a row ask`, without a comma.
@@ -322,6 +322,7 @@ BEGINNING = any_of(
     rf"{WHERE}(?:follow|apply|obey|observe|respect|adhere to|comply with|do|perform)(?: all| each)?(?: of)? "
     r"(?:these|this|the following) (?:[\w-]+ ){0,3}(?:rules?|constraints?|checks?|limits?|conventions?|guidelines?|"
     r"approach|checklist|format|pattern|steps|structure|order|process|procedure|protocol|sequence|workflow)\b",
+    rf"{WHERE}(?:strictly )?(?:follow|obey|adhere to|comply with|respect) (?:these|this|the following) \w",
     rf"you (?:always )?{VERB}{_TEXT}{{1,120}}?\bbefore\b",
 )
 WITHIN = any_of(
