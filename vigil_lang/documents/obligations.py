@@ -114,7 +114,7 @@ def _excused(sentence: Sentence, word: str) -> Why | None:
         return "description"
     if ordered == word and contexts.DEFINES.match(sentence.text):
         return "description"
-    if (ordered == word or contexts.NEVER.match(word)) and any(map(contexts.FEATURES.search, sentence.headings[-1:])):
+    if not contexts.BINDS.match(word) and any(map(contexts.FEATURES.search, sentence.headings[-1:])):
         return "description"
     if ordered == word and contexts.WHY.match(column) and not contexts.CONTRASTS.search(sentence.text):
         return "reason"

@@ -215,10 +215,11 @@ NEEDED = any_of(r"(?:\w+ )?(?:needs?|requires?|has|have)\b")
 FIXES = any_of(r"^\W*(?:common )?(?:fix(?:es)?|solutions?|remed(?:y|ies)|workarounds?)\b")
 """A heading or lead below which things are checked because they went wrong."""
 
-FEATURES = any_of(r"\b(?:features?|capabilities|benefits?|advantages?|guarantees|highlights)\b|^(?:what it does|how it works)\W*$")
+FEATURES = any_of(r"\b(?:features|capabilities|benefits?|advantages?|guarantees|highlights)\b|^(?:what it does|how it works)\W*$")
 """A heading below which an instruction says what something can do."""
 
-NEVER = any_of(r"(?:can )?never\b")
+BINDS = any_of(r"(?:\S+ )?(?:must|do not|don['’]t|shall|mandatory|required|forbidden)\b")
+"""The word of a sentence that demands wherever it stands, also where it is told what something can do."""
 _OPTION = r"`(?:--?\w[^`]*|[^`\s]*[=/][^`\s]*)`"
 DEFINES = re.compile(rf"[^\w`]*{_OPTION}(?:(?:,| or|/) ?{_OPTION})* ?(?::|—|–|--?) ?\w")
 """An item that says what the option, setting or topic before it stands for or does."""

@@ -29,7 +29,7 @@ def _of_one(verb: str) -> str:
 # What may be a noun, too (`Work items are …`), is a verb where the noun that it acts on follows.
 VERB = (
     rf"(?:re-)?(?:{one_of(_IMPERATIVES)}\b(?![-/])|{one_of(word_list('imperatives_or_nouns'))}"
-    r" (?=(?:an?|the|your|its?|them|this|these|all|any|each|every|no|only)\b|`)|"
+    r" (?=(?:an?|the|your|its?|them|this|these|all|any|each|every|no|only)\b|`)|`…` (?=(?:an?|the|your|all|each|every)\b)|"
     r"default (?=to\b)|lead (?=with\b)|work (?=(?:only|in|inside|through|within|from|on|with)\b))"
 )
 ACTS = one_of(map(_of_one, _IMPERATIVES))
@@ -91,7 +91,7 @@ _MUST = (
 _MUST_NOT = (
     r"\bnever\b(?!-|\s+(?:mind|been|happens?|existed|got|seen))",
     rf"{BEGINS}(?:if [^,]{{1,120}}, )?(?:do not|don['’]t)[\s,]+"
-    r"(?!have\b|exist\b|know\b(?!ingly)|see\b|need\b|worry\b|apply\b|matter\b)",
+    r"(?!have\b|exist\b|know\b(?!ingly)|see\b|need\b|worry\b|apply(?! [a-z]+s?\b(?<!to)(?<!here)(?<!when)(?<!if)(?<!in)(?<!for))|matter\b)",
     rf"\b{_WHO} (?:may|can|could|are|is) (?:not|only|never)\b",
     r"\b(?:you|agents?|assistants?|models?|it|they) should (?:not|never|at most|only) |\bshouldn['’]t\b",
     rf"\b(?:nothing|nobody|no one|no|only)\b(?:\s+(?!to\b|that\b)[^\s,.;:]+){{0,8}}?\s+may\b(?! {_BEING})",
@@ -101,6 +101,7 @@ _MUST_NOT = (
     r"exceeded|combined|skipped|merged|pushed|deployed|released|published|committed)\b",
     r"\bthere (?:can(?: ?not|['’]t)|must(?: not|n['’]t)) be any\b|\bmay not (?:begin|continue|proceed|start)\b",
     rf"\b(?:{_NOT}|only) (?:be )?(?:allowed|permitted|acceptable|authori[sz]ed|ok(?:ay)?|fine)\b",
+    rf"\b{_NOT} (?:an? )?(?:approval|authori[sz]ation|consent|excuse|permission)\b",
     r"\b(?:forbidden|prohibited|disallowed)\b|\boff[- ]limits\b|\bhands off\b|\b(?:absolutely|strictly) no\b",
     r"\bunder no circumstances\b|\bat no (?:point|time)\b|\b(?:on no account|in no case)\b",
     r"^(?:reject|forbid|disallow|prohibit)\b",
@@ -210,7 +211,7 @@ OPENING = (
         rf"{COUNT} (?:[\w-]+ ){{1,4}}(?:minimum|maximum|min|max|at most|at least)[.!]*$",
         rf"(?:spend|use|take|make|allow|send) (?:at most|no more than|at least|not more than) [$€£]?{COUNT}",
         rf"{VERB} nothing\b|zero tolerance\b|"
-        r"(?:one|a single) [\w-]+(?: [\w-]+)? (?:at a time|per \w+(?: \w+)?)(?=[,;.!]|$)|"
+        r"(?:one|a single) [\w-]+(?: [\w-]+)? (?:at a time|per \w+)(?![^.;]* (?:is|are|was|has)\b)|"
         rf"no (?!(?:matching|missing|remaining|existing)\b)(?:[\w-]+ ){{0,3}}[\w-]+(?::| [-—–]) {VERB}",
         r"(?:each|every) (?!of\b)[^.,;:]{1,80}? \w+ed(?: \w+ly)?[.!]*$",
         rf"{EACH} [^.;:]{{1,120}}?\b(?:preceded|followed|accompanied|approved|reviewed|confirmed|backed|signed) by\b",
@@ -239,7 +240,7 @@ MERE = any_of(
     r"\b(?:not|never|longer|nor) (?:need|require)\b",
     r"\b(?:do not|don['’]t|does not|doesn['’]t|did not|won['’]t|will not|never|no longer|no|may|might|would|without|as|"
     r"when(?:ever)? you|if (?:you|the user|they|we))\s+(?:need|needs|have|has|having|needing)\s+to\b",
-    r"\b(?:may|might) (?:need|require)\b|^never [a-z]+(?<!s)s\b|\bthere is no need\b",
+    r"\b(?:may|might) (?:need|require)\b|\b(?:that|which) (?:still |also )?(?:needs?|requires?)\b|^never [a-z]+(?<!s)s\b|\bthere is no need\b",
     rf"\b(?:{_NOT}|if|as|when|where|no longer) (?:be )?(?:strictly )?required\b",
     r"\b(?:not|isn['’]t|if) (?:\w+ )?(?:mandatory|obligatory|forbidden)\b|\bnot only once\b",
     r"\bto (?:ensure|make sure|verify that|guarantee)\b|\b(?:has|have|had|was|were|i|we|['’]ve) never\b",
@@ -277,7 +278,7 @@ TIED = any_of(
     r"\b(?:before(?! and after)|prior to|after (?!all\b|that\b|which\b)|whenever|(?:each|every|any) time)\b",
     r"\bonly (?:if|when|where|while|with|within|from|via|through|for|in|on|to|at|by|as|what|those|your)\b",
     r"\b(?:solely|exclusively|with only|within only)\b",
-    r"\b(?:unless|until the user|without (?:asking|confirmation|approval|permission))\b",
+    r"\b(?:unless|until|without (?:asking|confirmation|approval|permission))\b",
 )
 """What ties an instruction to an order or a condition."""
 
@@ -288,7 +289,7 @@ BOUND = any_of(
     r"\bonly(?=\s*(?:[—–.!(]|$))|\bexactly\b(?! (?:how|the|what|when|where|which|who|why)\b)",
     rf" and (?:then )?{HALT} (?:on|at|as soon as|if|when|once)\b",
     rf"\bwithin {COUNT} (?:ms|s|sec|seconds?|min|minutes?|h|hours?|days?)\b",
-    r"\bin (?:this|that|the (?:following|given|listed|stated|same|right)) order\b|\bin order[.:]*$",
+    r"\b(?:by|in|through) (?:this|that|the (?:following|given|listed|stated|same|right)) order\b|\bin order[.:]*$",
     r"\bone (?:\w+ )?at a time\b",
     r"^\s+(?:exactly |only )?(?:one|a single) [^.;:]{1,60}? (?:per|at a time)\b",
 )
@@ -301,7 +302,7 @@ BEGINNING = any_of(
     rf"(?:first(?:ly| of all)?,? |(?:in|for|with) [^,:;.]{{1,80}}, first )(?:{_CHECKS})\b",
     rf"(?:as soon as|(?:in|on) (?:the )?(?:event|case)s? of)\b[^,:]{{1,120}}, (?:then )?{VERB}",
     rf"(?:immediately|strictly) {VERB}",
-    rf"{VERB}[^.;:]{{1,120}} (?:immediately|right away)(?=[.!;,]*$|[;,] | \()|without (?:an?|the)\b[^,:]{{1,60}}, (?:do not|don['’]t|there is no)\b",
+    rf"{VERB}(?: [^.;:]{{1,120}})? (?:immediately|right away)(?=[.!;,]*$|[;,] | \()|without (?:an?|the)\b[^,:]{{1,60}}, (?:do not|don['’]t|there is no)\b",
     rf"(?:when|if) (?:in doubt|unsure|uncertain|unclear)\b[^,:]{{0,60}}, {VERB}",
     rf"even (?:if|when|on|after|for|with)\b[^,:]{{1,120}}, {VERB}",
     rf"(?:{HALT}|exit|bail out)\b[^.]{{0,80}}\b"
