@@ -28,7 +28,7 @@ def _of_one(verb: str) -> str:
 
 # What may be a noun, too (`Work items are …`), is a verb where the noun that it acts on follows.
 VERB = (
-    rf"(?:re-)?(?:{one_of(_IMPERATIVES)}\b(?![-/])|{one_of(word_list('imperatives_or_nouns'))}"
+    rf"(?:(?:re|pre|auto|un|de)-)?(?:{one_of(_IMPERATIVES)}\b(?![-/])|{one_of(word_list('imperatives_or_nouns'))}"
     r" (?=(?:an?|the|your|its?|them|this|these|all|any|each|every|no|only)\b|`)|`…` (?=(?:an?|the|your|all|each|every)\b)|"
     r"default (?=to\b)|lead (?=with\b)|work (?=(?:only|in|inside|through|within|from|on|with)\b))"
 )
@@ -313,7 +313,9 @@ BEGINNING = any_of(
     r"(?!.{1,80} (?:as|because|since) )",
     r"when (?:done|finished|complete|completed)[,:] [a-z]+\b",
     rf"{VERB} (?:`…`|“…”),? (?:and )?not (?:`…`|“…”)",
-    rf"{WHERE}use{_TEXT}{{1,60}}? not \S",
+    r"(?:if|when)\b[^:;.]{1,160}, (?!(?:an?|it|its|that|the|their|there|they|these|this|those|we|you|your)\b)[a-z-]+ "
+    rf"{_TEXT}{{1,160}}? (?:instead of|rather than) \S",
+    rf"{WHERE}use{_TEXT}{{1,60}}? not (?!just\b|merely\b|necessarily\b|only\b)\S",
     rf"(?:if|when)\b[^.;:]{{1,200}}(?:,|\band|\bthen) (?:{HALT}|exit)\b",
     rf"{WHERE}(?:get|gather|obtain|collect|request)\b{_TEXT}{{1,120}}? from (?:the )?user\b[.:]*$",
     rf"{WHERE}(?:retry|re-?try|try)\b{_TEXT}{{0,80}}?\bup to {COUNT}",
