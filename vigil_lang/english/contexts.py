@@ -77,7 +77,8 @@ WITHOUT = re.compile(r" [—–-] no (?!need|matter|longer|problem|\S+ (?:needed
 INSTEAD = re.compile(r"[^.,:;—–()]{2,50}, not [^.,:;—–()]{2,50}[.!]*")
 """An item that only names what is to be, and what is not: `Tables, not lists`."""
 WITH_NO = re.compile(
-    r"[^.,:;—–()]{2,50}(?:, no [^.,;:—–]{2,50}|: no [^.,;:—–]{2,50}, no [^.,;:—–]{2,50}(?:, [^.;:]{2,60})?)[.!]*", re.IGNORECASE
+    r"[^.,:;—–()]{2,50}(?:, no [^.,;:—–]{2,50}|: no [^.,;:—–]{2,50}, no [^.,;:—–]{2,50}(?:, [^.;:]{2,60})?)[.!]*",
+    re.IGNORECASE,
 )
 """An item that names what is to be, and then what is not: `Pure, no side effects`."""
 NO_MORE = re.compile(r"no [^.,;:—–]{2,60}(?:, (?:and )?no [^.,;:—–]{2,60})+[.!]*", re.IGNORECASE)
@@ -86,8 +87,8 @@ NO_MORE = re.compile(r"no [^.,;:—–]{2,60}(?:, (?:and )?no [^.,;:—–]{2,60
 DESCRIPTIVE = any_of(
     r"\b(?:limitations?|limits|benefits?|advantages?|features?|pros|cons|overview|known issues|why|challenges?|"
     r"characteristics|when to use|capabilities|highlights|ideal|strengths|weaknesses|conditions|symptoms|signs|"
-    r"anti-?patterns?|(?:errors?|failures?)(?! (?:handling|are|is)\b)|gotchas|issues?|missing|mistakes?|pitfalls?|problems?|smells?|"
-    r"targets?|findings|causes|drawbacks|scenarios?|results?|trade-?offs)\b|^requirements\W*$"
+    r"anti-?patterns?|(?:errors?|failures?)(?! (?:handling|are|is)\b)|gotchas|issues?|missing|mistakes?|pitfalls?|"
+    r"problems?|smells?|targets?|findings|causes|drawbacks|scenarios?|results?|trade-?offs)\b|^requirements\W*$"
 )
 
 _NO_NEED = "".join(
@@ -105,8 +106,9 @@ RULES = any_of(
 """One that makes an obligation of every item that tells somebody to do something, unless it only tells to read them."""
 
 TOLD_OF = any_of(
-    r"\b(?:rules?|constraints|guardrails|obligations|invariants|restrictions|conventions|guidelines|standards|checklist) "
-    r"(?:is|are|was|were|has|have|can|contains?|lists?|covers?|includes?) (?!mandatory|absolute|strict|binding|hard|as\b)"
+    r"\b(?:rules?|constraints|guardrails|obligations|invariants|restrictions|conventions|guidelines|standards|"
+    r"checklist) (?:is|are|was|were|has|have|can|contains?|lists?|covers?|includes?) "
+    r"(?!mandatory|absolute|strict|binding|hard|as\b)"
 )
 """A lead that says something of rules, rather than gives some: `Rules are managed through view 4:`."""
 
@@ -170,7 +172,8 @@ CHECKLIST = any_of(r"\b(?:checklist|validation|verification|definition of done|q
 """A heading below which a lead such as `Before finishing:` stands for that."""
 
 TO_TICK = any_of(
-    r"\b(?:checklist(?: (?:after|before|for|prior to|to|when)\b.*)?|quality (?:gates?|standards|criteria)|definition of done|"
+    r"\b(?:checklist(?: (?:after|before|for|prior to|to|when)\b.*)?|quality (?:gates?|standards|criteria)|"
+    r"definition of done|"
     r"(?:acceptance|completion|done|exit|gate|quality|release) criteria)\W*$|"
     r"^(?:[\w-]+ ){0,2}gate(?: \d+)?\s*[:—–-]"
 )
@@ -190,7 +193,8 @@ EXAMPLES = any_of(r"^\W*(?:[\w-]+ ){0,3}examples?\W*$")
 """A heading below which others name examples."""
 
 DESCRIBES = any_of(
-    r"^[^.;:—–]{1,120}?\b(?:is|are|was|were|has|have|can|will|does|do|means?|contains?|(?<!by )defaults?|owns?|works?|behaves?|"
+    r"^[^.;:—–]{1,120}?\b(?:is|are|was|were|has|have|can|will|does|do|means?|contains?|(?<!by )defaults?|owns?|"
+    r"works?|behaves?|"
     # One renders, many render: in `section order`, the second word is no verb.
     rf"(?<=[a-rt-z\d`…)] ){_NO_VERB}(?:{ACTS})(?= [\w`“(])|(?<=s ){_NO_VERB}(?:{_ACT})|"
     r"(?<=[a-rt-z\d`…)] )[a-z]{3,}s(?= (?:an?|the|its|their)\b))\b(?!-)",
@@ -201,7 +205,8 @@ DESCRIBES = any_of(
 ORDERED = any_of(
     r"\b(?:before|prior to|until|unless|only)\b|(?<=\w )without\b|\bafter any\b|(?<!; )\b(?:each|every) \w|"
     r"\brequires?\b|\bneeds? (?:an?|at|the|to)\b|\b(?:not |un)supported\b|"
-    r"^an? [^.;:]*\b(?:also|always|first)\b|\bone \w+ per\b|\b(?:follows?|match(?:es)?|compl(?:y|ies) with|conforms? to|adheres? to|respects?|satisf(?:y|ies)|"
+    r"^an? [^.;:]*\b(?:also|always|first)\b|\bone \w+ per\b",
+    r"\b(?:follows?|match(?:es)?|compl(?:y|ies) with|conforms? to|adheres? to|respects?|satisf(?:y|ies)|"
     r"stays?|remains?) [a-z`]",
     r"^[a-z][a-z ]{1,60} (?:is|are) (?:\w+ly )?(?!based|called|named|supported|used|deprecated|limited)"
     r"\w+ed(?:[.!]*$| (?:by|with|in)\b)",
@@ -215,7 +220,9 @@ NEEDED = any_of(r"(?:\w+ )?(?:needs?|requires?|has|have)\b")
 FIXES = any_of(r"^\W*(?:common )?(?:fix(?:es)?|solutions?|remed(?:y|ies)|workarounds?)\b")
 """A heading or lead below which things are checked because they went wrong."""
 
-FEATURES = any_of(r"\b(?:features|capabilities|benefits?|advantages?|guarantees|highlights)\b|^(?:what it does|how it works)\W*$")
+FEATURES = any_of(
+    r"\b(?:features|capabilities|benefits?|advantages?|guarantees|highlights)\b|^(?:what it does|how it works)\W*$"
+)
 """A heading below which an instruction says what something can do."""
 
 BINDS = any_of(r"(?:\S+ )?(?:must|do not|don['’]t|shall|mandatory|required|forbidden)\b")

@@ -29,7 +29,8 @@ def _of_one(verb: str) -> str:
 # What may be a noun, too (`Work items are …`), is a verb where the noun that it acts on follows.
 VERB = (
     rf"(?:(?:re|pre|auto|un|de)-)?(?:{one_of(_IMPERATIVES)}\b(?![-/])|{one_of(word_list('imperatives_or_nouns'))}"
-    r" (?=(?:an?|the|your|its?|them|this|these|all|any|each|every|no|only)\b|`)|`…` (?=(?:an?|the|your|all|each|every)\b)|"
+    r" (?=(?:an?|the|your|its?|them|this|these|all|any|each|every|no|only)\b|`)|"
+    r"`…` (?=(?:an?|the|your|all|each|every)\b)|"
     r"default (?=to\b)|lead (?=with\b)|work (?=(?:only|in|inside|through|within|from|on|with)\b))"
 )
 ACTS = one_of(map(_of_one, _IMPERATIVES))
@@ -91,7 +92,9 @@ _MUST = (
 _MUST_NOT = (
     r"\bnever\b(?!-|\s+(?:mind|been|happens?|existed|got|seen))",
     rf"{BEGINS}(?:if [^,]{{1,120}}, )?(?:do not|don['’]t)[\s,]+"
-    r"(?!have\b|exist\b|know\b(?!ingly)|see\b|need\b|worry\b|apply(?! [a-z]+s?\b(?<!to)(?<!here)(?<!when)(?<!if)(?<!in)(?<!for))|matter\b)",
+    r"(?!have\b|exist\b|know\b(?!ingly)|see\b|need\b|worry\b|matter\b|"
+    # `Do not apply changes`, but `the limits do not apply to guests`.
+    r"apply(?! (?!(?:for|here|if|in|to|when)\b)[a-z]))",
     rf"\b{_WHO} (?:may|can|could|are|is) (?:not|only|never)\b",
     r"\b(?:you|agents?|assistants?|models?|it|they) should (?:not|never|at most|only) |\bshouldn['’]t\b",
     rf"\b(?:nothing|nobody|no one|no|only)\b(?:\s+(?!to\b|that\b)[^\s,.;:]+){{0,8}}?\s+may\b(?! {_BEING})",
@@ -127,7 +130,8 @@ _ASSURED = (
     rf"{BEGINS}(?:ensure|make (?:absolutely )?sure|be sure|make certain|take care|be careful (?:not )?to|guarantee)\b",
     rf"{BEGINS}(?:confirm|verify|check|validate) that\b",
     # `Tools read it and verify it` tells of tools.
-    rf"(?:{BEGINS}(?<!and )|^{VERB}[^.;:]{{1,120}} and (?:then )?)(?:verify|confirm|double-check) (?!(?:with|by)\b)[\w`“‘…]",
+    rf"(?:{BEGINS}(?<!and )|^{VERB}[^.;:]{{1,120}} and (?:then )?)(?:verify|confirm|double-check) "
+    r"(?!(?:with|by)\b)[\w`“‘…]",
 )
 """What the reader makes sure of."""
 
@@ -136,7 +140,8 @@ _CONSULTED = (
     rf"\b(?:agent|assistant) (?:asks|prompts)\b|{BEGINS}escalate\b",
     rf"{BEGINS}{VERB} [^.;:]{{0,80}}?\b(?:for|to get|and get|to obtain) (?:an? |the |your |their )?"
     rf"(?:{_PERSON}['’]?s? )?(?:\w+ )?{_ANSWER}[.:!]*$",
-    rf"\b(?:if|once|when|after|until) (?:the |your |an? )?{_PERSON} (?:has |explicitly )?(?:confirm|approve|agree|accept|consent)\w*",
+    rf"\b(?:if|once|when|after|until) (?:the |your |an? )?{_PERSON} (?:has |explicitly )?"
+    r"(?:confirm|approve|agree|accept|consent)\w*",
     rf"{BEGINS}hand (?:over|off|it over) to a (?:human|person)\b",
     rf"{BEGINS}(?:clarify|check|confirm|discuss|agree|validate|verify|review)\b[^.;:]{{0,80}}? "
     rf"with (?:the |your |an? )?{_PERSON}\b",
@@ -240,7 +245,8 @@ MERE = any_of(
     r"\b(?:not|never|longer|nor) (?:need|require)\b",
     r"\b(?:do not|don['’]t|does not|doesn['’]t|did not|won['’]t|will not|never|no longer|no|may|might|would|without|as|"
     r"when(?:ever)? you|if (?:you|the user|they|we))\s+(?:need|needs|have|has|having|needing)\s+to\b",
-    r"\b(?:may|might) (?:need|require)\b|\b(?:that|which) (?:still |also )?(?:needs?|requires?)\b|^never [a-z]+(?<!s)s\b|\bthere is no need\b",
+    r"\b(?:may|might) (?:need|require)\b|\b(?:that|which) (?:still |also )?(?:needs?|requires?)\b",
+    r"^never [a-z]+(?<!s)s\b|\bthere is no need\b",
     rf"\b(?:{_NOT}|if|as|when|where|no longer) (?:be )?(?:strictly )?required\b",
     r"\b(?:not|isn['’]t|if) (?:\w+ )?(?:mandatory|obligatory|forbidden)\b|\bnot only once\b",
     r"\bto (?:ensure|make sure|verify that|guarantee)\b|\b(?:has|have|had|was|were|i|we|['’]ve) never\b",
@@ -249,8 +255,8 @@ MERE = any_of(
     r"\b(?:as|that|who|which|users?|people|they|these|those|we|i|it)\s+(?:often |usually |sometimes )?"
     r"(?:do not|don['’]t)\b",
     r"\b(?:they|these|those|which|it)\b[^.;:—]{0,120}\b(?:but|and) (?:do not|don['’]t)\b",
-    r"\b(?:apis?|commands?|functions?|helpers?|librar(?:y|ies)|modes?|options?|scripts?|servers?|skills?|tools?|wrappers?) "
-    r"(?:[^\s.;]+ ){0,6}?never \w+s\b",
+    r"\b(?:apis?|commands?|functions?|helpers?|librar(?:y|ies)|modes?|options?|scripts?|servers?|skills?|tools?|"
+    r"wrappers?) (?:[^\s.;]+ ){0,6}?never \w+s\b",
     r"\b(?:who|that|which) never\b|\b(?:it|this) never [a-z-]+s\b",
     r"\b\w+s (?:are|have|can)\b[^.;:]{0,80} (?:and|but) don['’]t\b",
     r"\b(?:assum|believ|expect|impl|infer|know|learn|notic|reali[sz]|think)\w* that\b[^.;]{0,60}? must\b",
@@ -297,12 +303,14 @@ BOUND = any_of(
 
 PROPOSES = frozenset({"try", "prefer", "consider", "show"})
 BEGINNING = any_of(
-    rf"{_FIRST}[^,:]{{0,160}}[,:]\s+(?:\w+ly |also |always |then |first )?{VERB}(?!(?<=\buse):)|whenever\b[^.:;]{{1,200}}, {VERB}",
+    rf"{_FIRST}[^,:]{{0,160}}[,:]\s+(?:\w+ly |also |always |then |first )?{VERB}(?!(?<=\buse):)",
+    rf"whenever\b[^.:;]{{1,200}}, {VERB}",
     rf"first,? {VERB}{_TEXT}{{1,160}}?[,;] (?:and )?(?:only )?then\b",
     rf"(?:first(?:ly| of all)?,? |(?:in|for|with) [^,:;.]{{1,80}}, first )(?:{_CHECKS})\b",
     rf"(?:as soon as|(?:in|on) (?:the )?(?:event|case)s? of)\b[^,:]{{1,120}}, (?:then )?{VERB}",
     rf"(?:immediately|strictly) {VERB}",
-    rf"{VERB}(?: [^.;:]{{1,120}})? (?:immediately|right away)(?=[.!;,]*$|[;,] | \()|without (?:an?|the)\b[^,:]{{1,60}}, (?:do not|don['’]t|there is no)\b",
+    rf"{VERB}(?: [^.;:]{{1,120}})? (?:immediately|right away)(?=[.!;,]*$|[;,] | \()",
+    r"without (?:an?|the)\b[^,:]{1,60}, (?:do not|don['’]t|there is no)\b",
     rf"(?:when|if) (?:in doubt|unsure|uncertain|unclear)\b[^,:]{{0,60}}, {VERB}",
     rf"even (?:if|when|on|after|for|with)\b[^,:]{{1,120}}, {VERB}",
     rf"(?:{HALT}|exit|bail out)\b[^.]{{0,80}}\b"
