@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import linecache
 import os
 import signal
 import sys
@@ -102,6 +103,7 @@ async def _serve(made: VigilServer, reader: AsyncReader, writer: AsyncWriter | W
 def _ready() -> VigilServer:
     made = VigilServer()
     sys.setswitchinterval(_SWITCH)
+    linecache.clearcache()  # the texts of some thousand generated methods, which only a debugger would show
     gc.collect()
     gc.freeze()  # what was imported stays: looking through it again and again would be felt while typing
     gc.set_threshold(*_COLLECT)

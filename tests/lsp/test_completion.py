@@ -185,8 +185,8 @@ def test_an_operator_is_found_by_its_word() -> None:
 def test_which_spelling_that_is() -> None:
     words, marks = read("statement S: always a() and b()"), read("statement S: □ a() and b()")
     spellings: list[Spelling] = ["keep", "ascii", "unicode"]
-    assert [is_unicode(spelling, words.tokens) for spelling in spellings] == [False, False, True]
-    assert [is_unicode(spelling, marks.tokens) for spelling in spellings] == [True, False, True]
+    assert [is_unicode(spelling, words.source.text, words.tokens) for spelling in spellings] == [False, False, True]
+    assert [is_unicode(spelling, marks.source.text, marks.tokens) for spelling in spellings] == [True, False, True]
 
 
 def test_no_second_parenthesis() -> None:

@@ -686,7 +686,7 @@ async def test_it_ends_with_its_input_and_reads_nothing_in_the_working_folder(tm
 
 
 async def test_it_ends_with_its_input_while_it_works(tmp_path: Path) -> None:
-    lines = [{"vigil_trace": 1}, *({"action": "A", "args": {"n": n}} for n in range(60_000))]
+    lines = [{"vigil_trace": 1}, *({"action": "A", "args": {"n": n}} for n in range(120_000))]
     path = tmp_path / "a.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     process = await _process(tmp_path)
@@ -697,7 +697,7 @@ async def test_it_ends_with_its_input_while_it_works(tmp_path: Path) -> None:
     started = time.monotonic()
     process.stdin.close()
     assert await asyncio.wait_for(process.wait(), PATIENCE) == 0
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 6  # the work takes twice that
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the process is looked into from inside")

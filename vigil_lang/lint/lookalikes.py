@@ -61,6 +61,7 @@ def plain(text: str) -> str:
     return unicodedata.normalize("NFKC", text).translate(_ASCII)
 
 
+@lru_cache(maxsize=4096)
 def outline(name: str) -> str:
     """What is left of a name for a reader who cannot tell `l`, `1` and `I`, `O` and `0`, or `rn` and `m` apart."""
     return plain(name).translate(_SAME).replace("rn", "m").replace("vv", "w")

@@ -427,29 +427,26 @@ def negated(theta: Theta) -> Theta:
             return Not(theta)
 
 
-def mapped(theta: Theta, change: Callable[[Holds], Holds], of_where: Callable[[Where], Where] | None = None) -> Theta:
+def mapped(body: Theta, change: Callable[[Holds], Holds], of_where: Callable[[Where], Where] | None = None) -> Theta:
     """A body with each of its conditions changed; those on variables alone stay, or have a change of their own."""
-
-    def new(body: Theta) -> Theta:
-        match body:
-            case Holds():
-                return change(body)
-            case Where():
-                return body if of_where is None else of_where(body)
-            case Last():
-                return body
-            case And(items) | Or(items):
-                return replace(body, items=tuple([new(item) for item in items]))
-            case Implies(left, right) | Since(left, right) | Until(left, right):
-                return replace(body, left=new(left), right=new(right))
-            case Clear(resolver, forbidden):
-                return Clear(new(resolver), new(forbidden))
-            case Not(inner) | Earlier(inner) | Later(inner):
-                return replace(body, body=new(inner))
-            case Repeated(body=inner, reset=reset) | Exceeds(body=inner, reset=reset):
-                return replace(body, body=new(inner), reset=None if reset is None else new(reset))
-
-    return new(theta)
+    match body:
+        case Holds():
+            return change(body)
+        case Where():
+            return body if of_where is None else of_where(body)
+        case Last():
+            return body
+        case And(items) | Or(items):
+            return replace(body, items=tuple([mapped(item, change, of_where) for item in items]))
+        case Implies(left, right) | Since(left, right) | Until(left, right):
+            return replace(body, left=mapped(left, change, of_where), right=mapped(right, change, of_where))
+        case Clear(resolver, forbidden):
+            return Clear(mapped(resolver, change, of_where), mapped(forbidden, change, of_where))
+        case Not(inner) | Earlier(inner) | Later(inner):
+            return replace(body, body=mapped(inner, change, of_where))
+        case Repeated(body=inner, reset=reset) | Exceeds(body=inner, reset=reset):
+            since = None if reset is None else mapped(reset, change, of_where)
+            return replace(body, body=mapped(inner, change, of_where), reset=since)
 
 
 def mapped_tests(condition: Condition, change: Callable[[Test], Condition]) -> Condition:

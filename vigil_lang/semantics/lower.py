@@ -93,6 +93,18 @@ class Recalled(Protocol):
         """Keep what was found of an item of which there was nothing to say."""
 
 
+class _Said:
+    """Whether something was said; no part of the lowering, which would hold itself through it."""
+
+    def __init__(self, report: Callable[[Diagnostic], None]) -> None:
+        self.nothing = True
+        self._report = report
+
+    def report(self, finding: Diagnostic) -> None:
+        self.nothing = False
+        self._report(finding)
+
+
 class Lowering:
     """Lowers the statements of one module; what has no meaning is reported and left out.
 
@@ -107,16 +119,12 @@ class Lowering:
         recalled: Recalled | None = None,
     ) -> None:
         self.module = module
+        self._said = _Said(report)
+        self.report = self._said.report
         self.conditions = Conditions(values, self.report)
-        self._report, self._recalled = report, recalled
-        self._quiet = True
+        self._recalled = recalled
         self._scope = Scope(module)
         self._failed = False
-
-    def report(self, finding: Diagnostic) -> None:
-        """Say what is wrong."""
-        self._quiet = False
-        self._report(finding)
 
     def statements(self) -> list[Statement]:
         """Every statement that resolves. Patterns that no statement uses are checked too."""
@@ -135,9 +143,9 @@ class Lowering:
         if known:
             return known if isinstance(known, Statement) else None
         terms, before = self.conditions.terms, self.conditions.left
-        used, terms.used, self._quiet = terms.used, set(), True
+        used, terms.used, self._said.nothing = terms.used, set(), True
         found = find()
-        if self._quiet:
+        if self._said.nothing:
             mine = frozenset([name for module, name in terms.used if module is self.module])
             left = self.conditions.left
             spent = Spent(before.conditions - left.conditions, before.elements - left.elements)

@@ -16,13 +16,14 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*")
 _NUMBER = re.compile(r"0|-?(?:[1-9][0-9]{0,14}|(?:0|[1-9][0-9]{0,8})\.[0-9]{0,5}[1-9])")
-_MARKS = frozenset(UNICODE.values())
+_MARKS = frozenset(UNICODE.values())  # none of them is ASCII
 _OPERATORS = frozenset({"action", "status", "output", "has", "not", "earlier", "later", "true", "false"})
 
 
-def is_unicode(spelling: Spelling, tokens: Iterable[Token]) -> bool:
+def is_unicode(spelling: Spelling, text: str, tokens: Iterable[Token]) -> bool:
     """Whether a policy is written with the paper's operators: as the formatter is told to, or as some are already."""
-    return spelling == "unicode" or (spelling == "keep" and any(token.text in _MARKS for token in tokens))
+    kept = spelling == "keep" and not text.isascii()
+    return spelling == "unicode" or (kept and any(token.text in _MARKS for token in tokens))
 
 
 def is_name(text: str) -> bool:

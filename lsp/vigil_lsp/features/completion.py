@@ -141,7 +141,7 @@ def _completed(
         lambda: index.documents(reading),
         None if reading.source.path.startswith("<") else project.plan.documents,
         lambda: index.citations(reading),
-        is_unicode(project.settings.fmt.spelling, reading.tokens),
+        is_unicode(project.settings.fmt.spelling, reading.source.text, reading.tokens),
     )
     index.missed = False
     answer = completion_list(candidates(context), place, reading.text, abilities, data)

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from vigil_lang.lint.subject import Subject
     from vigil_lang.semantics.modules import Module
 
-_LETTERS = re.compile(r"\\u\{|[^\x00-\x7f]")
 _CLASS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 """What stands in a regular expression that is no run of letters."""
 
@@ -30,7 +29,7 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
     """Names and values with letters that are not what they look like, and declared names that look alike."""
     module = subject.policy.module
     yield from _alike(subject)
-    if _LETTERS.search(module.source.text) is None:
+    if module.source.text.isascii() and "\\u{" not in module.source.text:
         return
     seen: set[Span] = set()
     known: set[str] | None = None

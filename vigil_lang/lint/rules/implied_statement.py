@@ -55,11 +55,13 @@ class _Looks(NamedTuple):
 
 
 class Sides(NamedTuple):
-    """A statement, by its number, and what it looks at."""
+    """A statement, by its number, and what it looks at; the smaller the numbers of its consequences, the graver."""
 
     statement: Statement
     number: int
     looks: _Looks
+    severity: int
+    reaction: int
 
 
 def find(subject: Subject) -> Iterator[Diagnostic]:
@@ -75,11 +77,12 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
     if len(statements) < 2:
         return
     comparison = _Comparison(subject.implications)
-    sides = [Sides(s, comparison.number(s), _looks(s.meaning)) for s in statements]
+    sides = [_sides(s, comparison) for s in statements]
     said: set[str] = set()
     for mine, theirs in islice(_pairs(sides, comparison), _MAX_PAIRS):
         one, other = mine.statement, theirs.statement
-        if other.name in said or one.name in said or not _as_severe(one, other):
+        milder = mine.severity > theirs.severity or mine.reaction > theirs.reaction
+        if milder or other.name in said or one.name in said:
             continue
         if comparison.implied(mine, theirs):
             said.add(other.name)
@@ -91,6 +94,12 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
                 help="leave it out, or say what it adds",
                 notes=(Note("said here", one.source, one.span),),
             )
+
+
+def _sides(statement: Statement, comparison: _Comparison) -> Sides:
+    about = statement.metadata
+    severity, reaction = SEVERITIES.index(about.severity), REACTIONS.index(about.on_violation)
+    return Sides(statement, comparison.number(statement), _looks(statement.meaning), severity, reaction)
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,14 +284,6 @@ def _as_tight(one: core.Theta, other: core.Theta) -> bool:
             return count <= limit
         case _:
             return True
-
-
-def _as_severe(one: Statement, other: Statement) -> bool:
-    """Whether breaking the first has no milder consequences than breaking the second."""
-    mine, theirs = one.metadata, other.metadata
-    return SEVERITIES.index(mine.severity) <= SEVERITIES.index(theirs.severity) and REACTIONS.index(
-        mine.on_violation
-    ) <= REACTIONS.index(theirs.on_violation)
 
 
 def _may_be_valid(statement: Statement) -> bool:

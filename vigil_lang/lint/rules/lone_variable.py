@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, nearest
@@ -32,6 +33,7 @@ _NOT_NULL = "a bare name is a variable; a value that is null is absent, so `not 
 def find(subject: Subject) -> Iterator[Diagnostic]:
     """Variables that occur once and may be any value there."""
     policy, conditions = subject.policy, subject.conditions
+    is_text = cache(partial(_is_text, subject))  # most variables of a policy have one of a few names
     for found in subject.unjoined:
         variables = found.statement.requirement.variables
         mistaken = {tested.test.field.name for tested in tested_as_arguments(found.statement, subject)}
@@ -43,14 +45,14 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
             if place is not None:
                 yield _lone(variable, place, [x for x in variables if x != variable], conditions, policy)
         for variable in found.counted:
-            if _is_text(variable, found.mentions[variable][0].test.field, subject):
+            if is_text(variable, found.mentions[variable][0].test.field):
                 conditions.start()
                 place = first_mention(found.statement, variable, policy.module, conditions)
                 if place is not None:
                     yield _counted(variable, place)
 
 
-def _is_text(variable: str, reads: core.Reads, subject: Subject) -> bool:
+def _is_text(subject: Subject, variable: str, reads: core.Reads) -> bool:
     """Whether a name is among the values of its field: in the signature, or elsewhere in the policy."""
     if reads.output:
         return False
@@ -58,12 +60,19 @@ def _is_text(variable: str, reads: core.Reads, subject: Subject) -> bool:
         known = (action.args.get(reads.name) for action in subject.signature.actions.values())
         if any(argument is not None and variable in (argument.values or ()) for argument in known):
             return True
-    # As a text it stands in quotation marks, or as an element of a set: to look for that takes less than to walk trees.
-    written = rf'(?:(?<!`)\{{|[",\n])\s*{re.escape(variable)}\s*(?:["}},]|//)'
-    if re.search(written, subject.policy.module.source.text) is None:
+    if not _may_be_written(variable, subject.policy.module.source.text):
         return False
     uses = (u.operand for u in subject.parts.uses if u.field is not None and u.field.name == reads.name)
     return any(variable in _texts(operand) for operand in uses)
+
+
+def _may_be_written(variable: str, text: str) -> bool:
+    """Whether a name may stand as a text: in quotation marks, or as an element of a set. Cheaper than the trees."""
+    for found in re.finditer(rf'{re.escape(variable)}\s*(?:["}},]|//)', text):
+        before = text[text.rfind("\n", 0, found.start()) + 1 : found.start()].rstrip()
+        if not before or before[-1] in '",' or (before[-1] == "{" and before[-2:] != "`{"):
+            return True
+    return False
 
 
 def _texts(operand: Operand) -> Iterator[str]:

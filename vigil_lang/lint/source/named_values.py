@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from decimal import Decimal
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -41,18 +41,19 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
     groups: dict[tuple[str, ...], list[Citation]] = defaultdict(list)
     for citation in subject.cited.citations:
         groups[quoted_words(citation.text)].append(citation)
+    own = cache(partial(_own_names, subject))
     for group in groups.values():
         reaches = [subject.cited.reach(c.statement) for c in group]
         for citation, reach in zip(group, reaches, strict=True):
             others = [r for r in reaches if r.statement is not citation.statement]
-            yield from _find(citation, reach, others, _own_names(subject, citation))
+            yield from _find(citation, reach, others, own(citation.file))
 
 
-def _own_names(subject: Subject, citation: Citation) -> frozenset[str]:
+def _own_names(subject: Subject, file: str) -> frozenset[str]:
     """The names of the cited document: its file, and the skill that its head names. They ask for nothing."""
-    path = PurePosixPath(citation.file.replace("\\", "/"))
-    found = {citation.file.lower(), path.name.lower()}
-    document = subject.documents.cited(subject.policy.path, citation.file)
+    path = PurePosixPath(file.replace("\\", "/"))
+    found = {file.lower(), path.name.lower()}
+    document = subject.documents.cited(subject.policy.path, file)
     if isinstance(document, Document) and (head := _HEAD_NAME.match(document.source.text[:4000])) is not None:
         found.add(head["name"].strip(" \t\"'").lower())
     return frozenset(found)
