@@ -109,6 +109,8 @@ def _excused(sentence: Sentence, word: str) -> Why | None:
     if contexts.CONTINUED.search(sentence.lead):
         return "description"
     column = sentence.headings[-1] if sentence.headings and sentence.kind == "cell" else ""
+    if column and len(sentence.text.split()) == 1:
+        return "word"
     ordered = orders(bare(sentence.text))
     if contexts.WHY.match(column) and principles.TELLS_OF.match(bare(sentence.text)):
         return "description"

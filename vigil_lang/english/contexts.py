@@ -133,7 +133,7 @@ REASONS = any_of(
 BENEFIT = any_of(r"ask|avoid|wait|ensure|make|be sure|needs?|guarantee|check|verify|confirm")
 RESTRICTS = re.compile(
     r"(?i:^(?:no|can ?not|can['’]t|only|every|each|all|any|zero|at (?:least|most)|max(?:imum)?|min(?:imum)?|exactly)\b)"
-    r"|(?i:\b(?:should|only|may not)\b)|(?<!does )(?<!do )(?<!is )(?<!are )(?<!can )\bNOT\b"
+    r"|(?i:(?<!-)\b(?:should|only|may not)\b(?!-))|(?<!does )(?<!do )(?<!is )(?<!are )(?<!can )\bNOT\b"
 )
 """An item that limits or covers something, and so asks for it where rules are listed."""
 

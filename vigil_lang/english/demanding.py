@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _FURTHER = re.compile(r": |, (?:(?:and|but|so|then) )?| (?:[—–]|--?) ")
 """Where a further clause may begin, which the sentence goes on with."""
+_NAMED = re.compile(r"\w+: ")
+"""A name of one word, whatever verb it may be: `List: what there is instead of …`."""
 _NUMBER = re.compile(r"^\(?\d{1,2}[.)] ")
 _ORNAMENT = re.compile(r"^(?:[^\w`\"'“(\[<]|\d+[.)]\s)+")
 _LABEL = re.compile(r"^(?:step \d+|[\w/&' `….-]{1,60}?(?:\([^)]{0,60}\))?)(?:\s*[:—–]\s+| - )", re.IGNORECASE)
@@ -64,7 +66,8 @@ def demands(text: str) -> str | None:
 def orders(said: str) -> str | None:
     """The words by which a bare sentence ties an instruction to an order, a condition or an amount."""
     # `Remotes are a risk; validate them before use.`
-    for part in dict.fromkeys((unlabelled(said), said, *_further(said))):
+    whole = () if _NAMED.match(said) else (said,)
+    for part in dict.fromkeys((unlabelled(said), *whole, *_further(said))):
         part = _NUMBER.sub("", part)
         found = _tied(part) or principles.BEGINNING.match(part) or principles.WITHIN.search(part)
         if found:

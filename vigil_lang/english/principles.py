@@ -46,7 +46,7 @@ MOST = r"(?:at most|no more than|not more than|at least|no fewer than|(?:a )?(?:
 EACH = r"(?:each|every|any|all)"
 _DONE = r"(?:\w+ed|run|made|done|kept|taken|sent|written|put|built|read|set|shown|drawn)"
 _PASSED = r"(?:passing|successful|green|clean|fresh|prior|previous|second|signed|approved|written)"
-_ADVERBS = r"(?:also|always|only|first|then|please|immediately|explicitly)"
+_ADVERBS = r"(?:also|always|only|first|just|simply|then|please|immediately|explicitly)"
 WHERE = r"(?:(?:to|if|when|while|for|in|on|with|after|before|once)\b[^:;]{1,160}?(?:,| ?(?:→|->|[—–]|--)) (?:then )?)?"
 """When, where or what for something is done, with the comma behind it."""
 _TEXT = r"(?:[^.]|\.(?=[\w,]))"
@@ -98,6 +98,7 @@ _MUST_NOT = (
     rf"\b{_WHO} (?:may|can|could|are|is) (?:not|only|never)\b",
     r"\b(?:you|agents?|assistants?|models?|it|they) should (?:not|never|at most|only) |\bshouldn['’]t\b",
     rf"\b(?:nothing|nobody|no one|no|only)\b(?:\s+(?!to\b|that\b)[^\s,.;:]+){{0,8}}?\s+may\b(?! {_BEING})",
+    r"\bshould (?:not|never) be \w+(?:ed|en|ne|un|t)\b",
     r"^no (?:[\w-]+ ){1,4}should\b|\b(?:nothing|nobody|no one) should\b",
     r"^none of\b[^.;:]{1,80}\b(?:may|can) be\b|^neither\b[^.;:]{1,80}\b(?:may|can)\b",
     r"\b(?:may not|can ?not) be (?:used|shared|disclosed|changed|modified|deleted|removed|called|sent|stored|"
@@ -217,7 +218,8 @@ OPENING = (
         rf"(?:spend|use|take|make|allow|send) (?:at most|no more than|at least|not more than) [$€£]?{COUNT}",
         rf"{VERB} nothing\b|zero tolerance\b|"
         r"(?:one|a single) [\w-]+(?: [\w-]+)? (?:at a time|per \w+)(?![^.;]* (?:is|are|was|has)\b)|"
-        rf"no (?!(?:matching|missing|remaining|existing)\b)(?:[\w-]+ ){{0,3}}[\w-]+(?::| [-—–]) {VERB}",
+        rf"no (?!(?:matching|missing|remaining|existing)\b)(?:[\w.-]+ ){{0,3}}[\w.-]+(?::| [-—–]) {VERB}|"
+        r"no (?:separate|extra|further|more|new|other|second|silent|additional) (?:[\w.-]+ ){1,3}[-—–] ",
         r"(?:each|every) (?!of\b)[^.,;:]{1,80}? \w+ed(?: \w+ly)?[.!]*$",
         rf"{EACH} [^.;:]{{1,120}}?\b(?:preceded|followed|accompanied|approved|reviewed|confirmed|backed|signed) by\b",
         # `After three failures in a row ask`, without a comma.
@@ -324,7 +326,7 @@ BEGINNING = any_of(
     r"(?:if|when)\b[^:;.]{1,160}, (?!(?:an?|it|its|that|the|their|there|they|these|this|those|we|you|your)\b)[a-z-]+ "
     rf"{_TEXT}{{1,160}}? (?:instead of|rather than) \S",
     rf"{WHERE}use{_TEXT}{{1,60}}? not (?!just\b|merely\b|necessarily\b|only\b)\S",
-    rf"(?:if|when)\b[^.;:]{{1,200}}(?:,|\band|\bthen) (?:{HALT}|exit)\b",
+    rf"(?:if|when)\b(?:[^.;:]|\.(?=[\w,])){{1,200}}(?:,|\band|\bthen) (?:{HALT}|exit)\b",
     rf"{WHERE}(?:get|gather|obtain|collect|request)\b{_TEXT}{{1,120}}? from (?:the )?user\b[.:]*$",
     rf"{WHERE}(?:retry|re-?try|try)\b{_TEXT}{{0,80}}?\bup to {COUNT}",
     rf"{WHERE}(?:limit|cap|restrict|keep)\b{_TEXT}{{1,80}}?\b(?:to|under|below|within) [$€£]?{COUNT}",
