@@ -32,7 +32,8 @@ VERB = (
     r" (?=(?:an?|the|your|its?|them|this|these|all|any|each|every|no|only)\b|`)|"
     r"`…` (?=(?:an?|the|your|all|each|every)\b)|"
     rf"(?!{one_of(word_list('no_verbs'))}\b)[a-z]{{3,}}(?:i[sz]e|ify)\b(?![-/])|"
-    r"have (?=(?:an?|the|your)\b|[a-z]+ ready\b)|default (?=to\b)|lead (?=with\b)|work (?=(?:only|in|inside|through|within|from|on|with)\b))"
+    r"have (?=(?:an?|the|your)\b|[a-z]+ ready\b)|"
+    r"default (?=to\b)|lead (?=with\b)|work (?=(?:only|in|inside|through|within|from|on|with)\b))"
 )
 ACTS = one_of(map(_of_one, _IMPERATIVES))
 """The verbs with the ending of one who is spoken of: `writes`."""
