@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from vigil_lang.english import principles
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 _FURTHER = re.compile(r": |, (?:(?:and|but|so|then) )?| (?:[—–]|--?) ")
 """Where a further clause may begin, which the sentence goes on with."""
+_CLAUSES = 24
 _NAMED = re.compile(r"\w+: ")
 """A name of one word, whatever verb it may be: `List: what there is instead of …`."""
 _NUMBER = re.compile(r"^\(?\d{1,2}[.)] ")
@@ -67,20 +69,28 @@ def orders(said: str) -> str | None:
     """The words by which a bare sentence ties an instruction to an order, a condition or an amount."""
     # `Remotes are a risk; validate them before use.`
     whole = () if _NAMED.match(said) else (said,)
-    for part in dict.fromkeys((unlabelled(said), *whole, *_further(said))):
+    for part in dict.fromkeys((unlabelled(said), *whole, *said.split("; ")[1:])):
         part = _NUMBER.sub("", part)
-        found = _tied(part) or principles.BEGINNING.match(part) or principles.WITHIN.search(part)
-        if found:
-            return " ".join(part[found.start() :].split()[:3]).lower()
+        if found := _tied(part) or principles.BEGINNING.match(part) or principles.WITHIN.search(part):
+            return _words(part[found.start() :])
+    for part in _further(said):
+        if _tied(part) or principles.BEGINNING.match(part):
+            return _words(part)
     return None
 
 
+def _words(text: str) -> str:
+    return " ".join(text.split()[:3]).lower()
+
+
 def _further(said: str) -> Iterator[str]:
-    """What a sentence says from each place on where a further clause may begin, up to a semicolon."""
-    first, *others = said.split("; ")
-    yield from others
-    for clause in (first, *others):
-        yield from (clause[sign.end() :] for sign in _FURTHER.finditer(clause))
+    """What a sentence says from each place on where a further clause may begin, up to a semicolon.
+
+    That is at most `_CLAUSES` places and `principles.REACH` characters of each, so that the time is linear.
+    """
+    for clause in said.split("; "):
+        signs = islice(_FURTHER.finditer(clause), _CLAUSES)
+        yield from (clause[sign.end() : sign.end() + principles.REACH] for sign in signs)
 
 
 def _tied(text: str) -> re.Match[str] | None:
