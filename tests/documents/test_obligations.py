@@ -526,6 +526,7 @@ If a rope is torn, say so directly.
 
 def test_lists_that_bans_policies_requirements_and_gates_head() -> None:
     assert found(LISTS) == [
+        "Throw these away:",
         "open fire",
         '"lucky" knots',
         "Every letter gets an answer",
@@ -644,3 +645,79 @@ def test_no_sentence_is_lost(text: str) -> None:
     assert [j.sentence for j in judged] == list(document.sentences)
     assert [j.index for j in judged] == list(range(len(judged)))
     assert all(j.why in get_args(Why) if isinstance(j, Passed) else j.word for j in judged)
+
+
+INHERITED = """
+# Harbour
+
+## Checklist before sailing
+
+### Hold
+
+- Crates are dry
+- Lids follow the plan
+
+### Deck
+
+- No loose ropes
+
+## Gate 2: Papers
+
+- Papers signed
+
+## House rules
+
+- Loading follows the harbour's conventions
+- Cannot exceed ten crates
+- A second count also closes the list
+- Pure water, no salt
+- A log entry after each stop
+- [Rule]: [what it is good for]
+
+## Loading rule
+
+Every crate that comes aboard gets a number.
+
+## What it does
+
+- Verify that crates are dry
+- Weigh each crate before loading
+- Do not touch it
+
+## Ropes
+
+Rules are kept in two places, and can be read so:
+
+- Press `r` to read them
+- `--tie`: Tie the rope before use
+
+Use the crane when you want to:
+
+- lift a crate before noon
+
+## Errors are signals
+
+- No silent faults, no late flags
+"""
+
+
+def test_what_checklists_rules_and_features_make_of_the_items_below_them() -> None:
+    assert found(INHERITED) == [
+        "Crates are dry",
+        "Lids follow the plan",
+        "No loose ropes",
+        "Papers signed",
+        "Loading follows the harbour's conventions",
+        "Cannot exceed ten crates",
+        "A second count also closes the list",
+        "Pure water, no salt",
+        "A log entry after each stop",
+        "Every crate that comes aboard gets a number.",
+        "Do not touch it",
+        "No silent faults, no late flags",
+    ]
+
+
+def test_a_title_that_tells_what_a_document_does_lists_no_rules() -> None:
+    assert found("# Scaffold rules\n\nScaffold shared rules for a project.\n") == []
+    assert found("# House rules\n\nScaffold shared rules for a project.\n") != []

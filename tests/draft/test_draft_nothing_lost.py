@@ -105,6 +105,16 @@ def test_no_word_of_a_document_is_in_no_sentence_and_no_block(text: str) -> None
     assert not any(map(str.isalnum, rest)), rest
 
 
+@settings(max_examples=150, deadline=None)
+@given(DOCUMENTS, st.sampled_from(("", " ", "  ", "\\")))
+def test_a_document_says_the_same_with_either_end_of_lines(text: str, before_the_end: str) -> None:
+    def said(text: str) -> list[str]:
+        return [s.text.rstrip("\\ ") for s in read_document(Source("SKILL.md", text)).sentences]
+
+    unix = text.replace("\n", before_the_end + "\n")
+    assert said(unix.replace("\n", "\r\n")) == said(unix)
+
+
 @settings(max_examples=100, deadline=None)
 @given(DOCUMENTS)
 def test_a_skeleton_has_a_statement_or_a_line_for_each(text: str) -> None:

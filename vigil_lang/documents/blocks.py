@@ -49,6 +49,7 @@ _LABEL = re.compile(r"(\*\*|__)(?![\s*_])[^*_]{1,40}(?<!\s)\1")
 _WRAPPED = 60
 """How long a line of plain text is at least that may go on in the next one, though that begins with a capital."""
 
+_ONE_SPACE = re.compile(r"(?<! ) \r(?=\n)")
 _FRONT_MATTER = re.compile(r"\ufeff?(---|\+\+\+)[ \t\r]*\n(?:.*\n)*?(?:\1|\.\.\.)[ \t\r]*(?:\n|$)")
 _HIDDEN = re.compile(
     r"^[ \t>]*(?P<fence>`{3,}+(?=[^`\n]*$)|~{3,}+)[\s\S]*?(?:^[ \t>]*(?P=fence)[`~]*+[ \t]*$|\Z)"
@@ -72,7 +73,9 @@ class Block:
 
 def shown(text: str) -> str:
     """A text as long as it was, with filler where its comments are and without carriage returns."""
-    text = text.replace("\r", " ")
+    if "\r" in text:
+        # What stands before the end of a line is a hard break or none, whichever end it is.
+        text = _ONE_SPACE.sub("\t\t", text.replace("\\\r\n", " \\\n")).replace("\r", " ")
     front = _FRONT_MATTER.match(text)
     start = front.end() if front else 0
     return text[:start] + _HIDDEN.sub(_without_comment, text[start:]) if "<!--" in text else text

@@ -109,8 +109,14 @@ def _excused(sentence: Sentence, word: str) -> Why | None:
     if contexts.CONTINUED.search(sentence.lead):
         return "description"
     column = sentence.headings[-1] if sentence.headings and sentence.kind == "cell" else ""
+    if column and len(sentence.text.split()) == 1:
+        return "word"
     ordered = orders(bare(sentence.text))
     if contexts.WHY.match(column) and principles.TELLS_OF.match(bare(sentence.text)):
+        return "description"
+    if ordered == word and contexts.DEFINES.match(sentence.text):
+        return "description"
+    if not contexts.BINDS.match(word) and any(map(contexts.FEATURES.search, sentence.headings[-1:])):
         return "description"
     if ordered == word and contexts.WHY.match(column) and not contexts.CONTRASTS.search(sentence.text):
         return "reason"
@@ -153,6 +159,8 @@ def _from_context(sentence: Sentence, leads: dict[str, _Word]) -> _Word | None:
         return _Word(_trimmed(placed.column), carries=False)
     if contexts.PLACEHOLDER.fullmatch(placed.text):
         return None
+    if contexts.DEFINES.match(placed.text) and placed.lead not in leads:
+        return None
     if (is_cell and placed.lead) or (is_question(placed.text) and not instructs(placed.text)):
         return None
     if contexts.MILD.match(placed.plain) or contexts.PERMITS.match(placed.lead):
@@ -160,9 +168,12 @@ def _from_context(sentence: Sentence, leads: dict[str, _Word]) -> _Word | None:
     if placed.kind == "prose":
         if contexts.NO_MORE.fullmatch(placed.plain) and not any(map(contexts.DESCRIPTIVE.search, placed.headings)):
             return _Word("no", carries=False)
-        if not instructs(placed.text) or contexts.ADVISES.search(placed.plain):
+        universal = contexts.RESTRICTS.match(placed.plain) and contexts.RULE_LIST.match(placed.heading)
+        if not (instructs(placed.text) or universal) or contexts.ADVISES.search(placed.plain):
             return _marked(placed)
-        return _of_prose(placed.headings) or _marked(placed)
+        # `Scaffold rules` is the title of what begins with `Scaffold`.
+        title = placed.headings == (placed.heading,) and placed.plain.split()[:1] == placed.heading.split()[:1]
+        return (None if title else _of_prose(placed.headings)) or _marked(placed)
     if placed.lead in leads and (placed.tells or leads[placed.lead].carries):
         return leads[placed.lead]
     readings = (_above, _listed, _of_section, _marked, _ruled_out)
@@ -181,7 +192,7 @@ def _above(placed: _Placed) -> _Word | None:
             return _Word(_trimmed(text), carries=True)
         # `Read the guidelines:` makes no rule of what is to be read.
         reads = is_lead and instructs(text) and contexts.FOLLOWED.match(text) is None
-        reads = reads or contexts.IF.match(text) is not None
+        reads = reads or contexts.IF.match(text) is not None or contexts.TOLD_OF.search(text) is not None
         rules = None if reads else contexts.RULES.search(text)
         if placed.tells and (found := rules or contexts.TIMED.search(text) or contexts.LABEL.fullmatch(text)):
             return _Word(_trimmed(found.group()), carries=False)
@@ -205,7 +216,8 @@ def _listed(placed: _Placed) -> _Word | None:
         return None
     if contexts.CONDITION.match(placed.lead):
         return None
-    if contexts.TO_TICK.search(heading) and contexts.WORDS.search(placed.plain):
+    ticked = placed.kind != "cell" and any(map(contexts.TO_TICK.search, placed.headings))
+    if ticked and contexts.WORDS.search(placed.plain):
         is_rule = True
     elif contexts.RULE_LIST.match(placed.lead.removesuffix(":") or heading) and contexts.WORDS.search(placed.plain):
         describes = contexts.DESCRIBES.match(placed.plain) and not contexts.ORDERED.search(placed.plain)
@@ -241,7 +253,8 @@ def _ruled_out(placed: _Placed) -> _Word | None:
     made = not placed.lead or instructs(placed.lead)
     found = contexts.PROHIBITS.match(placed.plain) or (contexts.LACKS.match(placed.plain) if made else None)
     if contexts.DESCRIBES.match(placed.plain) is None:
-        found = found or contexts.INSTEAD.fullmatch(placed.plain)
+        fragments = (contexts.INSTEAD, contexts.WITH_NO, contexts.CADENCE, *((contexts.NO_MORE,) if made else ()))
+        found = found or next((m for fragment in fragments if (m := fragment.fullmatch(placed.plain))), None)
     found = found or (contexts.WITHOUT.search(placed.plain) if contexts.PRACTICES.search(placed.heading) else None)
     return _Word("no", carries=True) if found else None
 

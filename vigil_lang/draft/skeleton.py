@@ -58,7 +58,7 @@ _GUARDED = re.compile(
 _FORBIDS = re.compile(r"never|do(?:es)? not|don['’]t|not|no|must not|forbidden|prohibited", re.IGNORECASE)
 _MOST = re.compile(
     rf"\b(?:more than|at most|over|exceed(?:ing)?|up to|a maximum of) (0*[1-9]\d{{0,8}}|{'|'.join(NUMBERS)}) "
-    rf"(?!(?:{TIME}|%|percent|[kmgt]i?b|bytes?|characters?|lines?|rows?|tokens?)\b)[a-z]+s\b",
+    rf"(?!(?:[a-z-]+ )?(?:{TIME}|%|percent|[kmgt]i?b|bytes?|characters?|lines?|rows?|tokens?)\b)(?:[a-z-]+ )?[a-z]+s\b",
     re.IGNORECASE,
 )
 _LIMITED = re.compile(
@@ -74,7 +74,7 @@ _LEAST = re.compile(
 )
 _TOTAL = re.compile(
     r"\b(?:in total|altogether|in all|overall|combined|cumulative\w*|"
-    r"(?:total|sum) (?:of|must|stays|remains|does|may))\b",
+    r"(?:total|sum)(?: \w+)? (?:of|must|stays|remains|does|may))\b",
     re.IGNORECASE,
 )
 _SPENT = re.compile(

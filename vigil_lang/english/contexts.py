@@ -51,7 +51,7 @@ WHEN = any_of(r"^(?:when|after|before|once)\b")
 """A lead that says when its items hold, whatever the heading rules out."""
 
 IF = any_of(r"^(?:if|in case)\b.*:$")
-CONDITION = any_of(r"^(?:if|when|where|for|in case|otherwise)\b[^,]*:$")
+CONDITION = any_of(r"^(?:if|when|where|for|in case|otherwise)\b[^,—–→]*:$")
 """A lead that says when, and leaves what to the items of its list."""
 
 PROHIBITS = any_of(
@@ -76,14 +76,19 @@ WITHOUT = re.compile(r" [—–-] no (?!need|matter|longer|problem|\S+ (?:needed
 
 INSTEAD = re.compile(r"[^.,:;—–()]{2,50}, not [^.,:;—–()]{2,50}[.!]*")
 """An item that only names what is to be, and what is not: `Tables, not lists`."""
+WITH_NO = re.compile(
+    r"[^.,:;—–()]{2,50}(?:, no [^.,;:—–]{2,50}|: no [^.,;:—–]{2,50}, no [^.,;:—–]{2,50}(?:, [^.;:]{2,60})?)[.!]*",
+    re.IGNORECASE,
+)
+"""An item that names what is to be, and then what is not: `Pure, no side effects`."""
 NO_MORE = re.compile(r"no [^.,;:—–]{2,60}(?:, (?:and )?no [^.,;:—–]{2,60})+[.!]*", re.IGNORECASE)
 """A sentence that only rules out several things."""
 
 DESCRIPTIVE = any_of(
     r"\b(?:limitations?|limits|benefits?|advantages?|features?|pros|cons|overview|known issues|why|challenges?|"
     r"characteristics|when to use|capabilities|highlights|ideal|strengths|weaknesses|conditions|symptoms|signs|"
-    r"anti-?patterns?|(?:errors?|failures?)(?! handling)|gotchas|issues?|missing|mistakes?|pitfalls?|problems?|smells?|"
-    r"targets?|findings|causes|drawbacks|scenarios?|results?|trade-?offs)\b|^requirements\W*$"
+    r"anti-?patterns?|(?:errors?|failures?)(?! (?:handling|are|is)\b)|gotchas|issues?|missing|mistakes?|pitfalls?|"
+    r"problems?|smells?|targets?|findings|causes|drawbacks|scenarios?|results?|trade-?offs)\b|^requirements\W*$"
 )
 
 _NO_NEED = "".join(
@@ -99,6 +104,13 @@ RULES = any_of(
     r"^\W*do['’]?s?\W*$|(?:[-–—:(]\s*(?:critical|important)\W*$)",
 )
 """One that makes an obligation of every item that tells somebody to do something, unless it only tells to read them."""
+
+TOLD_OF = any_of(
+    r"\b(?:rules?|constraints|guardrails|obligations|invariants|restrictions|conventions|guidelines|standards|"
+    r"checklist) (?:is|are|was|were|has|have|can|contains?|lists?|covers?|includes?) "
+    r"(?!mandatory|absolute|strict|binding|hard|as\b)"
+)
+"""A lead that says something of rules, rather than gives some: `Rules are managed through view 4:`."""
 
 FOLLOWED = any_of(r"(?:apply|adhere|comply|do|follow|keep|honou?r|obey|observe|respect|stick|use)\b")
 
@@ -118,10 +130,10 @@ NOT_BINDING = any_of(
 REASONS = any_of(
     r"why|benefit|purpose|effect|impact|cause|problem|symptom|rationale|solution|fix|remedy|workaround|description"
 )
-BENEFIT = any_of(r"ask|avoid|ensure|make|be sure|needs?|guarantee|check|verify|confirm")
+BENEFIT = any_of(r"ask|avoid|wait|ensure|make|be sure|needs?|guarantee|check|verify|confirm")
 RESTRICTS = re.compile(
-    r"(?i:^(?:no|only|every|each|all|any|zero|at (?:least|most)|max(?:imum)?|min(?:imum)?|exactly)\b)"
-    r"|(?i:\b(?:should|only|may not)\b)|(?<!does )(?<!do )(?<!is )(?<!are )(?<!can )\bNOT\b"
+    r"(?i:^(?:no|can ?not|can['’]t|only|every|each|all|any|zero|at (?:least|most)|max(?:imum)?|min(?:imum)?|exactly)\b)"
+    r"|(?i:(?<!-)\b(?:should|only|may not)\b(?!-))|(?<!does )(?<!do )(?<!is )(?<!are )(?<!can )\bNOT\b"
 )
 """An item that limits or covers something, and so asks for it where rules are listed."""
 
@@ -137,7 +149,10 @@ DOING = re.compile(r"\w+ing\b")
 TICKED = re.compile(r"\W*[✅✔☑✓]")
 """An item with a sign that approves of it."""
 
-PLACEHOLDER = re.compile(r"\W*(?:\[[^\[\]]*\]|\{\{.*\}\})\W*")
+CADENCE = any_of(r"[^.,;:]{2,60} (?:before|after|on|at) (?:each|every|any) [\w-]+(?: [\w-]+)?[.!]*")
+"""An item that only names what there is whenever something is done: `A note after each call`."""
+
+PLACEHOLDER = re.compile(r"(?:\W*\[[^\[\]]*\])+\W*|\W*\{\{.*\}\}\W*")
 """An item of a template that somebody fills in."""
 
 WORDS = re.compile(r"[a-z]{2,}(?<!etc)", re.IGNORECASE)
@@ -156,8 +171,13 @@ AT_THE_END = any_of(r"^(?:before|prior to|after|once|when (?:done|finished))\b.*
 CHECKLIST = any_of(r"\b(?:checklist|validation|verification|definition of done|quality gates?|exit criteria)\b")
 """A heading below which a lead such as `Before finishing:` stands for that."""
 
-TO_TICK = any_of(r"\b(?:checklist|quality gates?|definition of done|exit criteria)\W*$")
-"""A heading below which each item says how things are to be."""
+TO_TICK = any_of(
+    r"\b(?:checklist(?: (?:after|before|for|prior to|to|when)\b.*)?|quality (?:gates?|standards|criteria)|"
+    r"definition of done|"
+    r"(?:acceptance|completion|done|exit|gate|quality|release) criteria)\W*$|"
+    r"^(?:[\w-]+ ){0,2}gate(?: \d+)?\s*[:—–-]"
+)
+"""A heading below which each item says how things are to be, whatever headings stand between."""
 
 LABEL = any_of(r"(?:before|prior to|after|on|whenever|at) (?:each|every|any|all|you)\b[^.!?:;,]{1,60}")
 """Words that introduce a list without a colon: `Before any release`."""
@@ -173,7 +193,8 @@ EXAMPLES = any_of(r"^\W*(?:[\w-]+ ){0,3}examples?\W*$")
 """A heading below which others name examples."""
 
 DESCRIBES = any_of(
-    r"^[^.;:—–]{1,120}?\b(?:is|are|was|were|has|have|can|will|does|do|means?|contains?|defaults?|owns?|works?|behaves?|"
+    r"^[^.;:—–]{1,120}?\b(?:is|are|was|were|has|have|can|will|does|do|means?|contains?|(?<!by )defaults?|owns?|"
+    r"works?|behaves?|"
     # One renders, many render: in `section order`, the second word is no verb.
     rf"(?<=[a-rt-z\d`…)] ){_NO_VERB}(?:{ACTS})(?= [\w`“(])|(?<=s ){_NO_VERB}(?:{_ACT})|"
     r"(?<=[a-rt-z\d`…)] )[a-z]{3,}s(?= (?:an?|the|its|their)\b))\b(?!-)",
@@ -184,7 +205,9 @@ DESCRIBES = any_of(
 ORDERED = any_of(
     r"\b(?:before|prior to|until|unless|only)\b|(?<=\w )without\b|\bafter any\b|(?<!; )\b(?:each|every) \w|"
     r"\brequires?\b|\bneeds? (?:an?|at|the|to)\b|\b(?:not |un)supported\b|"
-    r"\bone \w+ per\b",
+    r"^an? [^.;:]*\b(?:also|always|first)\b|\bone \w+ per\b",
+    r"\b(?:follows?|match(?:es)?|compl(?:y|ies) with|conforms? to|adheres? to|respects?|satisf(?:y|ies)|"
+    r"stays?|remains?) [a-z`]",
     r"^[a-z][a-z ]{1,60} (?:is|are) (?:\w+ly )?(?!based|called|named|supported|used|deprecated|limited)"
     r"\w+ed(?:[.!]*$| (?:by|with|in)\b)",
 )
@@ -196,6 +219,17 @@ NEEDED = any_of(r"(?:\w+ )?(?:needs?|requires?|has|have)\b")
 
 FIXES = any_of(r"^\W*(?:common )?(?:fix(?:es)?|solutions?|remed(?:y|ies)|workarounds?)\b")
 """A heading or lead below which things are checked because they went wrong."""
+
+FEATURES = any_of(
+    r"\b(?:features|capabilities|benefits?|advantages?|guarantees|highlights)\b|^(?:what it does|how it works)\W*$"
+)
+"""A heading below which an instruction says what something can do."""
+
+BINDS = any_of(r"(?:\S+ )?(?:must|do not|don['’]t|shall|mandatory|required|forbidden)\b")
+"""The word of a sentence that demands wherever it stands, also where it is told what something can do."""
+_OPTION = r"`(?:--?\w[^`]*|[^`\s]*[=/][^`\s]*)`"
+DEFINES = re.compile(rf"[^\w`]*{_OPTION}(?:(?:,| or|/) ?{_OPTION})* ?(?::|—|–|--?) ?\w")
+"""An item that says what the option, setting or topic before it stands for or does."""
 
 SAMPLES = any_of(
     r"\b(?:examples?|triggers?|phrases?|prompts?|quer(?:y|ies)|questions?|usage|when to|say(?:s|ing)?|asks?|inputs?|"
@@ -217,7 +251,7 @@ CONTINUED = any_of(
     r"\b(?:explained|may|might|can|could|because|able to|lets? you|"
     r"(?:allow|enable|help|permit)s?(?: you)?(?: to)?)\W*:$",
     r"^(?!.*\b(?:you|agents?|assistants?|models?)\b).*\b(?:will|would)(?: \w+ly)?:$",
-    r"^by \w+ing\b.*:$|\bwhen:$",
+    r"^by \w+ing\b.*:$|\b(?:when|if)(?: you)?:$|\b(?:wants?|wish(?:es)?|would like|try(?:ing)?|aims?) to:$",
 )
 """The end of a lead whose items say what somebody may do, or why something is so."""
 
@@ -226,7 +260,7 @@ WHY = any_of(r"why|benefit|purpose|effect|impact|cause|problem|symptom|rationale
 
 CONTRASTS = any_of(r"\b(?:not|no|never)\b")
 EXPLAINED = any_of(
-    r"\b(?:to (?:understand|see|learn|know|find out)|because)\b[^.:]{0,20}:$|"
+    r"\bdepends? on:$|\b(?:to (?:understand|see|learn|know|find out)|because)\b[^.:]{0,20}:$|"
     r"\b(?:that|which|who) (?:must|needs? to|ha(?:s|ve) to)\b[^.:]*:$"
 )
 """The end of a lead whose items are not what it demands."""

@@ -7,13 +7,21 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import islice
+from typing import TYPE_CHECKING
 
 from vigil_lang.english import principles
 from vigil_lang.english.principles import ALONE, INSTRUCTS
 from vigil_lang.english.sentences import CODE, SPOKEN
 
-_FURTHER = re.compile(r"; |, (?:but|so) ")
-"""Where a further clause begins."""
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_FURTHER = re.compile(r": |, (?:(?:and|but|so|then) )?| (?:[—–]|--?) ")
+"""Where a further clause may begin, which the sentence goes on with."""
+_CLAUSES = 24
+_NAMED = re.compile(r"\w+: ")
+"""A name of one word, whatever verb it may be: `List: what there is instead of …`."""
 _NUMBER = re.compile(r"^\(?\d{1,2}[.)] ")
 _ORNAMENT = re.compile(r"^(?:[^\w`\"'“(\[<]|\d+[.)]\s)+")
 _LABEL = re.compile(r"^(?:step \d+|[\w/&' `….-]{1,60}?(?:\([^)]{0,60}\))?)(?:\s*[:—–]\s+| - )", re.IGNORECASE)
@@ -51,7 +59,8 @@ def demands(text: str) -> str | None:
     if (ordered := orders(told)) is not None:
         return ordered
     callout = principles.CALLOUT.match(told)
-    if callout and INSTRUCTS.match(unlabelled(told[callout.end() :].lstrip())):
+    rest = unlabelled(told[callout.end() :].lstrip()) if callout else ""
+    if callout and (INSTRUCTS.match(rest) or principles.LIMITS.match(rest)):
         return callout.group().rstrip(":!—–- ").lower()
     return None
 
@@ -59,12 +68,29 @@ def demands(text: str) -> str | None:
 def orders(said: str) -> str | None:
     """The words by which a bare sentence ties an instruction to an order, a condition or an amount."""
     # `Remotes are a risk; validate them before use.`
-    for part in dict.fromkeys((unlabelled(said), said, *_FURTHER.split(said)[1:])):
+    whole = () if _NAMED.match(said) else (said,)
+    for part in dict.fromkeys((unlabelled(said), *whole, *said.split("; ")[1:])):
         part = _NUMBER.sub("", part)
-        found = _tied(part) or principles.BEGINNING.match(part) or principles.WITHIN.search(part)
-        if found:
-            return " ".join(part[found.start() :].split()[:3]).lower()
+        if found := _tied(part) or principles.BEGINNING.match(part) or principles.WITHIN.search(part):
+            return _words(part[found.start() :])
+    for part in _further(said):
+        if _tied(part) or principles.BEGINNING.match(part):
+            return _words(part)
     return None
+
+
+def _words(text: str) -> str:
+    return " ".join(text.split()[:3]).lower()
+
+
+def _further(said: str) -> Iterator[str]:
+    """What a sentence says from each place on where a further clause may begin, up to a semicolon.
+
+    That is at most `_CLAUSES` places and `principles.REACH` characters of each, so that the time is linear.
+    """
+    for clause in said.split("; "):
+        signs = islice(_FURTHER.finditer(clause), _CLAUSES)
+        yield from (clause[sign.end() : sign.end() + principles.REACH] for sign in signs)
 
 
 def _tied(text: str) -> re.Match[str] | None:

@@ -28,9 +28,12 @@ def _of_one(verb: str) -> str:
 
 # What may be a noun, too (`Work items are …`), is a verb where the noun that it acts on follows.
 VERB = (
-    rf"(?:re-)?(?:{one_of(_IMPERATIVES)}\b|{one_of(word_list('imperatives_or_nouns'))}"
+    rf"(?:(?:re|pre|auto|un|de)-)?(?:{one_of(_IMPERATIVES)}\b(?![-/])|{one_of(word_list('imperatives_or_nouns'))}"
     r" (?=(?:an?|the|your|its?|them|this|these|all|any|each|every|no|only)\b|`)|"
-    r"default (?=to\b)|work (?=(?:only|in|inside|within|from|on|with)\b))"
+    r"`…` (?=(?:an?|the|your|all|each|every)\b)|"
+    rf"(?!{one_of(word_list('no_verbs'))}\b)[a-z]{{3,}}(?:i[sz]e|ify)\b(?![-/])|"
+    r"have (?=(?:an?|the|your)\b|[a-z]+ ready\b)|"
+    r"default (?=to\b)|lead (?=with\b)|work (?=(?:only|in|inside|through|within|from|on|with)\b))"
 )
 ACTS = one_of(map(_of_one, _IMPERATIVES))
 """The verbs with the ending of one who is spoken of: `writes`."""
@@ -45,10 +48,10 @@ MOST = r"(?:at most|no more than|not more than|at least|no fewer than|(?:a )?(?:
 EACH = r"(?:each|every|any|all)"
 _DONE = r"(?:\w+ed|run|made|done|kept|taken|sent|written|put|built|read|set|shown|drawn)"
 _PASSED = r"(?:passing|successful|green|clean|fresh|prior|previous|second|signed|approved|written)"
-_ADVERBS = r"(?:also|always|only|first|then|please|immediately|explicitly)"
-WHERE = r"(?:(?:to|if|when|while|for|in|on|with|after|before|once)\b[^,:;]{1,160}(?:,| ?(?:→|->)) (?:then )?)?"
+_ADVERBS = r"(?:also|always|only|first|just|simply|then|please|immediately|explicitly)"
+WHERE = r"(?:(?:to|if|when|while|for|in|on|with|after|before|once)\b[^:;]{1,160}?(?:,| ?(?:→|->|[—–]|--)) (?:then )?)?"
 """When, where or what for something is done, with the comma behind it."""
-_TEXT = r"(?:[^.]|\.(?=\w))"
+_TEXT = r"(?:[^.]|\.(?=[\w,]))"
 # Where a clause begins: nobody stands before its verb, so that the reader is meant.
 BEGINS = rf"(?:^|[,:;—–(]\s*|\s--?\s|\b(?:and|but|then|or|please|instead|so)\s+)(?:{_ADVERBS}\s+)*"
 _WHO = r"(?:you|agents?|the (?:agent|model|assistant|user|caller)|assistants?|models?)"
@@ -67,7 +70,7 @@ _BEING = (
 
 _CAPITALS = re.compile(
     r"\b(?:NEVER|ALWAYS|[Dd][Oo] NOT|DON['’]T|MUST|SHOULD NOT|[Ss]hould NOT|MANDATORY|REQUIRED|FORBIDDEN|"
-    r"PROHIBITED|STOP)\b(?!-)"
+    r"PROHIBITED|STOP)\b(?![-:])"
     r"|^(?:Use|Write|Put|Set|Call|Pass|Send|Store|Run)\b[^.;]{1,200}\((NOT)\b"
     r"|\bbut (?:use|put|set|write)\b[^.;]{1,200}\(NOT\b",
 )
@@ -91,19 +94,26 @@ _MUST = (
 _MUST_NOT = (
     r"\bnever\b(?!-|\s+(?:mind|been|happens?|existed|got|seen))",
     rf"{BEGINS}(?:if [^,]{{1,120}}, )?(?:do not|don['’]t)[\s,]+"
-    r"(?!have\b|exist\b|know\b(?!ingly)|see\b|need\b|worry\b|apply\b|matter\b)",
+    r"(?!have\b|exist\b|know\b(?!ingly)|see\b|need\b|worry\b|matter\b|"
+    # `Do not apply changes`, but `the limits do not apply to guests`.
+    r"apply(?! (?!(?:for|here|if|in|to|when)\b)[a-z]))",
     rf"\b{_WHO} (?:may|can|could|are|is) (?:not|only|never)\b",
     r"\b(?:you|agents?|assistants?|models?|it|they) should (?:not|never|at most|only) |\bshouldn['’]t\b",
     rf"\b(?:nothing|nobody|no one|no|only)\b(?:\s+(?!to\b|that\b)[^\s,.;:]+){{0,8}}?\s+may\b(?! {_BEING})",
+    r"\bshould (?:not|never) be \w+(?:ed|en|ne|un|t)\b",
+    r"^no (?:[\w-]+ ){1,4}should\b|\b(?:nothing|nobody|no one) should\b",
     r"^none of\b[^.;:]{1,80}\b(?:may|can) be\b|^neither\b[^.;:]{1,80}\b(?:may|can)\b",
     r"\b(?:may not|can ?not) be (?:used|shared|disclosed|changed|modified|deleted|removed|called|sent|stored|"
     r"exceeded|combined|skipped|merged|pushed|deployed|released|published|committed)\b",
     r"\bthere (?:can(?: ?not|['’]t)|must(?: not|n['’]t)) be any\b|\bmay not (?:begin|continue|proceed|start)\b",
     rf"\b(?:{_NOT}|only) (?:be )?(?:allowed|permitted|acceptable|authori[sz]ed|ok(?:ay)?|fine)\b",
+    rf"\b{_NOT} (?:an? )?(?:approval|authori[sz]ation|consent|excuse|permission)\b",
     r"\b(?:forbidden|prohibited|disallowed)\b|\boff[- ]limits\b|\bhands off\b|\b(?:absolutely|strictly) no\b",
     r"\bunder no circumstances\b|\bat no (?:point|time)\b|\b(?:on no account|in no case)\b",
+    r"^(?:reject|forbid|disallow|prohibit)\b",
     rf"{BEGINS}(?:refuse|abort|halt|stop and (?:ask|inform|notify|report|tell|wait)|refrain from|neither)\b",
-    rf"{BEGINS}(?:stay (?:away from|out of|off)|keep (?:\w+ )?hands off|avoid (?!`…`[.!]*$|[^.;]*:$))\b",
+    rf"{BEGINS}(?:stay (?:away from|out of|off)|keep (?:\w+ )?hands off)\b",
+    rf"{BEGINS}avoid\b(?! `…`[.!]*$|[^.;]*:$)",
     rf"{BEGINS}leave (?:\S+ ){{1,6}}(?:alone|as (?:is|they are|it is)|untouched|unchanged|intact)\b",
 )
 """Words that forbid, deny a permission, or have something left alone."""
@@ -113,7 +123,7 @@ _REQUIRED = (
     r"\b(?:is|are|be) (?:strictly |always |also |explicitly )?required\b|\(required\)",
     r"\b(?:requires?|needs?) (?:[\w'’-]+ ){0,3}?(?:approvals?|confirmation|consent|permission|sign-off|"
     r"reviews?|authori[sz]ation|validation|verification|a human)\b",
-    r"\b(?:needs?|requires?) [^.;:]{1,80}?\b(?:first|beforehand|in advance)\b(?! \w)",
+    r"(?<!\bit )\b(?:needs?|requires?) [^.;:]{1,80}?\b(?:first|beforehand|in advance)\b(?! \w)",
     r"\b(?:needs?|requires?|(?:is|are|be) (?:\w+ )?(?:preceded|followed|backed) by) "
     rf"(?:an?|the|{COUNT}) {_PASSED}\b",
 )
@@ -122,20 +132,25 @@ _REQUIRED = (
 _ASSURED = (
     rf"{BEGINS}(?:ensure|make (?:absolutely )?sure|be sure|make certain|take care|be careful (?:not )?to|guarantee)\b",
     rf"{BEGINS}(?:confirm|verify|check|validate) that\b",
-    rf"{BEGINS}(?:verify|confirm|double-check)\s+(?:\S+\s+){{1,14}}?"
-    r"(?:\b(?:is|are|was|were|exists?|works?|has|have|supports?|passe[sd]|succeeded)\b|[=<>≥≤]+(?= ))",
+    # `Tools read it and verify it` tells of tools.
+    rf"(?:{BEGINS}(?<!and )|^{VERB}[^.;:]{{1,120}} and (?:then )?)(?:verify|confirm|double-check) "
+    r"(?!(?:with|by)\b)[\w`“‘…]",
 )
 """What the reader makes sure of."""
 
 _CONSULTED = (
-    rf"(?:{BEGINS}|→\s*)ask\b(?! (?:yourself|about|questions)\b| (?-i:[A-Z])[a-z]+[A-Z])",
+    rf"(?:{BEGINS}|→\s*)ask\b(?! =| (?:yourself|about|questions)\b| (?-i:[A-Z])[a-z]+[A-Z])",
     rf"\b(?:agent|assistant) (?:asks|prompts)\b|{BEGINS}escalate\b",
+    rf"{BEGINS}{VERB} [^.;:]{{0,80}}?\b(?:for|to get|and get|to obtain) (?:an? |the |your |their )?"
+    rf"(?:{_PERSON}['’]?s? )?(?:\w+ )?{_ANSWER}[.:!]*$",
+    rf"\b(?:if|once|when|after|until) (?:the |your |an? )?{_PERSON} (?:has |explicitly )?"
+    r"(?:confirm|approve|agree|accept|consent)\w*",
     rf"{BEGINS}hand (?:over|off|it over) to a (?:human|person)\b",
     rf"{BEGINS}(?:clarify|check|confirm|discuss|agree|validate|verify|review)\b[^.;:]{{0,80}}? "
     rf"with (?:the |your |an? )?{_PERSON}\b",
     rf"{BEGINS}(?:let|have|require|get) (?:the |your |an? )?{_PERSON} (?:to )?"
     r"(?:approve|choose|confirm|decide|pick|review|select|sign|verify)\b",
-    rf"{BEGINS}wait (?:until\b|for (?:[\w'’]+ ){{0,3}}?(?:{_PERSON}|{_ANSWER})\b)|\band wait[.!]*$",
+    rf"{BEGINS}wait (?:for|until)\b|\band wait[.!]*$",
 )
 """Somebody else who has a say."""
 
@@ -147,7 +162,8 @@ _ORDERED = (
     rf"^unless\b[^,]{{1,120}}, (?:{_NOBODY}|no)\b",
     r"\balways (?:(?:comes?|goes?|ends?|stands?) )?(?:first|last|before|after)\b",
     r"\balways (?:preceded|followed|accompanied) by\b|\b(?:precede|follow)s? (?:each|every)\b",
-    r"\b(?:accepted|complete|done|finished|ready|valid) only (?:when|if)\b",
+    r"\b(?:accepted|complete|done|finished|ready|valid) only (?:when|if)\b|"
+    r"\b(?:is|are) (?:acceptable|accepted|allowed|appropriate|fine|ok(?:ay)?|permitted|reserved) only\b",
     rf"\b{_NOT} (?:yet )?(?:complete|done|finished|ready) (?:until|unless|before)\b|"
     r"\bdoes(?: not|n['’]t) count as\b",
     rf"\b(?:is|are|gets?) (?:\w+ly |always |first |also |only )?{_DONE}\b[^.;:]{{0,80}}? (?:before|prior to) {EACH}\b",
@@ -169,7 +185,7 @@ _LIMITED = (
     r"[—–(]\s*only (?:if|when)\b|, (?:and |but )?(?:nowhere|nothing|nobody|no one|no other \w+) else[.!]*$",
     r"\b(?:belongs?|go(?:es)?) (?:in|into|to|under)\b[^.;:]{1,60}? only[.!]*$",
     r"\bbelongs? (?:in|into|to|under|on)\b[^.;:]{1,60}?,? (?:never|not) (?:in|into|to|under|on)\b",
-    r"\b(?:belongs?|goes?) only\b|\bonly (?:belongs?|goes?)\b",
+    r"\b(?:belongs?|goes?|lives?|stays?) (?:exclusively|only|solely|strictly)\b|\bonly (?:belongs?|goes?)\b",
     r"(?:^|[,;:—–]\s*)use `…` (?:and |but )?not (?:bare |plain |raw )?`…`",
 )
 """How much, how often, or where."""
@@ -188,7 +204,8 @@ OPENING = (
         rf"no (?:[\w-]+ ){{0,2}}{_NOUNS_OF_ACTS}"
         r"(?:[.!]*$|,? (?:to|on|before|during|while|without|until|unless|outside)\b)",
         rf"no (?!matching\b|missing\b|remaining\b|existing\b){_DOING} (?:to|of|into|on|without|from|outside)\b",
-        r"`…`(?: —)? only (?:if|when)\b|only `…` (?:if|when)\b",
+        r"`…`(?: —)? only (?:if|when)\b|only `…` (?:if|when)\b|"
+        rf"only (?:after|before|if|in|on|once|upon|when|with) [^:,]{{1,100}}[:,—–] ?{VERB}",
         rf"(?:before|after) \w+ing\b[^,:.]{{1,60}}? {VERB} (?:the|an?|your|all|it|every|each)\b",
         r"(?:nobody|no one) (?!(?:knows|needs|wants|cares|uses|has|is|was|likes|sees)\b)\w+s\b",
         r"required\s*[:—–-]\s*\w|no\b[^.]{0,80}\b(?:allowed|permitted|unless|until|before)\b",
@@ -201,7 +218,11 @@ OPENING = (
         rf"{EACH} [^.;:]{{1,120}}? gets (?:at (?:least|most)|exactly|{COUNT})",
         rf"{COUNT} (?:[\w-]+ ){{1,4}}(?:minimum|maximum|min|max|at most|at least)[.!]*$",
         rf"(?:spend|use|take|make|allow|send) (?:at most|no more than|at least|not more than) [$€£]?{COUNT}",
-        rf"{VERB} nothing\b|zero tolerance\b",
+        rf"{VERB} nothing\b|zero tolerance\b|"
+        r"(?:one|a single) [\w-]+(?: [\w-]+)? (?:at a time|per \w+)(?![^.;]* (?:is|are|was|has)\b)|"
+        rf"no (?!(?:matching|missing|remaining|existing)\b)(?:[\w.-]+ ){{0,3}}[\w.-]+(?::| [-—–]) {VERB}|"
+        r"no (?:separate|extra|further|more|new|other|second|silent|additional) (?:[\w.-]+ ){1,3}[-—–] ",
+        r"(?:each|every) (?!of\b)[^.,;:]{1,80}? \w+ed(?: \w+ly)?[.!]*$",
         rf"{EACH} [^.;:]{{1,120}}?\b(?:preceded|followed|accompanied|approved|reviewed|confirmed|backed|signed) by\b",
         # `After three failures in a row ask`, without a comma.
         r"(?:after|before|once)\b[^,:.]{2,120}?(?<!users)(?<!user)(?<!they)(?<!you)(?<!people)(?<!who)(?<!to) "
@@ -228,7 +249,8 @@ MERE = any_of(
     r"\b(?:not|never|longer|nor) (?:need|require)\b",
     r"\b(?:do not|don['’]t|does not|doesn['’]t|did not|won['’]t|will not|never|no longer|no|may|might|would|without|as|"
     r"when(?:ever)? you|if (?:you|the user|they|we))\s+(?:need|needs|have|has|having|needing)\s+to\b",
-    r"\b(?:may|might) (?:need|require)\b|^never [a-z]+(?<!s)s\b|\bthere is no need\b",
+    r"\b(?:may|might) (?:need|require)\b|\b(?:that|which) (?:still |also )?(?:needs?|requires?)\b",
+    r"^never [a-z]+(?<!s)s\b|\bthere is no need\b",
     rf"\b(?:{_NOT}|if|as|when|where|no longer) (?:be )?(?:strictly )?required\b",
     r"\b(?:not|isn['’]t|if) (?:\w+ )?(?:mandatory|obligatory|forbidden)\b|\bnot only once\b",
     r"\bto (?:ensure|make sure|verify that|guarantee)\b|\b(?:has|have|had|was|were|i|we|['’]ve) never\b",
@@ -237,7 +259,9 @@ MERE = any_of(
     r"\b(?:as|that|who|which|users?|people|they|these|those|we|i|it)\s+(?:often |usually |sometimes )?"
     r"(?:do not|don['’]t)\b",
     r"\b(?:they|these|those|which|it)\b[^.;:—]{0,120}\b(?:but|and) (?:do not|don['’]t)\b",
-    r"\b(?:who|that|which) never\b|^(?:it|this) never [a-z]+s\b",
+    r"\b(?:apis?|commands?|functions?|helpers?|librar(?:y|ies)|modes?|options?|scripts?|servers?|skills?|tools?|"
+    r"wrappers?) (?:[^\s.;]+ ){0,6}?never \w+s\b",
+    r"\b(?:who|that|which) never\b|\b(?:it|this) never [a-z-]+s\b",
     r"\b\w+s (?:are|have|can)\b[^.;:]{0,80} (?:and|but) don['’]t\b",
     r"\b(?:assum|believ|expect|impl|infer|know|learn|notic|reali[sz]|think)\w* that\b[^.;]{0,60}? must\b",
     r"^(?:how|what|whether|which|who)\b[^,:;—?]*$|^(?:apply|choose|use) (?:when|if)\b[^,:;—]*",
@@ -264,7 +288,7 @@ TIED = any_of(
     r"\b(?:before(?! and after)|prior to|after (?!all\b|that\b|which\b)|whenever|(?:each|every|any) time)\b",
     r"\bonly (?:if|when|where|while|with|within|from|via|through|for|in|on|to|at|by|as|what|those|your)\b",
     r"\b(?:solely|exclusively|with only|within only)\b",
-    r"\b(?:unless|until the user|without (?:asking|confirmation|approval|permission))\b",
+    r"\b(?:unless|until|without (?:asking|confirmation|approval|permission))\b",
 )
 """What ties an instruction to an order or a condition."""
 
@@ -274,33 +298,46 @@ BOUND = any_of(
     rf"(?<!\bif )(?<!\bwhen )(?<!\buntil )\b{MOST} {COUNT}",
     r"\bonly(?=\s*(?:[—–.!(]|$))|\bexactly\b(?! (?:how|the|what|when|where|which|who|why)\b)",
     rf" and (?:then )?{HALT} (?:on|at|as soon as|if|when|once)\b",
-    r"\bin (?:this|that|the (?:following|given|listed|stated|same|right)) order\b|\bin order[.:]*$",
+    rf"\bwithin {COUNT} (?:ms|s|sec|seconds?|min|minutes?|h|hours?|days?)\b",
+    r"\b(?:by|in|through) (?:this|that|the (?:following|given|listed|stated|same|right)) order\b|\bin order[.:]*$",
+    r"\bone (?:\w+ )?at a time\b",
     r"^\s+(?:exactly |only )?(?:one|a single) [^.;:]{1,60}? (?:per|at a time)\b",
 )
 """What does so unless the instruction only proposes."""
 
 PROPOSES = frozenset({"try", "prefer", "consider", "show"})
 BEGINNING = any_of(
-    rf"{_FIRST}[^,:]{{0,160}}[,:]\s+(?:\w+ly |also |always |then |first )?{VERB}|whenever\b[^.:;]{{1,200}}, {VERB}",
+    rf"{_FIRST}[^,:]{{0,160}}[,:]\s+(?:\w+ly |also |always |then |first )?{VERB}(?!(?<=\buse):)",
+    rf"whenever\b[^.:;]{{1,200}}, {VERB}",
     rf"first,? {VERB}{_TEXT}{{1,160}}?[,;] (?:and )?(?:only )?then\b",
     rf"(?:first(?:ly| of all)?,? |(?:in|for|with) [^,:;.]{{1,80}}, first )(?:{_CHECKS})\b",
     rf"(?:as soon as|(?:in|on) (?:the )?(?:event|case)s? of)\b[^,:]{{1,120}}, (?:then )?{VERB}",
     rf"(?:immediately|strictly) {VERB}",
-    rf"{VERB}[^.;:]{{1,120}} immediately[.!]*$|without (?:an?|the)\b[^,:]{{1,60}}, (?:do not|don['’]t|there is no)\b",
+    rf"{VERB}(?: [^.;:]{{1,120}})? (?:immediately|right away)(?=[.!;,]*$|[;,] | \()",
+    r"without (?:an?|the)\b[^,:]{1,60}, (?:do not|don['’]t|there is no)\b",
     rf"(?:when|if) (?:in doubt|unsure|uncertain|unclear)\b[^,:]{{0,60}}, {VERB}",
     rf"even (?:if|when|on|after|for|with)\b[^,:]{{1,120}}, {VERB}",
     rf"(?:{HALT}|exit|bail out)\b[^.]{{0,80}}\b"
     r"(?:as soon as|if|once|when|until|on (?:the |any )?(?:first )?(?:error|failure))\b",
     rf"{WHERE}(?!prefer\b|consider\b|try\b){VERB}{_TEXT}{{1,160}}"
     r", not (?!just\b|only\b|merely\b|necessarily\b|supported\b|required\b|needed\b|yet\b)\S",
-    r"use `…` (?:instead of|rather than) `…`(?! (?:as|because|since|so)\b)",
+    rf"{WHERE}(?!prefer\b|consider\b|try\b){VERB}{_TEXT}{{1,160}}? (?:instead of|rather than|in place of) \S"
+    r"(?!.{1,80} (?:as|because|since) )",
+    r"when (?:done|finished|complete|completed)[,:] [a-z]+\b",
+    rf"{VERB} (?:`…`|“…”),? (?:and )?not (?:`…`|“…”)",
+    r"(?:if|when)\b[^:;.]{1,160}, (?!(?:an?|it|its|that|the|their|there|they|these|this|those|we|you|your)\b)[a-z-]+ "
+    rf"{_TEXT}{{1,160}}? (?:instead of|rather than) \S",
+    rf"{WHERE}use{_TEXT}{{1,60}}? not (?!just\b|merely\b|necessarily\b|only\b)\S",
+    rf"(?:if|when)\b(?:[^.;:]|\.(?=[\w,])){{1,200}}(?:,|\band|\bthen) (?:{HALT}|exit)\b",
     rf"{WHERE}(?:get|gather|obtain|collect|request)\b{_TEXT}{{1,120}}? from (?:the )?user\b[.:]*$",
     rf"{WHERE}(?:retry|re-?try|try)\b{_TEXT}{{0,80}}?\bup to {COUNT}",
     rf"{WHERE}(?:limit|cap|restrict|keep)\b{_TEXT}{{1,80}}?\b(?:to|under|below|within) [$€£]?{COUNT}",
     rf"{WHERE}(?:confine|restrict|limit)\b{_TEXT}{{1,80}}? to\b|{WHERE}(?:stay|remain) (?:inside|within)\b",
     rf"{WHERE}(?:keep|continue) \w+ing\b{_TEXT}{{1,200}}?\b(?:while|as long as|until|for {EACH})\b",
-    rf"{WHERE}(?:follow|obey|observe|respect|adhere to|comply with|do|perform)(?: all| each)?(?: of)? "
-    r"(?:these|the following) (?:[\w-]+ ){0,3}(?:rules?|constraints?|checks?|limits?|conventions?|guidelines?)\b",
+    rf"{WHERE}(?:follow|apply|obey|observe|respect|adhere to|comply with|do|perform)(?: all| each)?(?: of)? "
+    r"(?:these|this|the following) (?:[\w-]+ ){0,3}(?:rules?|constraints?|checks?|limits?|conventions?|guidelines?|"
+    r"approach|checklist|format|pattern|steps|structure|order|process|procedure|protocol|sequence|workflow)\b",
+    rf"{WHERE}(?:strictly )?(?:follow|obey|adhere to|comply with|respect) (?:these|this|the following) \w",
     rf"you (?:always )?{VERB}{_TEXT}{{1,120}}?\bbefore\b",
 )
 WITHIN = any_of(
@@ -312,11 +349,15 @@ WITHIN = any_of(
 )
 
 CALLOUT = any_of(
-    r"^(?:critical|important|mandatory|warning|caution|danger|security|(?:[\w-]+ ){0,2}rule|first)\b"
+    r"^(?:critical|important|mandatory|warning|caution|danger|security|first|"
+    r"(?:[\w-]+ ){0,2}(?:rules?|constraints?|guardrails?|polic(?:y|ies)|requirements?|standards?))\b"
     r"(?: rule| note)?\s*[:!—–-]"
 )
+LIMITS = any_of(r"(?:no|only|every|each|zero|at (?:least|most)|max(?:imum)?|min(?:imum)?|exactly) [\w`]")
+"""What limits something, and so asks for it behind a label that says so: `Rules: Zero references …`."""
+
 INSTRUCTS = any_of(
-    rf"{WHERE}(?:only |always |first |please |then |\w+ly )?{VERB}",
+    rf"{WHERE}(?:only |always |first |please |then |\w+ly )?{VERB}(?!:$)",
     rf"(?:for|in|on|when|if|with) [^,.:;]{{1,80}}? {VERB} (?:`|(?:an?|the|your|all|each|every|only|no|it|them)\b)",
 )
 
