@@ -155,9 +155,9 @@ class OpenRecordings:
                 for said in event.violates:
                     yield types.Diagnostic(
                         range=line_range(text, line),
+                        # Not as a code: some editors show it before the message, some behind it, some nowhere.
                         message=f"{visible(said.statement)}: {visible(said.message)}",
                         severity=SEVERITY[said.severity],
-                        code=said.statement,
                         source=NAME,
                         related_information=self._related(said) if related else None,
                     )

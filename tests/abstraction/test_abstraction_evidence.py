@@ -251,6 +251,9 @@ CARGO = "test result: {}. 2 passed; 1 failed; 0 ignored; 0 measured; 0 filtered 
         ("npx jest 2>&1 | tail -1", "Tests:       1 failed, 2 passed, 3 total", "error"),
         ("npx vitest run | tail -1", " Test Files  1 failed (3)", "error"),
         ("npx jest 2>&1 | tail -1", "Tests:       3 passed, 3 total", "unknown"),
+        ("npm test | tail -5", "Tests:       1 failed, 2 passed, 3 total", "error"),
+        ("yarn test 2>&1 | tail -3", "  3 passing (10ms)\n  1 failing", "error"),
+        ("npm test | tail -5", "  3 passing (10ms)", "unknown"),
         ("tox | tail -1", "3 passed in 0.10s", "unknown"),
     ],
 )

@@ -109,6 +109,12 @@ def test_an_excerpt_shows_no_part_and_marks_what_it_marked(seed: int, before: in
         "api_key_path=/etc/vigil/keys/production2.pem",
         "-----BEGIN CERTIFICATE-----",
         "sk-" + "a" * 40,
+        "docker run -u 1000:1000 -p 8080:80 app2",
+        "git push -u origin HEAD:feature2",
+        "mysql -uroot -p books2024",
+        "login failed at 10:20 -port",
+        "Cookie: lang=de; theme=dark",
+        "https://example.com/bottles/12345678",
     ],
 )
 def test_what_is_no_secret_is_left_alone(text: str) -> None:
@@ -151,6 +157,10 @@ def test_marks_of_a_text_are_marks_of_what_is_shown() -> None:
         "--token ",
         "SG.",
         "://",
+        "login ",
+        "mysql ",
+        "cookie: a=b;",
+        "-u a:",
     ],
 )
 def test_a_hostile_text_takes_no_longer_than_its_length_warrants(unit: str) -> None:
@@ -316,3 +326,18 @@ def test_a_trace_that_has_no_secret_is_the_same_on_the_screen_and_in_a_file(tmp_
     kept = tmp_path / "kept.jsonl"
     called("abstract", run, "-o", kept)
     assert called("abstract", run).out == kept.read_text(encoding="utf-8")
+
+
+def test_what_an_option_is_given_is_masked_under_its_name_and_among_the_words() -> None:
+    """A step of a command line has its secrets in roles and in `argv`, without what stood before them."""
+    step = {
+        "u": "ann:Zx8Yw7Vu6T",
+        "user": "ann:Qx8Yw7Vu6T",
+        "b": "session=Zx8Yw7Vu6Ts5Rq4Po3NmLk2Ji1",
+        "argv": ["mysql", "-uroot", "-pZx8Yw7Vu6Q", "books"],
+        "words": ["sshpass", "-p", "Zx8Yw7Vu6R", "ssh", "host"],
+    }
+    with one_output():
+        shown = json.dumps(masked_value(step))
+    assert not re.search(r"8Yw7|Rq4Po", shown)
+    assert [word in shown for word in ("ann:", "session=", "-uroot", "books", "sshpass", "host")] == [True] * 6

@@ -57,6 +57,16 @@ def misses(offence: Offence) -> list[tuple[str, str]]:
             "`e2` and 2 more met `rm()` before anything met `check()`",
         ),
         ("always (use() implies earlier check())", [call("use")], "nothing earlier met `check()`"),
+        (
+            "always (use() implies (earlier check() or later undo()))",
+            [call("use")],
+            "nothing earlier met `check()` and nothing later met `undo()`",
+        ),
+        (
+            "always (use() implies (earlier check() and not later rm()))",
+            [call("use"), call("rm")],
+            "nothing earlier met `check()`, or something later met `rm()`",
+        ),
     ],
 )
 def test_why_in_words(form: str, events: list[dict[str, object]], why: str) -> None:

@@ -43,7 +43,7 @@ _UNITTEST = regex(r"Ran [1-9]\d* tests? in [0-9.]+s\n+(?P<end>OK|FAILED)(?: \([a
 _CARGO = regex(
     r"test result: FAILED\. \d+ passed; [1-9]\d* failed; .*|error: (?:test failed, to rerun pass|could not compile) .*"
 )
-_SUITES = regex(r"\s*(?:Tests|Test Suites|Test Files):?\s+[1-9]\d* failed\b.*")
+_SUITES = regex(r"\s*(?:Tests|Test Suites|Test Files):?\s+[1-9]\d* failed\b.*|\s+[1-9]\d* failing")
 _SUMMARY = 4000
 """Code points from the end in which the summary is looked for."""
 _WORDS = ("not found", "No such file or directory", "Permission denied", "Is a directory", "not permitted", "Traceback")
@@ -131,7 +131,7 @@ def _suites(output: str, command: str) -> Status | None:  # noqa: ARG001
 
 _READERS: dict[str, Callable[[str, str], Status | None]] = {
     **dict.fromkeys(("pytest", "py.test"), _pytest),
-    **dict.fromkeys(("jest", "vitest"), _suites),
+    **dict.fromkeys(("jest", "vitest", "mocha", "npm", "pnpm", "yarn"), _suites),
     "unittest": _unittest,
     "cargo": _cargo,
     "go": _go,

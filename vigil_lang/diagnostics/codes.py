@@ -93,7 +93,7 @@ CODES: dict[str, Code] = _table(
     ("VGL331", "warning", "benign runs break the statement"),
     ("VGL332", "warning", "no given run exercises the statement"),
     ("VGL333", "warning", "statements that leave no way together"),
-    ("VGL334", "warning", "an argument is a role of the kind by another name"),
+    ("VGL334", "warning", "an argument is no role of the kind"),
     ("VGL335", "warning", "nearly every event meets, or would have to meet, what is asked for"),
     ("VGL341", "error", "a rule asks what is known only after the call"),
     ("VGL342", "error", "a rule has a value variable"),

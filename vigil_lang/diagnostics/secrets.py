@@ -82,9 +82,14 @@ _VALUE = r"(?P<inner>(?![/.~])(?>[A-Za-z0-9+/=_.~!@#%^*-]{8,1000}))(?![\w(\[{:$]
 _PASSWORD = "password passwd passphrase"
 _NAMES = (
     "secret token credential api_key api-key apikey access_key access-key accesskey secret_key secret-key private_key "
-    "private-key auth_key auth-key"
+    "private-key auth_key auth-key authorization"
 )
 _IS = r"\\?[\"']?[ \t]{0,3}(?:=>?|:=?)[ \t]{0,3}\\?[\"']?"
+_QUOTE = r"\\?[\"']?"
+_ALONE = r"(?<![\w-])"
+_WORDS = r"[^\n;|&]{0,200}?"
+_A_COOKIE = rf"(?:[^\s=;]{{1,60}}=[^\s;]{{0,15}};[ \t]{{0,3}}){{0,10}}[^\s=;]{{1,60}}=(?=\S{{16}}){_VALUE}"
+"""A cookie whose value is long, behind shorter ones."""
 _FLAG = "(?<!-)--(?i:[a-z][a-z-]{0,30}-)??"
 
 
@@ -121,6 +126,21 @@ SHAPES = (
         0.75,
         2.5,
     ),
+    Shape("webhook", "hooks.slack.com/", r"hooks\.slack\.com/\w{5,20}/(?P<inner>[A-Za-z0-9/]{20,200})", 0),
+    Shape("webhook", "discord", r"discord(?:app)?\.com/api/webhooks/\d{5,25}/(?P<inner>[\w-]{40,200})", 0),
+    Shape("telegram token", "/bot", r"/bot(?P<inner>\d{6,12}:[\w-]{30,60})", 0),
+    Shape(
+        "azure key",
+        "accountkey= sharedaccesskey=",
+        r"(?i:accountkey|sharedaccesskey)=(?P<inner>[\w+/-]{20,200}={0,2})",
+        0,
+    ),
+    Shape("cookie", "cookie:", rf"(?i:cookie):[ \t]{{0,3}}{_A_COOKIE}", 0),
+    Shape("cookie", "-b --cookie", rf"{_ALONE}(?:-b|--cookie)[ =]?{_QUOTE}{_A_COOKIE}", 0),
+    Shape("password", "-u --user", rf"{_ALONE}(?:-u|--user)[ =]?{_QUOTE}[^\s:\"'/]{{1,100}}:{_VALUE}", 0, 2.5),
+    Shape("password", "sshpass", rf"sshpass[ \t]{{1,3}}-p[ \t]{{0,3}}{_QUOTE}{_VALUE}", 0, 2.5),
+    Shape("password", "login", rf"login\b{_WORDS} (?:-p[ =]?|--password[ =]){_QUOTE}{_VALUE}", 0, 2.5),
+    Shape("password", "mysql mariadb", rf"(?:mysql|mariadb)[a-z-]{{0,10}}\b{_WORDS} -p{_QUOTE}{_VALUE}", 0, 2.5),
     Shape("authorization", "bearer basic", rf"(?i:bearer|basic)[ \t]{{1,3}}(?=\S{{16}}){_VALUE}", 0),
     Shape("password", _PASSWORD, rf"{_any(_PASSWORD)}{_IS}{_VALUE}", 0, 2.5),
     Shape("password", "--", rf"{_FLAG}{_any(_PASSWORD)} {_VALUE}", 0, 2.5),
@@ -332,11 +352,26 @@ def _masked_under(name: str, value: Any) -> Any:
 
 def masked_words(name: str, words: Sequence[Any]) -> list[Any]:
     """The values of an argument, masked also where its name, or the option before a word, tells that it is a secret."""
+    texts = [word for word in words if isinstance(word, str)]
+    if len(texts) == len(words) and any(text.startswith("-") for text in texts):
+        words = _masked_line(texts)
     found = []
     for at, word in enumerate(words):
         before = words[at - 1] if at else ""
         flag = isinstance(before, str) and before.startswith("-") and isinstance(word, str)
         found.append(masked_beside(before, word) if flag else _masked_under(name, word))
+    return found
+
+
+def _masked_line(words: list[str]) -> list[str]:
+    """The words of a command line, masked where the words before one tell that it is a secret: `mysql -pPASSWORD`."""
+    hidden, start, found = tags(" ".join(words)), 0, []
+    for word in words:
+        end = start + len(word)
+        for low, high, tag in reversed([each for each in hidden if start <= each[0] and each[1] <= end]):
+            word = f"{word[: low - start]}{tag}{word[high - start :]}"
+        found.append(word)
+        start = end + 1
     return found
 
 
@@ -349,4 +384,5 @@ def masked_beside(name: str, value: str) -> str:
     for found in find(told + value) if may_have(name) else ():
         if found.start == len(told) and found.end == len(told) + len(value):
             return numbers.tag(value, found.shape.kind)
-    return shown
+    flag = f"-{name}" if len(name) == 1 else f"--{name}"  # the role or argument of an option: `user`, `u`
+    return masked(f"{flag} {value}").removeprefix(f"{flag} ") if may_have(flag) else shown

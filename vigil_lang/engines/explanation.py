@@ -318,7 +318,7 @@ class Wording:
 
 
 def _missing(statement: Statement, theta: core.Theta) -> str | None:
-    """What it means that a formula of `always` fails, where that is the lack or the presence of one condition."""
+    """What it means that a formula of `always` fails, where that is the lack or the presence of some conditions."""
     match theta:
         case core.Implies(_, right):
             return _missing(statement, right)
@@ -332,6 +332,10 @@ def _missing(statement: Statement, theta: core.Theta) -> str | None:
             return f"something later met {quoted(statement.label(holds))}"
         case core.Not(core.Holds() as holds):
             return f"{quoted(statement.label(holds))} must not happen here"
+        case core.Or(items) | core.And(items) if items:
+            each = [_missing(statement, item) for item in items]
+            known = [one for one in each if one is not None]
+            return (" and " if isinstance(theta, core.Or) else ", or ").join(known) if len(known) == len(each) else None
     return None
 
 

@@ -1,4 +1,4 @@
-"""The fix that deletes an operand of a conjunction or disjunction."""
+"""The fix that deletes an operand of a conjunction or disjunction, or an element of a set."""
 
 from __future__ import annotations
 
@@ -9,18 +9,23 @@ from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import TypeAlias
 
     from vigil_lang.diagnostics import Source
 
+    Part: TypeAlias = tree.Expr | tree.Term | tree.Regex
 
-def without(source: Source, parent: tree.Expr, part: tree.Expr) -> Fix | None:
-    """Leaves one part of a connective or one argument of a call out; None where that would lose a comment."""
-    siblings: Sequence[tree.Expr | tree.Literal_]
+
+def without(source: Source, parent: tree.Expr | tree.SetLiteral, part: Part) -> Fix | None:
+    """Leaves one part of a connective, argument or element of a set out; None where that would lose a comment."""
+    siblings: Sequence[Part]
     match parent:
         case tree.And(items) | tree.Or(items):
             siblings = items
         case tree.Apply(_, args) if args:
             siblings = args
+        case tree.SetLiteral(elements):
+            siblings = elements
         case _:
             return None
     at = next((n for n, sibling in enumerate(siblings) if sibling is part), None)

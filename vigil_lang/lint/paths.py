@@ -10,9 +10,10 @@ from functools import lru_cache
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from vigil_lang.lint.literal_texts import texts, value
+from vigil_lang.lint.literal_texts import glob, texts, value
 from vigil_lang.lint.policy_parts import way_to
 from vigil_lang.semantics.terms import Failed
+from vigil_lang.semantics.text_patterns import Expression, Glob, predicate
 from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ _ABSOLUTE_ONLY = frozenset({"Read", "Write", "Edit", "MultiEdit", "NotebookEdit"
 
 _FREE_START = re.compile(r"[/*?~\\$<{%-]|[A-Za-z]:[/\\]|[A-Za-z][A-Za-z0-9+.-]+://|$")
 _NOT_NORMAL = re.compile(r"//|/\.\.?(?:/|$)|(?<=[^/*])/$")
-_BACKSLASH = re.compile(r"(?:[A-Za-z]:|\*|\.{1,2})\\+\w")
+_BACKSLASH = re.compile(r"(?:[A-Za-z]:|\*|\.{1,2}|\w[\w-]*)(?:\\+\w|\\\\[*?.])")
 _ESCAPE = re.compile(r"(?:[A-Za-z]:)?[^\t\n\r]*[\t\n\r]\w")
 """What `"C:\\temp\\new"` is: a tab and the end of a line, and no backslash."""
 _SUSPICIOUS = re.compile(r"\^|\(\?|\\?/\\?/|\$$|\\?/\\\.")
@@ -77,18 +78,13 @@ def fault_of(text: str) -> Fault | None:
 def _only_relative(raw: str, ignore_case: bool) -> bool:
     from vigil_lang.analysis.satisfiable import contradiction
     from vigil_lang.semantics import core
-    from vigil_lang.semantics.text_patterns import Expression, predicate
 
     expression = Expression(raw, ignore_case)
     try:
         predicate(expression)
     except ValueError:  # which is said where it is read
         return False
-    expression, reads = Expression(raw, ignore_case), core.Reads("path")
-    try:
-        predicate(expression)
-    except ValueError:  # not valid, which is said as such
-        return False
+    reads = core.Reads("path")
     normal = core.Matches(reads, Expression(r"^(/|[A-Za-z]:/|\\\\)"))
     odd = core.Matches(reads, Expression(r"//|/\.\.?(/|$)|./$"))
     found = contradiction([core.Matches(reads, expression), normal, core.NotC(odd)])
@@ -179,6 +175,8 @@ def _named(expr: tree.Expr, module: Module, subject: Subject, depth: int) -> fro
                 return None
         case tree.ActionIs(name):
             return frozenset({name.text if isinstance(name, tree.Name) else name.raw})
+        case tree.ActionMatches(tree.String() as string):
+            return _kinds_like(glob(string) or "")
         case tree.And(items):
             found = [n for item in items if (n := _named(item, module, subject, depth + 1)) is not None]
             return frozenset[str]().union(*found) if found else None
@@ -193,6 +191,17 @@ def _named(expr: tree.Expr, module: Module, subject: Subject, depth: int) -> fro
             return frozenset({name.text if isinstance(name, tree.Name) else name.raw})
         case _:
             return None
+
+
+@lru_cache(maxsize=256)
+def _kinds_like(text: str) -> frozenset[str] | None:
+    """The kinds that `file.*` matches; None where the text may also mean the names of tools."""
+    from vigil_lang.trace.vocabulary import vocabulary
+
+    if "." not in re.split(r"[*?\\]", text)[0]:
+        return None
+    matches = predicate(Glob(text))
+    return frozenset(filter(matches, vocabulary().kinds)) or None
 
 
 def _has_counterpart(use: Use, text: str, subject: Subject) -> bool:

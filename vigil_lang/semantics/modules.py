@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from functools import cache, lru_cache
 from pathlib import Path
@@ -62,6 +63,12 @@ class Module(Frozen, frozen=True, eq=False, weakref=True):
             module, declaration, _ = self.imported[name]
             return module, declaration
         return None
+
+    def may_declare(self, name: str) -> bool:
+        """Whether an item that could not be read seems to declare a name: it is not certain that nothing does."""
+        declares = re.compile(rf"\b[A-Za-z]+\s+{re.escape(name)}\s*[=(:]")
+        text = self.source.text
+        return any(declares.search(text, span.start, span.end) is not None for span in self.file.broken)
 
     def names(self) -> list[str]:
         """Every name that can be referred to here."""

@@ -317,6 +317,8 @@ class Terms:
                 return meaning
             case Hole():
                 return TextSet(frozenset())
+            case None if scope.module.may_declare(part.text):
+                raise Failed  # of which the finding in that item is told
             case None:
                 near = nearest(part.text, scope.module.names(), 1)
                 wanted = near[0] if near else f"{{{part.text}}}"

@@ -94,6 +94,24 @@ _HINTS = {
     "#": "a comment starts with `//`",
     ";": "nothing separates items but white space",
 }
+_OTHER_ITEMS = {
+    **dict.fromkeys(
+        ("set", "list", "const", "var", "def", "define", "val", "enum", "group"), "a set or a value is named by `let`"
+    ),
+    **dict.fromkeys(
+        ("function", "func", "fn", "macro", "predicate", "pred", "event"), "a condition is named by `pattern`"
+    ),
+    **dict.fromkeys(("import", "include", "from", "require", "open", "load"), "another file is read in by `use`"),
+    **dict.fromkeys(
+        ("constraint", "property", "invariant", "assert", "check", "spec", "requirement", "forbid", "never", "always"),
+        "what has to hold is `statement NAME: …`",
+    ),
+    **dict.fromkeys(("module", "package", "namespace"), "a file begins with `policy NAME`"),
+    **dict.fromkeys(
+        ("parameter", "option", "setting", "config"), "what may be set otherwise is `param NAME: type = …`"
+    ),
+}
+"""Words of other notations that begin an item, and what does here."""
 _CLAUSES = ("run", "calls", "set", "expect")
 _MODES = {
     **dict.fromkeys(("allow", "accept", "permit", "grant"), "pass"),
@@ -147,6 +165,9 @@ def item_start(source: Source, token: Token) -> Diagnostic:
     """The finding for text that stands where an item should begin."""
     words = "`policy`, `use`, `let`, `param`, `pattern`, `statement`, `rule` or `test`"
     message = f"expected {words}, found {_quoted(token.text)}"
+    other = _OTHER_ITEMS.get(token.text) if token.kind == "word" else None
+    if other is not None:
+        return Diagnostic.of("VGL101", message, source, token.span, help=other)
     near = nearest(token.text, ITEM_WORDS | {TEST}, 1) if token.kind == "word" else []
     fix = Fix(f"write `{near[0]}`", (Edit(token.span, near[0]),)) if near else None
     hint = f"did you mean `{near[0]}`?" if near else _HINTS.get(token.text)

@@ -38,8 +38,8 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
         variables = found.statement.requirement.variables
         mistaken = {tested.test.field.name for tested in tested_as_arguments(found.statement, subject)}
         for variable in found.lone:
-            if variable in mistaken:
-                continue  # VGL326 says what was meant
+            if variable in mistaken or policy.module.may_declare(variable):
+                continue  # VGL326, or what is wrong with its declaration, says what was meant
             conditions.start()
             place = first_mention(found.statement, variable, policy.module, conditions)
             if place is not None:

@@ -1,4 +1,7 @@
-"""VGL310: a conjunct that the others imply, a disjunct that implies another: without it the condition is the same."""
+"""VGL310: a conjunct that the others imply, a disjunct that implies another, an element of a set within another.
+
+Without it the condition is the same.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Note
 from vigil_lang.lint.connectives import ACTION, MAX_PARTS, Part, Reader, about, conjuncts, disjuncts, places
+from vigil_lang.lint.covered_elements import covered
 from vigil_lang.lint.deletion import without
 from vigil_lang.lint.rules.tautology import exhaustive
 from vigil_lang.semantics import core
@@ -17,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from vigil_lang.lint.connectives import Meant
+    from vigil_lang.lint.covered_elements import Element
     from vigil_lang.lint.policy_parts import Connective
     from vigil_lang.lint.subject import Subject
 
@@ -33,6 +38,34 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
         parts = list(disjuncts(connective.expr))
         if len(parts) <= MAX_PARTS and _may_overlap(parts, subject) and not any(exhaustive(connective, parts, reader)):
             yield from _idle(connective, parts, reader, together=False)
+    for literal, globs in _sets(subject):
+        for element, by in covered(literal, module, globs=globs):
+            yield _covered(literal, element, by, subject)
+
+
+def _sets(subject: Subject) -> Iterator[tuple[tree.SetLiteral, bool]]:
+    """The sets that a policy writes, and whether their texts are matched."""
+    for use in subject.parts.uses:
+        if isinstance(use.operand, tree.SetUnion) and use.through is None:
+            yield from ((p, "~" in use.operator) for p in use.operand.parts if isinstance(p, tree.SetLiteral))
+    for declaration in subject.declarations:
+        if isinstance(declaration, tree.Let) and isinstance(declaration.value, tree.SetUnion):
+            yield from ((p, False) for p in declaration.value.parts if isinstance(p, tree.SetLiteral))
+
+
+def _covered(literal: tree.SetLiteral, element: Element, by: Element, subject: Subject) -> Diagnostic:
+    source = subject.policy.module.source
+    shown, other = (source.text[each.span.start : each.span.end] for each in (element, by))
+    twice = shown == other
+    return Diagnostic.of(
+        "VGL310",
+        f"{shown} stands in this set twice" if twice else f"this element is redundant: `{other}` covers it",
+        source,
+        element.span,
+        help="leave it out, or say what was meant",
+        fix=without(source, literal, element),
+        notes=(Note("the first" if twice else "what matches this matches that, too", source, by.span),),
+    )
 
 
 def _is_plain(expr: tree.Expr, seen: set[str], subject: Subject) -> bool:

@@ -40,7 +40,8 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
         if isinstance(use.operand, tree.Regex):
             if regex_amiss(use, use.operand, subject):
                 message = "no absolute path matches this regular expression"
-                yield Diagnostic.of("VGL319", message, source, use.operand.span, help=_HELP["relative"])
+                help_text = _HELP["backslash" if r"\\" in use.operand.raw else "relative"]
+                yield Diagnostic.of("VGL319", message, source, use.operand.span, help=help_text)
             continue
         if compared_regex(use) is not None:
             continue  # VGL329

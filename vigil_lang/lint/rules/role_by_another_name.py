@@ -1,4 +1,8 @@
-"""VGL334: arguments that are another word for a role of the kind: `git.push(branch = …)` for `revision`."""
+"""VGL334: arguments that are no role of the kind.
+
+They are another word for one of its roles (`git.push(branch = …)` for `revision`), or a role that only events of other
+kinds have: `file.read(url = …)`.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +11,12 @@ from typing import TYPE_CHECKING, Final
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix
 from vigil_lang.lint import paths
+from vigil_lang.lint.policy_parts import Use
+from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from vigil_lang.lint.policy_parts import Use
     from vigil_lang.lint.subject import Subject
 
 _ROLES: Final = {
@@ -43,6 +48,33 @@ _MEANT: Final = {
 _ALSO: Final = frozenset({("git.checkout", "branch"), ("git.clone", "branch")})
 """Roles that options of programs fill beside those of the kind: `git checkout -b`."""
 
+_FILES: Final = (
+    "file.read file.write file.edit file.append file.delete file.copy file.move file.link file.stat file.permit "
+    "file.search dir.list dir.create dir.change"
+)
+_TALK: Final = "user.message user.ask agent.message"
+_PAYMENTS: Final = "payment.transfer payment.refund"
+_FOREIGN: Final = {
+    role: frozenset(kinds.split())
+    for role, kinds in {
+        "url": f"{_FILES} {_TALK} {_PAYMENTS} git.add git.commit git.merge git.checkout env.read env.set skill.load",
+        "host": f"{_FILES} {_TALK} {_PAYMENTS} git.add git.commit git.merge git.checkout test.run message.send "
+        "package.install package.remove env.read env.set skill.load",
+        "method": f"{_FILES} {_TALK} {_PAYMENTS} git.add git.commit git.push git.merge git.checkout test.run "
+        "message.send package.install package.remove env.read env.set skill.load",
+        "recipient": f"{_FILES} {_TALK} git.add git.commit git.push git.merge test.run package.install skill.load",
+        "amount": f"{_FILES} {_TALK} git.add git.commit git.push git.merge test.run message.send package.install "
+        "net.request net.download net.upload",
+        "currency": f"{_FILES} {_TALK} git.add git.commit git.push git.merge test.run message.send package.install",
+        "package": f"{_TALK} {_PAYMENTS} file.copy file.move git.add git.commit git.push git.merge message.send "
+        "net.request net.upload",
+        "revision": f"{_TALK} {_PAYMENTS} file.copy file.move file.permit test.run message.send net.request",
+        "skill": f"{_FILES} {_TALK} {_PAYMENTS} git.add git.commit git.push git.merge test.run message.send",
+        "process": f"{_FILES} {_TALK} {_PAYMENTS} git.add git.commit git.push git.merge test.run message.send",
+    }.items()
+}
+"""Roles of other kinds, and kinds that are not about them: only an option of a program may happen to be called so."""
+
 
 def find(subject: Subject) -> Iterator[Diagnostic]:
     """The arguments, in tests of events of kinds alone, that are no role of any of the kinds and mean one of each.
@@ -57,6 +89,34 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
         meant = _meant(use.field.name, kinds) if kinds else ()
         if kinds and meant and not _is_known(meant, use, subject) and not _is_seen(use.field.name, kinds, subject):
             yield _finding(use, meant, sorted(kinds), subject)
+    yield from _foreign(subject)
+
+
+def _foreign(subject: Subject) -> Iterator[Diagnostic]:
+    """The roles of other kinds, in tests and `has`, where every kind is one that does not have them."""
+    parts = subject.parts
+    fields = [(use, use.field) for use in parts.uses if use.field is not None and use.through is None]
+    fields += [(Use(item, has, has.field, "=", tree.Boolean(True)), has.field) for item, has in parts.has]
+    for use, field in fields:
+        never = _FOREIGN.get(field.name)
+        if never is None or field.kind == "output":
+            continue
+        kinds = paths.actions_of(use, subject)
+        if kinds and kinds <= never and not _is_seen(field.name, kinds, subject):
+            yield _foreign_role(field, sorted(kinds), subject)
+
+
+def _foreign_role(field: tree.Field, kinds: list[str], subject: Subject) -> Diagnostic:
+    from vigil_lang.trace.vocabulary import vocabulary
+
+    having = [f"`{kind}`" for kind, known in vocabulary().kinds.items() if field.name in known.roles]
+    return Diagnostic.of(
+        "VGL334",
+        f"`{field.name}` is no role of `{kinds[0]}`: events of other kinds have it, as {' and '.join(having[:2])}",
+        subject.policy.module.source,
+        field.name_span,
+        help=f"`{field.name}` is there only where a tool or an option is called so",
+    )
 
 
 def _is_known(meant: tuple[str, ...], use: Use, subject: Subject) -> bool:

@@ -36,6 +36,12 @@ _PINNED = re.compile(r"(?P<name>@?[^@=<>~!*?\s]+)(?:===?|[<>~!]=|@)[\w.*+-]+")
 _VALUED = re.compile(r"--?[A-Za-z][\w-]*=.*", re.DOTALL)
 _OPTION = re.compile(r"--?[A-Za-z][\w-]*")
 _DASH = re.compile(r"[‐-―−]{1,2}(?=[A-Za-z])")
+_SWITCHES = frozenset(
+    ["force", "amend", "recursive", "dry-run", "no-verify", "hard", "all", "global", "verbose", "quiet"]
+)
+"""Options that take no value in any program."""
+_YES = frozenset({"yes", "on", "1"})
+_NO = frozenset({"no", "off", "0", "false"})
 _OF_A_SHELL = re.compile(r"\$\{?(?P<name>[\w*?]+)\}?|%(?P<percent>[\w*?]+)%")
 
 
@@ -46,6 +52,8 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
             continue
         if use.operator not in ("=", "!=", "in", "not in", "~", "!~"):
             continue
+        if (found := _switched(use)) is not None and _is_of_kinds(use, subject):
+            yield _finding(use, *found, subject)
         matched = use.operator in ("~", "!~")
         for string in texts(use.operand):
             text = glob(string) if matched else value(string)
@@ -64,6 +72,8 @@ def _never(role: str, text: str, *, is_glob: bool) -> Never | None:
         return _number(text)
     if _type_of(role) == "bool":
         return None if text in ("true", "false") or is_glob else Never("it is `true` or `false`", "without quotes")
+    if _type_of(role) is None and role in _SWITCHES and text.lower() in _YES | _NO:
+        return _switch(role, text)
     if _type_of(role) is None and _OPTION.fullmatch(text):
         return Never(
             "under the name of an option stands its value, or `true`",
@@ -72,6 +82,21 @@ def _never(role: str, text: str, *, is_glob: bool) -> Never | None:
             "flag",
         )
     return None
+
+
+def _switched(use: Use) -> tuple[tree.Term, str, Never] | None:
+    """The number or `false` that an option without a value is compared with."""
+    name = use.field.name if use.field is not None else ""
+    if name not in _SWITCHES or not isinstance(use.operand, tree.Number | tree.Boolean):
+        return None
+    text = use.operand.raw if isinstance(use.operand, tree.Number) else str(use.operand.value).lower()
+    return (use.operand, text, _switch(name, text)) if text in _YES | _NO else None
+
+
+def _switch(role: str, text: str) -> Never:
+    if text.lower() in _YES:
+        return Never("under the name of an option without a value stands `true`", f"write `{role} = true`")
+    return Never("an event has it only where the option is given", f"without it is `not has {role}`")
 
 
 def _type_of(role: str) -> str | None:
@@ -112,6 +137,9 @@ def _host(text: str, is_glob: bool) -> Never | None:
         whole = re.search(r"(?<![:/])/[^/]", text) is None  # of an address with a path more may be meant than its host
         clean = meant if whole and re.fullmatch(r"[\w.-]+", meant) and not is_glob else None
         return Never("a host is a name without an address around it", help_text, clean)
+    if "@" in text:
+        name = text.rpartition("@")[2]
+        return Never("a host stands without the user", "the user is `user`", None if is_glob or ":" in name else name)
     if _PORT.fullmatch(text):
         name = text.partition(":")[0]
         return Never("a host stands without its port", "the port is `port`", None if is_glob else name)
@@ -222,16 +250,30 @@ _ROLES: dict[str, Callable[[str, bool], Never | None]] = {
 }
 
 
+_OPEN = frozenset({"program", "host", "path"})
+"""Roles that hardly a tool has a parameter of the same name for which means something else."""
+
+
 def _is_of_kinds(use: Use, subject: Subject) -> bool:
-    """Whether a test is made of events of kinds of the vocabulary alone, whose roles are filled in one way."""
+    """Whether a test is made of events of kinds of the vocabulary alone, whose roles are filled in one way.
+
+    Where the condition names no action, that goes for some roles, if no tool that is known has such a parameter.
+    """
     from vigil_lang.trace.vocabulary import vocabulary
 
     actions = paths.actions_of(use, subject)
+    if actions is None:
+        return use.field is not None and use.field.name in _OPEN and not _is_of_a_tool(use.field.name, subject)
     kinds = vocabulary().kinds
-    return bool(actions) and all(action in kinds for action in actions or ())
+    return bool(actions) and all(action in kinds for action in actions)
 
 
-def _finding(use: Use, string: tree.String, text: str, never: Never, subject: Subject) -> Diagnostic:
+def _is_of_a_tool(name: str, subject: Subject) -> bool:
+    actions = () if subject.signature is None else subject.signature.actions.values()
+    return any(name in action.args and not action.kinds for action in actions)
+
+
+def _finding(use: Use, string: tree.Term, text: str, never: Never, subject: Subject) -> Diagnostic:
     fix = None
     if never.meant is not None and use.through is None:
         if never.field is None:

@@ -14,12 +14,15 @@ from vigil_lang.syntax import tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from typing import TypeAlias
 
     from vigil_lang.lint.policy_parts import Item
     from vigil_lang.lint.subject import Subject
     from vigil_lang.semantics.lower import Statement
     from vigil_lang.semantics.modules import Module
     from vigil_lang.trace import Signature
+
+    Groups: TypeAlias = Sequence[tuple[tuple[str, ...], tuple[str, ...]]]
 
 
 _MAX_PARTS: Final = 50
@@ -38,6 +41,12 @@ _APART: Final = (
     (_TALK, (*_FILES, *_SENDING, *_GIT, "test.run", "secret.read", "package.install", "release.publish")),
 )
 """Kinds that no program, tool or function of the shipped tables has together: what a call does of both is two steps."""
+_SELDOM: Final = (
+    (("git.commit",), _FILES),
+    (("package.install", "package.remove"), ("file.read", "file.copy", "file.move", *_GIT)),
+    (("message.send",), (*_FILES, *_GIT, "package.install", "test.run")),
+)
+"""Kinds that one or two of them have together, as `npm version` commits what it has written."""
 
 
 class Named(NamedTuple):
@@ -152,22 +161,26 @@ def _together(one: frozenset[str], other: frozenset[str], signature: Signature |
     ):
         return True
     if any("." in name for name in names):
-        return not all(_are_apart(a, b) for a in one for b in other)
+        return not all(_are_apart(a, b, (*_APART, *_SELDOM)) for a in one for b in other)
     if signature is None:
         return False
     kinds = frozenset[str]().union(*(action.kinds for action in signature.actions.values()))
     return not kinds.isdisjoint(names)
 
 
-def _are_apart(one: str, other: str) -> bool:
-    return any((one in a and other in b) or (other in a and one in b) for a, b in _APART)
+def _are_apart(one: str, other: str, groups: Groups) -> bool:
+    return any((one in a and other in b) or (other in a and one in b) for a, b in groups)
 
 
 def _conjunction(one: Named, other: Named, subject: Subject) -> Diagnostic:
     source = subject.policy.module.source
+    never = not any(_are_apart(a, b, _SELDOM) for a in one.names for b in other.names)
+    both = f"{_shown(one.names)} and {_shown(other.names)}"
     return Diagnostic.of(
         "VGL315",
-        f"one event cannot be both {_shown(one.names)} and {_shown(other.names)}",
+        f"one event cannot be both {both}"
+        if never
+        else f"hardly any event is both {both}: they are steps of their own",
         source,
         other.span,
         help="write `or` if either will do; for an event before or after it use `prec`, `resp` or `always`",
@@ -181,7 +194,8 @@ def _never_both(expr: tree.Expr, parts: Sequence[Named], scope: Scope, subject: 
     for excluded in (item for item in inside if isinstance(item, tree.Not) and _naming(item.body)):
         for other in _named(excluded.body, scope, subject):
             for one in parts:
-                if "." in min(other.names) and _clash(one, other, subject):
+                seldom = any(_are_apart(a, b, _SELDOM) for a in one.names for b in other.names)
+                if "." in min(other.names) and not seldom and _clash(one, other, subject):
                     source = subject.policy.module.source
                     return Diagnostic.of(
                         "VGL315",

@@ -42,6 +42,16 @@ _TOLD = re.compile(
 )
 """What a sentence tells somebody to do, or not to do, and the words behind it."""
 _WHOLE_FILES = re.compile(r"\b(?:files?|folders?|director(?:y|ies))\b", re.IGNORECASE)
+_MONEY = re.compile(
+    r"(?<!-)\b(?P<verb>send|transfer|wire|remit|pay|move|spend|refund)(?:ing|s)?\b(?: \w+){0,2}? "
+    r"(?P<object>money|funds|cash|payments?|invoices?|dollars|euros)\b",
+    re.IGNORECASE,
+)
+"""What is done with money, whatever else the verb may speak of."""
+_PAYMENTS = frozenset({"payment.transfer", "payment.refund"})
+_ASKING = frozenset({"user.ask", "user.message"})
+_TALKING = {"email": "message.send", "mail": "message.send", "pay": "payment.transfer"}
+"""Verbs of kinds whose names do not have them."""
 _IMPERATIVES = word_list("imperatives")
 _VERSATILE = word_list("versatile_kinds")
 _TEXTS = frozenset({"file.write", "file.edit", "file.append"})
@@ -59,6 +69,8 @@ def other_thing(citation: Citation, reach: StatementReach) -> Diagnostic | None:
     if thing is None and not deeds:
         return None
     kinds = reach.whole.actions
+    if deeds and deeds[0].kinds == _PAYMENTS and _is_no_payment(kinds, reach):
+        return _finding(f"{deeds[0].verb} {deeds[0].behind}".strip(), deeds[0].verb, citation, reach)
     if not kinds or not _VERSATILE.isdisjoint(kinds) or not vocabulary().kinds.keys() >= set(kinds):
         return None
     topic = thing if thing is not None and _JUDGED.issuperset(kinds) else _deed(deeds, kinds)
@@ -67,11 +79,26 @@ def other_thing(citation: Citation, reach: StatementReach) -> Diagnostic | None:
     said = distinctive_words(citation.text)
     if meet(said, _known(reach)) or any(reach.matches(word) for word in said):
         return None
+    return _finding(topic, topic, citation, reach)
+
+
+def _is_no_payment(kinds: Iterable[str], reach: StatementReach) -> bool:
+    """Whether a statement names kinds none of which may move money, and no word of money either."""
+    known = vocabulary().kinds
+    others = frozenset(kinds) - _ASKING
+    if not others or not known.keys() >= others or not _VERSATILE.isdisjoint(others):
+        return False
+    return _PAYMENTS.isdisjoint(others) and not meet(
+        frozenset({"money", "funds", "payment", "pay", "invoice"}), reach.words
+    )
+
+
+def _finding(topic: str, word: str, citation: Citation, reach: StatementReach) -> Diagnostic:
     return Diagnostic.of(
         "VGL702",
         f"the sentence speaks of `{topic}`, and nothing in `{reach.statement.name}` has to do with any word of it",
         citation.statement.source,
-        citation.place(topic),
+        citation.place(word),
         help="cite the sentence that asks for this statement",
     )
 
@@ -96,11 +123,13 @@ class Deed(NamedTuple):
 def _spoken_of(text: str) -> tuple[str | None, tuple[Deed, ...]]:
     """The well-known thing that a sentence speaks of, and what it tells somebody to do or not to do."""
     spoken = SPOKEN.sub(" ", CODE.sub(" ", text))
+    if (money := _MONEY.search(spoken)) is not None:
+        return None, (Deed(money["verb"], money["object"], _PAYMENTS),)
     thing = _TOPICS.search(spoken)
     deeds = [
         Deed(found["verb"], found["object"], kinds_of(stem(verb)))
         for found in _TOLD.finditer(spoken)
-        if (verb := found["verb"].lower()) in _IMPERATIVES or verb.endswith("ing")
+        if (verb := found["verb"].lower()) in _IMPERATIVES or verb in _TALKING or verb.endswith("ing")
     ]
     known = tuple(deed for deed in deeds if deed.kinds)
     return (None if thing is None else thing[thing.lastgroup or 0]), known
@@ -117,6 +146,8 @@ def _deed(deeds: Sequence[Deed], kinds: Iterable[str]) -> str | None:
 @lru_cache(maxsize=4096)
 def kinds_of(verb: str) -> frozenset[str]:
     """The kinds that a verb, by its stem, may speak of; none for a verb that may speak of anything."""
+    if (kind := _TALKING.get(verb)) is not None:
+        return frozenset({kind})
     if verb not in _deeds():
         return frozenset()
     kinds = vocabulary().kinds

@@ -35,6 +35,13 @@ _OBJECT: Final = re.compile(
     r"\s+(?:an?|the|all|each|every|any|it|its|them|this|that|these|those|your|their|both|again|\w+s)\b"
 )
 _OPENS: Final = re.compile(r"\W*(?P<word>after|once|upon|following|when|as soon as)\s+(?P<rest>.+)$", re.IGNORECASE)
+_BEFORE: Final = re.compile(r"\W*(?P<word>before|prior to)\s+(?P<rest>[^,]+)$", re.IGNORECASE)
+_TOLD: Final = re.compile(
+    r"\s(?=(?:the|all|an?|your|its|every|each) (?:[\w-]+ ){1,3}?"
+    r"(?:must|should|has to|have to|needs? to|(?:is|are) to|shall)\b)",
+    re.IGNORECASE,
+)
+"""Where a clause begins that says what has to be: `after every edit | the linter must run`."""
 _WORD: Final = re.compile(r"[a-z]+(?:-[a-z]+)*", re.IGNORECASE)
 _DONE: Final = re.compile(
     r"\b(?:(?:is|are|has|have|was|were)(?: been)? (?:done|over|complete\w*|finish\w*|\w+ed|made|built|sent)|"
@@ -86,6 +93,12 @@ def _read(sentence: str) -> tuple[Sequence, ...]:
     if opens is not None:
         found = _parted(opens["rest"])
         return (_after(opens["word"].lower(), *found),) if found is not None else ()
+    before = _BEFORE.match(text)
+    if before is not None:
+        found = _parted(before["rest"])
+        if found is None or NEGATION.search(text) is not None:
+            return ()
+        return (Sequence(before["word"].lower(), "past", found[1], found[0]),)
     if NEGATION.search(text) is not None:
         return ()
     for sense, shape in _SHAPES:
@@ -112,4 +125,5 @@ def _parted(text: str) -> tuple[str, str] | None:
         if word in _VERBS and last and last not in _BEHIND and _OBJECT.match(text, found.end()):
             return text[: found.start()].strip(), text[found.start() :]
         last = word
-    return None
+    told = _TOLD.search(text)
+    return (text[: told.start()], text[told.end() :]) if told is not None else None

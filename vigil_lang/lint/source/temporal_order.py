@@ -27,7 +27,13 @@ if TYPE_CHECKING:
     from vigil_lang.lint.subject import Subject
 
 
-_NEVER = re.compile(r"\W*(?P<word>never|do not|don['’]t|must not|mustn['’]t|under no circumstances)\b", re.IGNORECASE)
+_NEVER = re.compile(
+    r"\W*(?:(?P<word>never|do not|don['’]t|must not|mustn['’]t|under no circumstances)\b"
+    r"|(?:\w+ ){1,4}?(?P<passive>(?:must|may|shall|should) (?:not|never) be|"
+    r"(?:is|are) (?:strictly )?(?:forbidden|prohibited)"
+    r"|(?:is|are) never)\b|(?P<none>no) (?:\w+ ){1,3}?(?:is|are|may|must|shall) (?:ever |be )?\w+)",
+    re.IGNORECASE,
+)
 _ASKING = frozenset({"user.ask", "user.message"})
 _ASKED = re.compile(
     r"\b(?:ask\w*|confirm\w*|approv\w*|permi\w*|consent\w*|users?|human|review\w*|authori[sz]\w*|told|request\w*|"
@@ -110,7 +116,7 @@ def _never(citation: Citation, cited: Cited) -> str | None:
     guard = cited.reach(citation.statement).part_reaches[form.roles.index(form.wanted)]
     asks = bool(guard.actions) and all(a in _ASKING or a.startswith(("confirm", "approv")) for a in guard.actions)
     several = len([one for one in cited.citations if one.statement is citation.statement]) > 1
-    return found["word"] if asks and not several else None
+    return found[found.lastgroup or "word"] if asks and not several else None
 
 
 def _asked_anyway(word: str, citation: Citation) -> Diagnostic:
