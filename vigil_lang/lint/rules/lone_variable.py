@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache, partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, nearest
@@ -33,7 +33,7 @@ _NOT_NULL = "a bare name is a variable; a value that is null is absent, so `not 
 def find(subject: Subject) -> Iterator[Diagnostic]:
     """Variables that occur once and may be any value there."""
     policy, conditions = subject.policy, subject.conditions
-    is_text = cache(partial(_is_text, subject))  # most variables of a policy have one of a few names
+    is_text = lru_cache(maxsize=256)(partial(_is_text, subject))  # most variables of a policy have one of a few names
     for found in subject.unjoined:
         variables = found.statement.requirement.variables
         mistaken = {tested.test.field.name for tested in tested_as_arguments(found.statement, subject)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from decimal import Decimal
-from functools import cache, lru_cache, partial
+from functools import lru_cache, partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -41,7 +41,7 @@ def find(subject: Subject) -> Iterator[Diagnostic]:
     groups: dict[tuple[str, ...], list[Citation]] = defaultdict(list)
     for citation in subject.cited.citations:
         groups[quoted_words(citation.text)].append(citation)
-    own = cache(partial(_own_names, subject))
+    own = lru_cache(maxsize=256)(partial(_own_names, subject))
     for group in groups.values():
         reaches = [subject.cited.reach(c.statement) for c in group]
         for citation, reach in zip(group, reaches, strict=True):
