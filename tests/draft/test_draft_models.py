@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -105,6 +107,21 @@ def test_a_setting_that_is_not_valid_is_told(line: str, message: str, tmp_path: 
     (found,) = load(tmp_path).findings
     assert found.code == "VGL005"
     assert found.message.startswith(message)
+
+
+_ELSEWHERE_FIRST = """
+from pathlib import Path
+from typing import Literal, Optional
+other = Optional[Literal["max", "high", "medium", "low", "xhigh"]]  # equal types of all libraries are one object
+from vigil_lang.project.configuration import load
+print(load(Path()).findings[0].message)
+"""
+
+
+def test_the_values_of_a_setting_are_listed_in_its_own_order(tmp_path: Path) -> None:
+    (tmp_path / "vigil.toml").write_text("[draft]\neffort = 'huge'\n", encoding="utf-8")
+    found = subprocess.run([sys.executable, "-c", _ELSEWHERE_FIRST], cwd=tmp_path, capture_output=True, check=True)
+    assert b"one of `low`, `medium`, `high`, `xhigh`, `max`" in found.stdout
 
 
 def test_an_address_in_the_configuration_is_no_setting(tmp_path: Path) -> None:

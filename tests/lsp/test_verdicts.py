@@ -170,6 +170,8 @@ async def test_verdicts_are_of_the_texts_that_are_shown(asking: Wire, tmp_path: 
 async def test_params_and_runs_that_change(asking: Wire, tmp_path: Any) -> None:
     text = "param who: text\nstatement S: abs(Send(to = who))\n"
     (tmp_path / "vigil.toml").write_text('runs = ["runs/"]\nparams = {who = "eve"}\n')
+    made = {"uri": (tmp_path / "vigil.toml").as_uri(), "type": 1}  # the server may have looked before it was there
+    asking.notify("workspace/didChangeWatchedFiles", {"changes": [made]})
     shown = Shown(asking, (tmp_path / "q.vgl").as_uri(), text)
     assert await shown.until(S=BROKEN) == {"S": BROKEN}
     asking.notifications.clear()

@@ -135,7 +135,7 @@ def test_systemd_takes_the_unit_and_finds_it_confined(tmp_path: Path) -> None:
     if analyze is None:
         pytest.skip("systemd-analyze is not there")
     copy = tmp_path / "vigil-gate.service"
-    copy.write_text(UNIT.replace("/opt/vigil/bin/vigil", sys.executable))
+    copy.write_text(UNIT.replace("/opt/vigil/bin/vigil", f'"{sys.executable}"'))
     found = subprocess.run(
         [analyze, "verify", "--man=no", str(copy)], capture_output=True, text=True, timeout=60, check=False
     )

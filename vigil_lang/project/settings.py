@@ -54,6 +54,8 @@ Argument: TypeAlias = Annotated[
 Level: TypeAlias = Annotated[Severity, Meta(extra={"noun": "level"})]
 Share: TypeAlias = Annotated[float, Meta(ge=0, le=1, extra={"noun": "share"})]
 Price: TypeAlias = Annotated[float, Meta(ge=0, le=1_000_000)]
+OwnEffort: TypeAlias = Annotated[Effort, Meta(extra={})]
+"""`Effort | None` would be the very type of any library that lists the same values, in that one's order."""
 _SCALAR = {"type": ["string", "number", "boolean"]}
 Value: TypeAlias = Annotated[
     object,
@@ -141,7 +143,9 @@ class Draft(Table, frozen=True):
     """How `vigil draft` and `vigil run --spec` ask a model. Key and address are set by the environment alone."""
 
     model: Annotated[Word | None, _doc("The model that drafts.", "claude-sonnet-5-5")] = None
-    effort: Annotated[Effort | None, _doc("How much effort the model makes; its own default if unset.", "high")] = None
+    effort: Annotated[OwnEffort | None, _doc("How much effort the model makes; its own default if unset.", "high")] = (
+        None
+    )
     max_tokens: Annotated[int, _doc("The most tokens of one reply.", 32_000, ge=1024, le=128_000)] = 16_000
     rounds: Annotated[int, _doc("How often what the checks find goes back to the model.", 3, ge=0, le=10)] = 2
     max_cost: Annotated[Price | None, _doc("USD that a draft may cost at most.", 0.5)] = None
