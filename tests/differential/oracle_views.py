@@ -61,7 +61,7 @@ def regex(written: tree.Regex) -> re.Pattern[str]:
 def host(text: str) -> list[str]:
     """The host of `scheme://user@host:port/…`, as browsers read it, of `user@host:path`, or of `name@host`."""
     text = re.sub(r"[\t\n\r]", "", text).strip()
-    known = re.match(r"(?i)(?:http|https|ws|wss|ftp):[/\\]*([^/?#\\]*)", text)
+    known = re.match(r"(?ai)(?:http|https|ws|wss|ftp):[/\\]*([^/?#\\]*)", text)
     if url := known or re.match(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?[/\\][/\\]([^/?#\\]*)", text):
         authority = url[1].split("@")[-1]
         found = authority[1:].split("]")[0] if "[" in authority[:1] and "]" in authority else authority.split(":")[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.differential import oracle_views
@@ -19,7 +19,7 @@ from vigil_lang.syntax import tree
 
 PIECES = (
     *("https", "://", ":/", "//", "/", "\\", "a", "B.c", ".", "..", "@", ":", "8443", "[::1]", "[", "]", "?", "#", " "),
-    *("user", "é", "İ", "ς", "\n", "", "tar", ".gz", "<q>", "</q>", "id=1", "ID=x"),
+    *("user", "é", "İ", "ſ", "ς", "\n", "", "tar", ".gz", "<q>", "</q>", "id=1", "ID=x"),
 )
 PATHS = ("", "a", "a.b", "a[0]", "a[*]", "[*]", "[*].a", '["odd name"]', 'a["odd name"][1]', "[*][0]", "b[*].a.b")
 EXPRESSIONS = ("/a/", "/[a-z]+/", "/id=(\\w+)/i", "/(a)|b/", "/<q>.*?<\\/q>/", "/x*/", "/^a|c$/")
@@ -58,6 +58,7 @@ SELECTING = [both(f"json({json.dumps(path)})") for path in PATHS]
 
 
 @many
+@example("host", ["İ://https", "httpſ:a", "ſs://a", "HTTPS:a"])
 @given(st.sampled_from(sorted(PLAIN)), st.lists(texts, max_size=3))
 def test_a_view_makes_of_texts_what_the_definition_says(name: str, found: list[str]) -> None:
     # spec R7.12-1, R7.12-2

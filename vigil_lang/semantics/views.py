@@ -52,8 +52,11 @@ _ENCODER = msgspec.json.Encoder(decimal_format="number")
 _REMEMBERED: Final = 2_000
 _LONGEST_REMEMBERED: Final = 4_000
 
-_SCHEME = regex(r"(?:https?|wss?|ftp):[/\\\\]*|(?:[A-Za-z][A-Za-z0-9+.-]*:)?[/\\\\]{2}", re.IGNORECASE)
-"""What stands before a host: browsers take backslashes for slashes, and do without those of the schemes they know."""
+_SCHEME = regex(r"(?:https?|wss?|ftp):[/\\\\]*|(?:[A-Za-z][A-Za-z0-9+.-]*:)?[/\\\\]{2}", re.IGNORECASE | re.ASCII)
+"""What stands before a host: browsers take backslashes for slashes, and do without those of the schemes they know.
+
+A scheme is of ASCII letters: beyond ASCII, `İ` and `ſ` would count as an `i` and an `s` of either case.
+"""
 _PASSED_OVER = str.maketrans("", "", "\t\n\r")
 _SCP = regex(r"(?:[^@/:\s]+@)([^:/\s]+):")
 _MAIL = regex(r"[^@\s]+@([^@\s/:]+)")
