@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,6 +16,7 @@ from vigil_lang.lint.rules import (
     alike_variables,
     forbidden_resolver,
     implied_statement,
+    lone_variable,
     self_guard,
     self_triggering_response,
     two_actions,
@@ -218,3 +220,10 @@ def test_many_statements_about_one_action_are_soon_looked_through() -> None:
     started = time.process_time()
     list(implied_statement.find(subject))
     assert time.process_time() - started < 3
+
+
+@given(st.lists(st.sampled_from(["x", "xy", " ", "\n", ",", '"', "{", "}", "`", "]", "//", "\t", "a = "]), max_size=8))
+def test_a_text_that_may_be_written_is_never_passed_over(pieces: list[str]) -> None:
+    text = "".join(pieces)
+    written = re.search(r'(?:(?<!`)\{|[",\n])\s*x\s*(?:["},]|//)', text)
+    assert written is None or lone_variable._may_be_written("x", text)

@@ -13,6 +13,7 @@ from lsprotocol import types
 
 from vigil_lang.diagnostics import Span
 from vigil_lang.semantics.text_patterns import glob_text, unescape
+from vigil_lang.syntax.print import UNICODE
 from vigil_lang.trace.discreet import may_show
 from vigil_lsp.completing.candidate import MOST, Candidate, ItemSupport, completion_list
 from vigil_lsp.completing.place import place_at
@@ -187,6 +188,7 @@ def test_which_spelling_that_is() -> None:
     spellings: list[Spelling] = ["keep", "ascii", "unicode"]
     assert [is_unicode(spelling, words.source.text, words.tokens) for spelling in spellings] == [False, False, True]
     assert [is_unicode(spelling, marks.source.text, marks.tokens) for spelling in spellings] == [True, False, True]
+    assert not [mark for mark in UNICODE.values() if mark.isascii()], "a text of ASCII has none of them"
 
 
 def test_no_second_parenthesis() -> None:

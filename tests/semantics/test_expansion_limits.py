@@ -104,3 +104,12 @@ def test_sets_made_of_sets_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_glob_too_large_to_compile_is_refused() -> None:
     stars = "?*a" * 300_000
     assert said(f'statement S: abs(a(f ~ "{stars}"))') == ["VGL003 the text pattern is too large: it has too many `?`"]
+
+
+def test_names_that_nothing_declares_are_looked_for_in_linear_time_beside_a_large_broken_item() -> None:
+    words = "set " + " ".join(f"w{n} w" for n in range(8_000))
+    statements = "".join(f"statement s{n}: abs(q{n})\n" for n in range(8_000))
+    started = time.process_time()
+    found = read(f"pattern p = (\n{words}\n{statements}")
+    assert len(found.diagnostics) > 8_000
+    assert time.process_time() - started < 6

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import TYPE_CHECKING, Any
 
 from hypothesis import given, settings
@@ -11,7 +12,10 @@ from vigil_lang.diagnostics import Source
 from vigil_lang.semantics import conditions, core
 from vigil_lang.semantics.lower import Lowering
 from vigil_lang.semantics.memory import Memory
+from vigil_lang.semantics.modules import Access
 from vigil_lang.semantics.policy import Policy, load_module, lowered
+from vigil_lang.syntax import memory as syntax
+from vigil_lang.syntax import parse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -100,3 +104,27 @@ def test_what_comes_near_a_limit_is_read_afresh(monkeypatch: pytest.MonkeyPatch)
         found = read(text, memory)
         assert meaning(found) == meaning(read(text))
         assert bool(found.errors) == (most > 10)
+
+
+@settings(max_examples=30, deadline=None)
+@given(edited(POLICY, PIECES, NAMES))
+def test_edits_leave_nothing_for_the_collector(texts: list[str]) -> None:
+    """Looking through what there is takes long enough to be felt while somebody types."""
+    memory, parsed = Memory(), syntax.Memory()
+
+    def look(text: str) -> None:
+        source = Source("work.vgl", text)
+        lowered(load_module(source, access=Access(parse=lambda given: parse(given, parsed))), memory=memory)
+
+    for text in texts:
+        look(text)
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        gc.collect()
+        for text in texts:
+            look(text)
+        assert gc.collect() == 0
+    finally:
+        if was_on:
+            gc.enable()

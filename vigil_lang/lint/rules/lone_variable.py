@@ -69,8 +69,10 @@ def _is_text(subject: Subject, variable: str, reads: core.Reads) -> bool:
 def _may_be_written(variable: str, text: str) -> bool:
     """Whether a name may stand as a text: in quotation marks, or as an element of a set. Cheaper than the trees."""
     for found in re.finditer(rf'{re.escape(variable)}\s*(?:["}},]|//)', text):
-        before = text[text.rfind("\n", 0, found.start()) + 1 : found.start()].rstrip()
-        if not before or before[-1] in '",' or (before[-1] == "{" and before[-2:] != "`{"):
+        at = found.start()
+        while at and text[at - 1].isspace() and text[at - 1] != "\n":
+            at -= 1
+        if not at or text[at - 1] in '\n",' or (text[at - 1] == "{" and text[at - 2 : at - 1] != "`"):
             return True
     return False
 

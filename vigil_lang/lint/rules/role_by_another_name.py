@@ -66,14 +66,17 @@ _FOREIGN: Final = {
         "amount": f"{_FILES} {_TALK} git.add git.commit git.push git.merge test.run message.send package.install "
         "net.request net.download net.upload",
         "currency": f"{_FILES} {_TALK} git.add git.commit git.push git.merge test.run message.send package.install",
-        "package": f"{_TALK} {_PAYMENTS} file.copy file.move git.add git.commit git.push git.merge message.send "
-        "net.request net.upload",
-        "revision": f"{_TALK} {_PAYMENTS} file.copy file.move file.permit test.run message.send net.request",
+        "package": f"{_TALK} {_PAYMENTS} file.copy file.move git.add git.commit git.push git.merge message.send",
+        "revision": f"{_TALK} {_PAYMENTS} file.copy file.move file.permit test.run message.send",
         "skill": f"{_FILES} {_TALK} {_PAYMENTS} git.add git.commit git.push git.merge test.run message.send",
         "process": f"{_FILES} {_TALK} {_PAYMENTS} git.add git.commit git.push git.merge test.run message.send",
     }.items()
 }
-"""Roles of other kinds, and kinds that are not about them: only an option of a program may happen to be called so."""
+"""Roles of other kinds, and kinds that are not about them.
+
+Of the shipped programs no more than one fills such a role beside such a kind (`vagrant init URL` writes a file); else
+only an option may happen to be called so.
+"""
 
 
 def find(subject: Subject) -> Iterator[Diagnostic]:

@@ -36,7 +36,7 @@ _APART: Final = (
     (("file.read", "file.copy", "file.move"), (*_SENDING, *_GIT, "test.run", "package.install")),
     (("git.commit",), (*_SENDING, "git.push", "test.run", "package.install")),
     (("secret.read",), _GIT),
-    (("test.run",), (*_GIT, *_FILES)),
+    (("test.run",), (*_GIT, *[kind for kind in _FILES if kind != "file.delete"])),
     (("payment.transfer", "payment.refund"), (*_FILES, *_GIT, *_TALK, "test.run")),
     (_TALK, (*_FILES, *_SENDING, *_GIT, "test.run", "secret.read", "package.install", "release.publish")),
 )
@@ -45,8 +45,9 @@ _SELDOM: Final = (
     (("git.commit",), _FILES),
     (("package.install", "package.remove"), ("file.read", "file.copy", "file.move", *_GIT)),
     (("message.send",), (*_FILES, *_GIT, "package.install", "test.run")),
+    (("test.run",), ("file.delete",)),
 )
-"""Kinds that one or two of them have together, as `npm version` commits what it has written."""
+"""Kinds that one or two of them have together: `make clean test`, `npm version`, which commits what it has written."""
 
 
 class Named(NamedTuple):
