@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import suppress
 from functools import cache, lru_cache
 from pathlib import Path
@@ -11,7 +10,6 @@ from typing import TYPE_CHECKING
 from msgspec import field
 
 from vigil_lang.base.files import is_file, read_source, real_path
-from vigil_lang.base.identity import by_identity
 from vigil_lang.base.resources import resource
 from vigil_lang.base.structs import Frozen
 from vigil_lang.diagnostics import Diagnostic, Edit, Fix, InputError, Note, Source, nearest
@@ -25,8 +23,6 @@ Declaration = tree.Let | tree.Param | tree.Pattern
 
 MAX_BYTES = 4 * MAX_CHARACTERS
 """Bytes of a policy that are ever read: as many as so many characters can take."""
-
-_DECLARES = re.compile(r"\b[A-Za-z]+\s+(\w+(?:[.-]\w+)*)\s*[=(:]")
 
 TESTS = "_test.vgl"
 """How the names of files with tests end."""
@@ -69,18 +65,15 @@ class Module(Frozen, frozen=True, eq=False, weakref=True):
 
     def may_declare(self, name: str) -> bool:
         """Whether an item that could not be read seems to declare a name: it is not certain that nothing does."""
-        return bool(self.file.broken) and name in _seemingly_declared(self.file)
+        if not self.file.broken:
+            return False
+        from vigil_lang.semantics.broken_items import seemingly_declared  # late: a policy that judges has none
+
+        return name in seemingly_declared(self.file)
 
     def names(self) -> list[str]:
         """Every name that can be referred to here."""
         return [*self.own, *self.imported]
-
-
-@by_identity
-def _seemingly_declared(file: tree.File) -> frozenset[str]:
-    """The names that stand in broken items as those of declarations do."""
-    text = file.source.text
-    return frozenset(name for span in file.broken for name in _DECLARES.findall(text, span.start, span.end))
 
 
 def standard_modules() -> list[str]:
