@@ -6,7 +6,7 @@ from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from tests.strategies.core import held, requirements, restricted_requirements
@@ -15,7 +15,7 @@ from tests.strategies.policies import bodies, conditions, with_declarations
 from tests.strategies.runs import runs, trace_of
 from vigil_lang.diagnostics import Source, apply_edits
 from vigil_lang.semantics import core
-from vigil_lang.semantics.denotation import FRESH, bindings, holds, violations
+from vigil_lang.semantics.denotation import FRESH, bindings, holds, values, violations
 from vigil_lang.semantics.policy import read_policy
 from vigil_lang.semantics.range_restriction import unbound
 
@@ -67,10 +67,10 @@ def test_what_is_called_bound_carries_its_value_in_the_run(requirement: core.Req
 def broken(requirement: core.Requirement, trace: Trace, *more: Value) -> set[tuple[int, tuple[Value, ...]]]:
     """Each event at which a requirement fails, with each binding to values of the run, and more, that it fails by."""
     return {
-        (at, values)
+        (at, chosen)
         for at in range(len(trace))
-        for values in product((*trace.values, *more), repeat=len(requirement.variables))
-        if not holds(requirement.theta, trace, at, dict(zip(requirement.variables, values, strict=True)))
+        for chosen in product((*values(requirement.theta, trace), *more), repeat=len(requirement.variables))
+        if not holds(requirement.theta, trace, at, dict(zip(requirement.variables, chosen, strict=True)))
     }
 
 
@@ -98,6 +98,14 @@ def test_an_interval_that_was_broken_stays_broken(requirement: core.Requirement,
         assert broken(requirement, shorter) <= broken(requirement, longer)
 
 
+OF_A_VIEW = 'statement S: resp(a(output:json("q") = y), a(output:json("q") = y))'
+"""What a view says is a value of the run, before some other event carries it as its own, too."""
+
+
+@example(
+    read_policy(Source("p.vgl", OF_A_VIEW)).statements[0].requirement,
+    [{"action": "a", "output": '{"q": "M"}'}, {"action": "a", "output": "M"}],
+)
 @given(restricted_requirements(RESP | BRESP | RSLV), runs(max_size=6))
 def test_an_obligation_that_was_met_stays_met(requirement: core.Requirement, lines: list[Line]) -> None:
     # spec R7.11-2
