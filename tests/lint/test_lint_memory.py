@@ -71,6 +71,7 @@ PIECES = [
     "not ",
     "pattern reads(x) = Read(path = x)\n",
     "statement first: ",
+    "pattern deep(x) = (\n",
     "// ",
 ]
 NAMES = ["reads", "tools", "deep", "limit", "Edit"]

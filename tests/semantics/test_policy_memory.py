@@ -43,6 +43,7 @@ rule ask: when violates first and path ~ "*.py" then hold record path
 """
 
 PIECES = ["x", "(", ")", '"', "\n", " ", "not ", "pattern reads(x) = Read(path = x)\n", "statement first: ", "// "]
+PIECES += ["pattern deep(x) = (\n"]
 NAMES = ["reads", "tools", "deep", "limit", "most", "Edit", "first"]
 
 
@@ -65,6 +66,15 @@ def test_after_edits_a_policy_means_what_it_means_afresh(texts: list[str]) -> No
     memory = Memory()
     for text in [POLICY, *texts]:
         assert meaning(read(text, memory)) == meaning(read(text))
+
+
+def test_a_name_that_a_broken_item_seemed_to_declare_is_looked_for_again() -> None:
+    memory, rest = Memory(), "let all = {Read} | some\nstatement s: abs(q)\nstatement t: abs(q(x))\n"
+    assert not [
+        found for found in read(f"pattern q = (\nlet some = {{\n{rest}", memory).diagnostics if found.code > "VGL2"
+    ]
+    assert meaning(read(rest, memory)) == meaning(read(rest))
+    assert len(read(rest, memory).errors) == 3
 
 
 def test_what_did_not_change_keeps_its_meaning_and_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:

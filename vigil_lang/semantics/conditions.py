@@ -539,8 +539,7 @@ class Conditions:
         assert isinstance(name, tree.Name)
         if name.text in scope.arguments:
             self.terms.fail("VGL209", f"`{name.text}` is a parameter, not a condition", scope.place(name.span))
-        if scope.module.may_declare(name.text):
-            raise Failed  # of which the finding in that item is told
+        self.terms.leave_open_if_broken(name.text, scope)
         near = nearest(name.text, self._patterns(scope), 1)
         wanted = near[0] if near else f"{name.text}()"
         fix = Fix(f"write `{wanted}`", (Edit(name.span, wanted),))
@@ -551,8 +550,7 @@ class Conditions:
     def _positional(self, apply: tree.Apply, arg: tree.Expr | tree.Literal_, scope: Scope) -> NoReturn:
         """A call's arguments are named; a lone value most often means a misspelt pattern."""
         shown = apply.name.text if isinstance(apply.name, tree.Name) else apply.name.raw
-        if scope.module.may_declare(shown):
-            raise Failed  # of which the finding in that item is told
+        self.terms.leave_open_if_broken(shown, scope)
         near = nearest(shown, self._patterns(scope), 1)
         help_text = f"`{shown}` is no declared pattern, so its arguments are named: `argument = value`"
         fix = None

@@ -143,9 +143,9 @@ class Lowering:
         if known:
             return known if isinstance(known, Statement) else None
         terms, before = self.conditions.terms, self.conditions.left
-        used, terms.used, self._said.nothing = terms.used, set(), True
+        used, terms.used, self._said.nothing, terms.left_open = terms.used, set(), True, False
         found = find()
-        if self._said.nothing:
+        if self._said.nothing and not terms.left_open:
             mine = frozenset([name for module, name in terms.used if module is self.module])
             left = self.conditions.left
             spent = Spent(before.conditions - left.conditions, before.elements - left.elements)

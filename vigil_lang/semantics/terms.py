@@ -56,7 +56,8 @@ class Terms:
 
     `used` collects the names that were looked up, by module; `params` the params that the meanings rest on.
     `redeclared` has what a `let` stands for instead of what is written, by its file and name; `room` is how many
-    elements the sets of the file may still have.
+    elements the sets of the file may still have. `left_open` says that something was left without a meaning and without
+    a finding.
     """
 
     def __init__(self, values: Values, report: Callable[[Diagnostic], None]) -> None:
@@ -68,6 +69,7 @@ class Terms:
         self._known: dict[tuple[Module, str], tuple[Declared, frozenset[str]]] = {}
         self._resolving: list[tuple[Module, str]] = []
         self.room = MAX_ELEMENTS
+        self.left_open = False
 
     def term(self, term: tree.Term, scope: Scope) -> Meaning:
         """What a literal or a bare name stands for; a name that is declared nowhere is a value variable.
@@ -303,6 +305,18 @@ class Terms:
                 expressions |= named.expressions
         return TextSet(frozenset(texts), frozenset(globs), frozenset(expressions))
 
+    def leave_open_if_broken(self, name: str, scope: Scope) -> None:
+        """Say nothing of a name that is declared nowhere, where an item that could not be read seems to declare it.
+
+        The finding in that item is told. It rests on text that no name leads to, so it must not be remembered.
+
+        Raises:
+            Failed: one does.
+        """
+        if scope.module.may_declare(name):
+            self.left_open = True
+            raise Failed
+
     def _have_room(self, elements: int, span: Span, scope: Scope) -> None:
         self.room -= elements
         if self.room < 0:
@@ -317,9 +331,8 @@ class Terms:
                 return meaning
             case Hole():
                 return TextSet(frozenset())
-            case None if scope.module.may_declare(part.text):
-                raise Failed  # of which the finding in that item is told
             case None:
+                self.leave_open_if_broken(part.text, scope)
                 near = nearest(part.text, scope.module.names(), 1)
                 wanted = near[0] if near else f"{{{part.text}}}"
                 fix = Fix(f"write `{wanted}`", (Edit(part.span, wanted),))
