@@ -77,7 +77,9 @@ def waiting(known: RunResults | None) -> str:
         return "reading the runs …"
     if known.runs:
         return "not judged"
-    return f"none of {known.unreadable} runs can be read" if known.unreadable else "no runs found"
+    if known.unreadable:
+        return f"none of {known.unreadable} runs can be read" if known.unreadable > 1 else "the run cannot be read"
+    return "no runs found"
 
 
 def in_words(result: StatementResult, unreadable: int = 0) -> str:

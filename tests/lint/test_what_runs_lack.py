@@ -126,3 +126,19 @@ def test_few_runs_give_a_hint_that_says_what_to_do() -> None:
 
     assert found([RUN]) == found([RUN, RUN]) == [("VGL409", "info", True)]
     assert found([RUN] * 3) == [("VGL409", "warning", True)]
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        ('statement R0: abs(chekc(level = "high"))', ["VGL401"]),
+        # What has another cause, or stands in another statement, is told.
+        ("statement R0: abs(chekc())\nstatement R1: resp(edit(status = error), check())", ["VGL401", "VGL332"]),
+        # And where nobody is told of the name.
+        ("statement R0: abs(chekc()) // vigil: ignore[VGL401] a tool that comes next month", ["VGL332"]),
+    ],
+)
+def test_a_statement_that_no_run_tries_for_a_wrong_name_has_one_finding(text: str, codes: list[str]) -> None:
+    runs = [RUN, RUN]
+    found = lint(Source("policy.vgl", text), Plan(signature=observe(runs), runs=runs)).findings
+    assert [f.code for f in found if f.code.startswith(("VGL4", "VGL332"))] == codes

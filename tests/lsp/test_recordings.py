@@ -556,6 +556,15 @@ async def test_a_comment_that_names_an_unreadable_run_is_told_of(tmp_path: Path)
         assert (len(found.runs), found.unreadable) == (1, 1)
 
 
+async def test_a_run_that_is_not_there_is_counted_as_one_that_cannot_be_read(tmp_path: Path) -> None:
+    async with watched(tmp_path) as here:
+        text = "// runs: runs/a.jsonl gone.jsonl none/*.jsonl nothing\nstatement U: abs(Ask())\n"
+        found = await here.answered(text)
+        said = [text[one.span.start : one.span.end] for one in found.findings if one.code == "VGL001"]
+        assert said == ["gone.jsonl", "none/*.jsonl", "nothing"]
+        assert (len(found.runs), found.unreadable) == (1, 1)  # a glob or a folder may be about none
+
+
 async def test_a_comment_that_names_nothing_is_told_of_between_items_too(tmp_path: Path) -> None:
     async with watched(tmp_path) as here:
         found = await here.answered("// runs: /**/*.jsonl\nstatement U: abs(Ask())\n")

@@ -26,6 +26,10 @@ class Span(NamedTuple):
         """The smallest span that covers both."""
         return Span(min(self.start, other.start), max(self.end, other.end))
 
+    def holds(self, other: Span) -> bool:
+        """Whether all of the other span is in this one."""
+        return self.start <= other.start and other.end <= self.end
+
 
 NOWHERE = Span(0, 0)
 

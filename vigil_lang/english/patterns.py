@@ -117,8 +117,13 @@ NUMBERED = re.compile(
     re.IGNORECASE,
 )
 """The number of a list before its item, and numbers that are names: `steps 1 and 2`. They limit nothing."""
+_VERSIONED = (
+    r"(?:cpython|python|node(?:\.?js)?|deno|bun|npm|ruby|rails|php|perl|java|jdk|openjdk|kotlin|scala|go|golang|rust|"
+    r"typescript|\.net|dotnet|django|spring boot|postgres(?:ql)?|mysql|mariadb|redis|ubuntu|debian|alpine|fedora|macos|"
+    r"ios|cuda|pytorch|tensorflow|terraform|kubernetes|docker|cmake|gcc|clang|llvm|swift|xcode|gradle|maven)"
+)
 SHORT_VERSION = re.compile(
-    r"(?:\bversions? (?:of )?|\b(?:older|newer|earlier|later) than (?:version )?)"
+    rf"(?:\bversions? (?:of )?|\b(?:older|newer|earlier|later) than (?:version )?|(?<![\w.-]){_VERSIONED} )"
     r"(?P<version>\d{1,6}\.\d{1,6})(?![\w.]*\w)"
     r"|(?<![\w.$€£])(?P<bare>\d{1,6}\.\d{1,6})(?= (?:(?:or|and) )?(?:later|newer|older)\b)",
     re.IGNORECASE,

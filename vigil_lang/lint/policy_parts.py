@@ -97,7 +97,7 @@ def _way(root: tree.Expr, wanted: tree.Expr) -> list[tree.Expr]:
     if root is wanted:
         return [root]
     for inner in _children(root):
-        if inner.span.start <= wanted.span.start and wanted.span.end <= inner.span.end:
+        if inner.span.holds(wanted.span):
             below = _way(inner, wanted)
             if below:
                 return [root, *below]

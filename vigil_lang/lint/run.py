@@ -125,6 +125,7 @@ def lint_policy(
         kept += plan.selection.applied(own, module.source.path)
     elsewhere = [f for f in found if all(f.source is not module.source for module in modules)]
     kept += plan.selection.applied(elsewhere, "")
+    kept = _each_cause_once(policy, kept)
     kept.sort(key=lambda f: (f.source.path != policy.path, f.source.path, f.span.start, f.code))
     return Linted(policy, tuple(kept), tuple(silent), tuple(dict.fromkeys(_needs(subject, modules))))
 
@@ -146,6 +147,18 @@ def _distinct(findings: Iterable[Diagnostic]) -> list[Diagnostic]:
     for finding in findings:
         once.setdefault((finding.code, finding.source.path, finding.span), finding)
     return list(once.values())
+
+
+def _each_cause_once(policy: Policy, found: list[Diagnostic]) -> list[Diagnostic]:
+    """The findings, but not that no run puts a statement to the test where an action that they lack is the cause."""
+    names = [(f.source, f.span) for f in found if f.code == "VGL401" and f.severity == "warning"]
+    caused = {
+        (statement.source, statement.span)
+        for statement in policy.statements
+        if statement.requirement.trigger is None  # else VGL408 speaks of it
+        and any(source is statement.source and statement.syntax.span.holds(span) for source, span in names)
+    }
+    return [f for f in found if f.code != "VGL332" or (f.source, f.span) not in caused]
 
 
 def _modules(module: Module) -> list[Module]:

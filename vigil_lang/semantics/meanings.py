@@ -105,7 +105,7 @@ class Scope(Frozen, frozen=True):
     def binds_elsewhere(self, name: tree.Name) -> bool:
         """Whether the item that a name stands in compares something with it by `=` or `contains`, too."""
         items = self.module.file.items
-        item = next((i for i in items if i.span.start <= name.span.start and name.span.end <= i.span.end), None)
+        item = next((i for i in items if i.span.holds(name.span)), None)
         if item is None:
             return False
         text = self.module.source.text[item.span.start : item.span.end]

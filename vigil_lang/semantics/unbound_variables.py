@@ -74,7 +74,7 @@ def _finding(
     near = nearest(variable, [*known, *(module.names() if compared else ())], 1)
     # A pattern may mean something else to other statements, so it is left as it is.
     whole, edit = statement.syntax.span, None
-    here = source is module.source and whole.start <= span.start and span.end <= whole.end
+    here = source is module.source and whole.holds(span)
     once = here and len(_tests(statement.requirement.theta, variable)) == 1
     if near:
         help_text = f"did you mean `{near[0]}`{', which is bound' if near[0] in known else ''}?"

@@ -101,7 +101,7 @@ def _selected(place: Place) -> Span | None:
 
 
 def _between(node: tree.And | tree.Or, span: Span) -> list[tree.Expr]:
-    return [item for item in node.items if span.start <= item.span.start and item.span.end <= span.end]
+    return [item for item in node.items if span.holds(item.span)]
 
 
 def _is_worth(place: Place, node: tree.Expr) -> bool:
@@ -114,7 +114,7 @@ def _is_worth(place: Place, node: tree.Expr) -> bool:
 
 def _parameters(place: Place, span: Span) -> list[str]:
     """The variables and parameters in a span, in the order they come."""
-    inside = (m for m in place.mentions if span.start <= m.span.start and m.span.end <= span.end)
+    inside = (m for m in place.mentions if span.holds(m.span))
     return list(dict.fromkeys(m.symbol.name for m in inside if m.symbol.kind in ("variable", "parameter")))
 
 
@@ -125,7 +125,7 @@ def _listed(names: list[str]) -> str:
 def _name(place: Place, span: Span) -> str:
     """A name for a condition, after its action or what it looks at, that nothing is called in a file that sees it."""
     assert place.item is not None
-    inside = [node for node in walk(place.item) if span.start <= node.span.start and node.span.end <= span.end]
+    inside = [node for node in walk(place.item) if span.holds(node.span)]
     module = place.reading.module
     base = next((name for node in inside if (name := _suggested(node, module))), "condition")
     words = set(_TAKEN)

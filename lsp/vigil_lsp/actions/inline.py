@@ -122,7 +122,7 @@ def _tightness(place: Place, apply: tree.Apply, body: tree.Expr) -> int:
 def _parent(place: Place, wanted: tree.Expr) -> object:
     """The node that a condition is part of."""
     for item in place.reading.file.items:
-        if item.span.start <= wanted.span.start and wanted.span.end <= item.span.end:
+        if item.span.holds(wanted.span):
             for node in walk(item):
                 if any(child is wanted for child in children(node)):
                     return node

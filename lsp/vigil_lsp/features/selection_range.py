@@ -24,9 +24,7 @@ def selections(reading: Reading, offset: int) -> list[Span]:
     found: list[Span] = []
     for span in _around(reading, offset):
         inside = span.start <= offset <= span.end
-        if inside and (
-            not found or (span != found[-1] and span.start <= found[-1].start and found[-1].end <= span.end)
-        ):
+        if inside and (not found or (span != found[-1] and span.holds(found[-1]))):
             found.append(span)
     return found
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import dataclass, field
+from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -266,8 +267,14 @@ class Runs:
             tuple(RunInfo(t.run.path, t.run.format, len(t), t.run.name or "", file_of(t.run)) for t in traces),
             (*findings, *beyond, *wrong),
             (*runs.missing, *unread),
-            sum(path not in loaded or not loaded[path].runs for path in runs.files),
+            sum(path not in loaded or not loaded[path].runs for path in runs.files) + self._not_there(runs),
         )
+
+    def _not_there(self, runs: Found) -> int:
+        """How many recordings were named, each by its own path, where there is none that may be read."""
+        lost = {at for at, _ in runs.missing} - set(runs.named_by.values())
+        paths = [self.sources.runs[at] for at in lost]
+        return sum(not has_magic(path) and Path(path).suffix != "" and not Path(path).is_dir() for path in paths)
 
     def give_up(self, why: str) -> None:
         """Do without what cannot be read, until something about it changes."""

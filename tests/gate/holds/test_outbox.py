@@ -166,8 +166,10 @@ def test_what_is_opened_is_told_once(world: World, receiver: Receiver) -> None:
 
 
 def test_what_waits_no_more_is_not_told(world: World, receiver: Receiver) -> None:
-    names = [world.ask(Call(amount=amount)).hold for amount in range(3)]
-    world.approve(KEY, names[0])
+    elsewhere = World(world.folder, HOLDS, world.clock)  # a process that tells nobody, so that nothing is told between
+    names = [elsewhere.ask(Call(amount=amount)).hold for amount in range(3)]
+    elsewhere.approve(KEY, names[0])
+    elsewhere.holds.close()
     world.clock.at += 300
     tell(world)
     assert receiver.ids == []

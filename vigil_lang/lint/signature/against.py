@@ -31,7 +31,7 @@ from vigil_lang.trace.vocabulary import vocabulary
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from vigil_lang.diagnostics import Severity, Span
+    from vigil_lang.diagnostics import Severity
     from vigil_lang.lint.signature.vocabulary import Actions, Vocabulary
     from vigil_lang.lint.subject import Subject
     from vigil_lang.semantics.conditions import Conditions
@@ -79,15 +79,11 @@ def _told(finding: Diagnostic, by_part: Iterable[tuple[Part, Iterable[Diagnostic
     for part, found in by_part:
         for one in found:
             if one.severity == "warning" or one.help == SENTENCE_WINS:
-                own = one.source is finding.source and _within(one.span, part.expr.span)
+                own = one.source is finding.source and part.expr.span.holds(one.span)
                 place = one.span if own else part.expr.span
-                if _within(place, finding.span) or (not own and _within(finding.span, place)):
+                if finding.span.holds(place) or (not own and place.holds(finding.span)):
                     return True
     return False
-
-
-def _within(span: Span, other: Span) -> bool:
-    return other.start <= span.start and span.end <= other.end
 
 
 @dataclass(frozen=True)
