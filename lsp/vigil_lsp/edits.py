@@ -52,7 +52,7 @@ def with_line_ends(new: str, old: str) -> str:
 
 def to_protocol(edits: Iterable[Edit], text: Text) -> list[types.TextEdit]:
     """Edits with ranges, their lines ending as those of the text do."""
-    return [types.TextEdit(text.range(edit.span), with_line_ends(edit.text, text.content)) for edit in edits]
+    return [types.TextEdit(text.range(edit.span), with_line_ends(edit.text, text.line_end)) for edit in edits]
 
 
 def touching(span: Span, spans: Sequence[Span]) -> list[int]:

@@ -45,6 +45,11 @@ class Text:
             return _BEYOND_16_BITS.search(self.content) is None
         return self.encoding == UTF32 or self.content.isascii()
 
+    @cached_property
+    def line_end(self) -> str:
+        """How lines that are put in end; found once, as a list of completions asks for each of its edits."""
+        return "\r\n" if "\r\n" in self.content else "\n"
+
     @property
     def lines(self) -> int:
         """How many lines there are; an empty text has one."""

@@ -11,11 +11,12 @@ from lsprotocol import types
 from written import Project, shared
 
 from tests.strategies import policies
-from vigil_lang.diagnostics import Source, Span, apply_edits
+from vigil_lang.diagnostics import Edit, Source, Span, apply_edits
 from vigil_lang.syntax.format import format_text
 from vigil_lang.syntax.parse import parse
 from vigil_lsp import layout
-from vigil_lsp.edits import line_edits, with_line_ends
+from vigil_lsp.edits import line_edits, to_protocol, with_line_ends
+from vigil_lsp.text import Text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,6 +70,8 @@ def test_lines_that_stay_are_not_touched() -> None:
 def test_line_ends_are_the_editors() -> None:
     assert with_line_ends("a\nb\n", "x\r\ny") == "a\r\nb\r\n"
     assert with_line_ends("a\nb\n", "x\ny") == "a\nb\n"
+    for content, new in (("x\r\ny", "a\r\nb"), ("x\ny", "a\nb"), ("x", "a\nb")):
+        assert [edit.new_text for edit in to_protocol([Edit(Span(0, 1), "a\nb")], Text(content))] == [new]
 
 
 # --- documents ---
