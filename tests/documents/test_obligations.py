@@ -614,6 +614,7 @@ def test_descriptions_among_rules_features_and_conditions() -> None:
         "Section order as in the book",
         "Chains are not supported",
         "For heavy crates use the crane",
+        "Look it up",
         "Coil ropes",
     ]
 
@@ -769,3 +770,22 @@ def test_a_lead_that_says_what_should_be_carries_that() -> None:
         "print a count",
         "two columns",
     ]
+
+
+def test_what_is_done_in_a_case_obliges_by_its_lead_or_its_row() -> None:
+    lead = "{}\n\n- Log the failure\n- A log has lines\n- Consider a nap\n"
+    for case in ("If validation fails:", "When activated:", "Otherwise:"):
+        assert found(lead.format(case)) == ["Log the failure"]
+    for other in ("Use it when:", "For example:", "When to use this:"):
+        assert found(lead.format(other)) == []
+    table = "## {}\n\n| Problem | {} |\n|---|---|\n| File missing | Skip the section |\n| File torn | torn |\n"
+    assert found(table.format("Errors", "Action")) == ["Skip the section"]
+    assert found(table.format("Errors", "Recovery action")) == ["Skip the section"]
+    assert found(table.format("Related commands", "Action")) == []
+    assert found(table.format("Errors", "Cause")) == []
+
+
+def test_criteria_and_required_sections_list_what_has_to_be() -> None:
+    for heading in ("Success criteria", "Required CSS sections"):
+        assert found(f"## {heading}\n\n- Tables with borders\n") == ["Tables with borders"]
+    assert found("## CSS sections\n\n- Tables with borders\n") == []

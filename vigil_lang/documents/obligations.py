@@ -192,6 +192,8 @@ def _from_context(sentence: Sentence, before: _Before) -> _Word | None:
         return _Word(_trimmed(placed.column), carries=False)
     if contexts.PLACEHOLDER.fullmatch(placed.text):
         return None
+    if _is_action(placed):
+        return _Word(_trimmed(placed.column), carries=False)
     if contexts.DEFINES.match(placed.text) and placed.lead not in leads:
         return None
     if is_cell and placed.lead and not (placed.tells and any(map(contexts.SECTION.search, placed.headings))):
@@ -215,6 +217,13 @@ def _from_context(sentence: Sentence, before: _Before) -> _Word | None:
         return section
     readings = (_above, _listed, _of_section, _marked, _ruled_out)
     return next((word for reading in readings if (word := reading(placed)) is not None), None)
+
+
+def _is_action(placed: _Placed) -> bool:
+    """Whether a cell says what to do in the case that its row is about."""
+    in_a_case = placed.lead and contexts.ACTION_COLUMN.fullmatch(placed.column) is not None
+    names = contexts.NAMES_COMMANDS.search(placed.heading) or contexts.MILD.match(placed.plain)
+    return bool(in_a_case) and placed.tells and names is None
 
 
 def _above(placed: _Placed) -> _Word | None:
@@ -252,7 +261,8 @@ def _listed(placed: _Placed) -> _Word | None:
     if (placed.kind == "cell" and heading != placed.column) or contexts.NOT_BINDING.search(heading):
         return None
     if contexts.CONDITION.match(placed.lead):
-        return None
+        done = placed.kind != "cell" and instructs(placed.text) and contexts.IN_A_CASE.match(placed.lead)
+        return _Word(_trimmed(placed.lead), carries=False) if done else None
     if contexts.ITS_RULES.match(placed.lead) and contexts.WORDS.search(placed.plain):
         return _Word(_trimmed(placed.lead), carries=True)
     ticked = placed.kind != "cell" and any(map(contexts.TO_TICK.search, placed.headings))

@@ -54,6 +54,9 @@ IF = any_of(r"^(?:if|in case)\b.*:$")
 CONDITION = any_of(r"^(?:if|when|where|for|in case|otherwise)\b[^,—–→]*:$")
 """A lead that says when, and leaves what to the items of its list."""
 
+IN_A_CASE = any_of(r"^(?:if|when|whenever|otherwise|in case)\b(?!.*\buse\b)[^,—–→]*:$")
+"""A lead that says in which case its items are done."""
+
 PROHIBITS = any_of(
     r"^no \S[^.;:]{0,80}\b(?:beyond|for|outside|that (?:not|isn['’]t|aren['’]t|never|wasn['’]t|weren['’]t|"
     r"nobody|no one|has not))\b",
@@ -190,7 +193,7 @@ CHECKLIST = any_of(r"\b(?:checklist|validation|verification|definition of done|q
 TO_TICK = any_of(
     r"\b(?:checklist(?: (?:after|before|for|prior to|to|when)\b.*)?|quality (?:gates?|standards|criteria)|"
     r"definition of done|"
-    r"(?:acceptance|completion|done|exit|gate|quality|release) criteria)\W*$|"
+    r"(?:acceptance|completion|done|exit|gate|quality|release|success) criteria|required (?:[\w-]+ )?sections)\W*$|"
     r"^(?:[\w-]+ ){0,2}gate(?: \d+)?\s*[:—–-]"
 )
 """A heading below which each item says how things are to be, whatever headings stand between."""
@@ -263,6 +266,12 @@ DO_COLUMN = any_of(
     r"(?:correct|right) (?:approach|behaviou?r|practice|way)|(?:do|use) (?:this )?instead|read before .*)\W*"
 )
 """The head of a column whose cells are each to be done, or not to be done."""
+
+ACTION_COLUMN = any_of(r"\W*(?:(?:recovery |required )?action|what to do|response)\W*")
+"""The head of a column that says what to do in the case that its row is about."""
+
+NAMES_COMMANDS = any_of(r"\b(?:commands?|shortcuts?|keys)\b")
+"""A heading above a table of commands, which says what each of them does."""
 
 REPORTED = any_of(r"^(?:[\w-]+ )?(?:findings|errors?|warnings?|messages?|observations|output)\b[^.]*:$")
 """A lead whose items are what something reported."""
